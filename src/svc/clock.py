@@ -1,0 +1,53 @@
+"""Time as a value that is passed in: the system's clock, and one that a test turns by hand."""
+
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """What needs time asks for this; all figures are in seconds."""
+
+    def now(self) -> float:
+        """Wall-clock time since 1970, in seconds."""
+
+    def monotonic(self) -> float:
+        """A clock that never jumps, for deadlines, in seconds."""
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+
+class SystemClock:
+    """The machine's own clocks."""
+
+    def now(self) -> float:
+        return time.time()
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+class ManualClock:
+    """A clock that stands still until it is moved; sleeping moves it and is remembered."""
+
+    def __init__(self, now: float = 1_700_000_000.0) -> None:
+        self._now = now
+        self._monotonic = 0.0
+        self.slept: list[float] = []
+
+    def now(self) -> float:
+        return self._now
+
+    def monotonic(self) -> float:
+        return self._monotonic
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.advance(seconds)
+
+    def advance(self, seconds: float) -> None:
+        self._now += seconds
+        self._monotonic += seconds

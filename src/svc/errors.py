@@ -1,0 +1,227 @@
+"""Every error that this program raises on purpose, as one tree.
+
+SvcError
+├── UsageError              2   wrong use, nothing was sent
+│   └── ConfigError         2   a setting, profile or address is wrong or missing
+├── AuthError               4   no key, a key of the wrong kind or mode
+│   └── KeyStoreError       4   the OS keyring refused, is locked or absent
+├── ApiError                3   the service refused the request
+│   ├── Unauthorized        4   401
+│   ├── Forbidden           4   403
+│   ├── NotFound            5   404
+│   ├── Conflict            6   an idempotency key used with another body, an unresolved twin
+│   ├── RateLimited         8   429 to the end: not carried out
+│   └── ServerError         8   5xx to the end on a request that changes nothing
+├── NetworkError            8   the service was not reached: not carried out
+├── OutcomeUnknown          7   bytes were sent and no definite answer came
+├── ReplyContradiction      1   the answer says something else than the request
+├── PartlyDone              9   a batch or an export ended early
+├── LocalError             10   a local file, disk or state problem
+└── CheckFailed            11   a check did not pass
+    └── SignatureError     11   a webhook delivery is not authentic
+"""
+
+from enum import IntEnum
+from typing import Literal
+
+Outcome = Literal["done", "refused", "not_sent", "unknown"]
+
+
+class ExitCode(IntEnum):
+    """What the process tells the shell (promise R71)."""
+
+    OK = 0
+    BUG = 1
+    USAGE = 2
+    REFUSED = 3
+    AUTH = 4
+    NOT_FOUND = 5
+    CONFLICT = 6
+    UNKNOWN = 7
+    UNAVAILABLE = 8
+    PARTIAL = 9
+    LOCAL = 10
+    CHECK = 11
+    HANGUP = 129
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+    TERMINATED = 143
+
+
+class SvcError(Exception):
+    """The root: a message for people and the fields of the error envelope (promise R73).
+
+    `retry_after` is in seconds. `outcome` says whether the request was carried out. `hint` is the
+    next step, for people. `request` is the journal's id of the request, not the service's.
+    """
+
+    exit_code = ExitCode.BUG
+    type = "bug"
+
+    def __init__(  # noqa: PLR0913  one parameter for each field of the envelope
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        type: str | None = None,  # noqa: A002  the service's word for it
+        param: str | None = None,
+        status: int | None = None,
+        request_id: str | None = None,
+        retryable: bool = False,
+        retry_after: float | None = None,
+        outcome: Outcome | None = None,
+        request: str | None = None,
+        idempotency_key: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        if type is not None:
+            self.type = type
+        self.param = param
+        self.status = status
+        self.request_id = request_id
+        self.retryable = retryable
+        self.retry_after = retry_after
+        self.outcome = outcome
+        self.request = request
+        self.idempotency_key = idempotency_key
+        self.hint = hint
+
+
+class UsageError(SvcError):
+    """The command line or its input is wrong; nothing was sent."""
+
+    exit_code = ExitCode.USAGE
+    type = "usage_error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        param: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, code=code, param=param, hint=hint, outcome="not_sent")
+
+
+class ConfigError(UsageError):
+    """A setting, profile or address is wrong or missing; nothing was sent."""
+
+    type = "config_error"
+
+
+class AuthError(SvcError):
+    """There is no key for this call, or a key of the wrong kind or mode; nothing was sent."""
+
+    exit_code = ExitCode.AUTH
+    type = "authentication_error"
+
+
+class KeyStoreError(AuthError):
+    """The OS keyring refused, is locked, absent or hangs."""
+
+    type = "key_store_error"
+
+
+class ApiError(SvcError):
+    """The service refused the request; `message` keeps its words."""
+
+    exit_code = ExitCode.REFUSED
+    type = "api_error"
+
+
+class Unauthorized(ApiError):  # noqa: N818  the service's word
+    """401: the key is missing, unknown or expired."""
+
+    exit_code = ExitCode.AUTH
+    type = "authentication_error"
+
+
+class Forbidden(ApiError):  # noqa: N818
+    """403: the key's permissions do not cover the request."""
+
+    exit_code = ExitCode.AUTH
+    type = "permission_error"
+
+
+class NotFound(ApiError):  # noqa: N818
+    """404: no such object in this mode, or no such path."""
+
+    exit_code = ExitCode.NOT_FOUND
+    type = "invalid_request_error"
+
+
+class Conflict(ApiError):  # noqa: N818
+    """The idempotency key was used with another request, or a twin is unresolved."""
+
+    exit_code = ExitCode.CONFLICT
+    type = "idempotency_error"
+
+
+class RateLimited(ApiError):  # noqa: N818
+    """429 on every attempt: the request was not carried out (promise R11)."""
+
+    exit_code = ExitCode.UNAVAILABLE
+    type = "rate_limit_error"
+
+
+class ServerError(ApiError):
+    """5xx on every attempt of a request that changes nothing (promise R11)."""
+
+    exit_code = ExitCode.UNAVAILABLE
+    type = "api_error"
+
+
+class NetworkError(SvcError):
+    """The service was not reached; the request was not carried out."""
+
+    exit_code = ExitCode.UNAVAILABLE
+    type = "network_error"
+
+
+class OutcomeUnknown(SvcError):  # noqa: N818  it is no failure: it may have been carried out
+    """Bytes were sent and no definite answer came (promise R10)."""
+
+    exit_code = ExitCode.UNKNOWN
+    type = "outcome_unknown"
+
+
+class ReplyContradiction(SvcError):  # noqa: N818
+    """The answer's amount, currency or mode is not the request's (promise R15)."""
+
+    exit_code = ExitCode.BUG
+    type = "reply_contradiction"
+
+
+class PartlyDone(SvcError):  # noqa: N818
+    """A batch or an export ended early; what was done stays done."""
+
+    exit_code = ExitCode.PARTIAL
+    type = "partly_done"
+
+
+class LocalError(SvcError):
+    """A local file, disk or state problem."""
+
+    exit_code = ExitCode.LOCAL
+    type = "local_error"
+
+
+class CheckFailed(SvcError):  # noqa: N818
+    """A check did not pass."""
+
+    exit_code = ExitCode.CHECK
+    type = "check_failed"
+
+
+class SignatureError(CheckFailed):
+    """A webhook delivery is not authentic; `reason` is one of the verifier's words (promise R46)."""
+
+    type = "signature_error"
+
+    def __init__(self, reason: str, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message, code=reason, hint=hint)
+        self.reason = reason
