@@ -58,7 +58,7 @@ class SvcError(Exception):
     exit_code = ExitCode.BUG
     type = "bug"
 
-    def __init__(  # noqa: PLR0913  one parameter for each field of the envelope
+    def __init__(
         self,
         message: str,
         *,
@@ -218,7 +218,7 @@ class CheckFailed(SvcError):  # noqa: N818
 
 
 class SignatureError(CheckFailed):
-    """A webhook delivery is not authentic; `reason` is one of the verifier's words (promise R46)."""
+    """A webhook delivery is not authentic; `reason` is the verifier's word (promise R46)."""
 
     type = "signature_error"
 

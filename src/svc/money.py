@@ -1,0 +1,62 @@
+"""Money: minor units and the text that people read (spec: Conventions, contract H)."""
+
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Final
+
+# ISO 4217, active codes without funds of precious metals and testing (XAU, XTS and their kin).
+CURRENCIES: Final = frozenset(
+    (
+        "AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN "
+        "BWP BYN BZD CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP "
+        "ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR "
+        "ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA "
+        "MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK "
+        "PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC "
+        "SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD USN UYI UYU UYW UZS VED VES VND "
+        "VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG"
+    ).split()
+)
+
+EXPONENTS: Final = {
+    **dict.fromkeys(
+        "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split(), 0
+    ),
+    **dict.fromkeys("BHD IQD JOD KWD LYD OMR TND".split(), 3),
+    **dict.fromkeys("CLF UYW".split(), 4),
+}
+
+
+def exponent(currency: str) -> int | None:
+    """Says how many decimals a currency has; None when the code is not in ISO 4217."""
+    if currency not in CURRENCIES:
+        return None
+    return EXPONENTS.get(currency, 2)
+
+
+def round_half_up(value: Decimal) -> int:
+    """Rounds to a whole number, halves away from zero (contract G, H)."""
+    return int(value.to_integral_value(rounding=ROUND_HALF_UP))
+
+
+def format_amount(amount: int, currency: str) -> str:
+    """Writes minor units as people read them: `15708, "EUR"` becomes `157.08 EUR`.
+
+    An unknown currency is never given decimals: the minor units are shown and marked as such.
+    """
+    digits = exponent(currency)
+    if digits is None:
+        return f"{amount} {currency} (minor units, unknown currency)"
+    sign = "-" if amount < 0 else ""
+    whole, fraction = divmod(abs(amount), 10**digits)
+    decimals = f".{fraction:0{digits}d}" if digits else ""
+    return f"{sign}{whole}{decimals} {currency}"
+
+
+def minor_units(text: str, currency: str | None) -> int | None:
+    """Reads `129.00` as minor units, for a hint; None when the text is no exact amount."""
+    digits = exponent(currency) if currency else 2
+    whole, point, fraction = text.strip().partition(".")
+    plain = whole.isascii() and whole.isdigit() and (fraction.isdigit() or not fraction)
+    if digits is None or not point or not plain or len(fraction.rstrip("0")) > digits:
+        return None
+    return int(whole + fraction.rstrip("0").ljust(digits, "0"))

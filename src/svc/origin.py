@@ -1,0 +1,104 @@
+"""The address of the service: parsed once, by one parser, and strictly (promise R23)."""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+
+from svc.errors import ConfigError
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_PORT_MAX = 65535
+# One shape for everything that is allowed; whatever urlsplit might read in two ways is not in it.
+_SHAPE = re.compile(
+    r"(?P<scheme>https?)://"
+    r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)"
+    r"(?::(?P<port>[0-9]{1,5}))?"
+    r"(?P<prefix>(?:/[A-Za-z0-9._~-]+)*)/?",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BaseUrl:
+    """The API root without `/v1`: where requests go and what a stored key is bound to."""
+
+    scheme: str
+    host: str
+    port: int
+    prefix: str
+
+    @classmethod
+    def parse(cls, text: str) -> "BaseUrl":
+        """Reads an address such as `https://api.example.com` or `http://127.0.0.1:4242`.
+
+        Raises:
+            ConfigError: on user info, query, fragment, backslash, control characters, a host that
+                is not plain ASCII, or percent signs (promise R23).
+        """
+        match = _SHAPE.fullmatch(text)
+        if match is None:
+            raise ConfigError(
+                f"The base URL {_shown(text)} is not usable: {_complaint(text)}.",
+                hint="Give scheme, host and port only, such as https://api.example.com",
+            )
+        scheme, host = match["scheme"], _checked_host(match["host"].strip("[]").lower(), text)
+        port = int(match["port"] or _DEFAULT_PORTS[scheme])
+        prefix = match["prefix"]
+        if not 0 < port <= _PORT_MAX or {".", ".."} & set(prefix.split("/")):
+            raise ConfigError(f"The base URL {_shown(text)} has an impossible port or path.")
+        return cls(scheme, host, port, prefix)
+
+    @property
+    def host_header(self) -> str:
+        """Host and, where it is not the scheme's own, port: the value of the `Host` header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port: what a stored key is bound to (promise R22)."""
+        return f"{self.scheme}://{self.host_header}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """True for a literal loopback address or `localhost`, by name alone (promise R21)."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    def url(self, path: str) -> str:
+        """The whole address of an API path such as `/v1/orders`."""
+        return f"{self.origin}{self.prefix}{path}"
+
+    def __str__(self) -> str:
+        return f"{self.origin}{self.prefix}"
+
+
+def _shown(text: str) -> str:
+    """Quotes an address without the user name and password that it may hold (promise R39)."""
+    return repr(re.sub(r"//.*@", "//...@", text))
+
+
+def _complaint(text: str) -> str:
+    if not text.isascii() or not text.isprintable():
+        return "it holds control or non-ASCII characters"
+    if not text.startswith(("http://", "https://")):
+        return "it does not begin with https:// (or http:// on this machine)"
+    for mark, name in (("@", "a user name"), ("?", "a query"), ("#", "a fragment")):
+        if mark in text:
+            return f"it holds {name}"
+    return "its host, port or path is malformed"
+
+
+def _checked_host(host: str, text: str) -> str:
+    """Refuses number forms that only some resolvers take for addresses (promise R23, R53)."""
+    if ":" in host or host.replace(".", "").isdigit() or host.startswith("0x"):
+        try:
+            return str(ipaddress.ip_address(host))
+        except ValueError:
+            raise ConfigError(f"The base URL {_shown(text)} has a malformed address.") from None
+    if ".." in host:
+        raise ConfigError(f"The base URL {_shown(text)} has a malformed host.")
+    return host

@@ -1,0 +1,147 @@
+"""Signing and verifying webhook deliveries: raw bytes in, a verdict out (spec: Events, Signature).
+
+The layout of the header and the signed string are our choice (contract E): `t=<unix seconds>,
+v1=<hex>[,v1=<hex>]`, HMAC-SHA256 over `<t>.<raw body>` with the whole secret as the key.
+"""
+
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from svc.errors import SignatureError
+from svc.spec import (
+    SECRET_PREFIX,
+    SIGNATURE_HEADER_MAX,
+    SIGNATURE_TOLERANCE_SECONDS,
+    SIGNATURES_MAX,
+    WEBHOOK_BODY_MAX,
+)
+
+_HEX_DIGITS = frozenset(b"0123456789abcdefABCDEF")
+_NAME_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_MAC_LENGTH = 64
+_TIMESTAMP_DIGITS_MAX = 12  # 13 digits are milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A delivery that is authentic: when it was signed (unix seconds) and with which secret."""
+
+    timestamp: int
+    secret_index: int
+
+
+def sign(body: bytes, secret: str, timestamp: int) -> str:
+    """Computes the lower-case hex signature of one body at one time (unix seconds)."""
+    return hmac.new(secret.encode(), b"%d." % timestamp + body, "sha256").hexdigest()
+
+
+def header_value(body: bytes, secrets: Sequence[str], timestamp: int) -> str:
+    """Builds the `Svc-Signature` value; during rotation the new secret comes first (contract E)."""
+    macs = ",".join(f"v1={sign(body, secret, timestamp)}" for secret in secrets)
+    return f"t={timestamp},{macs}"
+
+
+def verify(
+    body: bytes, headers: Sequence[bytes | str], secrets: Sequence[str], now: int
+) -> Verified:
+    """Checks one delivery over its raw bytes.
+
+    `headers` are all values of `Svc-Signature` that came; `now` is in unix seconds. The match is
+    looked at before the age, so that a forged delivery is never called merely old (promise R47).
+
+    Raises:
+        SignatureError: with the reason; nothing else, whatever the input (promise R46).
+    """
+    for secret in secrets:
+        check_secret(secret)
+    if not secrets:
+        raise SignatureError("secret_invalid", "No signing secret was given.")
+    if len(body) > WEBHOOK_BODY_MAX:
+        raise SignatureError("body_too_large", f"The body is over {WEBHOOK_BODY_MAX} bytes.")
+    digits, macs = _parse(_single(headers))
+    index = _match(b"%s.%s" % (digits, body), macs, secrets)
+    return Verified(_check_age(int(digits), now), index)
+
+
+def check_secret(secret: str) -> None:
+    """Refuses what cannot be a signing secret: empty, padded, or another kind of key.
+
+    Raises:
+        SignatureError: reason `secret_invalid` (promise R48).
+    """
+    good = secret.startswith(SECRET_PREFIX) and len(secret) > len(SECRET_PREFIX)
+    if not good or not all("!" <= char <= "~" for char in secret):
+        message = f"The signing secret is not one: it must begin with {SECRET_PREFIX}"
+        raise SignatureError("secret_invalid", message + " and hold no spaces or line ends.")
+
+
+def _single(headers: Sequence[bytes | str]) -> bytes:
+    raw = [h.encode("latin-1", "replace") if isinstance(h, str) else h for h in headers]
+    if not any(raw):
+        raise SignatureError("signature_missing", "There is no Svc-Signature header.")
+    if len(raw) > 1:
+        raise _malformed("the header stands more than once")
+    if len(raw[0]) > SIGNATURE_HEADER_MAX:
+        raise _malformed(f"the header is over {SIGNATURE_HEADER_MAX} bytes")
+    return raw[0]
+
+
+def _parse(header: bytes) -> tuple[bytes, list[bytes]]:
+    times: list[bytes] = []
+    macs: list[bytes] = []
+    for element in header.split(b","):
+        name, equals, value = element.strip(b" \t").partition(b"=")
+        if not equals or not _NAME_BYTES.issuperset(name) or not name:
+            raise _malformed("it is not a list of name=value")
+        if name == b"t":
+            times.append(value)
+        elif name == b"v1":
+            macs.append(value)
+    if len(times) != 1 or not _is_timestamp(times[0]):
+        raise _malformed("it needs exactly one t, in unix seconds")
+    if not macs:
+        raise SignatureError("signature_no_v1", "The Svc-Signature header holds no v1 signature.")
+    if len(macs) > SIGNATURES_MAX or not all(_is_mac(mac) for mac in macs):
+        raise _malformed(f"it needs 1 to {SIGNATURES_MAX} v1 values of {_MAC_LENGTH} hex digits")
+    return times[0], macs
+
+
+def _is_timestamp(value: bytes) -> bool:
+    return value.isdigit() and len(value) <= _TIMESTAMP_DIGITS_MAX
+
+
+def _is_mac(value: bytes) -> bool:
+    return len(value) == _MAC_LENGTH and _HEX_DIGITS.issuperset(value)
+
+
+def _malformed(why: str) -> SignatureError:
+    return SignatureError("signature_malformed", f"The Svc-Signature header is malformed: {why}.")
+
+
+def _match(signed: bytes, macs: list[bytes], secrets: Sequence[str]) -> int:
+    found = -1
+    for index, secret in enumerate(secrets):
+        expected = hmac.new(secret.encode(), signed, "sha256").hexdigest().encode()
+        for mac in macs:
+            if hmac.compare_digest(expected, mac.lower()) and found < 0:
+                found = index
+    if found < 0:
+        raise SignatureError(
+            "signature_mismatch", "No signature fits: another secret, or the body was altered."
+        )
+    return found
+
+
+def _check_age(timestamp: int, now: int) -> int:
+    age = now - timestamp
+    limit = SIGNATURE_TOLERANCE_SECONDS
+    if age > limit:
+        raise SignatureError(
+            "timestamp_too_old", f"It was signed {age} s ago; the limit is {limit} s."
+        )
+    if -age > limit:
+        raise SignatureError(
+            "timestamp_in_future", f"It was signed {-age} s in the future; the limit is {limit} s."
+        )
+    return timestamp

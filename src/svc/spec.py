@@ -1,0 +1,179 @@
+"""Facts of the interface, in two halves: what the specification says, and what we chose.
+
+The sandbox, the client and the tests read the same facts here, so that a correction from the real
+service changes one place.
+"""
+
+from typing import Final
+
+# --- The specification says -----------------------------------------------------------------
+
+API_ROOT: Final = "/v1"
+
+ID_PREFIXES_STATED: Final = {
+    "order": "ord_",
+    "payment": "pay_",
+    "refund": "rf_",
+    "payout": "po_",
+    "landed_cost_quote": "lcq_",
+    "event": "evt_",
+    "payment_method": "pm_",
+    "dispute": "dp_",
+}
+
+KEY_PREFIXES: Final = ("sk_test_", "sk_live_", "pk_test_", "pk_live_", "rk_test_", "rk_live_")
+
+SIGNATURE_HEADER: Final = "Svc-Signature"
+VERSION_HEADER: Final = "Svc-Version"
+IDEMPOTENCY_HEADER: Final = "Idempotency-Key"
+SECRET_PREFIX: Final = "whsec_"  # noqa: S105  a prefix
+
+LIMIT_DEFAULT: Final = 25
+LIMIT_MAX: Final = 100
+IDEMPOTENCY_RETENTION_SECONDS: Final = 24 * 3600
+SIGNATURE_TOLERANCE_SECONDS: Final = 300
+WEBHOOK_DEADLINE_SECONDS: Final = 10
+WEBHOOK_RETRY_WINDOW_SECONDS: Final = 3 * 24 * 3600
+WEBHOOK_RETRY_DELAYS: Final = (60, 600, 3600)
+WEBHOOK_RETRY_INTERVAL: Final = 6 * 3600
+KEY_GRACE_MAX_SECONDS: Final = 7 * 24 * 3600
+
+EVENT_TYPES_STATED: Final = (
+    "order.paid",
+    "order.cancelled",
+    "payment.authorized",
+    "payment.captured",
+    "payment.failed",
+    "refund.succeeded",
+    "dispute.opened",
+    "dispute.won",
+    "dispute.lost",
+    "payout.paid",
+    "payout.failed",
+)
+
+EVIDENCE_KEYS_STATED: Final = ("tracking_number", "shipping_carrier")
+
+# --- We chose (the specification does not show it) --------------------------------------------
+
+ID_PREFIXES: Final = {**ID_PREFIXES_STATED, "webhook_endpoint": "we_", "request": "req_"}
+
+REPLAYED_HEADER: Final = "Idempotent-Replayed"
+REQUEST_ID_HEADER: Final = "Request-Id"
+EVENT_ID_HEADER: Final = "Svc-Event-Id"
+DELIVERY_ID_HEADER: Final = "Svc-Delivery-Id"
+ATTEMPT_HEADER: Final = "Svc-Delivery-Attempt"
+
+VERSIONS: Final = ("2026-03-01", "2026-09-01")
+AMOUNT_MAX: Final = 999_999_999_999
+REQUEST_BODY_MAX: Final = 1024 * 1024
+SIGNATURE_HEADER_MAX: Final = 4096
+SIGNATURES_MAX: Final = 16
+WEBHOOK_BODY_MAX: Final = 1024 * 1024
+
+EVENT_TYPES: Final = (
+    "order.paid",
+    "order.cancelled",
+    "payment.authorized",
+    "payment.captured",
+    "payment.failed",
+    "payment.processing",
+    "payment.cancelled",
+    "refund.created",
+    "refund.succeeded",
+    "refund.failed",
+    "dispute.opened",
+    "dispute.evidence_submitted",
+    "dispute.won",
+    "dispute.lost",
+    "payout.created",
+    "payout.sent",
+    "payout.paid",
+    "payout.failed",
+)
+
+ORDER_STATUSES: Final = ("requires_payment", "processing", "authorized", "paid", "cancelled")
+PAYMENT_STATUSES: Final = ("processing", "authorized", "captured", "failed", "cancelled")
+REFUND_STATUSES: Final = ("pending", "succeeded", "failed")
+PAYOUT_STATUSES: Final = ("created", "sent", "paid", "failed")
+DISPUTE_STATUSES: Final = ("needs_response", "under_review", "won", "lost")
+REFUND_FINAL: Final = ("succeeded", "failed")
+PAYOUT_FINAL: Final = ("paid", "failed")
+CAPTURE_METHODS: Final = ("automatic", "manual")
+
+REFUND_REASONS: Final = ("duplicate", "fraudulent", "requested_by_customer")
+CANCELLATION_REASONS: Final = ("duplicate", "fraudulent", "requested_by_customer", "abandoned")
+DISPUTE_REASONS: Final = (
+    "fraudulent",
+    "product_not_received",
+    "product_unacceptable",
+    "duplicate",
+    "credit_not_processed",
+    "subscription_canceled",
+    "unrecognized",
+    "general",
+)
+EVIDENCE_KEYS: Final = (
+    *EVIDENCE_KEYS_STATED,
+    "shipping_date",
+    "shipping_address",
+    "shipping_documentation",
+    "customer_name",
+    "customer_email",
+    "customer_purchase_ip",
+    "customer_communication",
+    "billing_address",
+    "product_description",
+    "receipt",
+    "refund_policy",
+    "refund_refusal_explanation",
+    "cancellation_policy",
+    "cancellation_rebuttal",
+    "service_date",
+    "access_activity_log",
+    "duplicate_payment_id",
+    "duplicate_explanation",
+    "uncategorized_text",
+)
+RESTRICTED_RESOURCES: Final = (
+    "orders",
+    "payments",
+    "refunds",
+    "payouts",
+    "landed_cost",
+    "disputes",
+    "webhook_endpoints",
+    "events",
+)
+
+# The sandbox's keys are public constants, short on purpose so that secret scanners ignore them.
+SANDBOX_KEYS: Final = {
+    "secret_test": "sk_test_sandbox",
+    "publishable_test": "pk_test_sandbox",
+    "secret_live": "sk_live_sandbox",
+    "publishable_live": "pk_live_sandbox",
+    "restricted_test": "rk_test_readonly",
+}
+SANDBOX_ROOT: Final = "/_sandbox"
+SANDBOX_HEADER: Final = "Svc-Sandbox"
+SANDBOX_PORT: Final = 4242
+
+# --- ISO 3166-1 alpha-2 -----------------------------------------------------------------------
+
+COUNTRIES: Final = frozenset(
+    (
+        "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ "
+        "BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM "
+        "DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS "
+        "GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN "
+        "KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ "
+        "MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM "
+        "PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV "
+        "SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI "
+        "VN VU WF WS YE YT ZA ZM ZW"
+    ).split()
+)
+
+EU_COUNTRIES: Final = frozenset(
+    "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK".split()
+)
