@@ -1,0 +1,1 @@
+"""The command line: parsing, asking, printing; every call goes through `svc.client`."""

@@ -1,0 +1,137 @@
+"""What every Typer app of this program shares: plain help in groups, and the shared options."""
+
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from svc.cli.given import global_options, list_options, write_options
+
+_EXAMPLE = "$ "
+
+
+class Verb(TyperCommand):
+    """A command that takes the global options after its own and shows its examples in `--help`.
+
+    The docstring's lines that begin with `$ ` are its examples.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.extend(self.shared_options())
+        self.examples, self.help = split_examples(self.help or "")
+
+    def shared_options(self) -> list[Any]:
+        return global_options()
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        format_parameters(self, ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        format_examples(self.examples, formatter)
+
+
+class WritingVerb(Verb):
+    """A command that sends a POST: it takes any field, can show the request instead, and so on."""
+
+    def shared_options(self) -> list[Any]:
+        return [*write_options(), *global_options()]
+
+
+class ListingVerb(Verb):
+    """A command that lists objects."""
+
+    def shared_options(self) -> list[Any]:
+        return [*list_options(), *global_options()]
+
+
+class Noun(TyperGroup):
+    """A resource: its verbs, and a help page that ends with where to go on."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.extend(global_options())
+        self.examples, self.help = split_examples(self.help or "")
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        self.format_commands(ctx, formatter)
+        format_parameters(self, ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        format_examples(self.examples, formatter)
+
+
+def new_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> typer.Typer:
+    """Makes an app without rich, tracebacks and generated completion (performance: start-up)."""
+    return typer.Typer(
+        help=help_text,
+        cls=cls,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        pretty_exceptions_show_locals=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+
+def verb(app: typer.Typer, name: str | None = None) -> Decorator:
+    """Registers a command that reads, or works on this machine only."""
+    return app.command(name, cls=Verb)
+
+
+def writing(app: typer.Typer, name: str | None = None) -> Decorator:
+    """Registers a command that sends a POST."""
+    return app.command(name, cls=WritingVerb)
+
+
+def listing(app: typer.Typer, name: str | None = None) -> Decorator:
+    """Registers a command that lists objects."""
+    return app.command(name, cls=ListingVerb)
+
+
+def split_examples(text: str) -> tuple[list[str], str]:
+    """Parts a docstring into its example command lines and the rest."""
+    lines = text.splitlines()
+    examples = [line.strip().removeprefix(_EXAMPLE) for line in lines if _is_example(line)]
+    return examples, "\n".join(line for line in lines if not _is_example(line)).strip()
+
+
+def _is_example(line: str) -> bool:
+    return line.strip().startswith(_EXAMPLE)
+
+
+def format_examples(examples: list[str], formatter: Any) -> None:
+    """Writes example lines as they are, never wrapped: people copy them."""
+    if examples:
+        formatter.write(f"\n{'Examples' if len(examples) > 1 else 'Example'}:\n")
+        for example in examples:
+            formatter.write(f"  {example}\n")
+
+
+def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
+    """Writes arguments and options in their groups; global options by name only, below the root."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for param in command.get_params(ctx):
+        record = param.get_help_record(ctx)
+        if record is not None:
+            groups.setdefault(_group_of(param), []).append(record)
+    shared = groups.pop("Global options", [])
+    for title, records in groups.items():
+        with formatter.section(title):
+            formatter.write_dl(records)
+    if ctx.parent is None:
+        with formatter.section("Global options"):
+            formatter.write_dl(shared)
+        return
+    with formatter.section("Global options (svc --help explains them)"):
+        formatter.write_text(" ".join(record[0].split(" ")[0].strip(",") for record in shared))
+
+
+def _group_of(param: Any) -> str:
+    if param.param_type_name == "argument":
+        return "Arguments"
+    return getattr(param, "rich_help_panel", None) or "Options"

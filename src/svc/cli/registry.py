@@ -1,0 +1,51 @@
+"""The top of the command tree as data, so that help needs no import and a command only its own."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One word after `svc`: the module that answers it and its line in `svc --help`."""
+
+    module: str
+    summary: str
+    section: str
+
+
+RESOURCES: Final = "Resources"
+WEBHOOKS: Final = "Webhooks"
+ACCOUNT: Final = "Account"
+MORE: Final = "More"
+
+COMMANDS: Final = {
+    "orders": Entry("orders", "Create, retrieve, update, capture, cancel and list orders.", RESOURCES),
+    "payments": Entry("payments", "Retrieve and list payments.", RESOURCES),
+    "refunds": Entry("refunds", "Return all or part of a payment.", RESOURCES),
+    "payouts": Entry("payouts", "Send money to receiving banks.", RESOURCES),
+    "landed-cost-quotes": Entry("quotes", "Quote duties, taxes and fees.", RESOURCES),
+    "disputes": Entry("disputes", "Answer disputes with evidence.", RESOURCES),
+    "get": Entry("get", "Send any GET: an id or a /v1/ path.", RESOURCES),
+    "post": Entry("post", "Send any POST to a /v1/ path.", RESOURCES),
+    "events": Entry("events", "Retrieve events; receive, verify and forward webhooks.", WEBHOOKS),
+    "webhook-endpoints": Entry("endpoints", "Register webhook endpoints.", WEBHOOKS),
+    "keys": Entry("keys", "Keep API keys in the OS keyring.", ACCOUNT),
+    "profiles": Entry("profiles", "Name accounts and switch between them.", ACCOUNT),
+    "config": Entry("config_commands", "Read and change settings.", ACCOUNT),
+    "whoami": Entry("whoami", "Show profile, origin, mode and key in use.", ACCOUNT),
+    "sandbox": Entry("sandbox", "Run the whole service on this machine.", MORE),
+    "quickstart": Entry("quickstart", "See an order paid and its webhook arrive, in 15 seconds.", MORE),
+}
+
+SHORT_NAMES: Final = {"quotes": "landed-cost-quotes"}
+
+
+def load(name: str) -> Any:
+    """Imports the module of one command and returns it as a Typer command or group."""
+    from typer.main import get_command
+
+    module = import_module(f"svc.cli.{COMMANDS[name].module}")
+    command = get_command(module.app)
+    command.name = name
+    return command

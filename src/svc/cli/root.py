@@ -1,0 +1,58 @@
+"""The root of the command tree: lists everything from data, imports only what runs."""
+
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from svc import __version__
+from svc.cli.app import format_parameters, new_app
+from svc.cli.given import global_options
+from svc.cli.registry import COMMANDS, SHORT_NAMES, load
+
+
+class Root(TyperGroup):
+    """Lists every command from the registry; imports only the one that runs."""
+
+    def __init__(self, **attrs: Any) -> None:
+        super().__init__(**attrs)
+        self.params.extend(global_options())
+        self.commands.update(
+            {name: TyperCommand(name, help=entry.summary) for name, entry in COMMANDS.items()}
+        )
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        asked = [SHORT_NAMES.get(args[0], args[0]), *args[1:]] if args else args
+        name, command, rest = super().resolve_command(ctx, asked)
+        if name in COMMANDS:
+            command = self.commands[name] = load(name)
+        return name, command, rest
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for name, entry in COMMANDS.items():
+            sections.setdefault(entry.section, []).append((name, entry.summary))
+        for title, rows in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+        format_parameters(self, ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's signature
+        formatter.write("\nFirst steps:\n  svc quickstart\n  svc sandbox start\n")
+        formatter.write("  svc orders create --help\n")
+
+
+app = new_app(cls=Root)
+
+
+@app.callback(invoke_without_command=True)
+def svc(
+    ctx: typer.Context,
+    version: bool = typer.Option(False, "--version", help="Print the version."),
+) -> None:
+    """Operate a merchant's account on a cross-border order service."""
+    if version:
+        ctx.obj.streams.stdout.write(f"svc {__version__}\n")
+        raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        ctx.obj.streams.stdout.write(ctx.get_help() + "\n")
