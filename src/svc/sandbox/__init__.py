@@ -1,0 +1,1 @@
+"""The whole service on this machine: rules, state, HTTP surface and process."""

@@ -1,0 +1,123 @@
+"""Bank accounts: the checks on an IBAN and what test accounts do (contract B.4, F.2, F.3)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+IBAN_INVALID: Final = "iban_invalid"
+
+# The length of an IBAN by country, from the public IBAN registry.
+IBAN_LENGTHS: Final = {
+    **dict.fromkeys(("NO",), 15),
+    **dict.fromkeys(("BE",), 16),
+    **dict.fromkeys("DK FI FK FO GL NL SD".split(), 18),
+    **dict.fromkeys("MK SI".split(), 19),
+    **dict.fromkeys("AT BA EE KZ LT LU MN XK".split(), 20),
+    **dict.fromkeys("CH HR LI LV".split(), 21),
+    **dict.fromkeys("BG BH CR DE GB GE IE ME RS VA".split(), 22),
+    **dict.fromkeys("AE GI IL IQ OM SO TL".split(), 23),
+    **dict.fromkeys("AD CZ ES MD PK RO SA SE SK TN VG".split(), 24),
+    **dict.fromkeys("LY PT ST".split(), 25),
+    **dict.fromkeys("IS TR".split(), 26),
+    **dict.fromkeys("BI DJ FR GR IT MC MR SM".split(), 27),
+    **dict.fromkeys("AL AZ BY CY DO GT HN HU LB NI PL SV".split(), 28),
+    **dict.fromkeys("BR EG PS QA UA".split(), 29),
+    **dict.fromkeys("JO KW MU YE".split(), 30),
+    **dict.fromkeys("MT SC".split(), 31),
+    **dict.fromkeys(("LC",), 32),
+    **dict.fromkeys(("RU",), 33),
+}
+
+_QUICK: Final = 5  # seconds
+_SLOW: Final = 180  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class DebitScenario:
+    """What the shopper's bank answers, and after how many seconds.
+
+    `failure_code` is set when the debit is rejected; `dispute_reason` when a confirmed debit is
+    disputed afterwards.
+    """
+
+    delay_seconds: int
+    confirmed: bool
+    failure_code: str | None = None
+    dispute_reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PayoutScenario:
+    """Whether a payout is handed to the local network, and why it fails in the end, if it does."""
+
+    sent: bool
+    failure_reason: str | None = None
+
+
+_REJECTED: Final = "insufficient_funds"  # the contract names no code; a bank's usual reason
+_CONFIRMED: Final = DebitScenario(_QUICK, confirmed=True)
+DEBITS: Final[dict[str, DebitScenario]] = {
+    "DE89370400440532013000": _CONFIRMED,
+    "DE08370400440532013003": DebitScenario(_SLOW, confirmed=True),
+    "DE62370400440532013001": DebitScenario(_QUICK, confirmed=False, failure_code=_REJECTED),
+    "DE78370400440532013004": DebitScenario(_SLOW, confirmed=False, failure_code=_REJECTED),
+    "DE35370400440532013002": DebitScenario(_QUICK, confirmed=True, dispute_reason="unrecognized"),
+}
+
+_PAID: Final = PayoutScenario(sent=True)
+PAYOUTS: Final[dict[str, PayoutScenario]] = {
+    "DE89370400440532013000": _PAID,
+    "000123456789": _PAID,
+    "DE62370400440532013001": PayoutScenario(sent=True, failure_reason="no_account"),
+    "000111111116": PayoutScenario(sent=True, failure_reason="no_account"),
+    "DE35370400440532013002": PayoutScenario(sent=True, failure_reason="account_closed"),
+    "000111111113": PayoutScenario(sent=True, failure_reason="account_closed"),
+    "DE08370400440532013003": PayoutScenario(sent=True, failure_reason="account_frozen"),
+    "000222222227": PayoutScenario(sent=True, failure_reason="account_frozen"),
+    "DE51370400440532013005": PayoutScenario(sent=True, failure_reason="invalid_currency"),
+    "000444444440": PayoutScenario(sent=True, failure_reason="invalid_currency"),
+    "DE78370400440532013004": PayoutScenario(sent=False, failure_reason="could_not_process"),
+    "000333333335": PayoutScenario(sent=False, failure_reason="could_not_process"),
+}
+
+
+def plain_iban(text: str) -> str:
+    """Takes the spaces out of an IBAN and puts it in upper case, as banks compare it."""
+    return text.replace(" ", "").upper()
+
+
+def iban_problem(iban: str, country: str | None) -> Literal["iban_invalid"] | None:
+    """Checks an IBAN's length, check digits and country; None when all is well (contract B.4).
+
+    `country` None leaves the country open, as for a shopper's IBAN.
+    """
+    plain = plain_iban(iban)
+    own = plain[:2]
+    if country is not None and own != country:
+        return IBAN_INVALID
+    if len(plain) != IBAN_LENGTHS.get(own) or not _well_formed(plain):
+        return IBAN_INVALID
+    return None if _remainder(plain) == 1 else IBAN_INVALID
+
+
+def debit_scenario(method: str, iban: str | None) -> DebitScenario:
+    """Says how a delayed debit ends; every debit but the test IBANs is confirmed after 5 s."""
+    if method != "sepa_debit" or iban is None:
+        return _CONFIRMED
+    return DEBITS.get(plain_iban(iban), _CONFIRMED)
+
+
+def payout_scenario(destination: Mapping[str, Any]) -> PayoutScenario:
+    """Says how a payout to `destination` (with `iban` or `account_number`) ends (contract F.3)."""
+    account = plain_iban(destination.get("iban") or destination.get("account_number") or "")
+    return PAYOUTS.get(account, _PAID)
+
+
+def _well_formed(plain: str) -> bool:
+    return plain.isascii() and plain.isalnum() and plain[2:4].isdigit()
+
+
+def _remainder(iban: str) -> int:
+    # Letters count as two digits, A = 10; the first four characters go to the end (ISO 13616).
+    digits = "".join(str(int(c, 36)) for c in iban[4:] + iban[:4])
+    return int(digits) % 97

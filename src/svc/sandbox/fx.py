@@ -1,0 +1,114 @@
+"""The sandbox's fixed exchange rates and the arithmetic on them (contract H, B.4).
+
+A fixture without authority: plausible rates that never move. Everything is decimal arithmetic;
+amounts are minor units and round half up.
+"""
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Final
+
+from svc.money import exponent, round_half_up
+
+# US dollars for one whole unit; the keys are the currencies that the sandbox supports.
+USD_PER_UNIT: Final[dict[str, Decimal]] = {
+    "USD": Decimal(1),
+    "EUR": Decimal("1.10"),
+    "GBP": Decimal("1.28"),
+    "JPY": Decimal("0.0068"),
+    "AUD": Decimal("0.66"),
+    "CAD": Decimal("0.73"),
+    "CHF": Decimal("1.14"),
+    "CNY": Decimal("0.14"),
+    "HKD": Decimal("0.128"),
+    "SGD": Decimal("0.75"),
+    "KRW": Decimal("0.00073"),
+    "NZD": Decimal("0.60"),
+    "SEK": Decimal("0.095"),
+    "NOK": Decimal("0.093"),
+    "DKK": Decimal("0.147"),
+    "PLN": Decimal("0.26"),
+    "CZK": Decimal("0.044"),
+    "HUF": Decimal("0.0028"),
+    "MXN": Decimal("0.055"),
+    "BRL": Decimal("0.18"),
+    "INR": Decimal("0.012"),
+    "THB": Decimal("0.028"),
+    "MYR": Decimal("0.22"),
+    "TWD": Decimal("0.031"),
+    "AED": Decimal("0.2723"),
+    "KWD": Decimal("3.25"),
+    "BHD": Decimal("2.65"),
+    "ISK": Decimal("0.0072"),
+    "VND": Decimal("0.00004"),
+    "IDR": Decimal("0.000063"),
+    "TRY": Decimal("0.03"),
+    "ZAR": Decimal("0.055"),
+    "ILS": Decimal("0.27"),
+}
+
+FEE_SAME_CURRENCY: Final = 50  # US cents
+FEE_OTHER_CURRENCY: Final = 200  # US cents
+FEE_MIN: Final = 1  # minor units of the source currency
+
+_RATE: Final = Context(prec=8, rounding=ROUND_HALF_UP)
+_WIDE: Final = Context(prec=60, rounding=ROUND_HALF_UP)  # wide enough to round only once
+
+
+@dataclass(frozen=True, slots=True)
+class PayoutCost:
+    """What a payout takes from the balance, in minor units of the source currency.
+
+    `fx_rate` is payout units for one source unit (major units); `source_amount` contains
+    `network_fees`.
+    """
+
+    fx_rate: Decimal
+    source_amount: int
+    network_fees: int
+
+
+def is_supported(currency: str) -> bool:
+    """Says whether the sandbox has a rate for a currency."""
+    return currency in USD_PER_UNIT
+
+
+def rate(source: str, target: str) -> Decimal:
+    """Gives target units for one source unit, in major units, with 8 significant digits.
+
+    Raises KeyError for a currency without a rate; callers check `is_supported` first.
+    """
+    return _RATE.divide(USD_PER_UNIT[source], USD_PER_UNIT[target])
+
+
+def convert(amount: int, source: str, target: str) -> int:
+    """Turns minor units of one currency into minor units of another, half up (contract H).
+
+    Raises KeyError for a currency without a rate.
+    """
+    major = _WIDE.multiply(Decimal(amount), rate(source, target))
+    return round_half_up(_shifted(major, _digits(target) - _digits(source)))
+
+
+def payout_cost(amount: int, currency: str, source_currency: str) -> PayoutCost:
+    """Computes what a payout of `amount` minor units of `currency` costs (contract B.4).
+
+    Raises KeyError for a currency without a rate.
+    """
+    fx_rate = rate(source_currency, currency)
+    shift = _digits(source_currency) - _digits(currency)
+    converted = round_half_up(_shifted(_WIDE.divide(Decimal(amount), fx_rate), shift))
+    cents = FEE_SAME_CURRENCY if currency == source_currency else FEE_OTHER_CURRENCY
+    fees = max(FEE_MIN, convert(cents, "USD", source_currency))
+    return PayoutCost(fx_rate, converted + fees, fees)
+
+
+def _shifted(value: Decimal, places: int) -> Decimal:
+    return _WIDE.scaleb(value, places)
+
+
+def _digits(currency: str) -> int:
+    digits = exponent(currency)
+    if digits is None:
+        raise KeyError(currency)
+    return digits
