@@ -28,7 +28,7 @@ class Verb(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         format_parameters(self, ctx, formatter)
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's
         format_examples(self.examples, formatter)
 
 
@@ -58,7 +58,7 @@ class Noun(TyperGroup):
         self.format_commands(ctx, formatter)
         format_parameters(self, ctx, formatter)
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's
         format_examples(self.examples, formatter)
 
 
@@ -73,6 +73,18 @@ def new_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> ty
         add_completion=False,
         context_settings={"help_option_names": ["--help", "-h"]},
     )
+
+
+def new_noun(help_text: str) -> typer.Typer:
+    """Makes the app of a resource; the callback keeps it a group even with a single verb."""
+    app = new_app()
+
+    @app.callback(cls=Noun, help=help_text, invoke_without_command=True)
+    def noun(ctx: typer.Context) -> None:
+        if ctx.invoked_subcommand is None:
+            ctx.obj.streams.stdout.write(ctx.get_help() + "\n")
+
+    return app
 
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]

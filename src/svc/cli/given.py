@@ -128,7 +128,9 @@ def list_options() -> list[TyperOption]:
         option("--starting-after", metavar="ID", help="Begin behind this object."),
         option("--all", help="Follow all pages.", is_flag=True),
         option("--max", metavar="N", type=int, help="Stop after N objects; follows pages."),
-        option("--created-gte", metavar="TIME", help="Created at or after, as 2026-10-01T09:00:00Z."),
+        option(
+            "--created-gte", metavar="TIME", help="Created at or after, as 2026-10-01T09:00:00Z."
+        ),
         option("--created-gt", metavar="TIME", help="Created after."),
         option("--created-lte", metavar="TIME", help="Created at or before."),
         option("--created-lt", metavar="TIME", help="Created before."),

@@ -20,7 +20,9 @@ ACCOUNT: Final = "Account"
 MORE: Final = "More"
 
 COMMANDS: Final = {
-    "orders": Entry("orders", "Create, retrieve, update, capture, cancel and list orders.", RESOURCES),
+    "orders": Entry(
+        "orders", "Create, retrieve, update, capture, cancel and list orders.", RESOURCES
+    ),
     "payments": Entry("payments", "Retrieve and list payments.", RESOURCES),
     "refunds": Entry("refunds", "Return all or part of a payment.", RESOURCES),
     "payouts": Entry("payouts", "Send money to receiving banks.", RESOURCES),
@@ -35,7 +37,9 @@ COMMANDS: Final = {
     "config": Entry("config_commands", "Read and change settings.", ACCOUNT),
     "whoami": Entry("whoami", "Show profile, origin, mode and key in use.", ACCOUNT),
     "sandbox": Entry("sandbox", "Run the whole service on this machine.", MORE),
-    "quickstart": Entry("quickstart", "See an order paid and its webhook arrive, in 15 seconds.", MORE),
+    "quickstart": Entry(
+        "quickstart", "See an order paid and its webhook arrive, in 15 seconds.", MORE
+    ),
 }
 
 SHORT_NAMES: Final = {"quotes": "landed-cost-quotes"}

@@ -1,0 +1,124 @@
+"""The body of a writing command, from `--body`, the typed options and `-d` (cli section 2)."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TextIO
+
+from svc.cli.amounts import amount_option
+from svc.cli.bracket import parse_path, put
+from svc.errors import UsageError
+
+_ASSIGNMENT = re.compile(r"(?P<path>[^=]+?)(?P<operator>:?=)(?P<at>@?)(?P<value>.*)", re.DOTALL)
+_ITEM_FIELD = re.compile(r",(?=\s*[a-z_]+=)")
+_FILE_MAX = 16 * 1024 * 1024
+
+Body = dict[str, Any]
+ReadFile = Callable[[str], str]
+
+
+def build_body(*, base: str | None, typed: Body, data: list[str], read: ReadFile) -> Body:
+    """Merges a JSON object (`base`), the typed options that were given, then `-d` on top.
+
+    Raises:
+        UsageError: on anything that is not what it says it is; nothing was sent.
+    """
+    body = {} if base is None else parse_object(read(base), "--body")
+    for name, value in typed.items():
+        if isinstance(value, dict) and isinstance(body.get(name), dict):
+            body[name].update(value)
+        elif value is not None and value != {}:
+            body[name] = value
+    for text in data:
+        path, value = parse_assignment(text, read)
+        put(body, path, value)
+    return body
+
+
+def parse_assignment(text: str, read: ReadFile) -> tuple[list[str], Any]:
+    """Reads `PATH=TEXT`, `PATH:=JSON`, `PATH=@FILE` or `PATH:=@FILE`."""
+    match = _ASSIGNMENT.fullmatch(text)
+    if match is None:
+        raise UsageError(f"-d {text!r} has no '='.", hint="Write -d PATH=TEXT or -d PATH:=JSON")
+    value: Any = read(match["value"]) if match["at"] else match["value"]
+    if match["operator"] == ":=":
+        value = parse_json(value, f"-d {match['path']}")
+    return parse_path(match["path"]), value
+
+
+def parse_object(text: str, source: str) -> Body:
+    """Reads a JSON object."""
+    value = parse_json(text, source)
+    if not isinstance(value, dict):
+        raise UsageError(f"{source} must be a JSON object, as in {{...}}.", param=source)
+    return value
+
+
+def parse_json(text: str, source: str) -> Any:
+    """Reads JSON strictly: no NaN, and no key twice, since one of the two would be lost."""
+    try:
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_twins)
+    except RecursionError:
+        raise UsageError(f"{source} is nested too deeply.", param=source) from None
+    except ValueError as error:
+        where = ""
+        if isinstance(error, json.JSONDecodeError):
+            where = f" at line {error.lineno}, column {error.colno}"
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        message = f"{source} is not valid JSON{where}: {reason}."
+        raise UsageError(message, param=source, hint="Text goes with '=', JSON with ':='") from None
+
+
+def parse_item(text: str, currency: str | None) -> Body:
+    """Reads `name=Jacket,quantity=1,unit_amount=12900`; commas in names are fine."""
+    item: Body = {}
+    for part in _ITEM_FIELD.split(text):
+        name, equals, value = part.strip().partition("=")
+        if not equals:
+            hint = "Write --item 'name=Jacket,quantity=1,unit_amount=12900'"
+            raise UsageError(f"--item {text!r} is not a list of name=value.", hint=hint)
+        item[name] = _item_value(name, value, currency)
+    return item
+
+
+def file_reader(stdin: TextIO) -> ReadFile:
+    """Makes the function that reads a named file, or standard input for `-`."""
+
+    def read(name: str) -> str:
+        try:
+            if name == "-":
+                return stdin.read()
+            path = Path(name)
+            if path.stat().st_size > _FILE_MAX:
+                raise UsageError(f"{name} is over {_FILE_MAX // 2**20} MiB.")
+            return path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{name} cannot be read: {error.strerror}.") from None
+        except UnicodeDecodeError:
+            raise UsageError(f"{name} is not UTF-8 text.") from None
+
+    return read
+
+
+def _item_value(name: str, value: str, currency: str | None) -> str | int | None:
+    if name == "unit_amount":
+        return amount_option(value, "unit_amount", currency)
+    if name == "quantity":
+        if not (value.isascii() and value.isdigit()):
+            raise UsageError(f"quantity {value!r} is not a whole number.", param="--item")
+        return int(value)
+    return value
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _no_twins(pairs: list[tuple[str, Any]]) -> Body:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twin = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twin!r} stands twice")
+    return found

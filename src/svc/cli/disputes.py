@@ -1,0 +1,78 @@
+"""`svc disputes`: answer disputes with evidence."""
+
+from typing import Annotated
+
+import typer
+
+from svc.cli import options
+from svc.cli.app import listing, new_noun, verb, writing
+from svc.cli.fields import pairs_of, present
+from svc.cli.sending import send_list, send_read, send_write
+from svc.cli.session import Session
+from svc.client import disputes
+
+app = new_noun("Answer disputes with evidence.")
+
+
+@writing(app)
+def update(
+    ctx: typer.Context,
+    dispute_id: options.DisputeId,
+    tracking_number: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Of the parcel.")
+    ] = None,
+    shipping_carrier: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Who carried it.")
+    ] = None,
+    evidence: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=TEXT", help="Repeatable: any other evidence.")
+    ] = None,
+    submit: Annotated[
+        bool, typer.Option("--submit", help="Submit it; without this it stays a draft.")
+    ] = False,
+) -> None:
+    """Attach evidence as a draft, or submit it, which is final.
+
+    $ svc disputes update dp_Zh2iWj3kPq0aVb7cXd9eYf1g --tracking-number 1Z999 --shipping-carrier UPS --submit
+    """  # noqa: E501  an example is one line
+    texts = present(tracking_number=tracking_number, shipping_carrier=shipping_carrier)
+    typed = present(
+        evidence={**texts, **pairs_of(evidence, "--evidence")}, submit=True if submit else None
+    )
+    send_write(Session.of(ctx), lambda body, **how: disputes.update(dispute_id, body, **how), typed)
+
+
+@verb(app)
+def retrieve(ctx: typer.Context, dispute_id: options.DisputeId) -> None:
+    """Retrieve a dispute.
+
+    $ svc disputes retrieve dp_Zh2iWj3kPq0aVb7cXd9eYf1g
+    """
+    send_read(Session.of(ctx), disputes.retrieve(dispute_id))
+
+
+@listing(app, "list")
+def list_(
+    ctx: typer.Context,
+    payment: Annotated[str | None, typer.Option(metavar="ID", help="Only of this payment.")] = None,
+    status: options.Status = None,
+) -> None:
+    """List disputes, newest first.
+
+    $ svc disputes list --status needs_response
+    """
+    send_list(Session.of(ctx), disputes.list_, present(payment=payment, status=status))
+
+
+@writing(app)
+def accept(ctx: typer.Context, dispute_id: options.DisputeId) -> None:
+    """Accept a dispute as lost. This cannot be undone.
+
+    $ svc disputes accept dp_Zh2iWj3kPq0aVb7cXd9eYf1g
+    """
+    send_write(
+        Session.of(ctx),
+        lambda body, **how: disputes.accept(dispute_id, body, **how),
+        {},
+        money=f"accept dispute {dispute_id} as lost",
+    )

@@ -1,0 +1,32 @@
+"""`svc get`: any GET, by id or path."""
+
+from typing import Annotated
+
+import typer
+
+from svc.cli.app import new_app, verb
+from svc.cli.fields import pairs_of
+from svc.cli.sending import send_read
+from svc.cli.session import Session
+from svc.client import raw
+
+app = new_app()
+
+
+@verb(app)
+def get(
+    ctx: typer.Context,
+    target: Annotated[
+        str, typer.Argument(metavar="ID-OR-PATH", help="ord_... or /v1/orders", show_default=False)
+    ],
+    param: Annotated[
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Repeatable: a query parameter.")
+    ] = None,
+) -> None:
+    """Send any GET. An id is turned into its path by its prefix.
+
+    $ svc get ord_3kPq0aVb7cXd9eYf1gZh2iWj
+    $ svc get /v1/orders --param limit=3
+    """
+    path = target if target.startswith("/") else raw.path_of_id(target)
+    send_read(Session.of(ctx), raw.get(path, tuple(pairs_of(param, "--param").items())))

@@ -1,0 +1,85 @@
+"""`svc payouts`: send money to receiving banks."""
+
+from typing import Annotated
+
+import typer
+
+from svc.cli import options
+from svc.cli.amounts import amount_option
+from svc.cli.app import listing, new_noun, verb, writing
+from svc.cli.fields import metadata_of, present
+from svc.cli.sending import send_list, send_read, send_write
+from svc.cli.session import Session
+from svc.client import payouts
+from svc.spec import PAYOUT_FINAL
+
+app = new_noun("Send money to receiving banks.")
+
+
+@writing(app)
+def create(
+    ctx: typer.Context,
+    amount: options.Amount = None,
+    currency: options.Currency = None,
+    source_currency: Annotated[
+        str | None, typer.Option(metavar="CODE", help="The balance to debit.")
+    ] = None,
+    country: Annotated[str | None, typer.Option(metavar="CODE", help="The bank's country.")] = None,
+    account_holder_name: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Who is paid.")
+    ] = None,
+    iban: Annotated[str | None, typer.Option(metavar="IBAN", help="Or account number.")] = None,
+    account_number: Annotated[
+        str | None, typer.Option(metavar="DIGITS", help="With --bank-code.")
+    ] = None,
+    bank_code: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Routing or sort code.")
+    ] = None,
+    bic: Annotated[str | None, typer.Option(metavar="BIC", help="The bank's BIC.")] = None,
+    bank_name: Annotated[str | None, typer.Option(metavar="TEXT", help="The bank's name.")] = None,
+    reference: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Shown to the beneficiary.")
+    ] = None,
+    metadata: options.Metadata = None,
+    wait: options.Wait = False,
+) -> None:
+    """Send a payout.
+
+    $ svc payouts create --amount 10000 --currency EUR --source-currency USD --country DE --account-holder-name 'Muster GmbH' --iban DE89370400440532013000 --reference INV-7
+    """  # noqa: E501  an example is one line
+    typed = present(
+        amount=amount_option(amount, "--amount", currency),
+        currency=currency,
+        source_currency=source_currency,
+        destination=present(
+            country=country,
+            account_holder_name=account_holder_name,
+            iban=iban,
+            account_number=account_number,
+            bank_code=bank_code,
+            bic=bic,
+            bank_name=bank_name,
+        ),
+        reference=reference,
+        metadata=metadata_of(metadata),
+    )
+    until = (payouts.retrieve, PAYOUT_FINAL) if wait else None
+    send_write(Session.of(ctx), payouts.create, typed, money="send a payout", wait=until)
+
+
+@verb(app)
+def retrieve(ctx: typer.Context, payout_id: options.PayoutId) -> None:
+    """Retrieve a payout.
+
+    $ svc payouts retrieve po_1gZh2iWj3kPq0aVb7cXd9eYf
+    """
+    send_read(Session.of(ctx), payouts.retrieve(payout_id))
+
+
+@listing(app, "list")
+def list_(ctx: typer.Context, status: options.Status = None) -> None:
+    """List payouts, newest first.
+
+    $ svc payouts list --status failed
+    """
+    send_list(Session.of(ctx), payouts.list_, present(status=status))

@@ -1,0 +1,29 @@
+"""`svc post`: any POST, by path."""
+
+from typing import Annotated
+
+import typer
+
+from svc.cli.app import new_app, writing
+from svc.cli.sending import send_write
+from svc.cli.session import Session
+from svc.client import raw
+
+app = new_app()
+
+
+@writing(app)
+def post(
+    ctx: typer.Context,
+    path: Annotated[str, typer.Argument(metavar="PATH", help="As /v1/orders", show_default=False)],
+) -> None:
+    """Send any POST to a path of the API; fields by -d or --body.
+
+    $ svc post /v1/refunds -d payment=pay_7cXd9eYf1gZh2iWj3kPq0aVb -d amount:=4999
+    """
+    send_write(
+        Session.of(ctx),
+        lambda body, **how: raw.post(path, body, **how),
+        {},
+        money=f"POST to {path}",
+    )

@@ -1,0 +1,46 @@
+"""A request shown instead of sent: as JSON, or as a command for curl (cli section 2)."""
+
+import json
+import shlex
+from typing import Any
+
+from svc.cli.session import Session
+from svc.client.call import Call
+from svc.spec import IDEMPOTENCY_HEADER
+
+_HIDDEN = "(redacted)"
+# The same input shows the same bytes (promise R74); the real key is made when it is sent.
+_NO_KEY_YET = "new-for-each-request"
+
+
+def request_as_data(session: Session, call: Call) -> dict[str, Any]:
+    """What would be sent: method, url, headers with the key redacted, and the body as it goes."""
+    given = session.given.write.idempotency_key
+    prepared = session.prepare(call, given or _NO_KEY_YET)
+    scheme = "Basic" if session.settings.auth == "basic" else "Bearer"
+    return {
+        "method": prepared.method,
+        "url": prepared.url,
+        "headers": {"Authorization": f"{scheme} {_HIDDEN}", **dict(prepared.headers)},
+        "body": _readable(prepared.body),
+    }
+
+
+def curl_command(session: Session, call: Call) -> str:
+    """The same request for curl, which reads the key from `$SVC_API_KEY`."""
+    prepared = session.prepare(call, session.given.write.idempotency_key)
+    words = ["curl", "--request", prepared.method, prepared.url]
+    for name, value in prepared.headers:
+        if name in (IDEMPOTENCY_HEADER, "Content-Type", "Svc-Version"):
+            words += ["--header", f"{name}: {value}"]
+    if prepared.body:
+        words += ["--data-binary", prepared.body.decode()]
+    return shlex.join(words) + ' --header "Authorization: Bearer $SVC_API_KEY"'
+
+
+def _readable(body: bytes) -> Any:
+    """A JSON body as JSON, a form as its text, none as null."""
+    if not body:
+        return None
+    text = body.decode()
+    return json.loads(text) if text.startswith("{") else text

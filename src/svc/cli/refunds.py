@@ -1,0 +1,67 @@
+"""`svc refunds`: return all or part of a payment."""
+
+from typing import Annotated
+
+import typer
+
+from svc.cli import options
+from svc.cli.amounts import amount_option
+from svc.cli.app import listing, new_noun, verb, writing
+from svc.cli.fields import metadata_of, present
+from svc.cli.sending import send_list, send_read, send_write
+from svc.cli.session import Session
+from svc.client import refunds
+from svc.spec import REFUND_FINAL
+
+app = new_noun("Return all or part of a payment.")
+
+
+@writing(app)
+def create(
+    ctx: typer.Context,
+    payment: Annotated[str | None, typer.Option(metavar="ID", help="The payment, pay_...")] = None,
+    amount: options.Amount = None,
+    reason: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REASON", help="Such as duplicate, fraudulent, requested_by_customer."
+        ),
+    ] = None,
+    metadata: options.Metadata = None,
+    wait: options.Wait = False,
+) -> None:
+    """Refund a payment; without --amount all that is left.
+
+    $ svc refunds create --payment pay_7cXd9eYf1gZh2iWj3kPq0aVb --amount 4999
+    """
+    typed = present(
+        payment=payment,
+        amount=amount_option(amount, "--amount", None),
+        reason=reason,
+        metadata=metadata_of(metadata),
+    )
+    until = (refunds.retrieve, REFUND_FINAL) if wait else None
+    money = f"refund payment {payment or '(of the body)'}"
+    send_write(Session.of(ctx), refunds.create, typed, money=money, wait=until)
+
+
+@verb(app)
+def retrieve(ctx: typer.Context, refund_id: options.RefundId) -> None:
+    """Retrieve a refund.
+
+    $ svc refunds retrieve rf_9eYf1gZh2iWj3kPq0aVb7cXd
+    """
+    send_read(Session.of(ctx), refunds.retrieve(refund_id))
+
+
+@listing(app, "list")
+def list_(
+    ctx: typer.Context,
+    payment: Annotated[str | None, typer.Option(metavar="ID", help="Only of this payment.")] = None,
+    status: options.Status = None,
+) -> None:
+    """List refunds, newest first.
+
+    $ svc refunds list --status pending
+    """
+    send_list(Session.of(ctx), refunds.list_, present(payment=payment, status=status))

@@ -1,0 +1,54 @@
+"""How errors reach people and programs: one line and what to do, or one JSON object."""
+
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from svc.errors import ExitCode, SvcError, UsageError
+from svc.redaction import redact
+
+if TYPE_CHECKING:
+    from svc.cli.session import Session
+
+
+def report_error(session: "Session", error: SvcError) -> int:
+    """Prints an expected error on stderr and returns its exit code."""
+    error.message = redact(error.message)
+    error.hint = redact(error.hint) if error.hint else None
+    try:
+        session.error_output().error(error)
+    except OSError:  # stderr is closed as well: the exit code still tells
+        pass
+    return error.exit_code
+
+
+def usage_error_of(error: Any) -> UsageError:
+    """Turns the parser's complaint into ours, naming the help page of the command in question."""
+    context = getattr(error, "ctx", None)
+    where = context.command_path if context is not None else "svc"
+    message = error.format_message().strip().replace("\n", " ")
+    return UsageError(message, hint=f"{where} --help shows what it takes")
+
+
+def report_bug(session: "Session", error: Exception) -> int:
+    """Prints one line and the path of a redacted report (promise R79)."""
+    text = redact("".join(traceback.format_exception(error)))
+    where = _write_report(session, text)
+    bug = SvcError(
+        f"svc has met a bug of its own: {type(error).__name__}.",
+        code=type(error).__name__,
+        hint=f"A report without secrets lies at {where}" if where else None,
+    )
+    bug.exit_code = ExitCode.BUG
+    return report_error(session, bug)
+
+
+def _write_report(session: "Session", text: str) -> str | None:
+    folder = session.paths.state_dir / "reports"
+    path = folder / f"report-{int(session.clock.now())}.txt"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o600)
+    except OSError:
+        return None
+    return str(path)

@@ -1,0 +1,138 @@
+"""What every command of the API does after its options are read: show, confirm, send, print."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from svc.cli.body import Body, build_body, file_reader
+from svc.cli.confirm import confirm_money
+from svc.cli.fields import pairs_of
+from svc.cli.preview import curl_command, request_as_data
+from svc.cli.session import Session
+from svc.client.call import Call
+from svc.client.client import Client
+from svc.client.replies import Reply
+from svc.errors import UsageError
+from svc.spec import LIMIT_MAX
+
+MakeCall = Callable[..., Call]
+Wait = tuple[Callable[[str], Call], tuple[str, ...]]
+
+
+def send_read(session: Session, call: Call) -> None:
+    """Sends a GET and prints its answer: an object, or a list as the service sent it."""
+    with session.client() as client:
+        show_reply(session, client.send(call))
+
+
+def send_write(
+    session: Session,
+    make: MakeCall,
+    typed: Body,
+    *,
+    money: str | None = None,
+    wait: Wait | None = None,
+) -> None:
+    """Builds a POST from options, `-d` and `--body`, then shows it or sends it.
+
+    `make` turns the body into a call. `money` says what the call does, where it moves money and
+    must be confirmed in live mode (promise R19). `wait` polls the new object until it is final.
+    """
+    asked = session.given.write
+    read = file_reader(session.streams.stdin)
+    body = build_body(base=asked.body, typed=typed, data=asked.data, read=read)
+    call = make(body, **_encoding(session))
+    if asked.curl:
+        session.out.line(curl_command(session, call))
+    elif asked.dry_run:
+        session.out.value(request_as_data(session, call))
+    else:
+        with session.client() as client:
+            confirm_money(session, money, body)
+            reply = client.send(call, idempotency_key=asked.idempotency_key)
+            session.note_done(reply.data)
+            show_reply(session, _waited(session, client, reply, wait))
+
+
+def send_list(session: Session, make: MakeCall, filters: Mapping[str, str]) -> None:
+    """Prints one page as the service sent it, or with `--all` and `--max` every object."""
+    asked = session.given.listing
+    if asked.limit is not None and not 1 <= asked.limit <= LIMIT_MAX:
+        raise UsageError(f"--limit is 1 to {LIMIT_MAX}.", param="--limit")
+    if asked.max is not None and asked.max < 1:
+        raise UsageError("--max is 1 or more.", param="--max")
+    every = asked.all or asked.max is not None
+    call = make(_query(session, filters, every=every))
+    if not every:
+        send_read(session, call)
+        return
+    session.is_long_running()
+    with session.client() as client:
+        session.out.stream(_objects(client, call, asked.max))
+
+
+def show_reply(session: Session, reply: Reply) -> None:
+    """Prints one answer."""
+    data = reply.data
+    if isinstance(data, dict) and data.get("object") == "list":
+        session.out.page(reply.text, data, next_command=_next_command(session, data))
+    else:
+        session.out.one(reply.text, data)
+
+
+def _objects(client: Client, call: Call, most: int | None) -> Iterator[tuple[str, object]]:
+    for page in client.pages(call, most=most):
+        yield from page.items
+
+
+def _encoding(session: Session) -> dict[str, str]:
+    asked = session.given.write
+    if asked.form and asked.json_body:
+        raise UsageError("--form and --json-body exclude each other.")
+    if asked.form:
+        return {"encoding": "form"}
+    return {"encoding": "json"} if asked.json_body else {}
+
+
+def _query(
+    session: Session, filters: Mapping[str, str], *, every: bool
+) -> tuple[tuple[str, str], ...]:
+    asked = session.given.listing
+    limit = asked.limit if asked.limit is not None or not every else LIMIT_MAX
+    known = {
+        "limit": None if limit is None else str(limit),
+        "starting_after": asked.starting_after,
+        **filters,
+        "created[gte]": asked.created_gte,
+        "created[gt]": asked.created_gt,
+        "created[lte]": asked.created_lte,
+        "created[lt]": asked.created_lt,
+        **pairs_of(asked.param, "--param"),
+    }
+    return tuple((name, value) for name, value in known.items() if value is not None)
+
+
+def _next_command(session: Session, page: Mapping[str, Any]) -> str | None:
+    """The command line of the next page: this one, begun behind the last object shown."""
+    objects = page.get("data") or []
+    if not page.get("has_more") or not objects or not isinstance(objects[-1], dict):
+        return None
+    import shlex
+
+    words = iter(session.argv)
+    kept: list[str] = []
+    for word in words:
+        if word == "--starting-after":
+            next(words, None)
+        elif not word.startswith("--starting-after="):
+            kept.append(word)
+    return shlex.join(["svc", *kept, "--starting-after", str(objects[-1].get("id"))])
+
+
+def _waited(session: Session, client: Client, reply: Reply, wait: Wait | None) -> Reply:
+    if wait is None:
+        return reply
+    from svc.client.waits import wait_until
+
+    retrieve, final = wait
+    call = retrieve(str(reply.data["id"]))
+    return wait_until(client, call, final, reply, on_status=session.out.note)

@@ -1,0 +1,55 @@
+"""The three standard streams as one value, so that tests and the boundary can hold others."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TextIO
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Where results go (stdout), where everything else goes (stderr), where answers come from."""
+
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+
+    @classmethod
+    def of_process(cls) -> "Streams":
+        for stream in (sys.stdout, sys.stderr):
+            # With LANG=C a name in Japanese must not end the program (promises, row 57).
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        return cls(sys.stdin, sys.stdout, sys.stderr)
+
+    @property
+    def person_reads(self) -> bool:
+        return _is_terminal(self.stdout)
+
+    @property
+    def person_answers(self) -> bool:
+        return _is_terminal(self.stdin) and _is_terminal(self.stderr)
+
+    def wants_color(self, env: Mapping[str, str], choice: str, stream: TextIO) -> bool:
+        """Applies --color, NO_COLOR and TERM=dumb (promise R75)."""
+        if choice != "auto":
+            return choice == "always"
+        plain = bool(env.get("NO_COLOR")) or env.get("TERM") == "dumb"
+        return _is_terminal(stream) and not plain
+
+    def width(self, env: Mapping[str, str]) -> int:
+        """How many columns a person has; 80 where nobody can tell."""
+        if env.get("COLUMNS", "").isdigit():
+            return max(int(env["COLUMNS"]), 20)
+        try:
+            return max(os.get_terminal_size(self.stdout.fileno()).columns, 20)
+        except (OSError, ValueError):
+            return 80
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    try:
+        return stream.isatty()
+    except (AttributeError, ValueError):  # closed, or None when the shell closed it
+        return False

@@ -1,0 +1,54 @@
+"""Money as text and back."""
+
+import pytest
+
+from svc.money import exponent, format_amount, minor_units
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "text"),
+    [
+        (15708, "EUR", "157.08 EUR"),
+        (5, "EUR", "0.05 EUR"),
+        (-5, "EUR", "-0.05 EUR"),
+        (15000, "JPY", "15000 JPY"),
+        (12345, "KWD", "12.345 KWD"),
+        (12345, "CLF", "1.2345 CLF"),
+        (999_999_999_999, "USD", "9999999999.99 USD"),
+        (15708, "XXQ", "15708 XXQ (minor units, unknown currency)"),
+        (15708, "eur", "15708 eur (minor units, unknown currency)"),
+    ],
+)
+def test_format_amount_places_the_decimals_of_the_currency(
+    amount: int, currency: str, text: str
+) -> None:
+    """ISO 4217 says how many decimals; an unknown currency gets none and is marked."""
+    assert format_amount(amount, currency) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "currency", "minor"),
+    [
+        ("129.00", "EUR", 12900),
+        ("129.5", "EUR", 12950),
+        ("1.234", "KWD", 1234),
+        ("15000.0", "JPY", 15000),
+        ("1.5", "JPY", None),
+        ("1.234", "EUR", None),
+        ("129", "EUR", None),
+        ("1.2.3", "EUR", None),
+        ("1.00", "XXQ", None),
+        ("12.5", None, 1250),
+    ],
+)
+def test_minor_units_reads_only_what_is_exact(
+    text: str, currency: str | None, minor: int | None
+) -> None:
+    """A hint names a number only where there is exactly one right number."""
+    assert minor_units(text, currency) == minor
+
+
+def test_exponent_of_an_unknown_currency_is_none() -> None:
+    """Decimals are never guessed."""
+    assert exponent("XXQ") is None
+    assert exponent("MGA") == 2
