@@ -42,14 +42,30 @@ COMMANDS: Final = {
     ),
 }
 
+# Verbs of `svc events` with modules of their own: their imports are heavier than a GET's.
+EVENT_VERBS: Final = {
+    "listen": Entry("listen", "Receive webhooks, verify and forward them.", WEBHOOKS),
+    "inbox": Entry("inbox", "Show what was received.", WEBHOOKS),
+    "replay": Entry("replay", "Send received events again, signed anew.", WEBHOOKS),
+    "verify": Entry("verify", "Check one delivery offline.", WEBHOOKS),
+}
+
 SHORT_NAMES: Final = {"quotes": "landed-cost-quotes"}
 
 
 def load(name: str) -> Any:
     """Imports the module of one command and returns it as a Typer command or group."""
+    return _command_of(name, COMMANDS[name])
+
+
+def load_event_verb(name: str) -> Any:
+    """The same for a verb of `svc events`."""
+    return _command_of(name, EVENT_VERBS[name])
+
+
+def _command_of(name: str, entry: Entry) -> Any:
     from typer.main import get_command
 
-    module = import_module(f"svc.cli.{COMMANDS[name].module}")
-    command = get_command(module.app)
+    command = get_command(import_module(f"svc.cli.{entry.module}").app)
     command.name = name
     return command

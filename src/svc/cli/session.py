@@ -1,22 +1,21 @@
 """What one command line works with: every dependency, made when it is first asked for."""
 
 import gc
-import random
-import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
-from svc.cli.given import Given
+from svc.cli.given import FORMATS, Given
 from svc.cli.streams import Streams
 from svc.clock import Clock, SystemClock
-from svc.errors import ConfigError
 from svc.paths import Paths
 
 if TYPE_CHECKING:  # loaded by the properties that need them
+    from svc.client.call import Call
     from svc.client.client import Client
-    from svc.config.settings import Settings
-    from svc.config.store import Config
+    from svc.client.prepared import Prepared
+    from svc.config import Config, Settings
     from svc.journal import State
     from svc.keys.resolve import ResolvedKey
     from svc.keys.store import KeyStore
@@ -27,7 +26,10 @@ Format = Literal["human", "json", "ndjson", "csv", "id"]
 
 
 class Session:
-    """The dependencies of one command: streams, clock, settings, key, client, output, state."""
+    """The dependencies of one command: streams, clock, settings, key, client, output, state.
+
+    Used as a context manager, so that what was opened is closed on every way out.
+    """
 
     def __init__(
         self,
@@ -41,12 +43,31 @@ class Session:
         self.streams = streams
         self.clock: Clock = clock or SystemClock()
         self.given = Given()
-        self.done: str | None = None  # id of the object that a POST has made, for promise R77
+        self.done: str | None = None
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
 
     @staticmethod
     def of(ctx: Any) -> "Session":
         """The session of a Typer context."""
         return cast("Session", ctx.obj)
+
+    @staticmethod
+    def is_long_running() -> None:
+        """Turns the garbage collector on again, which short commands do without."""
+        gc.enable()
+
+    def note_done(self, data: Any) -> None:
+        """Remembers what a POST has made, in case its result cannot be printed (promise R77)."""
+        if isinstance(data, dict) and isinstance(data.get("id"), str):
+            self.done = data["id"]
+
+    # --- settings ---------------------------------------------------------------------------
 
     @cached_property
     def paths(self) -> Paths:

@@ -1,0 +1,86 @@
+"""Other `svc` processes of one story: run to their end, or kept running beside it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from svc.clock import Clock
+from svc.errors import CheckFailed, LocalError
+
+_SECONDS_TO_END = 3.0
+_POLL = 0.02
+
+
+class Children:
+    """Starts this very program again, in an environment of its own."""
+
+    def __init__(self, env: Mapping[str, str], clock: Clock) -> None:
+        self._env = dict(env)
+        self._clock = clock
+
+    def run(self, *argv: str) -> Any:
+        """Runs one command and returns its JSON result.
+
+        Raises:
+            CheckFailed: when it fails, with its own words.
+        """
+        done = subprocess.run(  # noqa: S603  our own program
+            [sys.executable, "-m", "svc", *argv, "-o", "json"],
+            env=self._env,
+            capture_output=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        if done.returncode:
+            words = done.stderr.decode(errors="replace").strip()
+            raise CheckFailed(f"svc {' '.join(argv)} ended with {done.returncode}: {words}")
+        return json.loads(done.stdout)
+
+    @contextmanager
+    def beside(self, *argv: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+        """Keeps one command running inside the `with` block; its output goes to `log`."""
+        with log.open("wb") as out:
+            process = subprocess.Popen(  # noqa: S603  our own program
+                [sys.executable, "-m", "svc", *argv],
+                env=self._env,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+            )
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(_SECONDS_TO_END)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def wait_for(self, path: Path, process: "subprocess.Popen[bytes]", seconds: float) -> str:
+        """Waits until a file appears and returns its text.
+
+        Raises:
+            LocalError: when the process ends first or the time is up.
+        """
+        deadline = self._clock.monotonic() + seconds
+        while not path.exists():
+            if process.poll() is not None or self._clock.monotonic() > deadline:
+                raise LocalError(f"A part of the quickstart did not start within {seconds:.0f} s.")
+            self._clock.sleep(_POLL)
+        return path.read_text(encoding="utf-8")
+
+
+def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
+    """The environment of the children: folders of their own, no keys or settings of the user's."""
+    kept = {name: value for name, value in base.items() if not name.startswith("SVC_")}
+    return {
+        **kept,
+        "SVC_CONFIG_DIR": str(home / "config"),
+        "SVC_STATE_DIR": str(home / "state"),
+        "SVC_CACHE_DIR": str(home / "cache"),
+    }

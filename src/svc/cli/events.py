@@ -1,0 +1,48 @@
+"""`svc events`: retrieve events; the verbs that receive webhooks are loaded only when named."""
+
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from svc.cli import options
+from svc.cli.app import Noun, new_app, verb
+from svc.cli.registry import EVENT_VERBS, load_event_verb
+from svc.cli.sending import send_read
+from svc.cli.session import Session
+from svc.client import events
+
+
+class Events(Noun):
+    """Lists all its verbs from data and imports the heavy ones when they run."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.commands.update(
+            {name: TyperCommand(name, help=entry.summary) for name, entry in EVENT_VERBS.items()}
+        )
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name in EVENT_VERBS:
+            command = self.commands[name] = load_event_verb(name)
+        return name, command, rest
+
+
+app = new_app()
+
+
+@app.callback(cls=Events, invoke_without_command=True)
+def noun(ctx: typer.Context) -> None:
+    """Retrieve events; receive, verify and forward webhooks."""
+    if ctx.invoked_subcommand is None:
+        ctx.obj.streams.stdout.write(ctx.get_help() + "\n")
+
+
+@verb(app)
+def retrieve(ctx: typer.Context, event_id: options.EventId) -> None:
+    """Retrieve an event.
+
+    $ svc events retrieve evt_3kPq0aVb7cXd9eYf1gZh2iWj
+    """
+    send_read(Session.of(ctx), events.retrieve(event_id))
