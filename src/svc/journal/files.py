@@ -1,0 +1,135 @@
+"""The state database's files: private to the user, made whole or not at all, never overwritten."""
+
+import errno
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from svc.clock import Clock
+from svc.errors import LocalError
+
+_PRIVATE_FILE: Final = 0o600
+_PRIVATE_FOLDER: Final = 0o700
+_OTHERS: Final = 0o077
+_LOCK_SECONDS: Final = 10.0
+_LOCK_PAUSE_SECONDS: Final = 0.02
+COMPANIONS: Final = ("-wal", "-shm")
+
+
+def prepare_folder(folder: Path) -> None:
+    """Makes the folder if it is missing and checks that only the user can enter it (R67).
+
+    Raises:
+        LocalError: it cannot be made, is no real folder, or others may read it.
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            folder.mkdir(mode=_PRIVATE_FOLDER)
+        facts = folder.lstat()
+    except OSError as error:
+        raise local_error(f"The state folder {folder} cannot be used", error) from error
+    if not stat.S_ISDIR(facts.st_mode):
+        raise LocalError(
+            f"The state folder {folder} is not a folder of its own.",
+            hint="Remove what is there, or point SVC_STATE_DIR at a folder.",
+        )
+    _check_private(folder, facts, "700")
+
+
+def check_file(path: Path) -> bool:
+    """Says whether the file is there; one that others may read is refused (R67).
+
+    Raises:
+        LocalError: it is a symbolic link, no plain file, or others may read it.
+    """
+    try:
+        facts = path.lstat()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise local_error(f"The state database {path} cannot be read", error) from error
+    if not stat.S_ISREG(facts.st_mode):
+        raise LocalError(
+            f"The state database {path} is not a plain file.",
+            hint="Remove what is there; nothing was written through it.",
+        )
+    _check_private(path, facts, "600")
+    return True
+
+
+def create_private(path: Path) -> None:
+    """Creates an empty file that only the user can read."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _PRIVATE_FILE))
+
+
+def publish(fresh: Path, path: Path) -> None:
+    """Puts a finished file in its place: others see it whole or not at all (R66)."""
+    fresh.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def set_aside(path: Path) -> Path | None:
+    """Renames a database and its companions to the first free `.corrupt-N`, if any is there."""
+    number = 1
+    while Path(f"{path}.corrupt-{number}").exists():
+        number += 1
+    aside = Path(f"{path}.corrupt-{number}")
+    moved = None
+    for suffix in ("", *COMPANIONS):
+        with suppress(FileNotFoundError):
+            Path(f"{path}{suffix}").rename(f"{aside}{suffix}")
+            moved = aside
+    return moved
+
+
+@contextmanager
+def folder_lock(folder: Path, clock: Clock) -> Iterator[None]:
+    """Holds the folder for one process at a time; the system frees it when the process dies.
+
+    Raises:
+        LocalError: another process kept it for over ten seconds.
+    """
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(handle, folder, clock)
+        yield
+    finally:
+        os.close(handle)
+
+
+def local_error(what: str, error: OSError) -> LocalError:
+    """Words a file system's refusal."""
+    hint = "Free some space and try again." if error.errno == errno.ENOSPC else None
+    return LocalError(f"{what}: {os.strerror(error.errno or 0).lower()}.", hint=hint)
+
+
+def _check_private(path: Path, facts: os.stat_result, mode: str) -> None:
+    if facts.st_uid != os.geteuid():
+        raise LocalError(f"{path} belongs to another user.", hint="Set SVC_STATE_DIR to your own.")
+    if stat.S_IMODE(facts.st_mode) & _OTHERS:
+        raise LocalError(
+            f"{path} can be read or changed by other users.",
+            hint=f"Run: chmod {mode} '{path}'",
+        )
+
+
+def _lock(handle: int, folder: Path, clock: Clock) -> None:
+    deadline = clock.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if clock.monotonic() > deadline:
+                raise LocalError(f"Another svc process holds {folder} for too long.") from None
+            clock.sleep(_LOCK_PAUSE_SECONDS)
+        else:
+            return

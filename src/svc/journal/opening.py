@@ -1,0 +1,147 @@
+"""Opening the state database: creating it, bringing it up to date, refusing what is not ours."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from svc.clock import Clock
+from svc.errors import LocalError
+from svc.journal import files
+from svc.journal.faults import is_damage
+from svc.journal.schema import MIGRATIONS
+
+_APPLICATION_ID: Final = 0x53766331  # marks the file as ours
+_BUSY_SECONDS: Final = 10.0  # promise R68
+
+
+def open_database(path: Path, clock: Clock) -> sqlite3.Connection:
+    """Gives a connection to an up-to-date database, created if it was not there (R67, R68).
+
+    Raises:
+        LocalError: the files are not private, the database is damaged (it is then set aside), is
+            not ours, or was written by a newer release.
+    """
+    files.prepare_folder(path.parent)
+    if not files.check_file(path):
+        _create(path, clock)
+    try:
+        return _up_to_date(path, clock)
+    except sqlite3.Error as error:
+        if is_damage(error):
+            raise damaged(path, clock) from error
+        raise
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Connects to an existing file with the settings that every connection needs."""
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def damaged(path: Path, clock: Clock) -> LocalError:
+    """Sets a damaged database aside and words what happened; the data is kept (R67)."""
+    with files.folder_lock(path.parent, clock):
+        aside = files.set_aside(path) if _still_damaged(path) else None
+    if aside is None:
+        return LocalError(
+            f"The state database {path} was damaged and has been replaced.",
+            hint="Run the command again.",
+        )
+    return LocalError(
+        f"The state database {path} is damaged; it was moved to {aside.name}, unchanged.",
+        hint="Unresolved requests may be recorded in it: check recent orders, refunds and payouts "
+        "before you run the command again, which starts a new database.",
+    )
+
+
+def _still_damaged(path: Path) -> bool:
+    """A second look under the lock: another process may have replaced the file already."""
+    if not path.exists():
+        return False
+    try:
+        with closing(connect(path)) as connection:
+            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            return bool(verdict != "ok" or _header(connection)[0] == 0)
+    except sqlite3.DatabaseError as error:
+        return is_damage(error)
+
+
+def _up_to_date(path: Path, clock: Clock) -> sqlite3.Connection:
+    connection = connect(path)
+    try:
+        if _version(connection, path) < len(MIGRATIONS):
+            with files.folder_lock(path.parent, clock):
+                _migrate(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _create(path: Path, clock: Clock) -> None:
+    """Builds the database beside its place and puts it there whole, one process at a time."""
+    with files.folder_lock(path.parent, clock):
+        if files.check_file(path):
+            return
+        try:
+            files.set_aside(path)  # a log left behind must not be played into a new database
+            fresh = path.with_name(f"{path.name}.new")
+            for leftover in ("", *files.COMPANIONS):
+                Path(f"{fresh}{leftover}").unlink(missing_ok=True)
+            files.create_private(fresh)
+            with closing(connect(fresh)) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                _migrate(connection)
+            files.publish(fresh, path)
+        except OSError as error:
+            raise files.local_error(f"The state database {path} cannot be made", error) from error
+
+
+def _header(connection: sqlite3.Connection) -> tuple[int, int]:
+    return (
+        connection.execute("PRAGMA application_id").fetchone()[0],
+        connection.execute("PRAGMA user_version").fetchone()[0],
+    )
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    application, version = _header(connection)
+    if application == 0 and version == 0 and path.stat().st_size == 0:
+        raise sqlite3.DatabaseError("the file is empty")
+    if application != _APPLICATION_ID:
+        raise LocalError(
+            f"{path} is a database of another program.",
+            hint="Move it away, or point SVC_STATE_DIR at another folder.",
+        )
+    if version > len(MIGRATIONS):
+        raise LocalError(
+            f"The state database {path} was written by a newer svc.",
+            hint="Upgrade svc, or point SVC_STATE_DIR at another folder.",
+        )
+    return version
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        for step in MIGRATIONS[version:]:
+            for statement in step:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

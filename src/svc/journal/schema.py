@@ -1,0 +1,77 @@
+"""The tables of the state database, as ordered steps; a step that was released is never edited.
+
+All times are unix seconds. Bodies are raw bytes. No secret of a real service is kept here: the
+`secret` of an endpoint is filled for a sandbox only, whose secrets are public test data.
+"""
+
+from typing import Final
+
+_KEY_FACTS: Final = """
+CREATE TABLE key_facts (
+  origin TEXT NOT NULL,
+  profile TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  slot TEXT NOT NULL CHECK (slot IN ('secret', 'publishable')),
+  kind TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  backend TEXT NOT NULL,
+  added_at REAL NOT NULL,
+  checked_at REAL,
+  rolled_at REAL,
+  old_fingerprint TEXT,
+  old_ends_at REAL,
+  PRIMARY KEY (origin, profile, mode, slot)
+)"""
+
+_ENDPOINTS: Final = """
+CREATE TABLE endpoints (
+  origin TEXT NOT NULL,
+  profile TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  url TEXT NOT NULL,
+  events TEXT NOT NULL,
+  endpoint_id TEXT NOT NULL,
+  secret TEXT,
+  created_at REAL NOT NULL,
+  PRIMARY KEY (origin, profile, mode, url, events)
+)"""
+
+# `scope` is one listener's identity: two listeners of one account each get every event once.
+# `outcome` is null until every forward of the event has ended: forwarded, failed or unrouted.
+_INBOX: Final = """
+CREATE TABLE inbox (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  scope TEXT NOT NULL,
+  event_id TEXT NOT NULL,
+  type TEXT NOT NULL,
+  object_id TEXT NOT NULL,
+  received_at REAL NOT NULL,
+  headers TEXT NOT NULL,
+  body BLOB NOT NULL,
+  copies INTEGER NOT NULL DEFAULT 0,
+  outcome TEXT
+)"""
+
+_INBOX_EVENT: Final = "CREATE UNIQUE INDEX inbox_event ON inbox (scope, event_id)"
+_INBOX_OPEN: Final = "CREATE INDEX inbox_open ON inbox (scope, seq) WHERE outcome IS NULL"
+
+# `status` is null when no answer came; then `error` says why. `reply` is the answer's beginning.
+_FORWARDS: Final = """
+CREATE TABLE forwards (
+  seq INTEGER PRIMARY KEY,
+  inbox_seq INTEGER NOT NULL REFERENCES inbox (seq) ON DELETE CASCADE,
+  target TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  replay INTEGER NOT NULL DEFAULT 0,
+  started_at REAL NOT NULL,
+  milliseconds REAL NOT NULL,
+  status INTEGER,
+  error TEXT,
+  reply BLOB NOT NULL
+)"""
+
+_FORWARDS_OF: Final = "CREATE INDEX forwards_of ON forwards (inbox_seq)"
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+    (_KEY_FACTS, _ENDPOINTS, _INBOX, _INBOX_EVENT, _INBOX_OPEN, _FORWARDS, _FORWARDS_OF),
+)

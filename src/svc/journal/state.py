@@ -1,0 +1,114 @@
+"""The state database as the rest of the program sees it: read rows, write in a transaction."""
+
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Self
+
+from svc.clock import Clock
+from svc.errors import LocalError
+from svc.journal import faults
+from svc.journal.opening import damaged, open_database
+
+Row = dict[str, Any]
+Params = Sequence[object]
+
+
+class Tx:
+    """One open transaction; it is committed when its `with` block ends without an error."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def execute(self, sql: str, params: Params = ()) -> int:
+        """Runs one statement and gives the number of rows that it changed."""
+        return self._connection.execute(sql, params).rowcount
+
+    def many(self, sql: str, rows: Iterable[Params]) -> int:
+        """Runs one statement for each row and gives the number of rows that changed."""
+        return self._connection.executemany(sql, rows).rowcount
+
+    def rows(self, sql: str, params: Params = ()) -> list[Row]:
+        """Reads inside the transaction, what it has written included."""
+        return self._connection.execute(sql, params).fetchall()
+
+
+class State:
+    """The open database; every method may be called from any thread, one at a time runs.
+
+    What `write` has committed survives a power cut (SQLite WAL, synchronous FULL; promise R68).
+    All methods raise LocalError, and nothing else of their own.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, clock: Clock) -> None:
+        self._connection = connection
+        self._connection.row_factory = _as_dict
+        self._path = path
+        self._clock = clock
+        self._lock = threading.RLock()
+
+    @classmethod
+    def open(cls, path: Path, *, clock: Clock) -> Self:
+        """Opens or creates the database.
+
+        Raises:
+            LocalError: it is not private to the user, damaged, newer, busy, or cannot be made.
+        """
+        try:
+            return cls(open_database(path, clock), path, clock)
+        except sqlite3.Error as error:
+            raise faults.local_error(error) from error
+
+    @contextmanager
+    def write(self) -> Iterator[Tx]:
+        """Holds the write lock from the start, commits and syncs at the end, else undoes all."""
+        with self._lock, self._worded():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield Tx(self._connection)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._undo()
+                raise
+
+    def rows(self, sql: str, params: Params = ()) -> list[Row]:
+        """Reads outside any transaction."""
+        with self._lock, self._worded():
+            return self._connection.execute(sql, params).fetchall()
+
+    def close(self) -> None:
+        """Closes the file; the object is of no use afterwards."""
+        with self._lock:
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _undo(self) -> None:
+        # A full disk makes SQLite undo by itself; a second ROLLBACK would only hide that error.
+        with suppress(sqlite3.Error):
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _worded(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._local_error(error) from error
+
+    def _local_error(self, error: sqlite3.Error) -> LocalError:
+        if not faults.is_damage(error):
+            return faults.local_error(error)
+        with suppress(sqlite3.Error):
+            self._connection.close()
+        return damaged(self._path, self._clock)
+
+
+def _as_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> Row:
+    return {column[0]: value for column, value in zip(cursor.description, row, strict=True)}
