@@ -1,0 +1,159 @@
+"""Sandbox processes in the background: starting one and stopping one."""
+
+import json
+import os
+import select
+import signal
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from svc.clock import Clock
+from svc.errors import LocalError
+from svc.sandbox.launch_options import LaunchOptions
+from svc.sandbox.probe import health
+from svc.sandbox.records import RunRecord, is_running
+
+_SECRETS: Final = ("SVC_API_KEY", "SVC_WEBHOOK_SECRET")
+_POLL: Final = 0.02  # seconds
+_READ: Final = 65536
+
+
+def start(
+    options: LaunchOptions, env: Mapping[str, str], clock: Clock, timeout: float = 15.0
+) -> RunRecord:
+    """Starts a sandbox in a session of its own and waits until it answers, at most `timeout` s.
+
+    The process inherits `env` without secrets (promise R43) and writes to its own log.
+
+    Raises:
+        LocalError: when it does not start; the message is the process's own.
+    """
+    deadline = clock.monotonic() + timeout
+    pid, pipe = _spawn(options, env)
+    try:
+        record = _announced(_first_words(pipe, clock, deadline))
+        _await_answer(record, clock, deadline)
+    except BaseException:
+        _end(pid)
+        raise
+    finally:
+        os.close(pipe)
+    return record
+
+
+def stop(
+    folder: Path, record: RunRecord, clock: Clock, timeout: float = 5.0
+) -> Literal["stopped", "killed", "gone"]:
+    """Ends a running sandbox; kills it when it has not ended after `timeout` seconds.
+
+    A kill loses nothing: what the sandbox has acknowledged is on disk. A process that no longer
+    holds its record is never signalled.
+    """
+    if not _signalled(folder, record, signal.SIGTERM):
+        return "gone"
+    if _ends_within(folder, record, clock, timeout):
+        return "stopped"
+    _signalled(folder, record, signal.SIGKILL)
+    _ends_within(folder, record, clock, timeout)
+    return "killed"
+
+
+def announce(record: RunRecord) -> dict[str, Any]:
+    """The line that a sandbox process prints when it is ready, as data."""
+    return {"ready": asdict(record)}
+
+
+def announce_failure(error: LocalError) -> dict[str, Any]:
+    """The line that a sandbox process prints when it cannot start, as data."""
+    return {"failed": {"message": error.message, "code": error.code, "hint": error.hint}}
+
+
+def _spawn(options: LaunchOptions, env: Mapping[str, str]) -> tuple[int, int]:
+    ours, theirs = os.pipe()
+    try:
+        pid = os.posix_spawn(
+            sys.executable,
+            # -P: a folder named svc in the working directory must not run instead of this one.
+            [sys.executable, "-P", "-m", "svc.sandbox", options.to_json()],
+            {name: value for name, value in env.items() if name not in _SECRETS},
+            setsid=True,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_DUP2, theirs, 1),
+                (os.POSIX_SPAWN_DUP2, theirs, 2),
+            ],
+        )
+    except BaseException:
+        os.close(ours)
+        raise
+    finally:
+        os.close(theirs)
+    return pid, ours
+
+
+def _first_words(pipe: int, clock: Clock, deadline: float) -> str:
+    """Reads to the announcement, or to the end of what a failing process had to say."""
+    text = b""
+    while not (text.endswith(b"\n") and text.splitlines()[-1].startswith(b"{")):
+        left = deadline - clock.monotonic()
+        if left <= 0 or not select.select([pipe], [], [], left)[0]:
+            raise LocalError("The sandbox did not start in time.")
+        part = os.read(pipe, _READ)
+        if not part:
+            break
+        text += part
+    return text.decode(errors="replace")
+
+
+def _announced(words: str) -> RunRecord:
+    last = (words.strip().splitlines() or ["it said nothing"])[-1]
+    try:
+        said = json.loads(last)
+    except ValueError:
+        raise LocalError(f"The sandbox process ended at once: {last}") from None
+    if "failed" in said:
+        failed = said["failed"]
+        raise LocalError(failed["message"], code=failed["code"], hint=failed["hint"])
+    return RunRecord(**said["ready"])
+
+
+def _await_answer(record: RunRecord, clock: Clock, deadline: float) -> None:
+    while health(record) is None:
+        if clock.monotonic() > deadline:
+            raise LocalError(f"The sandbox started but does not answer at {record.url}.")
+        clock.sleep(_POLL)
+
+
+def _end(pid: int) -> None:
+    """Kills and reaps our own child; it may have ended already."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+    with suppress(ChildProcessError):
+        os.waitpid(pid, 0)
+
+
+def _signalled(folder: Path, record: RunRecord, number: signal.Signals) -> bool:
+    if not is_running(folder, record):
+        return False
+    try:
+        os.kill(record.pid, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError as error:
+        raise LocalError(
+            f"The sandbox on port {record.port} belongs to another user (pid {record.pid})."
+        ) from error
+    return True
+
+
+def _ends_within(folder: Path, record: RunRecord, clock: Clock, timeout: float) -> bool:
+    deadline = clock.monotonic() + timeout
+    while is_running(folder, record):
+        if clock.monotonic() > deadline:
+            return False
+        clock.sleep(_POLL)
+    return True

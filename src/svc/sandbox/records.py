@@ -1,0 +1,122 @@
+"""Run records: how `stop` and `status` find the sandboxes that run on this machine.
+
+A record is a file that its process holds locked for as long as it lives. The kernel lets go of
+the lock when the process ends, however it ends: a record without a lock is stale, and the pid in a
+locked record is that of the sandbox itself and never of a stranger who got the same number.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from svc.errors import LocalError
+
+_PATTERN: Final = "run-*.json"
+_TRIES: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A running sandbox: its process, address, database and log; `started` is ISO 8601 in UTC."""
+
+    pid: int
+    port: int
+    url: str
+    db: str
+    started: str
+    log: str
+    certificate: str | None = None
+
+
+@contextmanager
+def holding(folder: Path, record: RunRecord) -> Iterator[None]:
+    """Writes the record of this process and holds it until the block ends.
+
+    Raises LocalError when the folder cannot be written.
+    """
+    path = folder / f"run-{record.port}.json"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = _claim(path)
+    except OSError as error:
+        raise LocalError(
+            f"The run record {path} cannot be written: {error.strerror}.",
+            hint="Check the folder's owner and mode, or set SVC_STATE_DIR",
+        ) from error
+    try:
+        os.write(handle, json.dumps(asdict(record)).encode())
+        os.fsync(handle)
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def running(folder: Path) -> list[RunRecord]:
+    """Lists the sandboxes that run now, by port; removes the records of those that died."""
+    found = [_read(path) for path in folder.glob(_PATTERN)]
+    return sorted((record for record in found if record is not None), key=lambda r: r.port)
+
+
+def is_running(folder: Path, record: RunRecord) -> bool:
+    """Says whether the very process of a record still runs."""
+    return any(r.pid == record.pid and r.started == record.started for r in running(folder))
+
+
+def _claim(path: Path) -> int:
+    # The port is ours already, so whoever holds the file is a reader about to find it stale.
+    for _ in range(_TRIES):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if _is_at(handle, path):
+                os.ftruncate(handle, 0)
+                os.fchmod(handle, 0o600)
+                return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # a reader removed it between our opening and our locking
+    raise OSError(0, "it is removed again and again")
+
+
+def _read(path: Path) -> RunRecord | None:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        if _is_free(handle):
+            if _is_at(handle, path):
+                path.unlink(missing_ok=True)
+            return None
+        return _parse(os.read(handle, 65536))
+    finally:
+        os.close(handle)
+
+
+def _is_free(handle: int) -> bool:
+    # A shared lock: a second reader at the same moment must not look like a living sandbox.
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    with suppress(OSError):
+        return os.path.samestat(os.fstat(handle), path.stat())
+    return False
+
+
+def _parse(data: bytes) -> RunRecord | None:
+    # Between its lock and its first byte a record is empty; whoever reads then finds none yet.
+    with suppress(ValueError, TypeError):
+        return RunRecord(**json.loads(data))
+    return None

@@ -1,0 +1,120 @@
+"""Run records: who runs, and who does not any more."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from svc.errors import LocalError
+from svc.sandbox.records import RunRecord, holding, is_running, running
+
+
+def record(port: int = 4242, pid: int | None = None) -> RunRecord:
+    """A record of this process unless told otherwise."""
+    return RunRecord(
+        pid=os.getpid() if pid is None else pid,
+        port=port,
+        url=f"http://127.0.0.1:{port}",
+        db=":memory:",
+        started="2026-10-01T09:00:00.000000Z",
+        log="/tmp/log",
+    )
+
+
+def test_held_record_is_running_until_its_block_ends(folder: Path) -> None:
+    """A record is found while it is held, and its file is gone afterwards."""
+    with holding(folder, record()):
+        assert running(folder) == [record()]
+        assert is_running(folder, record())
+    assert running(folder) == []
+    assert list(folder.iterdir()) == []
+
+
+def test_record_is_for_its_owner_only(folder: Path) -> None:
+    """R67: the folder is 0700 and the record 0600, whatever the umask."""
+    before = os.umask(0)
+    try:
+        with holding(folder, record()):
+            assert folder.stat().st_mode & 0o777 == 0o700
+            assert (folder / "run-4242.json").stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
+
+
+def test_record_of_a_dead_process_is_stale(folder: Path) -> None:
+    """A record that nobody holds is no running sandbox, though its pid is somebody's."""
+    folder.mkdir()
+    path = folder / "run-4242.json"
+    path.write_text(json.dumps(asdict(record(pid=os.getpid()))))
+    assert running(folder) == []
+    assert not path.exists()
+
+
+def test_record_is_stale_after_a_kill(folder: Path) -> None:
+    """A kill -9 leaves a file behind that no longer counts."""
+    code = (
+        "import sys, time, json\n"
+        "from pathlib import Path\n"
+        "from svc.sandbox.records import RunRecord, holding\n"
+        "with holding(Path(sys.argv[1]), RunRecord(**json.loads(sys.argv[2]))):\n"
+        "    print('held', flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    argv = [sys.executable, "-c", code, str(folder), json.dumps(asdict(record()))]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        assert running(folder) == [record()]
+        holder.send_signal(signal.SIGKILL)
+    assert (folder / "run-4242.json").exists()
+    assert running(folder) == []
+
+
+def test_stale_record_is_replaced(folder: Path) -> None:
+    """A new sandbox on the port of one that died takes its record over."""
+    folder.mkdir()
+    (folder / "run-4242.json").write_text("x" * 5000)
+    with holding(folder, record()):
+        assert running(folder) == [record()]
+
+
+def test_records_come_by_port(folder: Path) -> None:
+    """Several sandboxes are listed in the order of their ports."""
+    with holding(folder, record(5001)), holding(folder, record(80)):
+        assert [each.port for each in running(folder)] == [80, 5001]
+
+
+def test_other_process_on_the_same_port_is_another_sandbox(folder: Path) -> None:
+    """A record found earlier is not running when another process has its port now."""
+    with holding(folder, record()):
+        assert not is_running(folder, record(pid=os.getpid() + 1))
+
+
+def test_record_that_is_a_link_is_not_followed(folder: Path, tmp_path: Path) -> None:
+    """R65: a symbolic link in the place of a record is neither read nor written through."""
+    folder.mkdir()
+    target = tmp_path / "precious"
+    target.write_text("keep")
+    (folder / "run-4242.json").symlink_to(target)
+    assert running(folder) == []
+    with pytest.raises(LocalError), holding(folder, record()):
+        pass
+    assert target.read_text() == "keep"
+
+
+def test_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    """A state folder in the place of a file is a local error that names the record."""
+    (tmp_path / "file").write_text("")
+    refused = pytest.raises(LocalError, match=r"run-4242\.json cannot be written")
+    with refused, holding(tmp_path / "file", record()):
+        pass
+
+
+def test_no_folder_means_nothing_runs(tmp_path: Path) -> None:
+    """Nothing was ever started here."""
+    assert running(tmp_path / "nowhere") == []

@@ -1,0 +1,48 @@
+"""The socket of the sandbox."""
+
+import socket
+
+import pytest
+
+from svc.errors import LocalError
+from svc.sandbox.listening import listen_on
+
+
+def test_listen_on_binds_loopback_only() -> None:
+    """R89: the socket is on 127.0.0.1 and sends small answers at once."""
+    with listen_on(0) as sock:
+        host, port = sock.getsockname()
+        assert host == "127.0.0.1"
+        assert port > 0
+        with socket.create_connection((host, port)) as client:
+            server_side, _ = sock.accept()
+            with server_side:
+                assert server_side.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+                assert client.getpeername() == (host, port)
+
+
+def test_taken_port_is_one_line_with_the_fix() -> None:
+    """A port that another socket listens on is refused, and another is proposed."""
+    with listen_on(0) as sock:
+        port = sock.getsockname()[1]
+        with pytest.raises(LocalError) as caught:
+            listen_on(port)
+    assert caught.value.message == f"Port {port} on 127.0.0.1 is taken."
+    assert caught.value.code == "port_taken"
+    assert f"--port {port + 1}" in (caught.value.hint or "")
+
+
+def test_port_is_free_again_at_once() -> None:
+    """A restart needs no waiting, even after a connection was served."""
+    with listen_on(0) as sock:
+        port = sock.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)):
+            sock.accept()[0].close()
+    listen_on(port).close()
+
+
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_number_that_is_no_port_is_refused(port: int) -> None:
+    """Ports go from 0 to 65535."""
+    with pytest.raises(LocalError, match="is no port"):
+        listen_on(port)

@@ -1,0 +1,157 @@
+"""The server process: ready, stopping, failing (with a tiny app in place of the service)."""
+
+import http.client
+import json
+import signal
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc.sandbox.probe import health
+from svc.sandbox.records import running
+
+FAILS_AT_START = 1
+Start = Callable[..., Any]
+
+
+def get(port: int, path: str, headers: dict[str, str] | None = None) -> tuple[int, Any]:
+    """Status and body of one GET, decoded if it is an object."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", path, headers=headers or {})
+        answer = connection.getresponse()
+        body = answer.read()
+        return answer.status, json.loads(body) if body.startswith(b"{") else body
+    finally:
+        connection.close()
+
+
+def ends(process: Any, number: signal.Signals) -> float:
+    """Sends a signal and gives the seconds until the process has ended."""
+    begun = time.monotonic()
+    process.send_signal(number)
+    process.wait(timeout=10)
+    return time.monotonic() - begun
+
+
+def test_process_says_when_it_is_ready(stub: Start, folder: Path) -> None:
+    """The announced address answers at once, and the record names this process and its log."""
+    sandbox = stub()
+    record = sandbox.record
+    assert record.pid == sandbox.process.pid
+    assert record.url == f"http://127.0.0.1:{record.port}"
+    assert get(record.port, "/_sandbox/health")[0] == 200
+    assert running(folder) == [record]
+    assert Path(record.log).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signal_ends_it_gracefully(stub: Start, folder: Path, number: signal.Signals) -> None:
+    """R78: within a second, after the app has closed, and the signal still is what ended it."""
+    sandbox = stub()
+    assert ends(sandbox.process, number) < 1
+    assert sandbox.process.returncode == -number
+    assert (folder / "diary").read_text() == "down"
+    assert running(folder) == []
+    assert not list(folder.glob("run-*"))
+
+
+def test_idle_connection_does_not_hold_it_up(stub: Start) -> None:
+    """A client that keeps its connection open does not delay the end."""
+    sandbox = stub()
+    with socket.create_connection(("127.0.0.1", sandbox.record.port)) as idle:
+        idle.sendall(b"GET /_sandbox/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert idle.recv(65536).startswith(b"HTTP/1.1 200")
+        assert ends(sandbox.process, signal.SIGTERM) < 1
+
+
+def test_short_request_in_flight_is_answered(stub: Start) -> None:
+    """A request that is being worked on gets its answer before the end."""
+    sandbox = stub()
+    with socket.create_connection(("127.0.0.1", sandbox.record.port), timeout=5) as client:
+        client.sendall(b"GET /slow?seconds=0.4 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        time.sleep(0.1)
+        sandbox.process.send_signal(signal.SIGTERM)
+        assert client.recv(65536).startswith(b"HTTP/1.1 200")
+    sandbox.process.wait(timeout=5)
+
+
+def test_long_request_in_flight_is_cut(stub: Start, folder: Path) -> None:
+    """R78: a request that would take a minute does not keep the process beyond a second."""
+    sandbox = stub()
+    with socket.create_connection(("127.0.0.1", sandbox.record.port), timeout=5) as client:
+        client.sendall(b"GET /slow?seconds=60 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        time.sleep(0.1)
+        assert ends(sandbox.process, signal.SIGTERM) < 1
+    assert (folder / "diary").read_text() == "down"
+
+
+def test_bug_in_the_app_goes_to_the_log(stub: Start) -> None:
+    """A traceback is for the log, never for the terminal."""
+    sandbox = stub()
+    assert get(sandbox.record.port, "/broken")[0] == 500
+    sandbox.process.terminate()
+    out, err = sandbox.process.communicate(timeout=5)
+    assert (out, err) == ("", "")
+    assert "a bug in the app" in Path(sandbox.record.log).read_text()
+
+
+def test_app_that_fails_to_start_is_one_line(stub: Start, folder: Path) -> None:
+    """The app's own error comes out, without a traceback, and no record stays."""
+    sandbox = stub(seed=FAILS_AT_START)
+    assert sandbox.said == {"error": "The engine would not start.", "hint": "Try again"}
+    assert sandbox.process.wait(timeout=5) == 10
+    assert sandbox.process.stderr.read() == ""
+    assert not list(folder.glob("run-*"))
+
+
+def test_taken_port_is_one_line(stub: Start) -> None:
+    """A second sandbox on the same port says so and leaves the first one alone."""
+    first = stub()
+    second = stub(port=first.record.port)
+    assert second.said["error"] == f"Port {first.record.port} on 127.0.0.1 is taken."
+    assert "--port" in second.said["hint"]
+    assert health(first.record) is not None
+
+
+def test_forwarding_headers_are_not_believed(stub: Start) -> None:
+    """Plain HTTP stays plain HTTP, whatever X-Forwarded-Proto says."""
+    sandbox = stub()
+    claim = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.9"}
+    assert get(sandbox.record.port, "/_sandbox/health", claim)[1]["scheme"] == "http"
+
+
+def test_only_loopback_is_bound(stub: Start) -> None:
+    """R89: the process listens on one socket, and that is on 127.0.0.1."""
+    sandbox = stub()
+    own = {str(fd.readlink()) for fd in Path(f"/proc/{sandbox.process.pid}/fd").iterdir()}
+    listening = []
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and f"socket:[{fields[9]}]" in own:
+                listening.append(fields[1])
+    assert listening == [f"0100007F:{sandbox.record.port:04X}"]
+
+
+def test_log_begins_anew_when_it_is_long(stub: Start) -> None:
+    """The log of a port does not grow for ever."""
+    first = stub()
+    log = Path(first.record.log)
+    ends(first.process, signal.SIGTERM)
+    log.write_text("x" * (1024 * 1024 + 1))
+    stub(port=first.record.port)
+    assert log.stat().st_size == 0
+
+
+def test_health_of_something_else_is_none(stub: Start) -> None:
+    """An address that does not answer as a sandbox is none."""
+    sandbox = stub()
+    ends(sandbox.process, signal.SIGTERM)
+    assert health(sandbox.record, timeout=1) is None
+    with socket.create_server(("127.0.0.1", sandbox.record.port)):
+        assert health(sandbox.record, timeout=0.1) is None
