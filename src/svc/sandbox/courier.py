@@ -1,0 +1,173 @@
+"""Webhook attempts under way: a lane for each endpoint, a few at a time in each."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from svc.sandbox import attempts, jobs, webhooks
+from svc.sandbox.attempts import Attempt
+from svc.sandbox.clock import VirtualClock
+from svc.sandbox.delivery import Reply, Sender
+from svc.sandbox.groups import GroupCommit
+from svc.sandbox.jobs import Job
+from svc.sandbox.store import Store
+from svc.sandbox.times import SECOND, micros
+from svc.sandbox.world import World
+
+LANE_WIDTH = 8  # attempts at one endpoint at a time; a slow one holds up nobody else
+_LATE = SECOND  # an attempt that is later than this counts from when it was really made
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Lane:
+    """One endpoint's jobs: those under way, and those that broke and wait for the next start."""
+
+    flying: dict[int, asyncio.Task[None]] = field(default_factory=dict)
+    broken: set[int] = field(default_factory=set)
+    closing: bool = False  # the endpoint is being disabled: nothing passes that moment
+    blocked: bool = False  # more is due than may fly at present
+
+    @property
+    def busy(self) -> list[int]:
+        return [*self.flying, *self.broken]
+
+
+class Courier:
+    """Makes the attempts that are due; `landed` is called whenever one is over."""
+
+    def __init__(
+        self,
+        store: Store,
+        groups: GroupCommit,
+        clock: VirtualClock,
+        sender: Sender,
+        wall: Callable[[], float],
+    ) -> None:
+        self._store = store
+        self._groups = groups
+        self._clock = clock
+        self._sender = sender
+        self._wall = wall
+        self._lanes: dict[str, Lane] = {}
+        self.landed: Callable[[], None] = _nothing
+        self.made = 0
+
+    @property
+    def flying(self) -> bool:
+        return any(lane.flying for lane in self._lanes.values())
+
+    def next_due(self, *, free: bool = False) -> int | None:
+        """The moment of the next job (microseconds); `free` leaves blocked lanes out."""
+        moments = []
+        for name in self._names():
+            lane = self._lanes.setdefault(name, Lane())
+            if not (free and lane.blocked):
+                moments.append(jobs.next_due(self._store, name, lane.busy))
+        return min((due for due in moments if due is not None), default=None)
+
+    def launch(self, until: int) -> None:
+        """Starts what is due at or before a moment and has room; no transaction may be open."""
+        for name in self._names():
+            self._fill(name, self._lanes.setdefault(name, Lane()), until)
+
+    async def finish_now(self, job: Job) -> None:
+        """Makes one attempt, due or held, and returns when it is over."""
+        lane = self._lanes.setdefault(job.lane, Lane())
+        if job.seq not in lane.flying:
+            self._start(lane, job)
+        await asyncio.wait([lane.flying[job.seq]])
+
+    async def ground(self, grace: float) -> None:
+        """Waits `grace` seconds for attempts under way, then cuts them short: made again later."""
+        tasks = [task for lane in self._lanes.values() for task in lane.flying.values()]
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=grace)
+            for task in late:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    def forget(self) -> None:
+        """Begins anew: the tables were emptied."""
+        self._lanes.clear()
+
+    def _names(self) -> list[str]:
+        sql = "SELECT id FROM docs WHERE mode = ? AND kind = ?"
+        modes = ("test", "live")
+        return [row[0] for mode in modes for row in self._store.all(sql, mode, webhooks.KIND)]
+
+    def _fill(self, name: str, lane: Lane, until: int) -> None:
+        lane.blocked = True
+        if lane.closing:
+            return
+        room = LANE_WIDTH - len(lane.flying)
+        waiting = jobs.due(self._store, name, until, LANE_WIDTH + 1, lane.busy)
+        for job in waiting[: max(room, 0)]:
+            lane.closing = job.name == jobs.DISABLE
+            if lane.closing and lane.flying:
+                lane.closing = False
+                return
+            self._start(lane, job)
+            if lane.closing:
+                return
+        lane.blocked = len(waiting) > room
+
+    def _start(self, lane: Lane, job: Job) -> None:
+        lane.flying[job.seq] = asyncio.create_task(self._fly(lane, job))
+
+    async def _fly(self, lane: Lane, job: Job) -> None:
+        try:
+            if job.name == jobs.DISABLE:
+                await self._groups.run(job.mode, lambda world: _disable(world, job))
+            else:
+                await self._attempt(job)
+        except Exception:  # noqa: BLE001  one broken attempt must not stop the others
+            _log.exception(
+                "the job %s of %s broke; it waits for the next start", job.name, job.lane
+            )
+            lane.broken.add(job.seq)
+        finally:
+            lane.flying.pop(job.seq, None)
+            lane.closing = lane.closing and job.name != jobs.DISABLE
+            self.landed()
+
+    async def _attempt(self, job: Job) -> None:
+        start = self._start_of(job)
+        wall = int(self._wall())
+        attempt = await self._groups.read(
+            job.mode, lambda world: attempts.prepare(world, job, wall), start
+        )
+        if attempt is None:
+            await self._groups.run(job.mode, lambda world: attempts.give_up(world, job))
+            return
+        reply = await self._send(attempt)
+        await self._groups.run(
+            job.mode, lambda world: attempts.record(world, attempt, reply), start
+        )
+        self.made += 1
+
+    async def _send(self, attempt: Attempt) -> Reply:
+        """The one place through which every request to a receiver goes.
+
+        Webhook faults (contract F.6: duplicate, reorder, drop, bad signature, stale timestamp,
+        delay) belong here: they change, hold, repeat or swallow `attempt.outgoing`.
+        """
+        if not attempt.allowed:
+            return Reply(None, "remote_not_allowed", 0)
+        return await self._sender.send(attempt.outgoing)
+
+    def _start_of(self, job: Job) -> int:
+        """When the attempt is made: its due moment, unless it was held or the sandbox was down."""
+        now, due = self._clock.now(), micros(job.due)
+        return now if now - due >= _LATE or due > now else due
+
+
+def _disable(world: World, job: Job) -> None:
+    if jobs.finish(world.store, job.seq):
+        webhooks.disable_failing(world, job.subject)
+
+
+def _nothing() -> None:
+    """Stands in until somebody wants to hear of landings."""

@@ -1,0 +1,184 @@
+"""The engine of the sandbox: calls, time and deliveries over one store (contract E, F.4)."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeVar
+
+from svc.clock import Clock, SystemClock
+from svc.sandbox import resending, results
+from svc.sandbox.clock import ClockMode, VirtualClock
+from svc.sandbox.courier import Courier
+from svc.sandbox.deliveries import Delivery
+from svc.sandbox.delivery import HttpSender, Sender
+from svc.sandbox.groups import GroupCommit
+from svc.sandbox.ids import IdSource, Random
+from svc.sandbox.runner import Counts, Handler, Pause, Runner, pause
+from svc.sandbox.settings import Settings
+from svc.sandbox.store import Store
+from svc.sandbox.times import micros
+from svc.sandbox.world import Ground, World
+
+T = TypeVar("T")
+Fixture = Callable[[World, World, str | None], None]
+
+
+class Engine:
+    """Everything of the sandbox that is not a rule of the service.
+
+    `handlers` run the jobs that state machines schedule. `fixture` fills a new or reset sandbox:
+    it gets the test world, the live world and the name that was asked for. Time, randomness and
+    the sender are given in, so that tests own them. Build it inside a running event loop.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        handlers: Mapping[str, Handler] | None = None,
+        fixture: Fixture | None = None,
+        seed: int | None = None,
+        clock: Clock | None = None,
+        random: Random = os.urandom,
+        sender: Sender | None = None,
+        pause: Pause = pause,
+    ) -> None:
+        real = clock or SystemClock()
+        self._store = store
+        self._fixture = fixture
+        self._random = random
+        self._clock = VirtualClock(real)
+        self._ground = Ground(store, IdSource(seed, random), Settings(store))
+        self._groups = GroupCommit(self._ground, self._clock, random)
+        self._sender = sender or HttpSender()
+        self._courier = Courier(store, self._groups, self._clock, self._sender, real.now)
+        self._runner = Runner(
+            store,
+            self._groups,
+            self._clock,
+            self._courier,
+            handlers or {},
+            lambda: self._ground.settings.current["webhook_delivery"] == "manual",
+            pause,
+        )
+        self._groups.on_job = self._runner.wake
+
+    # --- life -----------------------------------------------------------------------------------
+
+    @property
+    def is_new(self) -> bool:
+        """True until the first commit: `reset` then fills the sandbox."""
+        return self._store.is_new
+
+    @property
+    def persisted(self) -> bool:
+        """False if everything lives in memory."""
+        return self._store.persisted
+
+    async def start(self) -> None:
+        """Begins to run jobs; what fell due while the sandbox was down runs first."""
+        await self._groups.run("test", lambda world: results.purge(world.store, micros(world.now)))
+        self._runner.start()
+
+    async def stop(self) -> None:
+        """Ends the runner and the connections, and closes the store."""
+        await self._runner.stop()
+        await self._sender.close()
+        await self._groups.settled()
+        self._store.close()
+
+    # --- calls ----------------------------------------------------------------------------------
+
+    async def run(self, mode: str, fn: Callable[[World], T]) -> T:
+        """Runs `fn` in a savepoint and returns when its effects are on disk (promise R82).
+
+        What `fn` raises is raised again, after its own effects, and no others, were taken back.
+        Calls that arrive in the same turn of the loop share one commit.
+
+        Raises:
+            LocalError: the effects could not be saved; none of them happened.
+        """
+        return await self._groups.run(mode, fn)
+
+    async def read(self, mode: str, fn: Callable[[World], T]) -> T:
+        """Runs `fn`, which changes nothing; it never shows what is not on disk."""
+        return await self._groups.read(mode, fn)
+
+    def request_id(self) -> str:
+        """A `req_` id for one HTTP exchange."""
+        return self._ground.ids.request()
+
+    @property
+    def settings(self) -> Mapping[str, object]:
+        """The settings in force (contract F.5)."""
+        return self._ground.settings.current
+
+    # --- time -----------------------------------------------------------------------------------
+
+    @property
+    def clock(self) -> VirtualClock:
+        """The sandbox's clock, to be looked at only."""
+        return self._clock
+
+    def next_due(self) -> int | None:
+        """When the next job is due (microseconds), or None."""
+        return self._runner.next_due()
+
+    async def advance(
+        self, *, to: int | None = None, until: Literal["next", "idle"] | None = None
+    ) -> Counts:
+        """Moves the clock forward to a moment (microseconds), to the next job, or until idle."""
+        return await self._runner.advance(to=to, until=until)
+
+    async def set_clock(self, mode: ClockMode, to: int | None = None) -> None:
+        """Freezes the clock or lets it run, after going forward to a moment (microseconds).
+
+        Jobs that fall due on the way run as they do in an advance.
+        """
+        if to is not None:
+            await self._runner.advance(to=to, until=None)
+        self._clock.switch(mode)
+        await self._groups.save_clock()
+        self._runner.wake()
+
+    # --- controls -------------------------------------------------------------------------------
+
+    async def reset(self, *, seed: int | None = None, fixture: str | None = None) -> None:
+        """Drops all state and fills the sandbox anew; without a seed the present one begins again.
+
+        The clock follows the real one again.
+        """
+        async with self._runner.lock:
+            await self._courier.ground(0)
+            await self._groups.settled()
+            before = self._ground.ids, self._clock.dump()
+            try:
+                await self._groups.run("test", lambda world: self._refill(world, seed, fixture))
+            except BaseException:
+                self._ground.ids = before[0]
+                self._clock.load(before[1])
+                raise
+            self._runner.forget()
+        self._runner.wake()
+
+    async def resend(self, mode: str, event: str, endpoint: str | None = None) -> list[Delivery]:
+        """Delivers an event once more, now, and returns how the attempts went.
+
+        An attempt that is held back (setting `webhook_delivery`) is made instead of another one.
+
+        Raises:
+            ApiError: no such event or endpoint, or the endpoint is disabled (`sandbox_error`).
+        """
+        owed = await self._groups.run(mode, lambda world: resending.queue(world, event, endpoint))
+        for job in owed:
+            await self._courier.finish_now(job)
+        return await self._groups.read(mode, lambda world: resending.outcome(world, owed))
+
+    def _refill(self, world: World, seed: int | None, fixture: str | None) -> None:
+        world.store.wipe()
+        self._ground.settings.forget()
+        self._clock.restart()
+        self._ground.ids = IdSource(self._ground.ids.seed if seed is None else seed, self._random)
+        if self._fixture is not None:
+            now = self._clock.now()
+            test, live = World(self._ground, "test", now), World(self._ground, "live", now)
+            self._fixture(test, live, fixture)

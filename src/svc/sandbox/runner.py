@@ -1,0 +1,201 @@
+"""The job runner: what is due happens, in order, on time or when the clock is advanced."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from svc.sandbox import jobs
+from svc.sandbox.clock import VirtualClock
+from svc.sandbox.courier import Courier
+from svc.sandbox.groups import GroupCommit
+from svc.sandbox.jobs import Job
+from svc.sandbox.store import Store
+from svc.sandbox.times import SECOND, micros
+from svc.sandbox.world import World
+
+Handler = Callable[[World, Job], None]
+Pause = Callable[[asyncio.Event, float | None], Awaitable[None]]
+
+IDLE_JOBS_MAX = 10_000
+IDLE_SECONDS_MAX = 365 * 24 * 3600
+_BATCH = 200  # jobs of one moment that share a commit
+_NAP_MAX_SECONDS = 60.0  # how late a change of the real clock may be noticed
+_GRACE_SECONDS = 0.5  # what a stopping sandbox gives to attempts under way
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What an advance did: handlers run, events created, webhook attempts made, jobs broken."""
+
+    jobs: int = 0
+    events: int = 0
+    deliveries: int = 0
+    broken: int = 0
+
+
+async def pause(woken: asyncio.Event, seconds: float | None) -> None:
+    """Waits for the event, or for `seconds` of real time if they are given."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await woken.wait()
+
+
+class Runner:
+    """Runs ordinary jobs one after the other in the order of their due moments.
+
+    Webhook attempts go to the courier. A job leaves its row only together with its effects; one
+    whose handler broke is set aside until the next start.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        groups: GroupCommit,
+        clock: VirtualClock,
+        courier: Courier,
+        handlers: Mapping[str, Handler],
+        holds_webhooks: Callable[[], bool],
+        pause: Pause,
+    ) -> None:
+        self._store = store
+        self._groups = groups
+        self._clock = clock
+        self._courier = courier
+        self._handlers = handlers
+        self._holds_webhooks = holds_webhooks
+        self._pause = pause
+        self._woken = asyncio.Event()
+        self._broken: set[int] = set()
+        self._background: asyncio.Task[None] | None = None
+        self._done = Counts()
+        self.lock = asyncio.Lock()  # held by whoever runs jobs; holding it keeps others from it
+        courier.landed = self.wake
+
+    def wake(self) -> None:
+        """Something changed: jobs were added, an attempt is over, the clock moved."""
+        self._woken.set()
+
+    def start(self) -> None:
+        """Begins to run jobs as they fall due."""
+        self._background = asyncio.create_task(self._run_forever())
+
+    async def stop(self) -> None:
+        """Ends the runner; attempts cut short here are made again at the next start."""
+        if self._background is not None:
+            self._background.cancel()
+            await asyncio.wait([self._background])
+            self._background = None
+        await self._courier.ground(_GRACE_SECONDS)
+
+    def forget(self) -> None:
+        """Begins anew: the tables were emptied."""
+        self._broken.clear()
+        self._courier.forget()
+
+    def next_due(self) -> int | None:
+        """The moment of the next job (microseconds), held ones included; None if there is none."""
+        return _earlier(self._next_main(), self._courier.next_due())
+
+    async def advance(self, *, to: int | None, until: Literal["next", "idle"] | None) -> Counts:
+        """Runs what falls due on the way to a moment, to the next job or until none is left.
+
+        Returns when the webhook attempts of all these moments are over.
+        """
+        async with self.lock:
+            before = self._counts()
+            await self._drain(self._clock.now())
+            last = self._clock.now() + IDLE_SECONDS_MAX * SECOND if to is None else to
+            while (due := self.next_due()) is not None and due <= last:
+                self._clock.move_to(due)
+                await self._drain(due)
+                if until == "next" or (until == "idle" and self._exhausted(before)):
+                    break
+            if to is not None:
+                self._clock.move_to(to)
+            await self._groups.save_clock()
+            self.wake()
+            return _difference(self._counts(), before)
+
+    async def _run_forever(self) -> None:
+        while True:
+            self._woken.clear()
+            async with self.lock:
+                await self._run_ready(self._clock.now(), held=self._holds_webhooks())
+            await self._pause(self._woken, self._nap())
+
+    def _nap(self) -> float | None:
+        webhook = None if self._holds_webhooks() else self._courier.next_due(free=True)
+        due = _earlier(self._next_main(), webhook)
+        wait = None if due is None else self._clock.seconds_until(due)
+        return None if wait is None else min(wait, _NAP_MAX_SECONDS)
+
+    async def _drain(self, until: int) -> None:
+        """Runs everything due at or before a moment, held or not, and waits for the answers."""
+        while True:
+            self._woken.clear()
+            await self._run_ready(until, held=False)
+            if self._courier.flying:
+                await self._woken.wait()
+                continue
+            due = self.next_due()
+            if due is None or due > until:
+                return
+
+    async def _run_ready(self, until: int, *, held: bool) -> None:
+        await self._groups.settled()
+        while batch := self._batch(until):
+            await asyncio.gather(*(self._run(job) for job in batch))
+        if not held:
+            self._courier.launch(until)
+
+    def _batch(self, until: int) -> list[Job]:
+        """The next jobs that share their due moment: what they add comes after them."""
+        found = jobs.due(self._store, jobs.MAIN, until, _BATCH, self._broken)
+        return [job for job in found if job.due == found[0].due]
+
+    async def _run(self, job: Job) -> None:
+        try:
+            emitted = await self._groups.run(
+                job.mode, lambda world: self._perform(world, job), micros(job.due)
+            )
+        except Exception:  # noqa: BLE001  one broken handler must not stop time
+            _log.exception(
+                "the job %s of %s broke; it waits for the next start", job.name, job.subject
+            )
+            self._broken.add(job.seq)
+        else:
+            done = self._done
+            self._done = Counts(done.jobs + 1, done.events + emitted)
+
+    def _perform(self, world: World, job: Job) -> int:
+        if jobs.finish(world.store, job.seq):  # else an earlier job of this moment cancelled it
+            self._handlers[job.name](world, job)
+        return world.emitted
+
+    def _next_main(self) -> int | None:
+        return jobs.next_due(self._store, jobs.MAIN, self._broken)
+
+    def _counts(self) -> Counts:
+        return Counts(self._done.jobs, self._done.events, self._courier.made, len(self._broken))
+
+    def _exhausted(self, before: Counts) -> bool:
+        done = _difference(self._counts(), before)
+        return done.jobs + done.deliveries >= IDLE_JOBS_MAX
+
+
+def _earlier(one: int | None, other: int | None) -> int | None:
+    return min((due for due in (one, other) if due is not None), default=None)
+
+
+def _difference(after: Counts, before: Counts) -> Counts:
+    return Counts(
+        after.jobs - before.jobs,
+        after.events - before.events,
+        after.deliveries - before.deliveries,
+        after.broken - before.broken,
+    )

@@ -1,0 +1,206 @@
+"""The sandbox's one SQLite file: opening, checking, transactions (promise R82)."""
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from svc.errors import LocalError
+from svc.sandbox import schema
+
+MEMORY: Final = ":memory:"
+_BUSY_MS: Final = 3000  # the time that a stopping sandbox may still hold the file
+_MAGIC: Final = b"SQLite format 3\0"
+_PRIVATE: Final = 0o600
+
+Row = Sequence[Any]
+Value = str | int | bytes | None
+
+
+class Store:
+    """One connection, used on one thread; WAL, every commit on disk before it returns.
+
+    The file is held exclusively: two sandboxes on one file would each believe in their own clock.
+    `is_new` is true until something was committed into it.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: str, *, is_new: bool) -> None:
+        self._db = connection
+        self.path = path
+        self.is_new = is_new
+        found = self.one("SELECT COALESCE(MAX(seq), 0) FROM docs")
+        self._sequence: int = found[0] if found else 0
+
+    @classmethod
+    def open(cls, path: str) -> "Store":
+        """Opens or creates the file (mode 0600), or a database in memory for `:memory:`.
+
+        Raises:
+            LocalError: if it cannot be opened, is in use, damaged, newer or no file of ours.
+        """
+        if path != MEMORY:
+            _prepare_file(Path(path))
+        try:
+            connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_MS / 1000)
+        except sqlite3.Error as error:
+            raise _local(error, path) from error
+        try:
+            is_new = _set_up(connection, path)
+            return cls(connection, path, is_new=is_new)
+        except sqlite3.Error as error:
+            connection.close()
+            raise _local(error, path) from error
+        except LocalError:
+            connection.close()
+            raise
+
+    @property
+    def persisted(self) -> bool:
+        """False for a database in memory."""
+        return self.path != MEMORY
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._db.in_transaction
+
+    @property
+    def changes(self) -> int:
+        """Rows changed since the store was opened, those taken back included."""
+        return self._db.total_changes
+
+    def next_sequence(self) -> int:
+        """The creation sequence of one more document; a call that fails leaves a gap."""
+        self._sequence += 1
+        return self._sequence
+
+    def one(self, sql: str, *args: Value) -> Row | None:
+        """The first row, or None."""
+        try:
+            row: Row | None = self._db.execute(sql, args).fetchone()
+        except sqlite3.Error as error:
+            raise _local(error, self.path) from error
+        return row
+
+    def all(self, sql: str, *args: Value) -> list[Row]:
+        """All rows."""
+        try:
+            return self._db.execute(sql, args).fetchall()
+        except sqlite3.Error as error:
+            raise _local(error, self.path) from error
+
+    def write(self, sql: str, *args: Value) -> int:
+        """Runs one change and says how many rows it touched."""
+        try:
+            return self._db.execute(sql, args).rowcount
+        except sqlite3.Error as error:
+            raise _local(error, self.path) from error
+
+    def begin(self) -> None:
+        self.write("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        """Returns when the changes are on disk."""
+        self.write("COMMIT")
+        self.is_new = False
+
+    def rollback(self) -> None:
+        if self._db.in_transaction:
+            self.write("ROLLBACK")
+
+    def mark(self) -> None:
+        """Begins the part of the transaction that `undo` takes back."""
+        self.write("SAVEPOINT call")
+
+    def keep(self) -> None:
+        self.write("RELEASE call")
+
+    def undo(self) -> None:
+        """Takes back everything since `mark`; the rest of the transaction stays.
+
+        A full disk may have ended the whole transaction already; then nothing is left to undo.
+        """
+        if self._db.in_transaction:
+            self.write("ROLLBACK TO call")
+            self.write("RELEASE call")
+
+    def wipe(self) -> None:
+        """Empties every table, inside the open transaction."""
+        for table in schema.DATA:
+            self.write(f"DELETE FROM {table}")  # noqa: S608  our own names
+        self._sequence = 0
+
+    def close(self) -> None:
+        self._db.close()
+
+
+def _prepare_file(path: Path) -> None:
+    """Creates the file for its owner alone, or checks the one that is there."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
+        try:
+            os.fchmod(handle, _PRIVATE)
+            head = os.read(handle, len(_MAGIC))
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise LocalError(
+            f"The sandbox file {path} cannot be opened: {error.strerror}.",
+            hint="Give another one with --db FILE, or --db :memory:",
+        ) from error
+    if head not in (b"", _MAGIC):
+        raise _foreign(str(path))
+
+
+def _set_up(db: sqlite3.Connection, path: str) -> bool:
+    """Sets the connection up and creates the tables; true if the file was empty."""
+    db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+    db.execute("PRAGMA locking_mode = EXCLUSIVE")
+    empty = _check_identity(db, path)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("BEGIN IMMEDIATE")  # takes the exclusive lock now, not at the first request
+    if empty:
+        for statement in schema.TABLES:
+            db.execute(statement)
+        db.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version = {schema.VERSION}")
+    db.execute("COMMIT")
+    return empty or db.execute("SELECT 1 FROM meta LIMIT 1").fetchone() is None
+
+
+def _check_identity(db: sqlite3.Connection, path: str) -> bool:
+    """True for an empty database, false for one of ours; everything else is refused."""
+    (owner,) = db.execute("PRAGMA application_id").fetchone()
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    (tables,) = db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    if (owner, version, tables) == (0, 0, 0):
+        return True
+    if owner != schema.APPLICATION_ID:
+        raise _foreign(path)
+    if version != schema.VERSION:
+        raise LocalError(
+            f"The sandbox file {path} has format {version}; this svc knows {schema.VERSION} only.",
+            hint="Update svc, or give another file with --db FILE",
+        )
+    return False
+
+
+def _foreign(path: str) -> LocalError:
+    return LocalError(
+        f"The file {path} is not a sandbox file; it was left as it is.",
+        hint="Give another one with --db FILE",
+    )
+
+
+def _local(error: sqlite3.Error, path: str) -> LocalError:
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return LocalError(
+            f"The sandbox file {path} is in use by another sandbox.",
+            hint="Stop that one, or give another file with --db FILE",
+        )
+    if "malformed" in text or "not a database" in text:
+        return LocalError(f"The sandbox file {path} is damaged: {text}.")
+    return LocalError(f"The sandbox file {path} cannot be used: {text}.")
