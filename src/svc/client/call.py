@@ -1,0 +1,80 @@
+"""One request to the service as a value, before anything is encoded or sent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from svc.errors import UsageError
+
+Body: TypeAlias = Mapping[str, object]
+Query: TypeAlias = tuple[tuple[str, str], ...]
+Encoding: TypeAlias = Literal["json", "form"]
+Method: TypeAlias = Literal["GET", "POST", "DELETE"]
+Params: TypeAlias = Mapping[str, object] | Query
+
+_ID_MAX = 128
+_ID_MARKS = frozenset("_-")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request: what to send, and what its answer must be to count as one.
+
+    The same value serves sending, `--dry-run`, `--curl`, batches and the journal.
+
+    Attributes:
+        path: begins with `/v1/`, without the base URL's own path and without a query.
+        body: parameters of a POST; `None` or empty sends no body (contract 1.2).
+        expects: names that the answer's `object` may have; empty takes any JSON (promise R14).
+        checks: pairs of a field of the answer and the value that it must have, where the answer
+            has the field (promise R15).
+        assumed: true for a call that the specification does not show (contract J.14).
+    """
+
+    method: Method
+    path: str
+    query: Query = ()
+    body: Body | None = None
+    encoding: Encoding = "json"
+    expects: tuple[str, ...] = ()
+    checks: tuple[tuple[str, object], ...] = ()
+    assumed: bool = False
+
+    @property
+    def changes(self) -> bool:
+        """True where the call may change something at the service."""
+        return self.method != "GET"
+
+
+def segment(identifier: str) -> str:
+    """Returns an id that is fit to stand in a path.
+
+    Raises:
+        UsageError: unless it is 1 to 128 ASCII letters, digits, `_` or `-` (promise R25).
+    """
+    plain = all(mark.isascii() and (mark.isalnum() or mark in _ID_MARKS) for mark in identifier)
+    if not plain or not 0 < len(identifier) <= _ID_MAX:
+        raise UsageError(
+            f"{identifier[:_ID_MAX]!r} is not an id.",
+            code="id_invalid",
+            param="id",
+            hint="An id is 1 to 128 letters, digits, _ or -, such as ord_3kPq0aVb7cXd9eYf1gZh2iWj.",
+        )
+    return identifier
+
+
+def same(body: Body, *fields: str) -> tuple[tuple[str, object], ...]:
+    """Pairs each of the fields that the request has with its value, for `Call.checks`."""
+    return tuple((name, body[name]) for name in fields if body.get(name) not in (None, ""))
+
+
+def query_of(params: Params) -> Query:
+    """Turns filters such as `{"limit": 3, "created": {"gte": "..."}}` into query pairs in order.
+
+    Pairs are taken as they are, so that a user's own parameters keep their order and spelling.
+    """
+    if isinstance(params, tuple):
+        return params
+    from svc.client.encode import form_pairs
+
+    return tuple(form_pairs(params))

@@ -1,0 +1,232 @@
+"""The sender: one call, at most four identical attempts, one definite outcome."""
+
+from collections.abc import Callable
+from itertools import count
+from types import TracebackType
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from svc.client import chance, guards
+from svc.client.attempts import Finding, Meaning
+from svc.client.call import Call
+from svc.client.deadline import Deadline
+from svc.client.endings import Ending, error_of
+from svc.client.exchange import Trouble, Wire, WireRequest
+from svc.client.guards import Auth, Mode
+from svc.client.judge import judged
+from svc.client.prepared import Prepared, checked_version, prepare
+from svc.client.replies import Reply, refuse_contradiction, reply_of
+from svc.client.retry import (
+    OPEN,
+    Progress,
+    Reason,
+    Retry,
+    Stop,
+    connect_seconds,
+    decide,
+)
+from svc.clock import Clock, SystemClock
+from svc.origin import BaseUrl
+
+if TYPE_CHECKING:
+    from svc.client.quota import RetryQuota
+
+DEADLINE_SECONDS = 60.0
+
+
+class AttemptRecord(NamedTuple):
+    """One line of `--verbose`: no header and no body, so nothing secret.
+
+    Attributes:
+        error: what went wrong where no answer came.
+        milliseconds: from before connecting to the end of the answer.
+    """
+
+    method: str
+    path: str
+    attempt: int
+    status: int | None
+    error: str | None
+    milliseconds: float
+    request_id: str | None
+
+
+class Client:
+    """Sends calls with one key to one address; belongs to one thread, like its connection.
+
+    Args:
+        base_url: where the API is.
+        api_key: a secret or restricted key of `mode`.
+        mode: what the caller means to work in; the key must be of it.
+        api_version: sent as `Svc-Version` (YYYY-MM-DD).
+        deadline_seconds: total time of a call, with all attempts and waits (promise R9).
+        clock: time and waiting.
+        random: a number from 0 up to 1, for the waits between attempts.
+        new_key: a fresh idempotency key.
+        wire: carries requests; sockets if not given.
+        auth: how the key is sent.
+        on_attempt: told after every attempt.
+        proxy: address of a proxy, used for https only.
+        ca_bundle: PEM file trusted besides the system's authorities.
+        quota: allowance of further attempts that several clients share.
+
+    Raises:
+        AuthError, UsageError: before anything is sent, see `guards.check`.
+    """
+
+    def __init__(  # noqa: PLR0913  everything that is not a value is passed in
+        self,
+        base_url: BaseUrl,
+        api_key: str,
+        *,
+        mode: Mode,
+        api_version: str | None = None,
+        deadline_seconds: float = DEADLINE_SECONDS,
+        clock: Clock | None = None,
+        random: Callable[[], float] = chance.fraction,
+        new_key: Callable[[], str] = chance.uuid4,
+        wire: Wire | None = None,
+        auth: Auth = "bearer",
+        on_attempt: Callable[[AttemptRecord], None] | None = None,
+        proxy: str | None = None,
+        ca_bundle: str | None = None,
+        quota: "RetryQuota | None" = None,
+    ) -> None:
+        guards.check(base_url, api_key, mode)
+        self.base_url = base_url
+        self.mode = mode
+        self.clock = clock or SystemClock()
+        self._api_version = None if api_version is None else checked_version(api_version)
+        self._deadline_seconds = deadline_seconds
+        self._random = random
+        self._new_key = new_key
+        self._authorization = guards.authorization(api_key, auth)
+        self._on_attempt = on_attempt
+        self._quota = quota
+        self._wire = wire or _socket_wire(base_url, self.clock, proxy, ca_bundle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._wire.close()
+
+    def prepare(self, call: Call, *, idempotency_key: str | None = None) -> Prepared:
+        """Builds the exact request, so that a journal can keep it before it is sent (R2)."""
+        return prepare(
+            call,
+            self.base_url,
+            new_key=self._new_key,
+            idempotency_key=idempotency_key,
+            api_version=self._api_version,
+        )
+
+    def send(
+        self, call: Call, *, idempotency_key: str | None = None, within: float | None = None
+    ) -> Reply:
+        """Sends a call; see `deliver` for what it raises."""
+        prepared = self.prepare(call, idempotency_key=idempotency_key)
+        return self.deliver(call, prepared, within=within)
+
+    def deliver(
+        self,
+        call: Call,
+        prepared: Prepared,
+        *,
+        sent_before: bool = False,
+        within: float | None = None,
+    ) -> Reply:
+        """Sends a prepared request in up to four byte-identical attempts.
+
+        `sent_before` says that an earlier run may have sent it, so that only a definite answer
+        settles it. `within` shortens the deadline of this one call (seconds).
+
+        Raises:
+            ApiError: the service refused it, or was too busy, or failed on a GET.
+            NetworkError: it was not carried out, or a GET got no usable answer.
+            OutcomeUnknown: a POST may have been carried out (promise R10).
+            ReplyContradiction: the answer is of another mode, amount or currency (promise R15).
+        """
+        seconds = self._deadline_seconds if within is None else min(within, self._deadline_seconds)
+        deadline = Deadline(self.clock, seconds)
+        request = self._request(prepared)
+        started, was_open = self.clock.now(), sent_before
+        for attempt in count(1):
+            finding = self._attempt(call, request, attempt, deadline)
+            if finding.meaning is Meaning.DONE:
+                return self._accepted(call, prepared, finding, attempt)
+            progress = Progress(attempt, deadline.left(), self.clock.now() - started)
+            decision = self._decision(call, finding, progress)
+            if isinstance(decision, Stop):
+                raise error_of(
+                    Ending(
+                        call, prepared, self.base_url, finding, decision.reason, attempt, was_open
+                    )
+                )
+            was_open = was_open or finding.meaning in OPEN
+            self.clock.sleep(decision.after)
+        raise AssertionError  # count() has no end
+
+    def _request(self, prepared: Prepared) -> WireRequest:
+        own = (("Host", self.base_url.host_header), ("Authorization", self._authorization))
+        return WireRequest(
+            prepared.method, prepared.target, (*own, *prepared.headers), prepared.body
+        )
+
+    def _attempt(
+        self, call: Call, request: WireRequest, attempt: int, deadline: Deadline
+    ) -> Finding:
+        begun = self.clock.monotonic()
+        result = self._wire.exchange(
+            request,
+            deadline=deadline,
+            connect_seconds=connect_seconds(attempt, deadline.left()),
+        )
+        finding = judged(result, call, self.clock.now())
+        if self._on_attempt is not None:
+            self._on_attempt(
+                AttemptRecord(
+                    call.method,
+                    call.path,
+                    attempt,
+                    finding.status,
+                    finding.detail or None,
+                    (self.clock.monotonic() - begun) * 1000,
+                    finding.request_id,
+                )
+            )
+        return finding
+
+    def _decision(self, call: Call, finding: Finding, progress: Progress) -> Retry | Stop:
+        decision = decide(
+            finding.meaning,
+            progress,
+            method=call.method,
+            retry_after=finding.retry_after,
+            random=self._random,
+        )
+        if isinstance(decision, Retry) and self._quota is not None:
+            timed_out = finding.trouble is Trouble.TIMEOUT
+            return decision if self._quota.take(timed_out=timed_out) else Stop(Reason.QUOTA)
+        return decision
+
+    def _accepted(self, call: Call, prepared: Prepared, finding: Finding, attempts: int) -> Reply:
+        if self._quota is not None:
+            self._quota.give()
+        key = prepared.idempotency_key
+        refuse_contradiction(call, finding, mode=self.mode, idempotency_key=key)
+        return reply_of(finding, attempts=attempts, idempotency_key=key)
+
+
+def _socket_wire(base_url: BaseUrl, clock: Clock, proxy: str | None, ca_bundle: str | None) -> Wire:
+    from svc.client.wire.sockets import SocketWire
+
+    return SocketWire(base_url, clock=clock, proxy=proxy, ca_bundle=ca_bundle)

@@ -1,0 +1,44 @@
+"""Disputes (spec: Disputes); all but the update are assumed (contract B.7)."""
+
+from svc.client.call import Body, Call, Encoding, Params, query_of, segment
+
+
+def update(dispute: str, body: Body, *, encoding: Encoding = "form") -> Call:
+    """Attaches `evidence`, a draft until `submit` is true."""
+    return Call(
+        "POST",
+        f"/v1/disputes/{segment(dispute)}",
+        body=body,
+        encoding=encoding,
+        expects=("dispute",),
+        checks=(("id", dispute),),
+    )
+
+
+def retrieve(dispute: str) -> Call:
+    """Retrieves a dispute."""
+    return Call(
+        "GET",
+        f"/v1/disputes/{segment(dispute)}",
+        expects=("dispute",),
+        checks=(("id", dispute),),
+        assumed=True,
+    )
+
+
+def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
+    """Lists disputes, newest first: paging and the filters of contract 1.4."""
+    return Call("GET", "/v1/disputes", query=query_of(params), expects=("list",), assumed=True)
+
+
+def accept(dispute: str, body: Body | None = None, *, encoding: Encoding = "form") -> Call:
+    """Gives a dispute up; this cannot be undone."""
+    return Call(
+        "POST",
+        f"/v1/disputes/{segment(dispute)}/accept",
+        body=body,
+        encoding=encoding,
+        expects=("dispute",),
+        checks=(("id", dispute),),
+        assumed=True,
+    )

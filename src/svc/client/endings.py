@@ -1,0 +1,143 @@
+"""How a call that did not succeed ends: the error, its outcome and the next step (R10, R11)."""
+
+from typing import Any, NamedTuple
+
+from svc.client import refusals
+from svc.client.attempts import Finding, Meaning
+from svc.client.call import Call
+from svc.client.prepared import Prepared
+from svc.client.retry import OPEN, Reason
+from svc.errors import NetworkError, OutcomeUnknown, RateLimited, ServerError, SvcError
+from svc.origin import BaseUrl
+
+# These are answered before the service looks at the idempotency key (contract 1.6), so they say
+# nothing about an earlier attempt.
+_SAYS_NOTHING_OF_BEFORE = (401, 403)
+_REASONS = {
+    Reason.ANSWERED: "",
+    Reason.ATTEMPTS: "",
+    Reason.DEADLINE: "; the time is up",
+    Reason.RETRY_AFTER: "; it asks for a longer wait than there is time",
+    Reason.QUOTA: "; too many requests of this run needed another attempt",
+    Reason.KEY_AGE: "; the idempotency key is too old to send it again",
+}
+
+_UNKNOWN = "may have been carried out, but {} gave no clear answer"
+_BUSY = "was not carried out, {} takes no more requests now"
+_FAILED = "failed at {}"
+_UNREACHED = "was not carried out, {} was not reached"
+_UNANSWERED = "got no usable answer from {}"
+
+
+class Ending(NamedTuple):
+    """The last attempt of a call, and what came before it.
+
+    Attributes:
+        was_open: whether an earlier attempt may have been carried out.
+    """
+
+    call: Call
+    prepared: Prepared
+    base_url: BaseUrl
+    finding: Finding
+    reason: Reason
+    attempts: int
+    was_open: bool
+
+
+def error_of(ending: Ending) -> SvcError:
+    """Chooses the error: refused, unknown, or not carried out."""
+    if ending.finding.meaning is Meaning.REFUSED:
+        return _refused(ending)
+    if ending.call.changes and (ending.was_open or ending.finding.meaning in OPEN):
+        return _unknown(ending)
+    if ending.finding.meaning is Meaning.LIMITED:
+        return RateLimited(_line(ending, _BUSY), **_limited_fields(ending))
+    if ending.finding.meaning in (Meaning.FAILING, Meaning.BROKEN):
+        return ServerError(_line(ending, _FAILED), **_server_fields(ending))
+    return _unreached(ending)
+
+
+def _refused(ending: Ending) -> SvcError:
+    refused = refusals.error(
+        ending.call, ending.finding, idempotency_key=ending.prepared.idempotency_key
+    )
+    if ending.was_open and ending.finding.status in _SAYS_NOTHING_OF_BEFORE:
+        unknown = _unknown(ending)
+        unknown.__cause__ = refused
+        return unknown
+    return refused
+
+
+def _unknown(ending: Ending) -> OutcomeUnknown:
+    return OutcomeUnknown(
+        _line(ending, _UNKNOWN),
+        **_answer_fields(ending),
+        retryable=ending.reason is not Reason.KEY_AGE,
+        outcome="unknown",
+        hint=_hint_unknown(ending),
+    )
+
+
+def _hint_unknown(ending: Ending) -> str:
+    if ending.reason is Reason.KEY_AGE:
+        return "Do not send it again: look at the service for what it did."
+    key = ending.prepared.idempotency_key
+    return f"Within 23 hours it is safe to send it again with --idempotency-key {key}"
+
+
+def _unreached(ending: Ending) -> NetworkError:
+    final = ending.finding.meaning is Meaning.UNTRUSTED
+    return NetworkError(
+        _line(ending, _UNREACHED if ending.call.changes else _UNANSWERED),
+        **_answer_fields(ending),
+        retryable=not final,
+        outcome="not_sent" if ending.call.changes else None,
+        hint=_hint_unreached(ending),
+    )
+
+
+def _hint_unreached(ending: Ending) -> str | None:
+    if ending.finding.status is not None:
+        return f"Check that {ending.base_url} is the address of the service."
+    if ending.finding.meaning is Meaning.UNTRUSTED:
+        return "Nothing was sent. If the authority is your own, name its file with --ca-bundle."
+    if ending.base_url.is_loopback:
+        return f"Is a sandbox running at {ending.base_url}? svc sandbox start"
+    return "Check the network and the base URL: svc doctor"
+
+
+def _line(ending: Ending, what: str) -> str:
+    """One line: what failed, why, after how many attempts."""
+    tries = f"{ending.attempts} attempt{'s' if ending.attempts > 1 else ''}"
+    before = ""
+    if ending.was_open and ending.finding.meaning not in OPEN:
+        before = "an earlier attempt was sent and got no clear answer; then "
+    said = what.format(ending.base_url.origin)
+    why = f"{before}{ending.finding.detail} ({tries}{_REASONS[ending.reason]})"
+    return f"{ending.call.method} {ending.call.path} {said}: {why}."
+
+
+def _limited_fields(ending: Ending) -> dict[str, Any]:
+    hint = "Wait, then repeat it."
+    if ending.finding.retry_after is not None:
+        hint = f"Wait {ending.finding.retry_after:.0f} s, then repeat it."
+    outcome = "refused" if ending.call.changes else None
+    return {**_answer_fields(ending), "retryable": True, "outcome": outcome, "hint": hint}
+
+
+def _server_fields(ending: Ending) -> dict[str, Any]:
+    hint = "Nothing was changed; try again later."
+    return {**_answer_fields(ending), "retryable": True, "hint": hint}
+
+
+def _answer_fields(ending: Ending) -> dict[str, Any]:
+    refusal, finding = ending.finding.refusal, ending.finding
+    return {
+        "code": refusal.code if refusal else None,
+        "param": refusal.param if refusal else None,
+        "status": finding.status,
+        "request_id": finding.request_id,
+        "retry_after": finding.retry_after,
+        "idempotency_key": ending.prepared.idempotency_key,
+    }

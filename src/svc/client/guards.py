@@ -1,0 +1,97 @@
+"""What is checked about key, mode and address before any connection is made."""
+
+from binascii import b2a_base64
+from typing import Literal, TypeAlias
+
+from svc.errors import AuthError, UsageError
+from svc.origin import BaseUrl
+from svc.spec import KEY_PREFIXES, SANDBOX_KEYS
+
+Mode: TypeAlias = Literal["test", "live"]
+Auth: TypeAlias = Literal["bearer", "basic"]
+
+_PUBLIC_KEYS = frozenset(SANDBOX_KEYS.values())
+
+
+def check(base_url: BaseUrl, api_key: str, mode: Mode) -> None:
+    """Refuses a key that must not be sent to this address or for this mode.
+
+    Raises:
+        AuthError: no key, a malformed or publishable one, one of the other mode, a live key for
+            this machine (promises R21, R30).
+        UsageError: plain http to another machine (promise R21).
+    """
+    _check_form(api_key)
+    if api_key.startswith("pk_"):
+        raise AuthError(
+            "A publishable key cannot read or change data.",
+            code="secret_key_required",
+            outcome="not_sent",
+            hint="Use a secret key (sk_...) or a restricted key (rk_...).",
+        )
+    if mode_of(api_key) != mode:
+        raise AuthError(
+            f"The key is a {mode_of(api_key)} key, but this call is for {mode} mode.",
+            code="mode_mismatch",
+            outcome="not_sent",
+            hint=f"Use a {mode} key, or choose the mode with --{mode_of(api_key)}.",
+        )
+    _check_place(base_url, api_key)
+
+
+def mode_of(api_key: str) -> Mode:
+    """The mode that a key's prefix states (spec: Authentication)."""
+    return "live" if api_key[2:].startswith("_live_") else "test"
+
+
+def authorization(api_key: str, auth: Auth) -> str:
+    """The value of `Authorization`: the key as bearer, or as user name with an empty password."""
+    if auth == "bearer":
+        return f"Bearer {api_key}"
+    return "Basic " + b2a_base64(f"{api_key}:".encode("ascii"), newline=False).decode("ascii")
+
+
+def publishable(api_key: str) -> str:
+    """Returns a publishable key, the only kind that the checkout takes (contract F.2).
+
+    Raises:
+        AuthError: on any other key.
+    """
+    _check_form(api_key)
+    if not api_key.startswith("pk_"):
+        raise AuthError(
+            "The checkout takes a publishable key only.",
+            code="publishable_key_required",
+            outcome="not_sent",
+            hint="Use pk_test_sandbox.",
+        )
+    return api_key
+
+
+def _check_form(api_key: str) -> None:
+    shaped = api_key.startswith(KEY_PREFIXES) and api_key not in KEY_PREFIXES
+    if not shaped or not all("!" <= mark <= "~" for mark in api_key):
+        raise AuthError(
+            "The API key is missing or malformed." if api_key else "There is no API key.",
+            code="api_key_invalid" if api_key else "api_key_missing",
+            outcome="not_sent",
+            hint="Keys begin with sk_test_, sk_live_, rk_test_ or rk_live_: svc keys add",
+        )
+
+
+def _check_place(base_url: BaseUrl, api_key: str) -> None:
+    if base_url.scheme != "https" and not base_url.is_loopback:
+        raise UsageError(
+            f"{base_url.origin} would carry the key in clear.",
+            code="https_required",
+            param="base_url",
+            hint="Use https://; plain http is for this machine only.",
+        )
+    public = api_key in _PUBLIC_KEYS
+    if base_url.is_loopback and mode_of(api_key) == "live" and not public:
+        raise AuthError(
+            f"A live key is not sent to {base_url.origin}: that is this machine, not the service.",
+            code="live_key_refused",
+            outcome="not_sent",
+            hint="Use a test key, or the sandbox's own sk_live_sandbox.",
+        )

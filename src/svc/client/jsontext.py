@@ -1,0 +1,111 @@
+"""JSON from outside, strictly, with numbers kept as spelled and list entries kept as sent."""
+
+from collections.abc import Iterator
+from json.decoder import JSONDecoder
+from typing import Any
+
+from svc.client.spelled import Spelled
+
+
+class NotJson(ValueError):  # noqa: N818  it describes a text
+    """The text is not JSON; never leaves this package."""
+
+
+def _refuse_constant(name: str) -> float:
+    raise NotJson(f"{name} is no value of JSON")
+
+
+# Reads NaN and Infinity as errors: the standard library takes them, JSON does not.
+_SPACES = frozenset(" \t\n\r")
+_DECODER = JSONDecoder(parse_float=Spelled, parse_constant=_refuse_constant)
+
+
+def parse(text: str) -> Any:
+    """Parses a whole document.
+
+    Raises:
+        NotJson: on anything but one JSON value; also on nesting or numbers that exceed Python's
+            limits.
+    """
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise NotJson(str(error)) from None
+
+
+def parse_list(text: str) -> tuple[Any, tuple[str, ...]]:
+    """Parses a document once; of a list object also gives the exact text of each entry.
+
+    A list object is an object with an array `data` (spec: List object). Of any other value the
+    second part is empty.
+
+    Raises:
+        NotJson: as `parse` does.
+    """
+    start = _skip(text, 0)
+    if text[start : start + 1] != "{":
+        return parse(text), ()
+    try:
+        document, slices, end = _object(text, start)
+    except (ValueError, RecursionError, StopIteration, IndexError) as error:
+        raise NotJson(str(error)) from None
+    if _skip(text, end) != len(text):
+        raise NotJson("text follows the document")
+    return document, slices
+
+
+def _object(text: str, start: int) -> tuple[dict[str, Any], tuple[str, ...], int]:
+    document: dict[str, Any] = {}
+    slices: tuple[str, ...] = ()
+    at = _skip(text, start + 1)
+    if text[at] == "}":
+        return document, slices, at + 1
+    while True:
+        name, at = _name(text, at)
+        if name == "data" and text[at] == "[":
+            entries = list(_entries(text, at))
+            document[name] = [value for value, _, _ in entries[:-1]]
+            slices = tuple(text[begin:end] for _, begin, end in entries[:-1])
+            at = entries[-1][2]
+        else:
+            document[name], at = _DECODER.raw_decode(text, at)
+            slices = () if name == "data" else slices
+        at = _skip(text, at)
+        if text[at] == "}":
+            return document, slices, at + 1
+        at = _expect(text, at, ",")
+
+
+def _entries(text: str, start: int) -> Iterator[tuple[Any, int, int]]:
+    """Yields each entry with its place, then one last item that holds the end of the array."""
+    at = _skip(text, start + 1)
+    if text[at] == "]":
+        yield None, at, at + 1
+        return
+    while True:
+        value, end = _DECODER.raw_decode(text, at)
+        yield value, at, end
+        at = _skip(text, end)
+        if text[at] == "]":
+            yield None, at, at + 1
+            return
+        at = _expect(text, at, ",")
+
+
+def _name(text: str, at: int) -> tuple[str, int]:
+    if text[at] != '"':
+        raise NotJson("a name is missing")
+    name, at = _DECODER.raw_decode(text, at)
+    return name, _expect(text, _skip(text, at), ":")
+
+
+def _expect(text: str, at: int, mark: str) -> int:
+    if text[at] != mark:
+        raise NotJson(f"a {mark!r} is missing")
+    return _skip(text, at + 1)
+
+
+def _skip(text: str, at: int) -> int:
+    while text[at : at + 1] in _SPACES:
+        at += 1
+    return at

@@ -1,0 +1,65 @@
+"""Orders (spec: Orders), and the capture of an order's payment (spec: Payments)."""
+
+from svc.client.call import Body, Call, Encoding, Params, query_of, same, segment
+
+
+def create(body: Body, *, encoding: Encoding = "json") -> Call:
+    """Creates an order; `amount` in minor units."""
+    return Call(
+        "POST",
+        "/v1/orders",
+        body=body,
+        encoding=encoding,
+        expects=("order",),
+        checks=same(body, "amount", "currency", "settlement_currency"),
+    )
+
+
+def retrieve(order: str) -> Call:
+    """Retrieves an order."""
+    return Call("GET", f"/v1/orders/{segment(order)}", expects=("order",), checks=(("id", order),))
+
+
+def update(order: str, body: Body, *, encoding: Encoding = "json") -> Call:
+    """Changes an unpaid order."""
+    return Call(
+        "POST",
+        f"/v1/orders/{segment(order)}",
+        body=body,
+        encoding=encoding,
+        expects=("order",),
+        checks=(("id", order), *same(body, "amount", "currency", "settlement_currency")),
+    )
+
+
+def cancel(order: str, body: Body | None = None, *, encoding: Encoding = "json") -> Call:
+    """Cancels an order that is not paid."""
+    return Call(
+        "POST",
+        f"/v1/orders/{segment(order)}/cancel",
+        body=body,
+        encoding=encoding,
+        expects=("order",),
+        checks=(("id", order),),
+    )
+
+
+def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
+    """Lists orders, newest first: `limit`, `starting_after` and the filters of contract 1.4."""
+    return Call("GET", "/v1/orders", query=query_of(params), expects=("list",))
+
+
+def capture(order: str, body: Body | None = None, *, encoding: Encoding = "form") -> Call:
+    """Captures an authorised payment, all of it or `amount` in minor units.
+
+    The answer may be the payment or the order (contract J.6).
+    """
+    captured = tuple(("amount_captured", amount) for _, amount in same(body or {}, "amount"))
+    return Call(
+        "POST",
+        f"/v1/orders/{segment(order)}/capture",
+        body=body,
+        encoding=encoding,
+        expects=("payment", "order"),
+        checks=(("order", order), *captured),
+    )

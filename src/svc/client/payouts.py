@@ -1,0 +1,27 @@
+"""Payouts (spec: Payouts)."""
+
+from svc.client.call import Body, Call, Encoding, Params, query_of, same, segment
+
+
+def create(body: Body, *, encoding: Encoding = "json") -> Call:
+    """Sends a payout; `amount` is what the bank receives, in minor units of `currency`."""
+    return Call(
+        "POST",
+        "/v1/payouts",
+        body=body,
+        encoding=encoding,
+        expects=("payout",),
+        checks=same(body, "amount", "currency", "source_currency"),
+    )
+
+
+def retrieve(payout: str) -> Call:
+    """Retrieves a payout."""
+    return Call(
+        "GET", f"/v1/payouts/{segment(payout)}", expects=("payout",), checks=(("id", payout),)
+    )
+
+
+def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
+    """Lists payouts, newest first: paging and the filters of contract 1.4."""
+    return Call("GET", "/v1/payouts", query=query_of(params), expects=("list",))

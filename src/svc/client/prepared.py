@@ -1,0 +1,160 @@
+"""A call as the exact bytes that every attempt sends (promise R1)."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from svc import __version__
+from svc.client.call import Call, Encoding
+from svc.client.encode import form_bytes, json_bytes, pairs_text
+from svc.errors import UsageError
+from svc.origin import BaseUrl
+from svc.spec import API_ROOT, IDEMPOTENCY_HEADER, VERSION_HEADER
+
+_CONTENT_TYPES = {
+    "json": "application/json",
+    "form": "application/x-www-form-urlencoded",
+}
+_KEY_MAX = 255
+_SEGMENT_MARKS = frozenset("._~-")
+
+
+class Prepared(NamedTuple):
+    """What leaves in every attempt of one call, but for `Host` and the key.
+
+    The API key is not in it, so that the journal may keep it whole (promise R28).
+
+    Attributes:
+        url: origin, prefix, path and query.
+        target: what stands in the request line.
+        headers: in the order that they are sent, without `Host` and `Authorization`.
+        body: exact bytes; empty for none.
+        idempotency_key: of every POST and no other call (promise R13).
+    """
+
+    method: str
+    url: str
+    target: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    idempotency_key: str | None
+
+
+def prepare(
+    call: Call,
+    base_url: BaseUrl,
+    *,
+    new_key: Callable[[], str],
+    idempotency_key: str | None = None,
+    api_version: str | None = None,
+    root: str = API_ROOT,
+) -> Prepared:
+    """Builds the request once; a POST without a key of the user's gets one from `new_key`.
+
+    Raises:
+        UsageError: on a key that breaks promise R13, a key on a GET, a path that would leave the
+            API (promise R25), a body that cannot be encoded.
+    """
+    key = _key_for(call, idempotency_key, new_key)
+    body = encoded(call)
+    target = _target(call, base_url, root)
+    headers = [
+        ("User-Agent", f"svc/{__version__}"),
+        ("Accept", "application/json"),
+        ("Accept-Encoding", "identity"),
+    ]
+    if api_version is not None:
+        headers.append((VERSION_HEADER, checked_version(api_version)))
+    if key is not None:
+        headers.append((IDEMPOTENCY_HEADER, key))
+    if body:
+        headers.append(("Content-Type", content_type(call.encoding)))
+    if call.changes:
+        headers.append(("Content-Length", str(len(body))))
+    return Prepared(call.method, base_url.origin + target, target, tuple(headers), body, key)
+
+
+def encoded(call: Call) -> bytes:
+    """Encodes a call's body; without parameters there is none (contract 1.2)."""
+    if not call.body:
+        return b""
+    return json_bytes(call.body) if call.encoding == "json" else form_bytes(call.body)
+
+
+def content_type(encoding: Encoding) -> str:
+    """The `Content-Type` of an encoding."""
+    return _CONTENT_TYPES[encoding]
+
+
+def checked_key(key: str) -> str:
+    """Returns an idempotency key that may be sent.
+
+    Raises:
+        UsageError: unless it is 1 to 255 printable ASCII characters without a space (promise R13).
+    """
+    if not 0 < len(key) <= _KEY_MAX or not all("!" <= mark <= "~" for mark in key):
+        raise UsageError(
+            "The idempotency key must be 1 to 255 printable ASCII characters without spaces.",
+            code="idempotency_key_invalid",
+            param="idempotency_key",
+        )
+    return key
+
+
+def checked_version(version: str) -> str:
+    """Returns an API version that has the form YYYY-MM-DD (spec: Versioning), else UsageError."""
+    shape = "".join("9" if mark.isascii() and mark.isdigit() else mark for mark in version)
+    if shape != "9999-99-99":
+        raise UsageError(
+            f"The API version {version!r} is no date.",
+            code="version_invalid",
+            param="api_version",
+            hint="Give it as YYYY-MM-DD.",
+        )
+    return version
+
+
+def checked_path(path: str, root: str = API_ROOT) -> str:
+    """Returns a path that stays inside the API whatever a server makes of it (promise R25).
+
+    Raises:
+        UsageError: unless it is `root` and plain segments: no `..`, `//`, `%`, backslash, query
+            or host.
+    """
+    if not path.startswith(f"{root}/"):
+        raise UsageError(
+            f"The path {path!r} is not one of the API.",
+            code="path_invalid",
+            hint="Give it whole, such as /v1/orders.",
+        )
+    if not all(_plain(part) for part in path.split("/")[2:]):
+        raise UsageError(
+            f"The path {path!r} holds something else than plain names between its slashes.",
+            code="path_invalid",
+            hint="Names are letters, digits, and . _ ~ - ; put parameters into --param.",
+        )
+    return path
+
+
+def _plain(part: str) -> bool:
+    if part in ("", ".", ".."):
+        return False
+    return all(mark.isascii() and (mark.isalnum() or mark in _SEGMENT_MARKS) for mark in part)
+
+
+def _target(call: Call, base_url: BaseUrl, root: str) -> str:
+    path = base_url.prefix + checked_path(call.path, root)
+    if base_url.url(call.path) != base_url.origin + path:
+        raise UsageError(f"The path {call.path!r} would leave {base_url}.", code="path_invalid")
+    return f"{path}?{pairs_text(call.query)}" if call.query else path
+
+
+def _key_for(call: Call, given: str | None, new_key: Callable[[], str]) -> str | None:
+    if call.method == "POST":
+        return checked_key(new_key() if given is None else given)
+    if given is not None:
+        raise UsageError(
+            f"A {call.method} takes no idempotency key.",
+            code="idempotency_key_invalid",
+            param="idempotency_key",
+        )
+    return None

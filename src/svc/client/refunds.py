@@ -1,0 +1,27 @@
+"""Refunds (spec: Refunds)."""
+
+from svc.client.call import Body, Call, Encoding, Params, query_of, same, segment
+
+
+def create(body: Body, *, encoding: Encoding = "json") -> Call:
+    """Refunds a payment, all of it or `amount` in minor units."""
+    return Call(
+        "POST",
+        "/v1/refunds",
+        body=body,
+        encoding=encoding,
+        expects=("refund",),
+        checks=same(body, "amount", "currency", "payment"),
+    )
+
+
+def retrieve(refund: str) -> Call:
+    """Retrieves a refund."""
+    return Call(
+        "GET", f"/v1/refunds/{segment(refund)}", expects=("refund",), checks=(("id", refund),)
+    )
+
+
+def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
+    """Lists refunds; the specification names this list in a sentence only (contract B.3)."""
+    return Call("GET", "/v1/refunds", query=query_of(params), expects=("list",), assumed=True)

@@ -1,0 +1,136 @@
+"""Error answers: read whatever their shape, raised as the class that says what to do."""
+
+from svc.client.attempts import Finding, Refusal
+from svc.client.call import Call
+from svc.client.cleaning import one_line, without_tags
+from svc.client.exchange import Headers, RawReply, header
+from svc.client.jsontext import NotJson, parse
+from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
+
+_REQUEST_ID_HEADERS = ("request-id", "svc-request-id", "x-request-id")
+_MESSAGE_MAX = 1000
+_BODY_READ_MAX = 64 * 1024
+_RESOURCES = {
+    "orders": "orders",
+    "payments": "payments",
+    "refunds": "refunds",
+    "payouts": "payouts",
+    "landed-cost": "landed_cost",
+    "disputes": "disputes",
+    "webhook_endpoints": "webhook_endpoints",
+    "events": "events",
+}
+_CLASSES: dict[int, type[ApiError]] = {
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+}
+
+
+def request_id(headers: Headers) -> str | None:
+    """The service's name for the exchange, under any header that it may use (contract J.4)."""
+    for name in _REQUEST_ID_HEADERS:
+        value = header(headers, name)
+        if value:
+            return one_line(value)
+    return None
+
+
+def read(raw: RawReply) -> Refusal:
+    """Reads an error body: flat, wrapped in `error`, without a code, or not JSON at all."""
+    fields = _fields(raw.body)
+    message = _text(fields, "message", _MESSAGE_MAX)
+    return Refusal(
+        message=message or _plain_message(raw, parsed=bool(fields)),
+        type=_text(fields, "type"),
+        code=_text(fields, "code"),
+        param=_text(fields, "param"),
+        request_id=request_id(raw.headers) or _text(fields, "request_id"),
+    )
+
+
+def error(call: Call, finding: Finding, *, idempotency_key: str | None = None) -> ApiError:
+    """Builds the error of a definite 4xx: the service's words, the class for the exit code."""
+    refusal = finding.refusal or Refusal("The service refused the request.")
+    status = finding.status or 0
+    kind = _CLASSES.get(status, ApiError)
+    if refusal.type == "idempotency_error" or refusal.code == "idempotency_key_reused":
+        kind = Conflict
+    return kind(
+        refusal.message,
+        code=refusal.code,
+        type=refusal.type,
+        param=refusal.param,
+        status=status,
+        request_id=refusal.request_id,
+        retry_after=finding.retry_after,
+        outcome="refused",
+        idempotency_key=idempotency_key,
+        hint=_hint(call, kind, refusal.code),
+    )
+
+
+def permission(call: Call) -> str | None:
+    """The permission that a restricted key needs for a call, such as `payouts:write`."""
+    parts = call.path.split("/")
+    resource = _RESOURCES.get(parts[2]) if len(parts) > 2 else None  # noqa: PLR2004
+    if resource is None:
+        return None
+    if parts[-1] == "capture":
+        resource = "payments"
+    return f"{resource}:{'write' if call.changes else 'read'}"
+
+
+def _fields(body: bytes) -> dict[str, object]:
+    try:
+        document = parse(body.decode("utf-8"))
+    except (NotJson, UnicodeDecodeError):
+        return {}
+    if isinstance(document, dict):
+        inner = document.get("error")
+        return inner if isinstance(inner, dict) else document
+    return {}
+
+
+def _text(fields: dict[str, object], name: str, limit: int = 200) -> str | None:
+    value = fields.get(name)
+    return one_line(value, limit) or None if isinstance(value, str) else None
+
+
+def _plain_message(raw: RawReply, *, parsed: bool) -> str:
+    words = ""
+    if not parsed:
+        text = raw.body[:_BODY_READ_MAX].decode("utf-8", "replace")
+        words = one_line(without_tags(text) if text.lstrip().startswith("<") else text)
+    said = f": {words}" if words else ", without saying why"
+    return f"The service answered {raw.status}{said}"
+
+
+def _hint(call: Call, kind: type[ApiError], code: str | None) -> str | None:
+    if kind is Forbidden:
+        return _hint_forbidden(call, code)
+    if kind is NotFound and call.assumed:
+        return "The documentation does not show this call; this service may not have it."
+    return _HINTS_BY_CODE.get(code or "") or _HINTS_BY_CLASS.get(kind)
+
+
+def _hint_forbidden(call: Call, code: str | None) -> str:
+    if code == "secret_key_required":
+        return "Use a secret or restricted key; a publishable key cannot read or change data."
+    needed = permission(call)
+    named = f" It needs {needed}." if needed else ""
+    return f"The key's permissions do not cover this call.{named} Use a key that has it."
+
+
+_HINTS_BY_CODE = {
+    "api_key_expired": "The key was rolled and its old value no longer works: svc keys roll",
+    "https_required": "Use an https:// base URL.",
+    "version_invalid": "Leave --api-version out to use the account's own version.",
+    "idempotency_key_reused": "The key was used with another request; use a new key for this one.",
+}
+_HINTS_BY_CLASS: dict[type[ApiError], str] = {
+    Unauthorized: "Check the key: svc whoami shows which one is used and where it comes from.",
+    NotFound: "Objects of the other mode are invisible to this key; --live or --test chooses it.",
+    Conflict: "Nothing was repeated. Look at the request that used this key first.",
+}

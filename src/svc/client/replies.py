@@ -1,0 +1,171 @@
+"""Answers of the service: what counts as one, and what contradicts its request."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from svc.client.attempts import Finding, Meaning
+from svc.client.call import Call
+from svc.client.cleaning import one_line
+from svc.client.exchange import Headers, RawReply, header
+from svc.client.jsontext import NotJson, parse, parse_list
+from svc.client.refusals import request_id
+from svc.errors import ReplyContradiction
+from svc.spec import ID_PREFIXES, REPLAYED_HEADER
+
+_MODES = {True: "live", False: "test"}
+
+
+class Reply(NamedTuple):
+    """A successful answer.
+
+    Attributes:
+        headers: names in lower case, in the order sent; `header(reply.headers, name)` finds one.
+        text: the body exactly as sent.
+        data: the body parsed; numbers with a fraction are `Spelled` and keep their text.
+        slices: of a list, the exact text of each entry of `data["data"]`.
+        replayed: the service says that it carried this out for an earlier request with this key.
+        attempts: how many it took.
+    """
+
+    status: int
+    headers: Headers
+    text: str
+    data: Any
+    slices: tuple[str, ...]
+    request_id: str | None
+    replayed: bool
+    attempts: int
+    idempotency_key: str | None = None
+
+
+def is_replayed(headers: Headers) -> bool:
+    """Whether the service says that an answer is a stored one (contract 1.1)."""
+    return (header(headers, REPLAYED_HEADER) or "").strip().lower() == "true"
+
+
+def reply_of(finding: Finding, *, attempts: int, idempotency_key: str | None = None) -> Reply:
+    """Makes the answer of a DONE attempt."""
+    assert finding.raw is not None
+    return Reply(
+        status=finding.raw.status,
+        headers=finding.raw.headers,
+        text=finding.text,
+        data=finding.data,
+        slices=finding.slices,
+        request_id=finding.request_id,
+        replayed=is_replayed(finding.raw.headers),
+        attempts=attempts,
+        idempotency_key=idempotency_key,
+    )
+
+
+def understood(raw: RawReply, call: Call) -> Finding:
+    """Reads a 2xx: DONE with its data, or UNREADABLE with the reason (promise R14)."""
+    try:
+        text = raw.body.decode("utf-8").removeprefix("\ufeff")
+        data, slices = parse_list(text) if "list" in call.expects else (parse(text), ())
+    except UnicodeDecodeError:
+        return _unreadable(raw, "its body is not UTF-8")
+    except NotJson:
+        cut = " and may be cut off" if not raw.complete else ""
+        return _unreadable(raw, f"its body is not JSON{cut}" if raw.body else "its body is empty")
+    complaint = _complaint(data, call.expects)
+    if complaint is not None:
+        return _unreadable(raw, complaint)
+    return Finding(
+        Meaning.DONE,
+        raw=raw,
+        data=data,
+        text=text,
+        slices=slices,
+        request_id=request_id(raw.headers),
+    )
+
+
+def refuse_contradiction(
+    call: Call, finding: Finding, *, mode: str, idempotency_key: str | None
+) -> None:
+    """Compares mode, ids, amounts and currencies of an answer with its request (promise R15).
+
+    Raises:
+        ReplyContradiction: showing both values.
+    """
+    said = _contradiction(call, finding.data, mode)
+    if said is None:
+        return
+    raise ReplyContradiction(
+        f"The service's answer to {call.method} {call.path} contradicts the request: {said}.",
+        code="reply_contradiction",
+        status=finding.status,
+        request_id=finding.request_id,
+        outcome="done" if call.changes else None,
+        idempotency_key=idempotency_key,
+        hint="Do not repeat it. Retrieve the object and ask the service, naming the request id.",
+    )
+
+
+def _unreadable(raw: RawReply, why: str) -> Finding:
+    return Finding(
+        Meaning.UNREADABLE,
+        detail=f"the service answered {raw.status}, but {why}",
+        raw=raw,
+        request_id=request_id(raw.headers),
+    )
+
+
+def _complaint(data: Any, expects: tuple[str, ...]) -> str | None:
+    if not expects:
+        return None
+    wanted = " or ".join(expects)
+    if not isinstance(data, dict):
+        return f"its body is no object but {type(data).__name__}; expected {wanted}"
+    if "list" in expects:
+        return _list_complaint(data)
+    identifier = data.get("id")
+    if not isinstance(identifier, str) or not identifier:
+        return f"its body has no id; expected {wanted}"
+    name = data.get("object")
+    # The marker is stated for every object; where it is absent, the prefix names the type too.
+    known = any(identifier.startswith(ID_PREFIXES[one]) for one in expects)
+    if name in expects or (name is None and known):
+        return None
+    return f"its body is of type {name!r}; expected {wanted}"
+
+
+def _list_complaint(data: dict[str, Any]) -> str | None:
+    if data.get("object", "list") != "list":
+        return f"its body is of type {data['object']!r}; expected a list"
+    if not isinstance(data.get("data"), list) or not isinstance(data.get("has_more"), bool):
+        return "its body is no list: `data` or `has_more` is missing"
+    if not all(isinstance(entry, dict) for entry in data["data"]):
+        return "its list holds something else than objects"
+    return None
+
+
+def _contradiction(call: Call, data: Any, mode: str) -> str | None:
+    if not isinstance(data, Mapping):
+        return None
+    entries = data["data"] if "list" in call.expects else [data]
+    for entry in entries:
+        livemode = entry.get("livemode")
+        if isinstance(livemode, bool) and _MODES[livemode] != mode:
+            return f"it is of {_MODES[livemode]} mode, the request was of {mode} mode"
+    for name, wanted in call.checks:
+        if data.get(name) is not None and not _equal(data[name], wanted):
+            said = one_line(str(data[name]))
+            return f"{name} is {said}, the request said {wanted!s}"
+    return None
+
+
+def _equal(said: object, wanted: object) -> bool:
+    """Compares text as text, and amounts by value: a form says 100 as text."""
+    if str(said) == str(wanted):
+        return True
+    if isinstance(said, str) and isinstance(wanted, str):
+        return False
+    from decimal import Decimal, InvalidOperation
+
+    try:
+        return Decimal(str(said)) == Decimal(str(wanted))
+    except InvalidOperation:
+        return False

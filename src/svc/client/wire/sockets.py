@@ -1,0 +1,125 @@
+"""The wire that commands use: plain sockets, TLS for https, one kept connection."""
+
+import socket
+from typing import TYPE_CHECKING
+
+from svc.client.bodies import Broken
+from svc.client.deadline import Deadline
+from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
+from svc.client.proxies import Proxy, proxy_for
+from svc.client.wire.dial import connect
+from svc.client.wire.talk import Line
+from svc.clock import Clock
+from svc.origin import BaseUrl
+
+if TYPE_CHECKING:
+    import ssl
+
+# Servers drop idle connections after 5 s and more; a POST must not meet one that is about to go.
+POST_IDLE_MAX = 4.0
+
+
+class SocketWire:
+    """Carries requests to one origin, one at a time; belongs to one thread.
+
+    `proxy` is an address such as `http://proxy.example:3128` or None; `ca_bundle` is a PEM file
+    that is trusted besides the system's authorities.
+    """
+
+    def __init__(
+        self,
+        base_url: BaseUrl,
+        *,
+        clock: Clock,
+        proxy: str | None = None,
+        ca_bundle: str | None = None,
+    ) -> None:
+        self._base_url = base_url
+        self._clock = clock
+        self._proxy: Proxy | None = proxy_for(base_url, proxy)
+        self._trusted = _trust(base_url, ca_bundle)
+        self._kept: Line | None = None
+        self._kept_since = 0.0
+
+    def exchange(
+        self, request: WireRequest, *, deadline: Deadline, connect_seconds: float
+    ) -> RawReply | Failure:
+        """Sends a request and reads its answer, over the kept connection where it is still good."""
+        kept = self._take(request.method)
+        if kept is not None:
+            result = self._over(kept, request, deadline)
+            if not _was_stale(result, kept, request.method):
+                return result
+        try:
+            line = self._open(deadline.within(connect_seconds))
+        except Broken as broken:
+            return Failure(broken.trouble, sent=False, detail=broken.detail)
+        return self._over(line, request, deadline)
+
+    def close(self) -> None:
+        """Closes the kept connection."""
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
+
+    def _take(self, method: str) -> Line | None:
+        line, self._kept = self._kept, None
+        if line is None:
+            return None
+        idle = self._clock.monotonic() - self._kept_since
+        if line.is_quiet() and (method == "GET" or idle < POST_IDLE_MAX):
+            return line
+        line.close()
+        return None
+
+    def _over(self, line: Line, request: WireRequest, deadline: Deadline) -> RawReply | Failure:
+        try:
+            reply = line.exchange(request, deadline)
+        except Broken as broken:
+            line.close()
+            return Failure(broken.trouble, sent=line.sent, detail=broken.detail)
+        except BaseException:
+            line.close()
+            raise
+        if line.renew():
+            self._kept, self._kept_since = line, self._clock.monotonic()
+        else:
+            line.close()
+        return reply
+
+    def _open(self, limit: Deadline) -> Line:
+        via = self._proxy or self._base_url
+        sock = connect(via.host, via.port, limit)
+        try:
+            return Line(self._secured(sock, limit))
+        except BaseException:
+            sock.close()
+            raise
+
+    def _secured(self, sock: socket.socket, limit: Deadline) -> socket.socket:
+        if self._trusted is None:
+            return sock
+        from svc.client.wire.tls import secured
+
+        if self._proxy is not None:
+            place = f"{_bracketed(self._base_url.host)}:{self._base_url.port}"
+            sock = Line(sock).tunnel(place, self._proxy.authorization, limit)
+        return secured(sock, self._base_url.host, self._trusted, limit)
+
+
+def _trust(base_url: BaseUrl, ca_bundle: str | None) -> "ssl.SSLContext | None":
+    if base_url.scheme != "https":
+        return None
+    from svc.client.wire.tls import context
+
+    return context(ca_bundle)
+
+
+def _was_stale(result: RawReply | Failure, line: Line, method: str) -> bool:
+    """Whether a kept connection was closed just as we used it; only a GET may simply go again."""
+    closed = isinstance(result, Failure) and result.trouble is Trouble.CLOSED
+    return closed and method == "GET" and not line.received
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

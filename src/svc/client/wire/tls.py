@@ -1,0 +1,80 @@
+"""TLS for https origins; imported for nothing else (promise R27)."""
+
+import os
+import socket
+import ssl
+
+from svc.client.bodies import Broken
+from svc.client.deadline import Deadline
+from svc.client.exchange import Trouble
+from svc.client.wire.dial import reason
+from svc.errors import ConfigError
+
+
+def context(ca_bundle: str | None) -> ssl.SSLContext:
+    """Trusts the system's hashed directory, else certifi's list, and `ca_bundle` besides.
+
+    `SSL_CERT_FILE` and its kin have no effect; there is no way to switch verification off.
+
+    Raises:
+        ConfigError: when `ca_bundle` cannot be read.
+    """
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    made.set_alpn_protocols(["http/1.1"])
+    directory = _hashed_directory()
+    if directory is not None:
+        made.load_verify_locations(capath=directory)
+    else:
+        import certifi
+
+        made.load_verify_locations(cafile=certifi.where())
+    if ca_bundle is not None:
+        _add(made, ca_bundle)
+    return made
+
+
+def secured(
+    sock: socket.socket, host: str, trusted: ssl.SSLContext, limit: Deadline
+) -> ssl.SSLSocket:
+    """Shakes hands and verifies the certificate for `host`.
+
+    Raises:
+        Broken: CERTIFICATE, which is not tried again, or NO_TLS.
+    """
+    left = limit.left()
+    if left <= 0:
+        raise Broken(Trouble.NO_TLS, "timed out")
+    sock.settimeout(left)
+    try:
+        # Bytes, because text would pass through the slow import of the IDNA tables.
+        return trusted.wrap_socket(sock, server_hostname=host.encode("ascii"))
+    except ssl.SSLCertVerificationError as error:
+        raise Broken(Trouble.CERTIFICATE, error.verify_message) from None
+    except TimeoutError:
+        raise Broken(Trouble.NO_TLS, "timed out") from None
+    except ssl.SSLError as error:
+        raise Broken(Trouble.NO_TLS, (error.reason or "").replace("_", " ").lower()) from None
+    except OSError as error:
+        raise Broken(Trouble.NO_TLS, reason(error)) from None
+
+
+def _hashed_directory() -> str | None:
+    """The compiled-in directory, not the one that the environment names; None without hashes."""
+    directory = ssl.get_default_verify_paths().openssl_capath
+    try:
+        with os.scandir(directory) as entries:
+            return directory if any(entry.name.endswith(".0") for entry in entries) else None
+    except OSError:
+        return None
+
+
+def _add(made: ssl.SSLContext, ca_bundle: str) -> None:
+    try:
+        made.load_verify_locations(cafile=ca_bundle)
+    except (OSError, ValueError):  # SSLError is an OSError: the file holds no certificate
+        raise ConfigError(
+            f"The CA bundle {ca_bundle!r} cannot be read as PEM certificates.",
+            code="ca_bundle_invalid",
+            param="ca_bundle",
+        ) from None
