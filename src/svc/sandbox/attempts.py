@@ -62,7 +62,7 @@ def prepare(world: World, job: Job, wall: int) -> Attempt | None:
         (ATTEMPT_HEADER, str(delivery.attempt)),
     )
     url = endpoint["url"]
-    allowed = webhooks.is_loopback(url) or world.settings["allow_remote_webhooks"]
+    allowed = webhooks.is_local(url) or world.settings["allow_remote_webhooks"]
     return Attempt(job, delivery, started, Outgoing(url, headers, body), allowed)
 
 

@@ -16,6 +16,8 @@ from svc.spec import WEBHOOK_DEADLINE_SECONDS  # noqa: E402
 
 REPLY_READ_MAX = 64 * 1024  # bytes of the answer's body that are looked at
 CONNECTIONS_MAX = 256
+KEPT_MAX = 64
+KEPT_SECONDS = 4.0  # less than the 5 s after which many servers close an idle connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +54,14 @@ class Sender(Protocol):
 
 
 class HttpSender:
-    """Sends with httpx, over connections that are kept; `deadline` is in seconds, in all."""
+    """Sends over connections that are kept; `deadline` is in seconds, for the whole exchange.
+
+    Bare transports carry no cookies, follow no redirects and know no proxies.
+    """
 
     def __init__(self, deadline: float = WEBHOOK_DEADLINE_SECONDS) -> None:
         self._deadline = deadline
-        self._clients: dict[str, httpx.AsyncClient] = {}
+        self._transports: dict[str, httpx.AsyncHTTPTransport] = {}
 
     async def send(self, outgoing: Outgoing) -> Reply:
         """Makes one attempt; whatever goes wrong is in the reply."""
@@ -73,16 +78,15 @@ class HttpSender:
 
     async def close(self) -> None:
         """Ends kept connections."""
-        clients, self._clients = self._clients, {}
-        for client in clients.values():
-            await client.aclose()
+        transports, self._transports = self._transports, {}
+        for transport in transports.values():
+            await transport.aclose()
 
     async def _post(self, outgoing: Outgoing) -> int:
-        client = self._client(outgoing.url.partition(":")[0].lower())
-        request = client.build_request(
+        request = httpx.Request(
             "POST", outgoing.url, headers=list(outgoing.headers), content=outgoing.body
         )
-        reply = await client.send(request, stream=True)
+        reply = await self._transport(request.url.scheme).handle_async_request(request)
         try:
             read = 0
             async for chunk in reply.aiter_raw():
@@ -93,20 +97,19 @@ class HttpSender:
             await reply.aclose()
         return reply.status_code
 
-    def _client(self, scheme: str) -> httpx.AsyncClient:
-        if scheme not in self._clients:
+    def _transport(self, scheme: str) -> httpx.AsyncHTTPTransport:
+        if scheme not in self._transports:
             # A plain connection needs no certificates: an empty context saves reading them.
-            secure = scheme == "https"
-            context = ssl.create_default_context() if secure else _empty_context()
-            limits = httpx.Limits(max_connections=CONNECTIONS_MAX, max_keepalive_connections=32)
-            transport = httpx.AsyncHTTPTransport(verify=context, limits=limits, trust_env=False)
-            self._clients[scheme] = httpx.AsyncClient(
-                transport=transport,
-                trust_env=False,
-                follow_redirects=False,
-                timeout=None,  # noqa: S113  `send` limits the whole exchange, not its steps
+            context = ssl.create_default_context() if scheme == "https" else _empty_context()
+            limits = httpx.Limits(
+                max_connections=CONNECTIONS_MAX,
+                max_keepalive_connections=KEPT_MAX,
+                keepalive_expiry=KEPT_SECONDS,
             )
-        return self._clients[scheme]
+            self._transports[scheme] = httpx.AsyncHTTPTransport(
+                verify=context, limits=limits, trust_env=False
+            )
+        return self._transports[scheme]
 
 
 def _empty_context() -> ssl.SSLContext:

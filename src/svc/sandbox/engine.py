@@ -27,7 +27,7 @@ class Engine:
 
     `handlers` run the jobs that state machines schedule. `fixture` fills a new or reset sandbox:
     it gets the test world, the live world and the name that was asked for. Time, randomness and
-    the sender are given in, so that tests own them. Build it inside a running event loop.
+    the sender are given in, so that tests own them.
     """
 
     def __init__(
@@ -77,14 +77,17 @@ class Engine:
     async def start(self) -> None:
         """Begins to run jobs; what fell due while the sandbox was down runs first."""
         await self._groups.run("test", lambda world: results.purge(world.store, micros(world.now)))
+        await self._groups.save_clock()  # request ids begin a new run with every start
         self._runner.start()
 
     async def stop(self) -> None:
         """Ends the runner and the connections, and closes the store."""
-        await self._runner.stop()
-        await self._sender.close()
-        await self._groups.settled()
-        self._store.close()
+        try:
+            await self._runner.stop()
+            await self._sender.close()
+            await self._groups.settled()
+        finally:
+            self._store.close()
 
     # --- calls ----------------------------------------------------------------------------------
 
@@ -112,6 +115,10 @@ class Engine:
         """The settings in force (contract F.5)."""
         return self._ground.settings.current
 
+    def wake(self) -> None:
+        """Has the runner look again: settings that hold jobs back were changed."""
+        self._runner.wake()
+
     # --- time -----------------------------------------------------------------------------------
 
     @property
@@ -134,6 +141,8 @@ class Engine:
 
         Jobs that fall due on the way run as they do in an advance.
         """
+        if mode == "frozen":
+            self._clock.switch(mode)  # first: the moment then is reached exactly
         if to is not None:
             await self._runner.advance(to=to, until=None)
         self._clock.switch(mode)
@@ -166,7 +175,7 @@ class Engine:
         An attempt that is held back (setting `webhook_delivery`) is made instead of another one.
 
         Raises:
-            ApiError: no such event or endpoint, or the endpoint is disabled (`sandbox_error`).
+            Problem: no such event or endpoint, or the endpoint is disabled.
         """
         owed = await self._groups.run(mode, lambda world: resending.queue(world, event, endpoint))
         for job in owed:

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from svc.errors import ApiError
 from svc.sandbox import deliveries, jobs, webhooks
 from svc.sandbox.deliveries import Delivery
 from svc.sandbox.documents import Doc
 from svc.sandbox.jobs import Job
+from svc.sandbox.problems import Problem, resource_missing
 from svc.sandbox.times import micros
 from svc.sandbox.world import World
 
@@ -15,11 +15,11 @@ def queue(world: World, event: str, endpoint: str | None) -> list[Job]:
     """Queues one attempt at the endpoint, or at every enabled one that takes this type.
 
     Raises:
-        ApiError: type `sandbox_error`: the event or endpoint is unknown, or disabled.
+        Problem: the event or endpoint is unknown, or the endpoint is disabled.
     """
     found = world.get("event", event)
     if found is None:
-        raise refused("resource_missing", f"No such event: {event}.", "id", 404)
+        raise resource_missing("event", event, "id")
     return [_queue_one(world, found, target) for target in _targets(world, found, endpoint)]
 
 
@@ -29,21 +29,16 @@ def outcome(world: World, owed: list[Job]) -> list[Delivery]:
     return [row for row in rows if row is not None]
 
 
-def refused(code: str, message: str, param: str | None = None, status: int = 400) -> ApiError:
-    """An error of the control surface (contract F)."""
-    return ApiError(message, type="sandbox_error", code=code, param=param, status=status)
-
-
 def _targets(world: World, event: Doc, endpoint: str | None) -> list[Doc]:
     if endpoint is None:
         enabled = world.find(webhooks.KIND, status="enabled")
         return [target for target in enabled if event["type"] in target["events"]]
     target = world.get(webhooks.KIND, endpoint)
     if target is None:
-        message = f"No such webhook_endpoint: {endpoint}."
-        raise refused("resource_missing", message, "endpoint", 404)
+        raise resource_missing(webhooks.KIND, endpoint, "endpoint")
     if target["status"] != "enabled":
-        raise refused("endpoint_disabled", f"The endpoint {endpoint} is disabled.", "endpoint")
+        message = f"The endpoint {endpoint} is disabled; enable it first."
+        raise Problem(400, "endpoint_disabled", message, param="endpoint")
     return [target]
 
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
+from svc.errors import LocalError
 from svc.sandbox import jobs
 from svc.sandbox.clock import VirtualClock
 from svc.sandbox.courier import Courier
@@ -23,6 +24,7 @@ IDLE_JOBS_MAX = 10_000
 IDLE_SECONDS_MAX = 365 * 24 * 3600
 _BATCH = 200  # jobs of one moment that share a commit
 _NAP_MAX_SECONDS = 60.0  # how late a change of the real clock may be noticed
+_TROUBLE_SECONDS = 1.0  # between two tries while the store does not answer
 _GRACE_SECONDS = 0.5  # what a stopping sandbox gives to attempts under way
 
 _log = logging.getLogger(__name__)
@@ -124,9 +126,14 @@ class Runner:
     async def _run_forever(self) -> None:
         while True:
             self._woken.clear()
-            async with self.lock:
-                await self._run_ready(self._clock.now(), held=self._holds_webhooks())
-            await self._pause(self._woken, self._nap())
+            try:
+                async with self.lock:
+                    await self._run_ready(self._clock.now(), held=self._holds_webhooks())
+                nap = self._nap()
+            except LocalError:
+                _log.exception("the jobs that are due wait: the store does not answer")
+                nap = _TROUBLE_SECONDS
+            await self._pause(self._woken, nap)
 
     def _nap(self) -> float | None:
         webhook = None if self._holds_webhooks() else self._courier.next_due(free=True)

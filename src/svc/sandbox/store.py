@@ -22,13 +22,11 @@ class Store:
     """One connection, used on one thread; WAL, every commit on disk before it returns.
 
     The file is held exclusively: two sandboxes on one file would each believe in their own clock.
-    `is_new` is true until something was committed into it.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: str, *, is_new: bool) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self._db = connection
         self.path = path
-        self.is_new = is_new
         found = self.one("SELECT COALESCE(MAX(seq), 0) FROM docs")
         self._sequence: int = found[0] if found else 0
 
@@ -46,8 +44,8 @@ class Store:
         except sqlite3.Error as error:
             raise _local(error, path) from error
         try:
-            is_new = _set_up(connection, path)
-            return cls(connection, path, is_new=is_new)
+            _set_up(connection, path)
+            return cls(connection, path)
         except sqlite3.Error as error:
             connection.close()
             raise _local(error, path) from error
@@ -59,6 +57,11 @@ class Store:
     def persisted(self) -> bool:
         """False for a database in memory."""
         return self.path != MEMORY
+
+    @property
+    def is_new(self) -> bool:
+        """True until something was written into it."""
+        return self.one("SELECT 1 FROM meta LIMIT 1") is None
 
     @property
     def in_transaction(self) -> bool:
@@ -102,7 +105,6 @@ class Store:
     def commit(self) -> None:
         """Returns when the changes are on disk."""
         self.write("COMMIT")
-        self.is_new = False
 
     def rollback(self) -> None:
         if self._db.in_transaction:
@@ -153,8 +155,8 @@ def _prepare_file(path: Path) -> None:
         raise _foreign(str(path))
 
 
-def _set_up(db: sqlite3.Connection, path: str) -> bool:
-    """Sets the connection up and creates the tables; true if the file was empty."""
+def _set_up(db: sqlite3.Connection, path: str) -> None:
+    """Sets the connection up and, in an empty file, creates the tables."""
     db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
     empty = _check_identity(db, path)
@@ -167,7 +169,6 @@ def _set_up(db: sqlite3.Connection, path: str) -> bool:
         db.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
         db.execute(f"PRAGMA user_version = {schema.VERSION}")
     db.execute("COMMIT")
-    return empty or db.execute("SELECT 1 FROM meta LIMIT 1").fetchone() is None
 
 
 def _check_identity(db: sqlite3.Connection, path: str) -> bool:

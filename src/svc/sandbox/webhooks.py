@@ -1,11 +1,11 @@
 """Webhook endpoints: making them, their secrets, their health, the dashboard's actions."""
 
-import ipaddress
 from typing import Any
 from urllib.parse import urlsplit
 
 from svc.sandbox import deliveries, jobs
 from svc.sandbox.documents import Doc
+from svc.sandbox.hosts import is_loopback
 from svc.sandbox.times import SECOND, micros, moment, text
 from svc.sandbox.world import World
 from svc.spec import ID_PREFIXES, SECRET_PREFIX, VERSIONS
@@ -132,11 +132,10 @@ def disable_failing(world: World, identity: str) -> None:
     )
 
 
-def is_loopback(url: str) -> bool:
-    """True if the host is `localhost` or a literal loopback address (promise R89)."""
+def is_local(url: str) -> bool:
+    """Says whether a receiver is on this machine, by its name alone (promise R89)."""
     try:
-        host = urlsplit(url).hostname or ""
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+        return is_loopback(urlsplit(url).hostname or "")
     except ValueError:
         return False
 

@@ -60,7 +60,7 @@ class World:
         return self._ground.settings.current
 
     def update_settings(self, changes: Mapping[str, Any]) -> None:
-        """Stores changed settings; raises ApiError (`sandbox_error`) for one that cannot be."""
+        """Stores settings that were checked (`settings.FIELDS`); KeyError for an unknown one."""
         self._ground.settings.update(changes)
 
     def new_id(self, prefix: str) -> str:

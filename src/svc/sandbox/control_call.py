@@ -1,0 +1,95 @@
+"""How a control endpoint of the engine is declared, read and answered (contract F)."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from svc.sandbox.bodies import Given, decode_body, decode_query
+from svc.sandbox.checks import Choice, Integer, Text
+from svc.sandbox.documents import Doc, compact
+from svc.sandbox.engine import Engine
+from svc.sandbox.params import Field, Fields, check, coerce, refuse_unknown
+from svc.sandbox.problems import Problem, resource_missing
+from svc.spec import LIMIT_DEFAULT, LIMIT_MAX, SANDBOX_ROOT
+
+_TYPE: Final = "sandbox_error"
+_MODE: Final = Field("mode", Choice(("test", "live")))
+PAGING: Final[Fields] = (
+    Field("limit", Integer(1, LIMIT_MAX)),
+    Field("starting_after", Text()),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One control request, read and checked; `id` is the one in the path."""
+
+    engine: Engine
+    mode: str
+    params: dict[str, Any]
+    id: str = ""
+
+    @property
+    def limit(self) -> int:
+        return int(self.params.get("limit", LIMIT_DEFAULT))
+
+    @property
+    def after(self) -> str | None:
+        return self.params.get("starting_after")
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """One control endpoint: its parameters beside `mode`, and what it does.
+
+    `own_mode` says that a parameter of its own is called `mode`.
+    """
+
+    method: str
+    path: str
+    act: Callable[[Call], Awaitable[Doc]]
+    fields: Fields = ()
+    own_mode: bool = False
+
+
+def route(engine: Engine, control: Control) -> Route:
+    """The starlette route; refusals leave it as Problem of type `sandbox_error`."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            answer = await control.act(await _read(engine, control, request))
+        except Problem as problem:
+            problem.type = _TYPE
+            raise
+        return Response(compact(answer), media_type="application/json; charset=utf-8")
+
+    return Route(SANDBOX_ROOT + control.path, endpoint, methods=[control.method])
+
+
+def page_of(found: tuple[list[Doc], bool]) -> Doc:
+    """A list object (contract A.8)."""
+    return {"object": "list", "data": found[0], "has_more": found[1]}
+
+
+def unknown_start(identity: str | None, kind: str) -> Problem:
+    """`starting_after` names nothing (contract B.0)."""
+    return resource_missing(kind, identity or "", "starting_after", 400)
+
+
+async def _read(engine: Engine, control: Control, request: Request) -> Call:
+    fields = control.fields if control.own_mode else (*control.fields, _MODE)
+    query = decode_query(request.scope["query_string"])
+    given = query
+    if request.method == "POST":
+        given = decode_body(request.headers.get("content-type"), await request.body())
+    tree = coerce(fields, given)
+    if given is not query:
+        tree = {**coerce(fields, Given(query.tree, textual=True)), **tree}
+    refuse_unknown(fields, tree)
+    params = check(fields, tree, engine.settings)
+    mode = "test" if control.own_mode else params.pop("mode", "test")
+    return Call(engine, mode, params, request.path_params.get("id", ""))
