@@ -1,0 +1,86 @@
+"""An error as people read it, and as programs do (cli.md, section 3; promise R73)."""
+
+from typing import Final
+
+from svc.errors import ExitCode, SvcError
+from svc.render.text import escape
+
+_LONGEST: Final = 600  # a server's error text may be a whole web page
+_LABELS: Final = {ExitCode.UNKNOWN: "Outcome unknown:", ExitCode.PARTIAL: "Partly done:"}
+_RED: Final = "\x1b[1;31m"
+_PLAIN: Final = "\x1b[0m"
+_WHAT: Final = {
+    ExitCode.REFUSED: "the service refused the request",
+    ExitCode.AUTH: "the service does not accept the key for this",
+    ExitCode.NOT_FOUND: "not found",
+    ExitCode.CONFLICT: "this contradicts an earlier request",
+    ExitCode.UNKNOWN: "the request may have been carried out",
+    ExitCode.UNAVAILABLE: "the service is not available, nothing was done",
+    ExitCode.BUG: "the answer contradicts the request",
+}
+
+
+def envelope(error: SvcError) -> str:
+    """Writes the error as one line of JSON: always all keys, always in this order."""
+    from svc.render.json_dump import dump
+
+    return dump(
+        {
+            "error": {
+                "type": error.type,
+                "code": error.code,
+                "message": error.message,
+                "param": error.param,
+                "status": error.status,
+                "request_id": error.request_id,
+                "retryable": error.retryable,
+                "retry_after": error.retry_after,
+                "outcome": error.outcome,
+                "request": error.request,
+                "idempotency_key": error.idempotency_key,
+                "exit_code": int(error.exit_code),
+            }
+        }
+    )
+
+
+def lines(error: SvcError, *, color: bool) -> list[str]:
+    """Gives the error in four lines at most: what failed, why, what to do next, under which ids."""
+    label = _LABELS.get(error.exit_code, "Error:")
+    label = f"{_RED}{label}{_PLAIN}" if color else label
+    answered = error.status is not None or error.exit_code == ExitCode.UNKNOWN
+    what = _WHAT.get(error.exit_code, "") if answered else ""
+    first = [f"{label} {what}{_facts(error)}", f"  {_short(error.message)}"]
+    if not what:
+        first = [f"{label} {_short(error.message)}{_facts(error)}"]
+    after = (("Next: ", error.hint), ("", _ids(error)))
+    return first + [f"  {name}{_short(text)}" for name, text in after if text]
+
+
+def _facts(error: SvcError) -> str:
+    """Says in brackets how the service put it."""
+    if error.status is None:
+        return ""
+    words = [" ".join(filter(None, [str(error.status), error.code]))]
+    if error.param:
+        words.append(error.param)
+    if error.retry_after is not None:
+        words.append(f"try again in {error.retry_after:g} s")
+    return _short(f" ({', '.join(words)})")
+
+
+def _ids(error: SvcError) -> str:
+    kept = error.outcome != "refused" and error.idempotency_key
+    named = (
+        ("Request id: ", error.request_id),
+        ("Request: ", error.request),
+        ("Idempotency key: ", error.idempotency_key if kept else None),
+    )
+    return "  ".join(f"{name}{value}" for name, value in named if value)
+
+
+def _short(text: str) -> str:
+    """Puts text on one line that cannot act on the terminal (promise R61)."""
+    start = " " if text.startswith(" ") else ""
+    line = start + " ".join(text[: _LONGEST * 4].split())
+    return escape(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}...")

@@ -1,0 +1,86 @@
+"""Results for people: one object as a block, many as a table (cli.md, section 2)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from svc.render.block import block
+from svc.render.cells import cell, plain
+from svc.render.columns import choose
+from svc.render.fieldpaths import Path
+from svc.render.labels import labelled
+from svc.render.lists import Listing
+from svc.render.paint import painted
+from svc.render.record import Record
+from svc.render.screen import Cell, Line, Screen
+from svc.render.text import one_line
+
+_PIECE: Final = 100  # a page of the service, the most that is held back to find the widths
+_NOTHING: Final[list[Line]] = [[("Nothing found.", "")]]
+
+
+class Human:
+    """Writes results for people; `names` are the paths of `--fields`."""
+
+    def __init__(
+        self, write: Callable[[str], None], screen: Screen, names: Sequence[Path], *, color: bool
+    ) -> None:
+        self._write = write
+        self._screen = screen
+        self._names = names
+        self._color = color
+
+    def one(self, text: str, data: object) -> None:
+        """Prints one object."""
+        del text
+        self.value(data)
+
+    def page(self, text: str, data: dict[str, Any]) -> None:
+        """Prints the objects of a list object."""
+        del text
+        self.value(data["data"])
+
+    def stream(self, objects: Iterator[tuple[str, object]]) -> None:
+        """Prints objects as they arrive, a page at a time."""
+        listing = Listing(self._screen, self._names)
+        parsed = (data for _, data in objects)
+        empty = True
+        while piece := list(islice(parsed, _PIECE)):
+            self._print(listing.lines([_named(item) for item in piece]))
+            empty = False
+        if empty:
+            self._print(_NOTHING)
+
+    def value(self, data: object) -> None:
+        """Prints any result."""
+        self._print(self._lines(data))
+
+    def _lines(self, data: object) -> list[Line]:
+        if isinstance(data, dict):
+            return self._fields(data) if self._names else block(data, self._screen)
+        if data is None or data == []:
+            return _NOTHING
+        if not isinstance(data, list):
+            return [[(plain(data), "")]]
+        if any(isinstance(item, dict) for item in data):
+            return Listing(self._screen, self._names).lines([_named(item) for item in data])
+        if all(isinstance(item, list) for item in data):
+            return Listing(self._screen, heads=False).lines([_named(item) for item in data])
+        return [[(one_line(plain(item)), "")] for item in data]
+
+    def _fields(self, data: dict[str, Any]) -> list[Line]:
+        record = Record(data)
+        columns = choose([data], self._names)
+        items = ((column.label, cell(column, record, self._screen)) for column in columns)
+        return labelled([(label, item or Cell("")) for label, item in items], self._screen.width)
+
+    def _print(self, lines: list[Line]) -> None:
+        self._write(painted(lines, color=self._color))
+
+
+def _named(item: object) -> dict[str, Any]:
+    """Gives the values of a row names, for results of --query that are no objects."""
+    if isinstance(item, dict):
+        return item
+    values = item if isinstance(item, list) else [item]
+    return {str(index): value for index, value in enumerate(values)}

@@ -1,0 +1,197 @@
+"""The one object that commands print through: results on stdout, everything else on stderr."""
+
+from collections.abc import Callable, Iterator
+from datetime import tzinfo
+from typing import Any, Literal, Protocol, TextIO, TypeGuard
+
+from svc.errors import SvcError
+from svc.render.machine import Ids, Json, Ndjson
+from svc.render.stream import Stream
+from svc.render.text import escape
+
+Format = Literal["human", "json", "ndjson", "csv", "id"]
+Objects = Iterator[tuple[str, object]]
+Search = Callable[[object], object]
+Path = tuple[str, ...]
+
+
+class Printer(Protocol):
+    """One format's way to print results."""
+
+    def one(self, text: str, data: object) -> None:
+        """Prints one object."""
+
+    def page(self, text: str, data: dict[str, Any]) -> None:
+        """Prints one list object."""
+
+    def stream(self, objects: Objects) -> None:
+        """Prints objects as they arrive."""
+
+    def value(self, data: object) -> None:
+        """Prints parsed JSON of any shape."""
+
+
+class Output:
+    """Prints results in the chosen format, and messages beside them (promises R61, R72, R75).
+
+    `color` and `width` (columns) are decided by the caller, and `color_errors` where stderr is not
+    the same terminal. `now` gives epoch seconds; `tz` is the local zone, the machine's by default.
+    `query` and `fields` are checked here, so that a mistake in them sends nothing: UsageError.
+    What is printed is flushed at once; an OSError of a stream passes up.
+    """
+
+    def __init__(  # noqa: PLR0913  one argument an option of the command line
+        self,
+        *,
+        format: Format,  # noqa: A002  the option's name
+        stdout: TextIO,
+        stderr: TextIO,
+        color: bool,
+        width: int,
+        quiet: bool = False,
+        query: str | None = None,
+        fields: tuple[str, ...] = (),
+        utc: bool = False,
+        now: Callable[[], float],
+        tz: tzinfo | None = None,
+        raw_csv: bool = False,
+        color_errors: bool | None = None,
+    ) -> None:
+        self.format: Format = format
+        self.quiet = quiet
+        self._out = Stream(stdout, json=format in ("json", "ndjson"))
+        self._err = Stream(stderr, json=format != "human")
+        self._color = color
+        self._color_errors = color if color_errors is None else color_errors
+        self._search = _search(query)
+        paths = _paths(fields)
+        if format == "human":
+            from svc.render.human import Human
+            from svc.render.screen import Screen
+
+            screen = Screen(width, utc, now, tz, "..." if self._out.encoding else "…")
+            self._printer: Printer = Human(self._out.write, screen, paths, color=color)
+        else:
+            self._printer = self._machine(format, paths, raw_csv=raw_csv)
+
+    def _machine(self, format: Format, paths: tuple[Path, ...], *, raw_csv: bool) -> Printer:  # noqa: A002
+        if format == "ndjson":
+            return Ndjson(self._out.write, self._out.flush)
+        if format == "id":
+            return Ids(self._out.write, self.warn)
+        if format == "csv":
+            from svc.render.csv_printer import Csv
+
+            return Csv(self._out.write, paths, raw=raw_csv)
+        return Json(self._out.write)
+
+    def one(self, text: str, data: object) -> None:
+        """Prints one object of the service: `text` as it was sent, `data` the same parsed."""
+        if _is_list(data):
+            self.page(text, data, next_command=None)
+            return
+        if self._search:
+            self._printer.value(self._search(data))
+        else:
+            self._printer.one(text, data)
+        self._out.flush()
+
+    def page(self, text: str, data: object, *, next_command: str | None) -> None:
+        """Prints one list object, and in which way the next page is had (cli.md, section 2)."""
+        if self._search:
+            self._printer.value(self._search(data))
+        elif _is_list(data):
+            self._printer.page(text, data)
+        else:
+            self._printer.one(text, data)
+        self._out.flush()
+        if next_command:
+            self._more(f"Next page: {next_command}")
+
+    def _more(self, words: str) -> None:
+        """Says it below the table; a JSON reader has `has_more`, others are told on stderr."""
+        if self.format != "human" or self._search:
+            if self.format != "json":
+                self.hint(words)
+        elif not self.quiet:
+            self.line("")
+            self.line(words)
+
+    def stream(self, objects: Objects) -> None:
+        """Prints every object of all pages, as they come; with a query, its result over them all.
+
+        Raises PartlyDone when a CSV lacked a column for a later object; its rows are printed.
+        """
+        if self._search:
+            self._printer.value(self._search([data for _, data in objects]))
+        else:
+            self._printer.stream(objects)
+        self._out.flush()
+
+    def value(self, data: object) -> None:
+        """Prints a result of our own, a dict or a list, under the same rules."""
+        self._printer.value(self._search(data) if self._search else data)
+        self._out.flush()
+
+    def record(self, data: dict[str, object]) -> None:
+        """Prints one typed NDJSON record, in any format, and flushes it (cli.md, section 6)."""
+        from svc.render.json_dump import dump
+
+        self._out.write(dump(data) + "\n")
+        self._out.flush()
+
+    def line(self, text: str) -> None:
+        """Prints plain words as a result on stdout, in any format."""
+        self._out.write(escape(text) + "\n")
+        self._out.flush()
+
+    def note(self, text: str) -> None:
+        """Says something on stderr, unless quiet."""
+        if not self.quiet:
+            self._say(escape(text))
+
+    def hint(self, text: str) -> None:
+        """Says on stderr what can be done next, unless quiet."""
+        if not self.quiet:
+            dim, plain = ("\x1b[2m", "\x1b[0m") if self._color_errors else ("", "")
+            self._say(f"{dim}{escape(text)}{plain}")
+
+    def warn(self, text: str) -> None:
+        """Says on stderr what nobody should miss."""
+        self._say(f"Warning: {escape(text)}")
+
+    def error(self, error: SvcError) -> None:
+        """Prints an error on stderr: at most four lines for people, else one line of JSON."""
+        from svc.render import failure
+
+        if self.format == "human":
+            self._say("\n".join(failure.lines(error, color=self._color_errors)))
+        else:
+            self._say(failure.envelope(error))
+
+    def _say(self, safe: str) -> None:
+        self._err.write(safe + "\n")
+        self._err.flush()
+
+
+def _search(query: str | None) -> Search | None:
+    if query is None:
+        return None
+    from svc.render.query import Query
+
+    return Query(query).search
+
+
+def _paths(fields: tuple[str, ...]) -> tuple[Path, ...]:
+    if not fields:
+        return ()
+    from svc.render.fieldpaths import parse
+
+    return tuple(map(parse, fields))
+
+
+def _is_list(data: object) -> TypeGuard[dict[str, Any]]:
+    """Tells a list object by its marker and its array (spec: List object)."""
+    if not isinstance(data, dict) or data.get("object") != "list":
+        return False
+    return isinstance(data.get("data"), list)

@@ -1,0 +1,129 @@
+"""`--query`: a JMESPath expression over the whole result (cli.md, section 1)."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any, Final
+
+import jmespath
+from jmespath.exceptions import (
+    JMESPathError,
+    JMESPathTypeError,
+    ParseError,
+)
+from jmespath.functions import Functions
+
+from svc.errors import LocalError, UsageError
+from svc.render.json_dump import number
+
+_HINT: Final = "the language is described at https://jmespath.org"
+
+
+class _Spelled(float):
+    """A number that remembers how it was written (contract J.8)."""
+
+    text: str
+
+
+# jmespath tells a value's type by the name of its class.
+_Spelled.__name__ = "float"
+
+
+class Query:
+    """One expression, checked when it is made: a mistake in it is found before anything is sent.
+
+    Raises UsageError, with the place of the mistake.
+    """
+
+    def __init__(self, expression: str) -> None:
+        try:
+            self._compiled = jmespath.compile(expression)
+        except (JMESPathError, RecursionError) as error:
+            raise _mistake(expression, _problem(expression, error)) from error
+        _check(expression, self._compiled.parsed)
+
+    def search(self, data: object) -> object:
+        """Applies the expression to parsed JSON; a number that is only selected stays as spelled.
+
+        Raises LocalError when the data does not fit the expression; the request is done by then.
+        """
+        try:
+            result: object = self._compiled.search(_typed(data))
+        except (JMESPathError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+            raise LocalError(
+                f"--query does not fit this result: {_misfit(error)}",
+                code="query_failed",
+                param="query",
+                outcome="done",
+                hint=f"{_known_as(data)}; leave --query out to see the whole result",
+            ) from error
+        return result
+
+
+def _problem(expression: str, error: Exception) -> str:
+    if isinstance(error, ParseError):
+        at = error.lex_position
+        found = expression[at : at + 1]
+        return f"{found!r} is unexpected at character {at + 1}" if found else "it ends too early"
+    return "it is empty" if not expression else "it nests too deeply"
+
+
+def _mistake(expression: str, problem: str) -> UsageError:
+    return UsageError(
+        f"--query: {problem}, in the JMESPath expression {expression!r}",
+        code="query_invalid",
+        param="query",
+        hint=_HINT,
+    )
+
+
+def _check(expression: str, tree: dict[str, Any]) -> None:
+    """Finds early what jmespath finds while it runs: functions, and how many values they take."""
+    for parent, node in _nodes(tree):
+        if node["type"] == "expref" and parent != "function_expression":
+            raise _mistake(expression, "& may stand only before a function's argument")
+        if node["type"] != "function_expression":
+            continue
+        known = Functions.FUNCTION_TABLE.get(node["value"])
+        if known is None:
+            raise _mistake(expression, f"there is no function {node['value']}()")
+        takes, given = len(known["signature"]), len(node["children"])
+        many = bool(known["signature"]) and known["signature"][-1].get("variadic", False)
+        if given < takes or (given > takes and not many):
+            least = "at least " if many else ""
+            raise _mistake(expression, f"{node['value']}() takes {least}{takes}, not {given}")
+
+
+def _nodes(tree: dict[str, Any], parent: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    yield parent, tree
+    for child in tree["children"]:
+        if isinstance(child, dict):
+            yield from _nodes(child, tree["type"])
+
+
+def _typed(value: object) -> object:
+    """Copies parsed JSON with every spelled number in a form that jmespath calculates with."""
+    if isinstance(value, dict):
+        return {key: _typed(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_typed(inner) for inner in value]
+    if isinstance(value, float | Decimal):
+        spelled = _Spelled(value)
+        spelled.text = number(value)
+        return spelled
+    return value
+
+
+def _misfit(error: Exception) -> str:
+    if isinstance(error, JMESPathTypeError):
+        expected = " or ".join(error.expected_types)
+        return f"{error.function_name}() takes {expected}, not {error.actual_type}"
+    if isinstance(error, RecursionError):
+        return "it nests too deeply"
+    return str(error)
+
+
+def _known_as(data: object) -> str:
+    known = data.get("id") if isinstance(data, dict) else None
+    return (
+        f"the request was carried out and gave {known}" if known else "the request was carried out"
+    )

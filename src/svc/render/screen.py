@@ -1,0 +1,49 @@
+"""What the layout of human output depends on, and the pieces that it is made of."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import Literal
+
+Style = Literal[
+    "", "title", "head", "label", "hint", "good", "waiting", "attention", "bad", "quiet"
+]
+Span = tuple[str, Style]
+Line = list[Span]
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """The place where people read: `width` in columns, `now` in epoch seconds.
+
+    `zone` is the local time zone, None for the machine's. `ellipsis` marks shortened prose.
+    """
+
+    width: int
+    utc: bool
+    now: Callable[[], float]
+    zone: tzinfo | None = None
+    ellipsis: str = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value as it reads.
+
+    `listed` and `brief` are its shorter forms for tables. `hint` is said after it where there is
+    room. A `whole` cell is never cut or wrapped (promise R63). `money` lines up by its figures.
+    """
+
+    text: str
+    style: Style = ""
+    listed: str = ""
+    brief: str = ""
+    hint: str = ""
+    whole: bool = False
+    right: bool = False
+    money: bool = False
+
+
+def indented(lines: list[Line], by: int) -> list[Line]:
+    """Moves lines to the right; empty ones stay empty."""
+    return [[(" " * by, ""), *line] if line else line for line in lines]

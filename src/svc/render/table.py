@@ -1,0 +1,161 @@
+"""Tables that fit: columns go before any id or amount is cut (promise R63)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Final
+
+from svc.render.cells import cell
+from svc.render.record import Record
+from svc.render.screen import Cell, Line, Screen
+from svc.render.text import cells, one_line, pad, shorten, wrap
+from svc.render.view import Field
+
+_GAP: Final = 2
+_PROSE_MIN: Final = 12  # the width that shortened prose keeps at least
+_BLANK: Final = Cell("")
+
+Row = list[Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns that stand side by side, by number, with their widths.
+
+    `brief` chooses the short form of times.
+    """
+
+    widths: dict[int, int]
+    brief: bool
+
+    @property
+    def total(self) -> int:
+        """The columns of the terminal that a row takes."""
+        return sum(self.widths.values()) + _GAP * (len(self.widths) - 1)
+
+
+def read(columns: Sequence[Field], records: Sequence[Record], screen: Screen) -> list[Row]:
+    """Reads the cells of every record, a row each."""
+    return [[cell(column, record, screen) or _BLANK for column in columns] for record in records]
+
+
+def fit(columns: Sequence[Field], rows: Sequence[Row], screen: Screen) -> Layout | None:
+    """Finds the most columns that fit the screen; None when not even the first in rank do.
+
+    Columns without any value are left out. Prose is shortened and times are written briefly before
+    a column goes.
+    """
+    for rank in sorted({column.rank for column in columns}, reverse=True):
+        layout = fit_all(
+            [column if column.rank <= rank else None for column in columns], rows, screen
+        )
+        if layout:
+            return layout
+    return None
+
+
+def fit_all(columns: Sequence[Field | None], rows: Sequence[Row], screen: Screen) -> Layout | None:
+    """Fits all columns that are there and have a value, or says that they do not fit."""
+    heads = {
+        index: cells(_head(column))
+        for index, column in enumerate(columns)
+        if column and any(row[index].text for row in rows)
+    }
+    for brief in (False, True):
+        layout = _narrowed(_wide(heads, rows, brief=brief), rows, heads, screen.width)
+        if layout.total <= screen.width:
+            return layout
+    return None
+
+
+def _wide(heads: dict[int, int], rows: Sequence[Row], *, brief: bool) -> Layout:
+    widths = {
+        index: max([head, *(cells(_text(row[index], brief=brief)) for row in rows)])
+        for index, head in heads.items()
+    }
+    return Layout(widths, brief)
+
+
+def _narrowed(layout: Layout, rows: Sequence[Row], heads: dict[int, int], width: int) -> Layout:
+    """Takes what is too much from the columns of prose, the widest first."""
+    widths = dict(layout.widths)
+    prose = [index for index in widths if not any(row[index].whole for row in rows)]
+    excess = layout.total - width
+    for index in sorted(prose, key=lambda index: -widths[index]):
+        least = min(widths[index], max(_PROSE_MIN, heads[index]))
+        taken = min(max(excess, 0), widths[index] - least)
+        widths[index] -= taken
+        excess -= taken
+    return Layout(widths, layout.brief)
+
+
+def grown(layout: Layout, rows: Sequence[Row]) -> Layout:
+    """Makes room for what must stay whole in later rows, even past the screen's edge."""
+    widths = {
+        index: max(
+            [
+                width,
+                *(cells(_text(row[index], brief=layout.brief)) for row in rows if row[index].whole),
+            ]
+        )
+        for index, width in layout.widths.items()
+    }
+    return Layout(widths, layout.brief)
+
+
+def head(columns: Sequence[Field], layout: Layout, rows: Sequence[Row]) -> Line:
+    """Writes the line of column heads; the head of a column of figures stands right."""
+    right = [any(row[index].right for row in rows) for index in layout.widths]
+    texts = [_head(columns[index]) for index in layout.widths]
+    return _line(
+        [Cell(text, "head", right=end) for text, end in zip(texts, right, strict=True)], layout
+    )
+
+
+def body(layout: Layout, rows: Sequence[Row], screen: Screen) -> list[Line]:
+    """Writes a line for every row; prose that is too wide is shortened."""
+    return [
+        _line([_short(row[i], width, layout, screen) for i, width in layout.widths.items()], layout)
+        for row in rows
+    ]
+
+
+def _short(item: Cell, width: int, layout: Layout, screen: Screen) -> Cell:
+    text = _text(item, brief=layout.brief)
+    return replace(item, text=text if item.whole else shorten(text, width, screen.ellipsis))
+
+
+def full_body(layout: Layout, rows: Sequence[Row]) -> list[Line]:
+    """Writes every row in as many lines as its prose takes."""
+    lines: list[Line] = []
+    for row in rows:
+        wrapped = [_wrapped(row[index], width, layout) for index, width in layout.widths.items()]
+        lines += [_line(parts, layout) for parts in zip_longest(*wrapped, fillvalue=_BLANK)]
+    return lines
+
+
+def _wrapped(item: Cell, width: int, layout: Layout) -> list[Cell]:
+    text = _text(item, brief=layout.brief)
+    return [replace(item, text=line) for line in ([text] if item.whole else wrap(text, width))]
+
+
+def _line(items: Sequence[Cell], layout: Layout) -> Line:
+    line: Line = []
+    for item, width in zip(items, layout.widths.values(), strict=True):
+        line += [(pad(item.text, width, right=item.right), item.style), (" " * _GAP, "")]
+    return _trimmed(line)
+
+
+def _trimmed(line: Line) -> Line:
+    """Drops the blanks at the end of a line."""
+    while line and not line[-1][0].strip():
+        line = line[:-1]
+    return [*line[:-1], (line[-1][0].rstrip(), line[-1][1])] if line else line
+
+
+def _text(item: Cell, *, brief: bool) -> str:
+    return (item.brief if brief else item.listed) or one_line(item.text)
+
+
+def _head(column: Field) -> str:
+    return one_line(column.label).upper()

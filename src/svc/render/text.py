@@ -1,0 +1,119 @@
+"""Text that others wrote, made safe to show, and its width on a terminal (promises R61, R63)."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+# Promise R61 names the first four groups. The others hide, split or reorder text in the same way:
+# Arabic letter mark, line separators, invisible operators, byte order mark, annotations, tags.
+UNSAFE: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"
+    "\u202a-\u2069"
+    "\u200b-\u200f"
+    "\ud800-\udfff"
+    "\u061c\u2028\u2029\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+_BREAKS: Final = re.compile("[\t\n]")
+
+
+def visible(char: str) -> str:
+    r"""Writes one character so that it can be seen and not acted on: ESC becomes `\u{1b}`."""
+    return f"\\u{{{ord(char):x}}}"
+
+
+def escape(text: str) -> str:
+    """Makes text safe for a terminal; tabs and line feeds stay (promise R61)."""
+    if text.isprintable():
+        return text
+    return UNSAFE.sub(lambda found: visible(found[0]), text)
+
+
+def one_line(text: str) -> str:
+    """Makes text safe and keeps it on one line: tabs and line feeds are shown as well."""
+    if text.isprintable():
+        return text
+    return _BREAKS.sub(lambda found: visible(found[0]), escape(text))
+
+
+def encodable(text: str, encoding: str, form: Callable[[str], str]) -> str:
+    """Rewrites the characters that `encoding` has no bytes for, so that writing cannot fail."""
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return "".join(char if _has(encoding, char) else form(char) for char in text)
+    return text
+
+
+def _has(encoding: str, char: str) -> bool:
+    try:
+        char.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def cells(text: str) -> int:
+    """Counts the terminal columns that text takes; East Asian and emoji characters take two."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """Fills text with spaces to `width` columns, on its left when it is `right`-aligned."""
+    space = " " * (width - cells(text))
+    return space + text if right else text + space
+
+
+def shorten(text: str, width: int, ellipsis: str) -> str:
+    """Cuts text to `width` columns and marks the cut; for prose only, never for ids or amounts."""
+    if cells(text) <= width:
+        return text
+    return _head(text, width - cells(ellipsis)).rstrip() + ellipsis
+
+
+def _head(text: str, width: int) -> str:
+    taken = 0
+    for index, char in enumerate(text):
+        taken += cells(char)
+        if taken > width:
+            return text[:index]
+    return text
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Breaks text into lines at spaces.
+
+    A word of ASCII, so every id, amount and address, is never broken even when it is wider than
+    `width` (promise R63); scripts that write without spaces are.
+    """
+    lines: list[str] = []
+    for paragraph in text.expandtabs(4).split("\n"):
+        lines.extend(_wrap_paragraph(paragraph, width))
+    return lines
+
+
+def _wrap_paragraph(text: str, width: int) -> list[str]:
+    lines: list[str] = []
+    line = ""
+    for word in text.split(" "):
+        for piece in _pieces(word, width):
+            joined = f"{line} {piece}" if line else piece
+            if line and cells(joined) > width:
+                lines.append(line)
+                joined = piece
+            line = joined
+    return [*lines, line]
+
+
+def _pieces(word: str, width: int) -> list[str]:
+    if word.isascii() or cells(word) <= width:
+        return [word]
+    pieces: list[str] = []
+    while word:
+        piece = _head(word, max(width, 2)) or word[0]
+        pieces.append(piece)
+        word = word[len(piece) :]
+    return pieces

@@ -1,0 +1,75 @@
+"""The words that describe how one kind of object is shown; `views` holds the descriptions."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Kind = Literal[
+    "text",
+    "id",
+    "number",
+    "bps",
+    "money",
+    "time",
+    "status",
+    "guarantee",
+    "flag",
+    "list",
+    "address",
+    "card",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One value of an object, and how it reads.
+
+    `path` is dotted, or its parts where a key may hold a dot itself.
+    `currency` is the path of the currency of a `money` field, in the same object or in the outer
+    one. `rank` orders the columns of a list: 0 is never left out, the highest goes first. `instead`
+    is the path to read when the first has no value.
+    """
+
+    path: str | tuple[str, ...]
+    label: str
+    kind: Kind = "text"
+    rank: int = 0
+    currency: str | tuple[str, ...] = "currency"
+    instead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A nested value with a heading: a table if it has columns, else a group of fields.
+
+    `nested` marks a whole object that is shown by its own view.
+    """
+
+    path: str | tuple[str, ...]
+    title: str
+    columns: tuple[Field, ...] = ()
+    fields: tuple[Field, ...] = ()
+    nested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How one kind of object is shown."""
+
+    title: str
+    columns: tuple[Field, ...] = ()
+    fields: tuple[Field, ...] = ()
+    parts: tuple[Part, ...] = ()
+    status: Field = Field("status", "Status", "status")
+
+
+# How a status feels, for its colour. A word that is not here is shown without one (contract J.1).
+MEANINGS: Final = {
+    **dict.fromkeys(("paid", "captured", "succeeded", "won", "enabled", "active"), "good"),
+    **dict.fromkeys(("guaranteed", "done", "verified"), "good"),
+    **dict.fromkeys(("processing", "pending", "created", "sent", "under_review"), "waiting"),
+    **dict.fromkeys(("authorized", "submitted", "draft"), "waiting"),
+    **dict.fromkeys(("requires_payment", "needs_response", "not guaranteed"), "attention"),
+    **dict.fromkeys(("unknown", "unresolved", "suspended"), "attention"),
+    **dict.fromkeys(("failed", "lost", "disabled", "refused", "live mode"), "bad"),
+    **dict.fromkeys(("cancelled", "test mode", "none", "not_sent"), "quiet"),
+}
