@@ -1,0 +1,100 @@
+"""One HTTP exchange: what came in over ASGI, and what goes out.
+
+Hand-made on purpose: nothing here builds an address from the Host header, reads a multipart body or
+costs a millisecond (promises R59, P10).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from starlette.types import Receive, Scope, Send
+
+from svc.sandbox.documents import compact
+from svc.spec import REQUEST_BODY_MAX
+
+_JSON: Final = (b"content-type", b"application/json; charset=utf-8")
+_EXPONENT: Final = re.compile(rb'"fx_rate":([0-9.]+)e-([0-9]+)')
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request with its body read; `body` is None when it was over the limit (413)."""
+
+    method: str
+    path: str
+    query: bytes
+    secure: bool
+    headers: Mapping[bytes, str]
+    body: bytes | None
+
+    def header(self, name: str) -> str | None:
+        """The value of a header; several of one name are joined by a comma (RFC 9110 5.3)."""
+        return self.headers.get(name.lower().encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer, encoded; `headers` come on top of its type and length."""
+
+    status: int
+    body: bytes
+    headers: tuple[tuple[str, str], ...] = field(default=())
+
+    def with_headers(self, *more: tuple[str, str]) -> "Reply":
+        return Reply(self.status, self.body, (*self.headers, *more))
+
+    def raw_headers(self) -> list[tuple[bytes, bytes]]:
+        """The header lines as ASGI wants them."""
+        length = (b"content-length", str(len(self.body)).encode())
+        more = [(name.lower().encode(), text.encode("latin-1")) for name, text in self.headers]
+        return [_JSON, length, *more]
+
+    async def send(self, send: Send) -> None:
+        start = {"type": "http.response.start", "status": self.status}
+        await send({**start, "headers": self.raw_headers()})
+        await send({"type": "http.response.body", "body": self.body})
+
+
+def encode(value: Any) -> bytes:
+    """Compact JSON with exchange rates in plain decimals: 0.00004, not 4e-05 (contract B.4)."""
+    body = compact(value)
+    # A quote inside a string is escaped, so this finds the number of that name and no text.
+    return _EXPONENT.sub(_plain, body) if b'"fx_rate":' in body else body
+
+
+async def read_request(scope: Scope, receive: Receive) -> Request | None:
+    """Reads a request with a body of at most 1 MiB; None when the caller has gone."""
+    chunks: list[bytes] = []
+    size, more = 0, True
+    while more and size <= REQUEST_BODY_MAX:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        chunk: bytes = message.get("body", b"")
+        chunks.append(chunk)
+        size += len(chunk)
+        more = message.get("more_body", False)
+    return Request(
+        method=scope["method"],
+        path=scope["path"],
+        query=scope["query_string"],
+        secure=scope["scheme"] == "https",
+        headers=_headers(scope["headers"]),
+        body=b"".join(chunks) if size <= REQUEST_BODY_MAX else None,
+    )
+
+
+def _headers(lines: list[tuple[bytes, bytes]]) -> dict[bytes, str]:
+    headers: dict[bytes, str] = {}
+    for name, raw in lines:
+        text = raw.decode("latin-1")
+        headers[name] = f"{headers[name]}, {text}" if name in headers else text
+    return headers
+
+
+def _plain(match: re.Match[bytes]) -> bytes:
+    digits = match[1].replace(b".", b"")
+    zeros = int(match[2]) - 1
+    return b'"fx_rate":0.' + b"0" * zeros + digits

@@ -1,0 +1,83 @@
+"""Idempotency keys: one result for each, replayed byte for byte (contract 1.7, promise R81)."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from svc.sandbox.bodies import Tree
+from svc.sandbox.exchange import Reply
+from svc.sandbox.problems import Problem
+from svc.sandbox.world import World
+from svc.spec import REPLAYED_HEADER
+
+_TYPE: Final = "idempotency_error"
+_KEY: Final = re.compile(r"[!-~]{1,255}")
+
+
+class InFlight:
+    """The keys whose first request is running."""
+
+    def __init__(self) -> None:
+        self._held: set[tuple[str, str]] = set()
+
+    @contextmanager
+    def claim(self, mode: str, key: str | None) -> Iterator[bool]:
+        """Holds a key while its request runs; false if another request holds it."""
+        place = (mode, key or "")
+        mine = place not in self._held
+        if key is not None and mine:
+            self._held.add(place)
+        try:
+            yield mine
+        finally:
+            if key is not None and mine:
+                self._held.discard(place)
+
+
+def checked_key(key: str | None) -> str | None:
+    """Raises Problem if a key is not 1 to 255 printable ASCII characters without spaces."""
+    if key is not None and not _KEY.fullmatch(key):
+        message = "An idempotency key has 1 to 255 printable ASCII characters and no spaces."
+        raise Problem(400, "idempotency_key_invalid", message)
+    return key
+
+
+def fingerprint(method: str, path: str, tree: Tree) -> str:
+    """What requests for the same thing have in common, however they were encoded."""
+    content = json.dumps(_normal(tree), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(f"{method} {path}\n{content}".encode()).hexdigest()
+
+
+def replay(world: World, key: str, print_: str, *, mine: bool) -> Reply | None:
+    """The stored result of a key, or None if the request is to be carried out.
+
+    Raises:
+        Problem: the key was used for something else, or its first request is running.
+    """
+    stored = world.get_result(key)
+    if stored is None:
+        if not mine:
+            message = "A request with this idempotency key is running; try again."
+            raise Problem(409, "idempotency_key_in_use", message)
+        return None
+    if stored.fingerprint != print_:
+        message = "This idempotency key was used for another request."
+        raise Problem(400, "idempotency_key_reused", message, type=_TYPE)
+    return Reply(stored.status, stored.body, ((REPLAYED_HEADER, "true"),))
+
+
+def keep(world: World, key: str, print_: str, reply: Reply) -> None:
+    """Stores a result in the transaction of its effects; the 24 hours begin now."""
+    world.put_result(key, print_, reply.status, reply.body, world.now)
+
+
+def _normal(value: Any) -> Any:
+    """`null` in JSON says what an empty value says in a form (contract 1.2)."""
+    if isinstance(value, dict):
+        return {key: _normal(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_normal(entry) for entry in value]
+    return "" if value is None else value

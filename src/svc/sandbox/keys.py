@@ -1,0 +1,102 @@
+"""API keys: making, rolling and showing them (contract F.1, I; spec: Authentication).
+
+A key's text is never stored: its id is a keyed digest of the text, so that a request finds its key
+by what it sent.
+"""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from svc.sandbox import times
+from svc.sandbox.checks import Choice, Integer
+from svc.sandbox.documents import Doc, public
+from svc.sandbox.params import Field, Object, Params
+from svc.sandbox.problems import Problem, invalid, missing
+from svc.sandbox.world import World
+from svc.spec import KEY_GRACE_MAX_SECONDS, RESTRICTED_RESOURCES
+
+KIND: Final = "api_key"
+TYPES: Final = ("secret", "publishable", "restricted")
+LEVELS: Final = ("none", "read", "write")
+_PREFIXES: Final = {"secret": "sk", "publishable": "pk", "restricted": "rk"}
+_KEY_LENGTH: Final = 20  # shorter than what scanners take for a leaked key
+
+CREATE: Final = (
+    Field("type", Choice(TYPES), required=True),
+    Field(
+        "permissions", Object(tuple(Field(name, Choice(LEVELS)) for name in RESTRICTED_RESOURCES))
+    ),
+)
+ROLL: Final = (Field("expires_in", Integer(0, KEY_GRACE_MAX_SECONDS)),)
+
+
+def create(world: World, params: Params) -> Doc:
+    """Makes a new key; the answer is the only one that shows it whole, as `secret`."""
+    kind, permissions = params["type"], params.get("permissions")
+    if kind == "restricted" and permissions is None:
+        raise missing("permissions")
+    if kind != "restricted" and permissions is not None:
+        raise invalid("parameter_unknown", "permissions", "Only restricted keys have permissions.")
+    return _issue(world, kind, permissions)
+
+
+def roll(world: World, key: Doc, params: Params) -> Doc:
+    """Replaces a key by a new one of its kind; the old one works for `expires_in` seconds more."""
+    if key["expires_at"] is not None:
+        raise Problem(400, "key_rolled", "This key has been rolled already.")
+    fresh = _issue(world, key["type"], key["permissions"])
+    end = world.now + timedelta(seconds=params.get("expires_in", 0))
+    key["expires_at"] = times.text(end)
+    key["_expires"] = times.micros(end)
+    world.save(key)
+    return fresh
+
+
+def register(world: World, text: str, kind: str, permissions: Params | None = None) -> Doc:
+    """Stores a key whose text is given."""
+    key: dict[str, Any] = {
+        "id": _identity(world, text),
+        "object": KIND,
+        "type": kind,
+        "key": masked(text),
+        "permissions": permissions,
+        "expires_at": None,
+        "created": world.now_text,
+        "livemode": world.livemode,
+        "_expires": None,
+    }
+    world.add(key)
+    return key
+
+
+def every(world: World) -> Doc:
+    """All keys of a mode, oldest first, masked."""
+    return {
+        "object": "list",
+        "data": [public(key) for key in world.find(KIND)],
+        "has_more": False,
+    }
+
+
+def find(world: World, text: str) -> Doc | None:
+    """The key with this text in this mode, whether it still works or not."""
+    return world.get(KIND, _identity(world, text))
+
+
+def has_expired(world: World, key: Doc) -> bool:
+    return key["_expires"] is not None and times.micros(world.now) >= key["_expires"]
+
+
+def masked(text: str) -> str:
+    """A key's prefix and last four characters."""
+    kind, _, rest = text.rpartition("_")
+    return f"{kind}_…{rest[-4:]}"
+
+
+def _issue(world: World, kind: str, permissions: Params | None) -> Doc:
+    text = world.new_secret(f"{_PREFIXES[kind]}_{world.mode}_", _KEY_LENGTH)
+    return {**public(register(world, text, kind, permissions)), "secret": text}
+
+
+def _identity(world: World, text: str) -> str:
+    return world.ids.derived("key_", KIND, text)

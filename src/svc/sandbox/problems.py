@@ -1,0 +1,110 @@
+"""Refusals: every error answer of the API as an exception (contract B.0, C)."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+_TYPES: Final = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "card_error",
+    403: "permission_error",
+    404: "invalid_request_error",
+    405: "invalid_request_error",
+    409: "idempotency_error",
+    413: "invalid_request_error",
+    415: "invalid_request_error",
+    429: "rate_limit_error",
+}
+_SERVER_TYPE: Final = "api_error"
+
+
+class Problem(Exception):  # noqa: N818  it is an answer, not a failure of ours
+    """One error answer.
+
+    `param` uses the bracket form (`items[0][unit_amount]`). `extra` holds further body fields, such
+    as `current_status`; `headers` further response headers.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        type: str | None = None,  # noqa: A002  the interface's word
+        param: str | None = None,
+        extra: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.type = type or _TYPES.get(status, _SERVER_TYPE)
+        self.code = code
+        self.message = message
+        self.param = param
+        self.extra = dict(extra or {})
+        self.headers = dict(headers or {})
+
+    def body(self, request_id: str) -> dict[str, Any]:
+        """The flat error object; `param` is left out where the error names none (contract C)."""
+        body: dict[str, Any] = {"type": self.type, "code": self.code, "message": self.message}
+        if self.param is not None:
+            body["param"] = self.param
+        return {**body, **self.extra, "request_id": request_id}
+
+
+# --- violations common to all endpoints (contract B.0) -----------------------------------------
+
+
+def invalid(code: str, param: str, message: str) -> Problem:
+    """A parameter that breaks a rule."""
+    return Problem(400, code, message, param=param)
+
+
+def missing(param: str) -> Problem:
+    return invalid("parameter_missing", param, f"Missing required parameter: {param}.")
+
+
+def unknown(param: str, hint: str = "") -> Problem:
+    return invalid("parameter_unknown", param, f"Unknown parameter: {param}.{hint}")
+
+
+def empty(param: str) -> Problem:
+    return invalid("parameter_invalid_empty", param, f"{param} must not be empty.")
+
+
+def not_integer(param: str, low: int, high: int) -> Problem:
+    message = f"{param} must be an integer from {low} to {high}."
+    return invalid("parameter_invalid_integer", param, message)
+
+
+def wrong_type(param: str, wanted: str) -> Problem:
+    return invalid("parameter_invalid_type", param, f"{param} must be {wanted}.")
+
+
+def too_long(param: str, limit: str) -> Problem:
+    return invalid("parameter_too_long", param, f"{param} must have at most {limit}.")
+
+
+def not_allowed_value(param: str, allowed: Iterable[str]) -> Problem:
+    words = ", ".join(allowed)
+    return invalid("parameter_invalid_value", param, f"{param} must be one of: {words}.")
+
+
+def body_invalid(message: str) -> Problem:
+    return Problem(400, "body_invalid", message)
+
+
+def resource_missing(kind: str, identity: str, param: str, status: int = 404) -> Problem:
+    message = f"No such {kind.replace('_', ' ')}: {identity}."
+    return Problem(status, "resource_missing", message, param=param)
+
+
+def unexpected_state(kind: str, status: str, message: str) -> Problem:
+    """An action that the object's present status does not allow."""
+    return Problem(400, f"{kind}_unexpected_state", message, extra={"current_status": status})
+
+
+def internal() -> Problem:
+    """What the caller learns of an exception that nobody expected."""
+    return Problem(500, "internal_error", "Something went wrong inside the sandbox.")
