@@ -30,7 +30,7 @@ def running_target() -> Iterator[Target]:
     target = Target("")
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:  # noqa: N802  the library's name
+        def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
             target.arrivals.put(Arrival(body, self.headers.get("Svc-Signature", "")))
             self.send_response(200)

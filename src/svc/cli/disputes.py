@@ -61,7 +61,7 @@ def list_(
 
     $ svc disputes list --status needs_response
     """
-    send_list(Session.of(ctx), disputes.list_, present(payment=payment, status=status))
+    send_list(Session.of(ctx), disputes.list, present(payment=payment, status=status))
 
 
 @writing(app)

@@ -32,9 +32,12 @@ class Events(Noun):
 app = new_app()
 
 
-@app.callback(cls=Events, invoke_without_command=True)
+@app.callback(
+    cls=Events,
+    help="Retrieve events; receive, verify and forward webhooks.",
+    invoke_without_command=True,
+)
 def noun(ctx: typer.Context) -> None:
-    """Retrieve events; receive, verify and forward webhooks."""
     if ctx.invoked_subcommand is None:
         ctx.obj.streams.stdout.write(ctx.get_help() + "\n")
 

@@ -47,7 +47,9 @@ def _invoke(session: Session) -> int:
 
     command = typer.main.get_command(app)
     try:
-        with command.make_context("svc", list(session.argv), obj=session) as context:
+        with command.make_context(
+            "svc", list(session.argv), obj=session, terminal_width=session.help_width()
+        ) as context:
             command.invoke(context)
     except typer.Exit as end:
         return end.exit_code

@@ -110,7 +110,7 @@ def list_(ctx: typer.Context, status: options.Status = None) -> None:
 
     $ svc orders list --status paid --all -o csv
     """
-    send_list(Session.of(ctx), orders.list_, present(status=status))
+    send_list(Session.of(ctx), orders.list, present(status=status))
 
 
 def order_fields(

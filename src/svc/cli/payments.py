@@ -33,4 +33,4 @@ def list_(
 
     $ svc payments list --status failed --limit 10
     """
-    send_list(Session.of(ctx), payments.list_, present(order=order, status=status))
+    send_list(Session.of(ctx), payments.list, present(order=order, status=status))

@@ -11,7 +11,6 @@ from svc.cli.fields import metadata_of, present
 from svc.cli.sending import send_list, send_read, send_write
 from svc.cli.session import Session
 from svc.client import payouts
-from svc.spec import PAYOUT_FINAL
 
 app = new_noun("Send money to receiving banks.")
 
@@ -63,8 +62,13 @@ def create(
         reference=reference,
         metadata=metadata_of(metadata),
     )
-    until = (payouts.retrieve, PAYOUT_FINAL) if wait else None
-    send_write(Session.of(ctx), payouts.create, typed, money="send a payout", wait=until)
+    send_write(
+        Session.of(ctx),
+        payouts.create,
+        typed,
+        money="send a payout",
+        settles="payout" if wait else None,
+    )
 
 
 @verb(app)
@@ -82,4 +86,4 @@ def list_(ctx: typer.Context, status: options.Status = None) -> None:
 
     $ svc payouts list --status failed
     """
-    send_list(Session.of(ctx), payouts.list_, present(status=status))
+    send_list(Session.of(ctx), payouts.list, present(status=status))

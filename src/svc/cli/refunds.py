@@ -11,7 +11,6 @@ from svc.cli.fields import metadata_of, present
 from svc.cli.sending import send_list, send_read, send_write
 from svc.cli.session import Session
 from svc.client import refunds
-from svc.spec import REFUND_FINAL
 
 app = new_noun("Return all or part of a payment.")
 
@@ -40,9 +39,10 @@ def create(
         reason=reason,
         metadata=metadata_of(metadata),
     )
-    until = (refunds.retrieve, REFUND_FINAL) if wait else None
     money = f"refund payment {payment or '(of the body)'}"
-    send_write(Session.of(ctx), refunds.create, typed, money=money, wait=until)
+    send_write(
+        Session.of(ctx), refunds.create, typed, money=money, settles="refund" if wait else None
+    )
 
 
 @verb(app)
@@ -64,4 +64,4 @@ def list_(
 
     $ svc refunds list --status pending
     """
-    send_list(Session.of(ctx), refunds.list_, present(payment=payment, status=status))
+    send_list(Session.of(ctx), refunds.list, present(payment=payment, status=status))

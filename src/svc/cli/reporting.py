@@ -1,6 +1,7 @@
 """How errors reach people and programs: one line and what to do, or one JSON object."""
 
 import traceback
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from svc.errors import ExitCode, SvcError, UsageError
@@ -14,10 +15,8 @@ def report_error(session: "Session", error: SvcError) -> int:
     """Prints an expected error on stderr and returns its exit code."""
     error.message = redact(error.message)
     error.hint = redact(error.hint) if error.hint else None
-    try:
+    with suppress(OSError):  # stderr may be closed as well: the exit code still tells
         session.error_output().error(error)
-    except OSError:  # stderr is closed as well: the exit code still tells
-        pass
     return error.exit_code
 
 

@@ -1,21 +1,20 @@
 """What every command of the API does after its options are read: show, confirm, send, print."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from svc.cli.body import Body, build_body, file_reader
-from svc.cli.confirm import confirm_money
 from svc.cli.fields import pairs_of
-from svc.cli.preview import curl_command, request_as_data
 from svc.cli.session import Session
 from svc.client.call import Call
-from svc.client.client import Client
-from svc.client.replies import Reply
 from svc.errors import UsageError
 from svc.spec import LIMIT_MAX
 
+if TYPE_CHECKING:  # help needs none of these; what runs imports what it uses
+    from svc.client.client import Client
+    from svc.client.replies import Reply
+
 MakeCall = Callable[..., Call]
-Wait = tuple[Callable[[str], Call], tuple[str, ...]]
 
 
 def send_read(session: Session, call: Call) -> None:
@@ -30,27 +29,36 @@ def send_write(
     typed: Body,
     *,
     money: str | None = None,
-    wait: Wait | None = None,
+    settles: Literal["refund", "payout"] | None = None,
 ) -> None:
     """Builds a POST from options, `-d` and `--body`, then shows it or sends it.
 
     `make` turns the body into a call. `money` says what the call does, where it moves money and
-    must be confirmed in live mode (promise R19). `wait` polls the new object until it is final.
+    must be confirmed in live mode (promise R19). `settles` names the object to wait for.
     """
     asked = session.given.write
     read = file_reader(session.streams.stdin)
     body = build_body(base=asked.body, typed=typed, data=asked.data, read=read)
     call = make(body, **_encoding(session))
-    if asked.curl:
+    if asked.curl or asked.dry_run:
+        _show_request(session, call, as_curl=asked.curl)
+        return
+    from svc.cli.confirm import confirm_money
+
+    with session.client() as client:
+        confirm_money(session, money, body)
+        reply = client.send(call, idempotency_key=asked.idempotency_key)
+        session.note_done(reply.data)
+        show_reply(session, _settled(session, client, reply, settles))
+
+
+def _show_request(session: Session, call: Call, *, as_curl: bool) -> None:
+    from svc.cli.preview import curl_command, request_as_data
+
+    if as_curl:
         session.out.line(curl_command(session, call))
-    elif asked.dry_run:
-        session.out.value(request_as_data(session, call))
     else:
-        with session.client() as client:
-            confirm_money(session, money, body)
-            reply = client.send(call, idempotency_key=asked.idempotency_key)
-            session.note_done(reply.data)
-            show_reply(session, _waited(session, client, reply, wait))
+        session.out.value(request_as_data(session, call))
 
 
 def send_list(session: Session, make: MakeCall, filters: Mapping[str, str]) -> None:
@@ -70,7 +78,7 @@ def send_list(session: Session, make: MakeCall, filters: Mapping[str, str]) -> N
         session.out.stream(_objects(client, call, asked.max))
 
 
-def show_reply(session: Session, reply: Reply) -> None:
+def show_reply(session: Session, reply: "Reply") -> None:
     """Prints one answer."""
     data = reply.data
     if isinstance(data, dict) and data.get("object") == "list":
@@ -79,9 +87,12 @@ def show_reply(session: Session, reply: Reply) -> None:
         session.out.one(reply.text, data)
 
 
-def _objects(client: Client, call: Call, most: int | None) -> Iterator[tuple[str, object]]:
-    for page in client.pages(call, most=most):
-        yield from page.items
+def _objects(client: "Client", call: Call, most: int | None) -> Iterator[tuple[str, object]]:
+    from svc.client.pages import pages
+
+    for page in pages(client, call, max_items=most):
+        for item in page.items:
+            yield item.text, item.data
 
 
 def _encoding(session: Session) -> dict[str, str]:
@@ -128,11 +139,14 @@ def _next_command(session: Session, page: Mapping[str, Any]) -> str | None:
     return shlex.join(["svc", *kept, "--starting-after", str(objects[-1].get("id"))])
 
 
-def _waited(session: Session, client: Client, reply: Reply, wait: Wait | None) -> Reply:
-    if wait is None:
+def _settled(session: Session, client: "Client", reply: "Reply", settles: str | None) -> "Reply":
+    if settles is None:
         return reply
-    from svc.client.waits import wait_until
+    from svc.client.waits import PAYOUT, REFUND, wait
 
-    retrieve, final = wait
-    call = retrieve(str(reply.data["id"]))
-    return wait_until(client, call, final, reply, on_status=session.out.note)
+    settling = REFUND if settles == "refund" else PAYOUT
+
+    def tell(status: str, known: bool) -> None:  # noqa: FBT001  the callback's signature
+        session.out.note(f"{reply.data['id']} is {status}{'' if known else ' (unknown to svc)'}")
+
+    return wait(client, reply, settling, seconds=session.settings.max_time, on_status=tell)

@@ -10,10 +10,11 @@ from svc.cli.given import FORMATS, Given
 from svc.cli.streams import Streams
 from svc.clock import Clock, SystemClock
 from svc.paths import Paths
+from svc.redaction import redact
 
 if TYPE_CHECKING:  # loaded by the properties that need them
     from svc.client.call import Call
-    from svc.client.client import Client
+    from svc.client.client import AttemptRecord, Client
     from svc.client.prepared import Prepared
     from svc.config import Config, Settings
     from svc.journal import State
@@ -72,3 +73,118 @@ class Session:
     @cached_property
     def paths(self) -> Paths:
         return Paths.from_env(self.env)
+
+    @cached_property
+    def config(self) -> "Config":
+        from svc.config import load
+
+        return load(self.paths.config_file)
+
+    @cached_property
+    def settings(self) -> "Settings":
+        """Options, environment, profile and defaults, merged in this order."""
+        from svc.config.settings import resolve
+
+        return resolve(self.given.everywhere, self.env, self.config)
+
+    @property
+    def base_url(self) -> "BaseUrl":
+        return self.settings.base_url
+
+    @cached_property
+    def format(self) -> Format:
+        """The output format: as asked, else for people at a terminal and for programs in a pipe."""
+        chosen = self.settings.output or ("human" if self.streams.person_reads else "json")
+        return cast("Format", chosen)
+
+    def help_width(self) -> int:
+        """How wide help is: the terminal, but not wider than the eye follows."""
+        return min(self.streams.width(self.env), 100)
+
+    # --- output -----------------------------------------------------------------------------
+
+    @cached_property
+    def out(self) -> "Output":
+        return self._output(self.format)
+
+    def error_output(self) -> "Output":
+        """An output for an error, which must work even where the settings are what is wrong."""
+        asked = self.given.everywhere.output or _format_in(self.argv) or self.env.get("SVC_OUTPUT")
+        fallback = "human" if self.streams.person_reads else "json"
+        return self._output(cast("Format", asked if asked in FORMATS else fallback))
+
+    def _output(self, chosen: Format) -> "Output":
+        from svc.render.output import Output
+
+        asked = self.given.everywhere
+        choice = asked.color or "auto"
+        return Output(
+            format=chosen,
+            stdout=self.streams.stdout,
+            stderr=self.streams.stderr,
+            color=self.streams.wants_color(self.env, choice, self.streams.stdout),
+            color_errors=self.streams.wants_color(self.env, choice, self.streams.stderr),
+            width=self.streams.width(self.env),
+            quiet=bool(asked.quiet),
+            query=asked.query,
+            fields=tuple(name for name in (asked.fields or "").split(",") if name),
+            utc=bool(asked.utc),
+            now=self.clock.now,
+        )
+
+    # --- the service ------------------------------------------------------------------------
+
+    @cached_property
+    def key(self) -> "ResolvedKey":
+        """The API key of this command and where it came from."""
+        from svc.keys.resolve import resolve_key
+
+        return resolve_key()
+
+    def prepare(self, call: "Call", idempotency_key: str | None) -> "Prepared":
+        """Builds a request without a key, for showing it."""
+        from svc.client import chance
+        from svc.client.prepared import prepare
+
+        return prepare(
+            call,
+            self.base_url,
+            new_key=chance.uuid4,
+            idempotency_key=idempotency_key,
+            api_version=self.settings.api_version,
+        )
+
+    def client(self) -> "Client":
+        """A client of the service; use it in a `with` block."""
+        from svc.client.client import Client
+
+        settings = self.settings
+        return Client(
+            self.base_url,
+            self.key.secret,
+            mode=settings.mode,
+            api_version=settings.api_version,
+            deadline_seconds=settings.max_time,
+            clock=self.clock,
+            auth=settings.auth,
+            on_attempt=self._tell_attempt if self.given.everywhere.verbose else None,
+            proxy=settings.proxy,
+            ca_bundle=settings.ca_bundle,
+        )
+
+    def _tell_attempt(self, record: "AttemptRecord") -> None:
+        what = str(record.status) if record.status is not None else record.error
+        line = f"{record.method} {record.path}  attempt {record.attempt}  {what}"
+        line += f"  {record.milliseconds:.0f} ms  {record.request_id or ''}"
+        self.streams.stderr.write(redact(line.rstrip()) + "\n")
+        self.streams.stderr.flush()
+
+
+def _format_in(argv: Sequence[str]) -> str | None:
+    """Finds `-o FORMAT` in a command line that the parser could not finish."""
+    for word, following in zip(argv, [*argv[1:], ""], strict=True):
+        if word in ("-o", "--output"):
+            return following
+        if word.startswith("--output="):
+            return word.removeprefix("--output=")
+    return None
