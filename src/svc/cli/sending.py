@@ -146,7 +146,7 @@ def _settled(session: Session, client: "Client", reply: "Reply", settles: str | 
 
     settling = REFUND if settles == "refund" else PAYOUT
 
-    def tell(status: str, known: bool) -> None:  # noqa: FBT001  the callback's signature
+    def tell(status: str, known: bool) -> None:
         session.out.note(f"{reply.data['id']} is {status}{'' if known else ' (unknown to svc)'}")
 
     return wait(client, reply, settling, seconds=session.settings.max_time, on_status=tell)

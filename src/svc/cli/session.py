@@ -105,7 +105,9 @@ class Session:
 
     @cached_property
     def out(self) -> "Output":
-        return self._output(self.format)
+        asked = self.given.everywhere
+        fields = tuple(name for name in (asked.fields or "").split(",") if name)
+        return self._output(self.format, query=asked.query, fields=fields)
 
     def error_output(self) -> "Output":
         """An output for an error, which must work even where the settings are what is wrong."""
@@ -113,7 +115,9 @@ class Session:
         fallback = "human" if self.streams.person_reads else "json"
         return self._output(cast("Format", asked if asked in FORMATS else fallback))
 
-    def _output(self, chosen: Format) -> "Output":
+    def _output(
+        self, chosen: Format, *, query: str | None = None, fields: tuple[str, ...] = ()
+    ) -> "Output":
         from svc.render.output import Output
 
         asked = self.given.everywhere
@@ -126,8 +130,8 @@ class Session:
             color_errors=self.streams.wants_color(self.env, choice, self.streams.stderr),
             width=self.streams.width(self.env),
             quiet=bool(asked.quiet),
-            query=asked.query,
-            fields=tuple(name for name in (asked.fields or "").split(",") if name),
+            query=query,
+            fields=fields,
             utc=bool(asked.utc),
             now=self.clock.now,
         )
