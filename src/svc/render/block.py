@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from svc.render import guess, lists
-from svc.render.cells import cell, plain, status
+from svc.render.cells import NOTHING, cell, plain, status
 from svc.render.columns import view_of
 from svc.render.fieldpaths import Path
 from svc.render.labels import Labelled, labelled
@@ -37,7 +37,7 @@ def _object(record: Record, screen: Screen) -> list[Line]:
 def _title(view: View, kind: str, record: Record, screen: Screen) -> list[Line]:
     """Says what it is: its kind and id, its state, its mode."""
     record.take("object")
-    items = [Cell(view.title or guess.words(one_line(kind)), "title")]
+    items = [Cell(view.title or guess.words(kind), "title")]
     identity = cell(_ID, record, screen)
     if identity:
         items.append(replace(identity, style="title"))
@@ -69,14 +69,14 @@ def _body(
             rows.append((label, _unknown(path, value, record, screen)))
     lines = labelled(rows, screen.width)
     for part, value in groups:
-        if value:
+        if value not in NOTHING:
             lines += [*([[]] if lines else []), *_part(part, value, record, screen)]
     return lines
 
 
 def _label(path: Path, record: Record) -> str:
     """Keeps the service's own names; those of our own results are written as words."""
-    return one_line(".".join(path) if record.of_service else guess.words(path[-1]))
+    return one_line(".".join(path)) if record.of_service else guess.words(path[-1])
 
 
 def _unknown(path: Path, value: object, record: Record, screen: Screen) -> Cell:

@@ -13,7 +13,7 @@ from svc.render.view import MEANINGS, Field, Kind
 
 _ADDRESS: Final = ("name", "line1", "line2", "postal_code", "city", "state", "country")
 _CARD: Final = ("brand", "last4")
-_NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
+NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
 
 
 def cell(field: Field, record: Record, screen: Screen) -> Cell | None:
@@ -24,7 +24,7 @@ def cell(field: Field, record: Record, screen: Screen) -> Cell | None:
     value = record.take(field.path)
     if value is None and field.instead:
         value = record.take(field.instead)
-    if value in _NOTHING:
+    if value in NOTHING:
         return None
     return _formed(value, field, record, screen) or Cell(plain(value))
 
@@ -116,11 +116,11 @@ def _card(value: object) -> Cell | None:
 
 def _joined(value: dict[str, Any], known: tuple[str, ...], between: str) -> str:
     """Joins the parts in their usual order; parts that nobody expected follow with their names."""
-    first = [one_line(plain(value[key])) for key in known if value.get(key) not in _NOTHING]
+    first = [one_line(plain(value[key])) for key in known if value.get(key) not in NOTHING]
     others = [
         f"{one_line(key)} {one_line(plain(inner))}"
         for key, inner in value.items()
-        if key not in known and inner not in _NOTHING
+        if key not in known and inner not in NOTHING
     ]
     return ", ".join([between.join(first), *others] if first else others)
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from svc.render import guess
 from svc.render.fieldpaths import Path, lookup
 from svc.render.record import ready
+from svc.render.text import one_line
 from svc.render.view import Field, View
 from svc.render.views import VIEWS
 
@@ -34,7 +35,7 @@ def extended(columns: tuple[Field, ...], objects: Sequence[dict[str, Any]]) -> t
     described = {ready(column.path)[0] for column in columns}
     more = [field for field in guess.fields(objects) if field.path[0] not in described]
     return columns + tuple(
-        replace(field, label=field.path[0], rank=_UNKNOWN_RANK) for field in more
+        replace(field, label=one_line(field.path[0]), rank=_UNKNOWN_RANK) for field in more
     )
 
 
@@ -59,5 +60,8 @@ def _asked(path: Path, known: dict[Path, Field], first: dict[str, Any]) -> Field
     data = around if isinstance(around, dict) else {}
     guessed = guess.field(path[-1], data.get(path[-1]), data)
     return replace(
-        guessed, path=path, label=".".join(path), currency=(*path[:-1], *ready(guessed.currency))
+        guessed,
+        path=path,
+        label=one_line(".".join(path)),
+        currency=(*path[:-1], *ready(guessed.currency)),
     )

@@ -53,7 +53,8 @@ def lines(error: SvcError, *, color: bool) -> list[str]:
     first = [f"{label} {what}{_facts(error)}", f"  {_short(error.message)}"]
     if not what:
         first = [f"{label} {_short(error.message)}{_facts(error)}"]
-    after = (("Next: ", error.hint), ("", _ids(error)))
+    ids = _ids(error)
+    after = (("Next: ", error.hint), ("", ids[:1].upper() + ids[1:]))
     return first + [f"  {name}{_short(text)}" for name, text in after if text]
 
 
@@ -72,11 +73,11 @@ def _facts(error: SvcError) -> str:
 def _ids(error: SvcError) -> str:
     kept = error.outcome != "refused" and error.idempotency_key
     named = (
-        ("Request id: ", error.request_id),
-        ("Request: ", error.request),
-        ("Idempotency key: ", error.idempotency_key if kept else None),
+        ("request id: ", error.request_id),
+        ("request: ", error.request),
+        ("idempotency key: ", error.idempotency_key if kept else None),
     )
-    return "  ".join(f"{name}{value}" for name, value in named if value)
+    return ", ".join(f"{name}{value}" for name, value in named if value)
 
 
 def _short(text: str) -> str:

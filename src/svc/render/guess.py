@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from svc.render import times
+from svc.render.text import one_line
 from svc.render.view import Field, Kind
 
+_ABBREVIATIONS: Final = ("api", "fx", "hs", "id", "ip", "url", "vat")
 _STATES: Final = ("status", "state", "outcome")
 
 
@@ -25,8 +27,10 @@ def field(key: str, value: object, data: dict[str, Any]) -> Field:
 
 
 def words(key: str) -> str:
-    """Writes a field's name as a label: `key_source` becomes `Key source`."""
-    return (key[:1].upper() + key[1:]).replace("_", " ")
+    """Writes a field's name as a label: `key_source` becomes `Key source`, safe to show."""
+    parts = [part.upper() if part in _ABBREVIATIONS else part for part in key.split("_")]
+    text = one_line(" ".join(parts))
+    return text[:1].upper() + text[1:]
 
 
 def _kind(key: str, value: object, data: dict[str, Any]) -> Kind:

@@ -122,11 +122,13 @@ class Output:
 
         Raises PartlyDone when a CSV lacked a column for a later object; its rows are printed.
         """
-        if self._search:
-            self._printer.value(self._search([data for _, data in objects]))
-        else:
-            self._printer.stream(objects)
-        self._out.flush()
+        try:
+            if self._search:
+                self._printer.value(self._search([data for _, data in objects]))
+            else:
+                self._printer.stream(objects)
+        finally:
+            self._out.flush()
 
     def value(self, data: object) -> None:
         """Prints a result of our own, a dict or a list, under the same rules."""

@@ -1,0 +1,250 @@
+"""What goes to stderr: notes, warnings and errors, for people and for programs."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from svc.errors import (
+    ApiError,
+    AuthError,
+    ConfigError,
+    ExitCode,
+    Forbidden,
+    NetworkError,
+    NotFound,
+    OutcomeUnknown,
+    PartlyDone,
+    RateLimited,
+    SvcError,
+    UsageError,
+)
+from svc.render.output import Format
+
+KEYS = [
+    "type",
+    "code",
+    "message",
+    "param",
+    "status",
+    "request_id",
+    "retryable",
+    "retry_after",
+    "outcome",
+    "request",
+    "idempotency_key",
+    "exit_code",
+]
+REFUSED = ApiError(
+    "The amount is larger than what is left of the payment.",
+    code="amount_too_large",
+    param="amount",
+    status=400,
+    request_id="req_1",
+    outcome="refused",
+    idempotency_key="key-1",
+    hint="svc payments retrieve pay_1 shows what is left",
+)
+UNKNOWN = OutcomeUnknown(
+    "No answer came within 60 s.",
+    outcome="unknown",
+    request="op_7",
+    idempotency_key="3f0c",
+    hint="svc requests resume op_7",
+)
+
+
+Tell = Callable[..., str]
+
+
+@pytest.fixture
+def told(printed: Any) -> Tell:
+    """Prints an error for people and gives what is on stderr."""
+
+    def tell(error: SvcError, **options: bool) -> str:
+        output = printed("human", **options)
+        output.output.error(error)
+        assert output.out == ""
+        return str(output.err)
+
+    return tell
+
+
+@pytest.mark.parametrize("form", ["json", "ndjson", "csv", "id"])
+@pytest.mark.parametrize("error", [REFUSED, UNKNOWN, SvcError("x"), UsageError("x")])
+def test_envelope_has_all_keys_in_order_on_one_line(
+    printed: Any, form: Format, error: SvcError
+) -> None:
+    """In every format but human an error is one JSON object, all keys always there (R73)."""
+    output = printed(form)
+    output.output.error(error)
+    assert output.out == ""
+    assert output.err.endswith("}\n")
+    assert output.err.count("\n") == 1
+    said = json.loads(output.err)
+    assert list(said) == ["error"]
+    assert list(said["error"]) == KEYS
+    assert said["error"]["message"] == error.message
+    assert said["error"]["exit_code"] == int(error.exit_code)
+
+
+def test_envelope_says_what_the_error_says(printed: Any) -> None:
+    """No value of the error is lost or changed on its way."""
+    output = printed("json")
+    output.output.error(RateLimited("Slow down.", status=429, retryable=True, retry_after=3600))
+    assert json.loads(output.err)["error"] == {
+        "type": "rate_limit_error",
+        "code": None,
+        "message": "Slow down.",
+        "param": None,
+        "status": 429,
+        "request_id": None,
+        "retryable": True,
+        "retry_after": 3600,
+        "outcome": None,
+        "request": None,
+        "idempotency_key": None,
+        "exit_code": 8,
+    }
+
+
+def test_refusal_says_what_why_what_next_and_the_request_id(told: Tell) -> None:
+    """An error for people is at most four lines (cli section 3)."""
+    assert told(REFUSED) == (
+        "Error: the service refused the request (400 amount_too_large, amount)\n"
+        "  The amount is larger than what is left of the payment.\n"
+        "  Next: svc payments retrieve pay_1 shows what is left\n"
+        "  Request id: req_1\n"
+    )
+
+
+def test_unknown_outcome_is_never_called_failed(told: Tell) -> None:
+    """The request may have been carried out: that, the ids and the next command are said (R10)."""
+    assert told(UNKNOWN) == (
+        "Outcome unknown: the request may have been carried out\n"
+        "  No answer came within 60 s.\n"
+        "  Next: svc requests resume op_7\n"
+        "  Request: op_7, idempotency key: 3f0c\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "first"),
+    [
+        (ConfigError("No base URL is set."), "Error: No base URL is set."),
+        (AuthError("There is no key."), "Error: There is no key."),
+        (PartlyDone("12 of 20 rows are done."), "Partly done: 12 of 20 rows are done."),
+        (
+            Forbidden("No.", status=403, code="permission_denied"),
+            "Error: the service does not accept the key for this (403 permission_denied)",
+        ),
+        (
+            NotFound("No such order: ord_1.", status=404, code="resource_missing", param="id"),
+            "Error: not found (404 resource_missing, id)",
+        ),
+        (
+            RateLimited("Slow down.", status=429, code="rate_limit", retry_after=2.0),
+            "Error: the service is not available, nothing was done (429 rate_limit, try again in 2 s)",
+        ),
+        (NetworkError("Connection refused."), "Error: Connection refused."),
+    ],
+)
+def test_first_line_says_what_failed(told: Tell, error: SvcError, first: str) -> None:
+    """The first line alone tells what happened."""
+    assert told(error).splitlines()[0] == first
+
+
+def test_error_page_of_a_server_becomes_a_line(told: Tell) -> None:
+    """10 MB of HTML with escape sequences stay four short lines (fault 29)."""
+    error = ApiError(
+        "<html>\r\n\x1b]52;c;eA==\x07 [/foo] " * 400_000, status=502, request_id="r\nq"
+    )
+    said = told(error)
+    assert said.count("\n") <= 4
+    assert len(said) < 1000
+    assert "\x1b" not in said
+    assert "[/foo]" in said
+
+
+def test_color_of_errors_is_decided_apart(told: Tell) -> None:
+    """Standard error may be a file while stdout is a terminal: then it has no ESC (R75)."""
+    assert told(REFUSED, color=True).startswith("\x1b[1;31mError:\x1b[0m the service")
+    assert "\x1b" not in told(REFUSED, color=True, color_errors=False)
+    assert "\x1b" not in told(REFUSED, color=False)
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_quiet_leaves_warnings_and_errors(printed: Any, samples: Any, quiet: bool) -> None:
+    """--quiet takes notes, hints and the next-page line away, nothing else (R75)."""
+    output = printed("human", quiet=quiet)
+    output.output.note("a note")
+    output.output.hint("a hint")
+    output.output.warn("a warning")
+    output.output.error(UsageError("an error"))
+    output.page(samples["order"], next_command="svc orders list --starting-after x")
+    assert ("a note\na hint\n" in output.err) is not quiet
+    assert "Warning: a warning\n" in output.err
+    assert "Error: an error\n" in output.err
+    assert ("Next page" in output.out) is not quiet
+    assert samples["order"]["id"] in output.out
+
+
+def test_line_is_a_result_with_nothing_that_acts(printed: Any) -> None:
+    """A plain line goes to stdout, escaped (R61)."""
+    output = printed("human")
+    output.output.line("ord_1\x1b[2J \u202eabc")
+    assert output.out == "ord_1\\u{1b}[2J \\u{202e}abc\n"
+    assert output.err == ""
+
+
+def test_hint_is_dim_on_a_terminal(printed: Any) -> None:
+    """A hint stands back."""
+    output = printed("human", color=True)
+    output.output.hint("try this")
+    assert output.err == "\x1b[2mtry this\x1b[0m\n"
+
+
+HEAVY = ("rich", "jmespath", "csv", "email", "asyncio")
+PROGRAM = """
+import io, sys
+from svc.render.output import Output
+from svc.errors import ApiError
+def output(format):
+    return Output(format=format, stdout=io.StringIO(), stderr=io.StringIO(), color=True, width=80,
+                  now=lambda: 0.0)
+{body}
+print(*[name for name in {heavy!r} if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "output('json').one('{}', {})",
+        "output('ndjson').one('{}', {})",
+        "output('id').one('{}', {'id': 'x'})",
+        "output('csv').one('{}', {'id': 'x'})",
+        "output('human').error(ApiError('x', status=400))",
+        "output('json').error(ApiError('x', status=400))",
+        "output('json').record({'a': 1})",
+    ],
+)
+def test_printing_simply_loads_nothing_heavy(body: str) -> None:
+    """Start-up pays only for what it prints."""
+    program = PROGRAM.format(body=body, heavy=HEAVY)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "\n"
+
+
+def test_exit_codes_have_words(told: Tell) -> None:
+    """An answer of the service is never reported with an empty first line."""
+    for code in (code for code in ExitCode if 1 <= code <= 11):
+        error = SvcError("why", status=500)
+        error.exit_code = code
+        assert told(error).splitlines()[0].split(": ", 1)[1]
