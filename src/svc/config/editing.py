@@ -1,0 +1,181 @@
+"""Changing the file: comments stay, the result is checked before it replaces the old one."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from svc.config.fields import PROFILE, SETTINGS, Field, profile_name
+from svc.config.files import one_writer, refuse_link, write_atomically
+from svc.config.model import Config
+from svc.config.reading import parse, read_text
+from svc.errors import ConfigError
+
+Change = Callable[[Any], None]
+
+
+def set_value(path: Path, name: str, text: str) -> Config:
+    """Sets a dotted name such as `output` or `profiles.shop.base_url` from its text.
+
+    Raises:
+        ConfigError: the name is not known or the value does not fit it; nothing was written.
+        LocalError: the file cannot be written; the old one is kept.
+    """
+    field = field_of(name)
+    value = field.from_text(text)
+    complaint = field.check(value)
+    if complaint:
+        raise ConfigError(f"{name} {complaint}.", param=name)
+    *tables, last = name.split(".")
+    return _edit(path, lambda document: _table(document, tables).update({last: value}))
+
+
+def unset_value(path: Path, name: str) -> Config:
+    """Takes a dotted name out of the file, so that its default holds again.
+
+    Raises:
+        ConfigError: the name is not known or is not set, or the file needs it.
+        LocalError: the file cannot be written; the old one is kept.
+    """
+    field_of(name)
+    *tables, last = name.split(".")
+
+    def change(document: Any) -> None:
+        table = document
+        for part in tables:
+            table = table.get(part, {})
+        if last not in table:
+            raise ConfigError(f"{name} is not set.", param=name)
+        del table[last]
+
+    return _edit(path, change)
+
+
+def create_profile(
+    path: Path, name: str, values: Mapping[str, str | bool], *, replace: bool = False
+) -> Config:
+    """Adds a profile; it becomes the active one if there is no other active one.
+
+    `values` are fields of `[profiles.NAME]`, `base_url` among them.
+
+    Raises:
+        ConfigError: the name is taken (without `replace`) or a value is wrong.
+        LocalError: the file cannot be written; the old one is kept.
+    """
+    _check_name(name)
+
+    def change(document: Any) -> None:
+        profiles = _table(document, ["profiles"])
+        if name in profiles and not replace:
+            raise ConfigError(
+                f"There is a profile {name!r} already.",
+                code="profile_exists",
+                hint=f"Change it: svc config set profiles.{name}.base_url URL",
+            )
+        _table(document, ["profiles", name]).update(values)
+        if not document.get("active_profile"):
+            document["active_profile"] = name
+
+    return _edit(path, change)
+
+
+def use_profile(path: Path, name: str) -> Config:
+    """Makes a profile the active one.
+
+    Raises:
+        ConfigError: there is no profile of that name.
+        LocalError: the file cannot be written; the old one is kept.
+    """
+    return _edit(path, lambda document: document.update({"active_profile": name}))
+
+
+def remove_profile(path: Path, name: str) -> Config:
+    """Takes a profile out; if it was the active one, none is.
+
+    Raises:
+        ConfigError: there is no profile of that name.
+        LocalError: the file cannot be written; the old one is kept.
+    """
+
+    def change(document: Any) -> None:
+        if name not in document.get("profiles", {}):
+            raise ConfigError(f"There is no profile {name!r}.", code="profile_unknown")
+        del document["profiles"][name]
+        if not document["profiles"]:
+            del document["profiles"]
+        if document.get("active_profile") == name:
+            del document["active_profile"]
+
+    return _edit(path, change)
+
+
+def field_of(name: str) -> Field:
+    """Finds what is known of a dotted name.
+
+    Raises:
+        ConfigError: nothing is; names the nearest that is known.
+    """
+    parts = name.split(".")
+    known, last = SETTINGS, parts[0]
+    if parts[0] == "profiles" and len(parts) == len(("profiles", "NAME", "field")):
+        _check_name(parts[1])
+        known, last = PROFILE, parts[2]
+    elif len(parts) > 1:
+        last = name
+    if last in known:
+        return known[last]
+    from difflib import get_close_matches
+
+    prefix = name.removesuffix(last)
+    near = get_close_matches(last, known, 1)
+    names = near or [*known, *(() if prefix else ("profiles.NAME.FIELD",))]
+    hint = ", ".join(f"{prefix}{each}" for each in names)
+    raise ConfigError(
+        f"There is no setting {name!r}.",
+        code="setting_unknown",
+        param=name,
+        hint=f"Did you mean {hint}?" if near else f"Known: {hint}",
+    )
+
+
+def _check_name(name: str) -> None:
+    complaint = profile_name(name)
+    if complaint:
+        raise ConfigError(f"{name!r} {complaint}.", code="profile_invalid")
+
+
+def _edit(path: Path, change: Change) -> Config:
+    with one_writer(path.parent):
+        refuse_link(path)
+        old = read_text(path) or ""
+        before = parse(old, path)  # a damaged file is refused, not mended
+        new = _changed(old, change, path)
+        after = parse(new, path)
+        if after.active_profile and after.active_profile != before.active_profile:
+            after.profile(after.active_profile)
+        if new != old:
+            write_atomically(path, new)
+        return after
+
+
+def _changed(text: str, change: Change, path: Path) -> str:
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(text)
+        change(document)
+        return tomlkit.dumps(document)
+    except TOMLKitError as error:  # its parser and Python's may yet disagree
+        raise ConfigError(f"{path} cannot be changed: {error}", hint="Edit it by hand") from None
+
+
+def _table(document: Any, names: list[str]) -> Any:
+    import tomlkit
+
+    table = document
+    for depth, name in enumerate(names):
+        if name not in table:
+            # Of [profiles] and [profiles.NAME], only the second gets a line of its own.
+            table[name] = tomlkit.table(is_super_table=depth == 0)
+        table = table[name]
+    return table

@@ -1,0 +1,121 @@
+"""Every name that the file may hold, with the check of its value, as one table."""
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Final
+
+from svc.config.model import AUTHS, COLORS, FORMATS
+from svc.errors import ConfigError
+from svc.origin import BaseUrl
+
+_PROFILE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_CLASS: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+", re.ASCII)
+
+Complaint = str | None
+Check = Callable[[Any], Complaint]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One name: how its value is checked, and how it is read from a command line."""
+
+    check: Check
+    from_text: Callable[[str], Any] = str
+
+
+def profile_name(value: Any) -> Complaint:
+    """A name fits into a keyring's item name and into a dotted setting."""
+    if isinstance(value, str) and _PROFILE_NAME.fullmatch(value):
+        return None
+    return "is no profile name: use letters, digits, - and _, at most 64"
+
+
+def seconds(value: Any) -> Complaint:
+    """A time limit: above nought and finite."""
+    plain = isinstance(value, int | float) and not isinstance(value, bool)
+    return None if plain and 0 < value < math.inf else "must be a number of seconds above 0"
+
+
+def date(value: Any) -> Complaint:
+    """An API version (spec: Versioning)."""
+    plain = isinstance(value, str) and _DATE.fullmatch(value)
+    return None if plain else "must be a date in the form YYYY-MM-DD"
+
+
+def one_of(words: tuple[str, ...]) -> Check:
+    """Makes the check of a closed set."""
+
+    def check(value: Any) -> Complaint:
+        return None if value in words else f"must be one of {', '.join(words)}"
+
+    return check
+
+
+def address(value: Any) -> Complaint:
+    """A base URL (promise R23)."""
+    if not isinstance(value, str):
+        return "must be text such as https://api.example.com"
+    try:
+        BaseUrl.parse(value)
+    except ConfigError as error:
+        return f"is refused. {error.message.removesuffix('.')}"
+    return None
+
+
+def _flag(value: Any) -> Complaint:
+    return None if isinstance(value, bool) else "must be true or false"
+
+
+def _word(value: Any) -> Complaint:
+    plain = isinstance(value, str) and value and all("!" <= mark <= "~" for mark in value)
+    return None if plain else "must be printable ASCII text without spaces"
+
+
+def _absolute(value: Any) -> Complaint:
+    plain = isinstance(value, str) and "\0" not in value and PurePath(value).is_absolute()
+    return None if plain else "must be the absolute path of a file"
+
+
+def _classes(value: Any) -> Complaint:
+    plain = isinstance(value, list) and all(
+        isinstance(name, str) and _CLASS.fullmatch(name) for name in value
+    )
+    return None if plain else "must be a list of class names such as package.module.Keyring"
+
+
+def _flag_of(text: str) -> Any:
+    return {"true": True, "false": False}.get(text.lower(), text)
+
+
+def _number_of(text: str) -> Any:
+    try:
+        return int(text) if text.isdecimal() else float(text)
+    except ValueError:
+        return text
+
+
+def _list_of(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+SETTINGS: Final[Mapping[str, Field]] = {
+    "active_profile": Field(profile_name),
+    "output": Field(one_of(FORMATS)),
+    "color": Field(one_of(COLORS)),
+    "max_time": Field(seconds, _number_of),
+    "cache": Field(_flag, _flag_of),
+    "keyring_backends": Field(_classes, _list_of),
+}
+
+PROFILE: Final[Mapping[str, Field]] = {
+    "base_url": Field(address),
+    "api_version": Field(date),
+    "auth": Field(one_of(AUTHS)),
+    "sandbox": Field(_flag, _flag_of),
+    "proxy": Field(_word),
+    "ca_bundle": Field(_absolute),
+}

@@ -1,0 +1,109 @@
+"""Writing the file so that a reader sees the old or the new one, never half (promise R66)."""
+
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from svc.errors import LocalError
+
+_FILE_MODE: Final = 0o600
+_FOLDER_MODE: Final = 0o700
+_OTHERS_WRITE: Final = 0o022
+
+
+@contextmanager
+def one_writer(folder: Path) -> Iterator[None]:
+    """Makes the folder if it is missing and holds it for one process at a time.
+
+    The system frees it when the process dies.
+
+    Raises:
+        LocalError: the folder cannot be made, is a symbolic link, or others may write to it.
+    """
+    try:
+        folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        _check_folder(folder)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise _local_error(f"The folder {folder} cannot be used", error) from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def refuse_link(path: Path) -> None:
+    """Refuses to write through a symbolic link, or over anything but a file (promise R65).
+
+    Raises:
+        LocalError: it is one.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _local_error(f"{path} cannot be read", error) from error
+    if not stat.S_ISREG(mode):
+        what = "a symbolic link" if stat.S_ISLNK(mode) else "no plain file"
+        raise LocalError(
+            f"{path} is {what}; nothing was written through it.",
+            hint="Put a file there, or point SVC_CONFIG_DIR at another folder",
+        )
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replaces the file at once and for good; call it inside `one_writer`.
+
+    Raises:
+        LocalError: it cannot be written; the old file is as it was.
+    """
+    fresh = path.with_name(f"{path.name}.new")
+    try:
+        fresh.unlink(missing_ok=True)  # left by a writer that was killed: we hold the folder
+        _write_new(fresh, text.encode())
+        fresh.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise _local_error(f"{path} cannot be written, the old one is kept", error) from error
+    finally:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _FILE_MODE)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _check_folder(folder: Path) -> None:
+    facts = folder.lstat()
+    if not stat.S_ISDIR(facts.st_mode):
+        raise LocalError(
+            f"{folder} is no folder of its own; nothing was written through it.",
+            hint="Point SVC_CONFIG_DIR at a folder",
+        )
+    if facts.st_uid != os.geteuid() or stat.S_IMODE(facts.st_mode) & _OTHERS_WRITE:
+        raise LocalError(
+            f"{folder} can be changed by other users.", hint=f"Run: chmod 700 '{folder}'"
+        )
+
+
+def _local_error(what: str, error: OSError) -> LocalError:
+    return LocalError(f"{what}: {(error.strerror or str(error)).lower()}.")

@@ -1,0 +1,166 @@
+"""Reading the file: whole and understood, or refused by line with nothing changed (row 51)."""
+
+import os
+import re
+import stat
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from svc.config.fields import PROFILE, SETTINGS, profile_name
+from svc.config.fields import Field as Known
+from svc.config.model import Config, Profile
+from svc.errors import ConfigError
+from svc.origin import BaseUrl
+
+BYTES_MAX: Final = 256 * 1024
+_OTHERS_WRITE: Final = 0o022
+
+
+def load(path: Path) -> Config:
+    """Reads the configuration; a file that is not there is an empty one.
+
+    Raises:
+        ConfigError: it cannot be read, others may write it, or a line of it is wrong; the file
+            stays as it is.
+    """
+    text = read_text(path)
+    return Config(path) if text is None else parse(text, path)
+
+
+def read_text(path: Path) -> str | None:
+    """Reads the file's text, or gives None where there is no file.
+
+    Raises:
+        ConfigError: as `load`.
+    """
+    try:
+        with path.open("rb") as file:
+            facts = os.fstat(file.fileno())
+            data = file.read(BYTES_MAX + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise ConfigError(f"{path} cannot be read: {why}.", code="config_unreadable") from None
+    if stat.S_IMODE(facts.st_mode) & _OTHERS_WRITE:
+        # Who may write it chooses where requests go and which keyring code runs.
+        raise ConfigError(
+            f"{path} can be changed by other users.",
+            code="config_not_private",
+            hint=f"Run: chmod 600 '{path}'",
+        )
+    return _text_of(data, path)
+
+
+def parse(text: str, path: Path) -> Config:
+    """Turns the text into values.
+
+    Raises:
+        ConfigError: it is no TOML, or a name or value is not known; the message names the line.
+    """
+    data = _toml(text, path)
+    reader = _Reader(text, path)
+    tables = data.pop("profiles", {})
+    if not isinstance(tables, dict):
+        raise reader.wrong(("profiles",), "must hold one table for each profile")
+    settings = reader.checked((), data, SETTINGS)
+    profiles = {name: reader.profile(name, table) for name, table in tables.items()}
+    settings["keyring_backends"] = tuple(settings.get("keyring_backends", ()))
+    return Config(path, profiles=MappingProxyType(profiles), **settings)
+
+
+class _Reader:
+    """Checks names and values and says where a wrong one stands."""
+
+    def __init__(self, text: str, path: Path) -> None:
+        self._text = text
+        self._path = path
+
+    def checked(self, above: tuple[str, ...], data: dict[str, Any], known: Any) -> dict[str, Any]:
+        for name, value in data.items():
+            where = (*above, name)
+            if name not in known:
+                raise self._unknown(where, known)
+            field: Known = known[name]
+            complaint = field.check(value)
+            if complaint:
+                raise self.wrong(where, complaint)
+        return data
+
+    def profile(self, name: str, table: Any) -> Profile:
+        where = ("profiles", name)
+        complaint = profile_name(name)
+        if complaint:
+            raise self.wrong(where, complaint)
+        if not isinstance(table, dict):
+            raise self.wrong(where, "must be a table that holds base_url")
+        values = self.checked(where, dict(table), PROFILE)
+        if "base_url" not in values:
+            raise self.wrong(where, "has no base_url")
+        address = BaseUrl.parse(values.pop("base_url"))
+        return Profile(name, base_url=address, **values)
+
+    def wrong(self, where: tuple[str, ...], complaint: str) -> ConfigError:
+        return _error(self._path, self._line(where), f"{_dotted(where)} {complaint}.")
+
+    def _unknown(self, where: tuple[str, ...], known: Any) -> ConfigError:
+        from difflib import get_close_matches
+
+        near = get_close_matches(where[-1], known, 1)
+        hint = f"Did you mean {near[0]}?" if near else f"Known here: {', '.join(known)}"
+        if "key" in where[-1].lower() and not near:
+            hint = "API keys are not kept in this file: svc keys add"
+        return _error(self._path, self._line(where), f"{_dotted(where)} is not known.", hint)
+
+    def _line(self, where: tuple[str, ...]) -> int | None:
+        from svc.config.lines import line_of
+
+        return line_of(self._text, where)
+
+
+def _toml(text: str, path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise _error(path, None, "it is nested too deeply.") from None
+    except ValueError as error:
+        complaint = str(error)
+    place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", complaint)
+    line = int(place[1]) if place and place[1] else len(text.splitlines()) or 1
+    what = complaint[: place.start()] if place else complaint
+    raise _error(path, line, f"this is no TOML: {what}.", "Settings are written NAME = VALUE")
+
+
+def _text_of(data: bytes, path: Path) -> str:
+    lines = data.count(b"\n") + 1
+    if len(data) > BYTES_MAX:
+        raise _error(path, lines, f"the file goes on past {BYTES_MAX // 1024} KiB here.")
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise _error(path, 1, "the file begins with a byte order mark.", _RESAVE)
+    if b"\r" in data:
+        line = data[: data.index(b"\r")].count(b"\n") + 1
+        raise _error(path, line, "the line ends in a carriage return.", _RESAVE)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise _error(path, line, "the text is not UTF-8.", _RESAVE) from None
+
+
+_RESAVE: Final = "Save it as plain UTF-8 with Unix line ends"
+
+
+def _error(path: Path, line: int | None, what: str, hint: str | None = None) -> ConfigError:
+    where = f"{path}, line {line}" if line else str(path)
+    return ConfigError(f"{where}: {what}", code="config_invalid", hint=hint)
+
+
+def _dotted(where: tuple[str, ...]) -> str:
+    # Quoted where it is not a plain word: it came from a file and goes to a terminal.
+    return ".".join(
+        name if name.isascii() and name.replace("-", "_").isidentifier() else repr(name)
+        for name in where
+    )

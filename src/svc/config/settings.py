@@ -1,0 +1,167 @@
+"""What one command line works with: option, environment, profile, setting, default, in this order.
+
+Pure: nothing is read here but the values that are passed in.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol, TypeAlias, cast
+
+from svc.config.fields import Check, date, one_of, seconds
+from svc.config.model import COLORS, FORMATS, Auth, Color, Config, Format, Profile
+from svc.errors import ConfigError, UsageError
+from svc.origin import BaseUrl
+
+Mode: TypeAlias = Literal["test", "live"]
+
+MODES: Final = ("test", "live")
+MAX_TIME_SECONDS: Final = 60.0
+
+
+class Options(Protocol):
+    """The global options of cli section 1 that settings come from; None is not given."""
+
+    profile: str | None
+    live: bool | None
+    base_url: str | None
+    api_version: str | None
+    output: str | None
+    max_time: float | None
+    proxy: str | None
+    ca_bundle: str | None
+    color: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of one command.
+
+    Attributes:
+        address: where the service is, or None where nobody has said it.
+        mode_given: true where `--live`, `--test` or SVC_MODE says the mode.
+        max_time: total deadline in seconds.
+        proxy: the user's own choice; HTTPS_PROXY is for the client to consider (promise R26).
+        sandbox: true where the address is that of a sandbox on this machine.
+    """
+
+    profile: str
+    address: BaseUrl | None
+    mode: Mode
+    mode_given: bool
+    api_version: str | None
+    output: Format | None
+    max_time: float
+    proxy: str | None
+    ca_bundle: str | None
+    color: Color
+    auth: Auth
+    sandbox: bool
+
+    @property
+    def base_url(self) -> BaseUrl:
+        """The API root.
+
+        Raises:
+            ConfigError: none is known; says how to give one.
+        """
+        if self.address is None:
+            raise ConfigError(
+                f"No base URL is known for the profile {self.profile}.",
+                code="base_url_missing",
+                param="base_url",
+                hint="Start the sandbox (svc sandbox start), or give --base-url, SVC_BASE_URL, "
+                "or: svc profiles create NAME --base-url URL",
+            )
+        return self.address
+
+
+def resolve(options: Options, env: Mapping[str, str], config: Config) -> Settings:
+    """Merges the sources of settings.
+
+    Raises:
+        UsageError: a value of an option or a variable is wrong.
+        ConfigError: the profile is not known, or an address is refused (promise R23).
+    """
+    given = _Given(env)
+    named = given.text(options.profile, "SVC_PROFILE")
+    profile = config.active if named is None else config.profile(named)
+    address = _address(options, given, profile)
+    mode = _mode(options, given)
+    return Settings(
+        profile=profile.name,
+        address=address,
+        mode=mode or "test",
+        mode_given=mode is not None,
+        api_version=given.checked(options.api_version, "SVC_API_VERSION", "--api-version", date)
+        or profile.api_version,
+        output=cast("Format | None", given.checked(options.output, "SVC_OUTPUT", "-o", _FORMAT))
+        or config.output,
+        max_time=_max_time(options, given) or config.max_time or MAX_TIME_SECONDS,
+        proxy=given.text(options.proxy, "SVC_PROXY") or profile.proxy,
+        ca_bundle=given.text(options.ca_bundle, "SVC_CA_BUNDLE") or profile.ca_bundle,
+        color=_color(options, given, config),
+        auth=profile.auth,
+        sandbox=address is not None and config.is_sandbox(address),
+    )
+
+
+_FORMAT: Final = one_of(FORMATS)
+
+
+class _Given:
+    """Values of options, else of variables; an empty variable counts as not set."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
+
+    def text(self, option: str | None, variable: str) -> str | None:
+        return option if option is not None else self._env.get(variable) or None
+
+    def checked(self, option: str | None, variable: str, flag: str, check: Check) -> str | None:
+        value = self.text(option, variable)
+        complaint = None if value is None else check(value)
+        if complaint:
+            source = flag if option is not None else variable
+            raise UsageError(f"{source} is {value!r}: it {complaint}.", param=source)
+        return value
+
+
+def _mode(options: Options, given: _Given) -> Mode | None:
+    if options.live is not None:
+        return "live" if options.live else "test"
+    return cast("Mode | None", given.checked(None, "SVC_MODE", "", one_of(MODES)))
+
+
+def _max_time(options: Options, given: _Given) -> float | None:
+    text = given.text(None, "SVC_MAX_TIME")
+    value: float | str | None = options.max_time
+    if value is None and text is not None:
+        try:
+            value = float(text)
+        except ValueError:
+            value = text
+    complaint = None if value is None else seconds(value)
+    if complaint:
+        source = "--max-time" if options.max_time is not None else "SVC_MAX_TIME"
+        raise UsageError(f"{source} is {value!r}: it {complaint}.", param=source)
+    return cast("float | None", value)
+
+
+def _color(options: Options, given: _Given, config: Config) -> Color:
+    asked = given.checked(options.color, "", "--color", one_of(COLORS))
+    if asked is None and given.text(None, "NO_COLOR"):
+        return "never"
+    return cast("Color", asked or config.color or "auto")
+
+
+def _address(options: Options, given: _Given, profile: Profile) -> BaseUrl | None:
+    text = given.text(options.base_url, "SVC_BASE_URL")
+    if text is None:
+        return profile.base_url
+    try:
+        return BaseUrl.parse(text)
+    except ConfigError as error:
+        if options.base_url is not None:
+            raise
+        message = f"SVC_BASE_URL: {error.message}"
+        raise ConfigError(message, param="SVC_BASE_URL", hint=error.hint) from None
