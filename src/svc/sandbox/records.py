@@ -41,7 +41,7 @@ def holding(folder: Path, record: RunRecord) -> Iterator[None]:
     """
     path = folder / f"run-{record.port}.json"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(folder)
         handle = _claim(path)
     except OSError as error:
         raise LocalError(
@@ -66,6 +66,13 @@ def running(folder: Path) -> list[RunRecord]:
 def is_running(folder: Path, record: RunRecord) -> bool:
     """Says whether the very process of a record still runs."""
     return any(r.pid == record.pid and r.started == record.started for r in running(folder))
+
+
+def _make_private(folder: Path) -> None:
+    """Makes a folder that only the user can enter, and so those above it that are missing."""
+    if not folder.is_dir():
+        _make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def _claim(path: Path) -> int:

@@ -36,12 +36,15 @@ def test_held_record_is_running_until_its_block_ends(folder: Path) -> None:
 
 
 def test_record_is_for_its_owner_only(folder: Path) -> None:
-    """R67: the folder is 0700 and the record 0600, whatever the umask."""
+    """R67: the folder, those made above it, and the record are private, whatever the umask."""
+    below = folder / "state" / "sandbox"
     before = os.umask(0)
     try:
-        with holding(folder, record()):
-            assert folder.stat().st_mode & 0o777 == 0o700
-            assert (folder / "run-4242.json").stat().st_mode & 0o777 == 0o600
+        with holding(below, record()):
+            assert {each.stat().st_mode & 0o777 for each in (folder, *folder.glob("**/"))} == {
+                0o700
+            }
+            assert (below / "run-4242.json").stat().st_mode & 0o777 == 0o600
     finally:
         os.umask(before)
 

@@ -1,0 +1,42 @@
+"""`python -m svc.sandbox OPTIONS`: the sandbox's own process, without the command line around it.
+
+It prints one JSON line, `ready` or `failed`, and from then on writes to its log only.
+"""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from svc.errors import ExitCode, LocalError
+from svc.sandbox.launch_options import LaunchOptions
+from svc.sandbox.process import announce, announce_failure
+from svc.sandbox.records import RunRecord
+from svc.sandbox.serving import serve
+
+
+def main(argument: str) -> int:
+    """Runs one sandbox with the options given as JSON and returns the exit code."""
+    try:
+        serve(LaunchOptions.from_json(argument), _tell)
+    except LocalError as error:
+        _print(announce_failure(error))
+        return error.exit_code
+    return ExitCode.OK
+
+
+def _tell(record: RunRecord) -> None:
+    _print(announce(record))
+    log = os.open(Path(record.log), os.O_WRONLY | os.O_APPEND)
+    for stream in (1, 2):
+        os.dup2(log, stream)
+    os.close(log)
+
+
+def _print(said: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(said) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,197 @@
+"""Real sandbox processes in the background: starting, finding and stopping them."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc.clock import SystemClock
+from svc.errors import LocalError
+from svc.sandbox import process
+from svc.sandbox.launch_options import LaunchOptions
+from svc.sandbox.probe import health
+from svc.sandbox.records import RunRecord, running
+
+Start = Callable[..., RunRecord]
+
+
+@pytest.fixture
+def start(folder: Path) -> Iterator[Start]:
+    """Starts sandboxes on ports that the system chooses and ends them with the test."""
+    started: list[RunRecord] = []
+
+    def begin(**changes: Any) -> RunRecord:
+        options = LaunchOptions(db=str(folder / "sandbox.db"), port=0, state_dir=str(folder))
+        record = process.start(replace(options, **changes), os.environ, SystemClock())
+        started.append(record)
+        return record
+
+    yield begin
+    for record in started:
+        process.stop(folder, record, SystemClock())
+        reap(record.pid)
+
+
+def reap(pid: int) -> None:
+    """Takes the exit status of a child of ours, if it is one."""
+    with suppress(ChildProcessError):
+        os.waitpid(pid, 0)
+
+
+def call(record: RunRecord, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    """One authenticated API call."""
+    connection = http.client.HTTPConnection("127.0.0.1", record.port, timeout=5)
+    headers = {"Authorization": "Bearer sk_test_sandbox", "Content-Type": "application/json"}
+    try:
+        connection.request(method, path, json.dumps(body) if body else None, headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()
+
+
+ORDER = {
+    "currency": "EUR",
+    "amount": 12900,
+    "shipping": {"country": "DE", "postal_code": "10115"},
+    "items": [{"name": "Jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
+}
+
+
+def test_started_sandbox_answers_and_is_found(start: Start, folder: Path) -> None:
+    """`start` returns when requests are answered; the process leads its own session."""
+    record = start()
+    assert health(record) is not None
+    assert running(folder) == [record]
+    assert os.getsid(record.pid) == record.pid
+    assert call(record, "POST", "/v1/orders", ORDER)[0] == 200
+
+
+def test_stop_ends_it_and_a_restart_has_everything(start: Start, folder: Path) -> None:
+    """R82: what was acknowledged before a stop is there after the next start."""
+    first = start()
+    order = call(first, "POST", "/v1/orders", ORDER)[1]
+    assert process.stop(folder, first, SystemClock()) == "stopped"
+    assert running(folder) == []
+    again = call(start(), "GET", f"/v1/orders/{order['id']}")[1]
+    assert again["id"] == order["id"]
+
+
+def test_kill_loses_nothing(start: Start, folder: Path) -> None:
+    """R82: what was acknowledged before a kill -9 is there, and the dead one is not listed."""
+    first = start()
+    order = call(first, "POST", "/v1/orders", ORDER)[1]
+    os.kill(first.pid, signal.SIGKILL)
+    reap(first.pid)
+    assert running(folder) == []
+    assert call(start(), "GET", f"/v1/orders/{order['id']}")[0] == 200
+
+
+def test_stop_of_one_that_is_gone_signals_nobody(start: Start, folder: Path) -> None:
+    """A record whose process has ended is `gone`; its pid may be a stranger's by now."""
+    record = start()
+    process.stop(folder, record, SystemClock())
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as stranger:
+        stale = replace(record, pid=stranger.pid)
+        assert process.stop(folder, stale, SystemClock()) == "gone"
+        assert stranger.poll() is None
+        stranger.communicate(b"\n")
+
+
+def test_sandbox_that_hangs_is_killed(start: Start, folder: Path) -> None:
+    """A process that does not react to SIGTERM is killed after the time given."""
+    record = start()
+    os.kill(record.pid, signal.SIGSTOP)
+    assert process.stop(folder, record, SystemClock(), timeout=0.2) == "killed"
+    assert running(folder) == []
+
+
+def test_taken_port_is_told_by_the_starter(start: Start) -> None:
+    """The process's own line and hint come out of `start`."""
+    port = start().port
+    with pytest.raises(LocalError) as caught:
+        start(port=port, db=":memory:")
+    assert caught.value.message == f"Port {port} on 127.0.0.1 is taken."
+    assert caught.value.code == "port_taken"
+    assert f"--port {port + 1}" in (caught.value.hint or "")
+
+
+def test_database_in_use_is_told_by_the_starter(start: Start, folder: Path) -> None:
+    """Two sandboxes never share a file."""
+    first = start()
+    with pytest.raises(LocalError, match="in use by another sandbox"):
+        start()
+    assert running(folder) == [first]
+
+
+def test_file_that_is_no_database_is_left_alone(start: Start, folder: Path) -> None:
+    """Some other file is refused and unchanged."""
+    folder.mkdir()
+    other = folder / "letter.txt"
+    other.write_text("Dear all, this is not a database.")
+    with pytest.raises(LocalError, match="not a sandbox file"):
+        start(db=str(other))
+    assert other.read_text() == "Dear all, this is not a database."
+    assert running(folder) == []
+
+
+def test_two_sandboxes_run_side_by_side(start: Start, folder: Path) -> None:
+    """Other port, other database: nothing is shared."""
+    one, two = start(), start(db=":memory:")
+    order = call(one, "POST", "/v1/orders", ORDER)[1]
+    assert call(two, "GET", f"/v1/orders/{order['id']}")[0] == 404
+    assert len(running(folder)) == 2
+
+
+def test_secrets_are_not_handed_on(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R43: the environment of the process holds no API key and no webhook secret."""
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_canary")
+    monkeypatch.setenv("SVC_WEBHOOK_SECRET", "whsec_canary")
+    monkeypatch.setenv("HARMLESS", "kept")
+    environment = Path(f"/proc/{start(db=':memory:').pid}/environ").read_bytes()
+    assert b"canary" not in environment
+    assert b"HARMLESS=kept" in environment
+
+
+def test_program_in_the_working_directory_does_not_run(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A planted folder named svc is not imported."""
+    (tmp_path / "svc").mkdir()
+    (tmp_path / "svc" / "__init__.py").write_text("raise SystemExit('planted')")
+    monkeypatch.chdir(tmp_path)
+    assert health(start(db=":memory:")) is not None
+
+
+def test_seed_makes_equal_ids(start: Start) -> None:
+    """Contract F.7: two sandboxes with one seed give the same ids."""
+    first = call(start(db=":memory:", seed=7), "POST", "/v1/orders", ORDER)[1]
+    second = call(start(db=":memory:", seed=7), "POST", "/v1/orders", ORDER)[1]
+    assert first["id"] == second["id"]
+
+
+def test_process_that_cannot_run_says_why(folder: Path) -> None:
+    """What a process said before it died is in the error."""
+    folder.mkdir(mode=0o700)
+    broken = {"PYTHONPATH": str(folder), "PATH": os.environ["PATH"]}
+    (folder / "sitecustomize.py").write_text("raise SystemExit('no start today')")
+    options = LaunchOptions(db=":memory:", port=0, state_dir=str(folder))
+    with pytest.raises(LocalError, match="no start today"):
+        process.start(options, broken, SystemClock())
+
+
+def test_strict_https_refuses_plain_http(start: Start) -> None:
+    """Spec, Authentication 4: asked for, plain HTTP is answered 401; the controls still work."""
+    record = start(db=":memory:", strict_https=True)
+    status, answer = call(record, "POST", "/v1/orders", ORDER)
+    assert (status, answer["code"]) == (401, "https_required")
+    assert health(record) is not None
