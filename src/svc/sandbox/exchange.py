@@ -6,12 +6,13 @@ costs a millisecond (promises R59, P10).
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from starlette.types import Receive, Scope, Send
 
 from svc.sandbox.documents import compact
+from svc.sandbox.problems import Problem
 from svc.spec import REQUEST_BODY_MAX
 
 _JSON: Final = (b"content-type", b"application/json; charset=utf-8")
@@ -36,14 +37,18 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer, encoded; `headers` come on top of its type and length."""
+    """An answer, encoded; `headers` come on top of its type and length.
+
+    `connection` says how a fault rule breaks the connection instead of a clean answer.
+    """
 
     status: int
     body: bytes
-    headers: tuple[tuple[str, str], ...] = field(default=())
+    headers: tuple[tuple[str, str], ...] = ()
+    connection: str | None = None
 
     def with_headers(self, *more: tuple[str, str]) -> "Reply":
-        return Reply(self.status, self.body, (*self.headers, *more))
+        return Reply(self.status, self.body, (*self.headers, *more), self.connection)
 
     def raw_headers(self) -> list[tuple[bytes, bytes]]:
         """The header lines as ASGI wants them."""
@@ -55,6 +60,13 @@ class Reply:
         start = {"type": "http.response.start", "status": self.status}
         await send({**start, "headers": self.raw_headers()})
         await send({"type": "http.response.body", "body": self.body})
+
+
+def refusal(problem: Problem, request_id: str, *, nested: bool = False) -> Reply:
+    """An error answer; `nested` wraps it as `{"error": …}` (contract C)."""
+    body = problem.body(request_id)
+    shown = encode({"error": body} if nested else body)
+    return Reply(problem.status, shown, tuple(problem.headers.items()))
 
 
 def encode(value: Any) -> bytes:

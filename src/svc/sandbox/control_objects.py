@@ -1,0 +1,197 @@
+"""Controls of payments, refunds, payouts, disputes, keys and events: what happens outside."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from svc.sandbox import disputes, keys, lifecycle, payments, payouts, refunds, trigger
+from svc.sandbox.checks import Choice, EventType, Text, Timestamp
+from svc.sandbox.control_call import Call, Control
+from svc.sandbox.documents import Doc, public
+from svc.sandbox.params import Field, Kind, Params, Settings
+from svc.sandbox.problems import (
+    Problem,
+    invalid,
+    resource_missing,
+    unexpected_state,
+    wrong_type,
+)
+from svc.sandbox.times import parse
+from svc.sandbox.world import World
+from svc.spec import DISPUTE_REASONS
+
+_DEBIT_REFUSED: Final = "insufficient_funds"  # what a bank says when nobody says what it says
+_REFUND_REFUSED: Final = "unknown"
+_PAYOUT_REFUSED: Final = "could_not_process"
+
+
+async def settle_payment(call: Call) -> Doc:
+    """Finishes a payment in `processing`."""
+
+    def act(world: World, payment: Doc, params: Params) -> Doc:
+        _need(payment, "processing")
+        failed = params["to"] == "failed"
+        code = params.get("failure_code", _DEBIT_REFUSED) if failed else None
+        lifecycle.finish_debit(world, payment, code)
+        return payment
+
+    return await _change(call, payments.KIND, act)
+
+
+async def settle_refund(call: Call) -> Doc:
+    """Finishes a pending refund."""
+
+    def act(world: World, refund: Doc, params: Params) -> Doc:
+        _need(refund, "pending")
+        failed = params["to"] == "failed"
+        reason = params.get("failure_reason", _REFUND_REFUSED) if failed else None
+        lifecycle.finish_refund(world, refund, reason)
+        return refund
+
+    return await _change(call, refunds.KIND, act)
+
+
+async def move_payout(call: Call) -> Doc:
+    """Moves a payout one legal step."""
+
+    def act(world: World, payout: Doc, params: Params) -> Doc:
+        if params["to"] == "sent":
+            _need(payout, "created")
+            payouts.send(world, payout)
+        elif params["to"] == "paid":
+            _need(payout, "sent")
+            payouts.arrive(world, payout)
+        else:
+            _need(payout, "created", "sent")
+            payouts.fail(world, payout, params.get("failure_reason", _PAYOUT_REFUSED))
+        return payout
+
+    return await _change(call, payouts.KIND, act)
+
+
+async def open_dispute(call: Call) -> Doc:
+    """The shopper disputes a captured payment."""
+
+    def act(world: World) -> Doc:
+        identity, due = call.params["payment"], call.params.get("evidence_due_by")
+        payment = world.get(payments.KIND, identity)
+        if payment is None:
+            raise resource_missing(payments.KIND, identity, "payment")
+        if due is not None and parse(due) <= world.now:
+            message = "evidence_due_by must lie in the future."
+            raise invalid("parameter_invalid_value", "evidence_due_by", message)
+        if not disputes.can_open(world, payment):
+            message = "Nothing captured is left of this payment, or it is disputed already."
+            raise Problem(400, "payment_not_disputable", message)
+        reason = call.params.get("reason", "general")
+        return public(disputes.open_dispute(world, payment, reason, due))
+
+    return await call.engine.run(call.mode, act)
+
+
+async def decide_dispute(call: Call) -> Doc:
+    """The bank decides a dispute under review."""
+
+    def act(world: World, dispute: Doc, params: Params) -> Doc:
+        _need(dispute, "under_review")
+        disputes.close(world, dispute, params["outcome"])
+        return dispute
+
+    return await _change(call, disputes.KIND, act)
+
+
+async def list_keys(call: Call) -> Doc:
+    return await call.engine.read(call.mode, keys.every)
+
+
+async def create_key(call: Call) -> Doc:
+    return await call.engine.run(call.mode, lambda world: keys.create(world, call.params))
+
+
+async def roll_key(call: Call) -> Doc:
+    return await _change(call, keys.KIND, keys.roll)
+
+
+async def trigger_event(call: Call) -> Doc:
+    """Lets an event of a type happen and shows it."""
+    kind, changes = call.params["type"], call.params.get("overrides", {})
+    return await call.engine.run(call.mode, lambda world: trigger.trigger(world, kind, changes))
+
+
+class _Free(Kind):
+    """An object that is checked later, against the table of what it changes."""
+
+    def check(self, value: Any, name: str, settings: Settings) -> Doc:  # noqa: ARG002
+        if not isinstance(value, dict):
+            raise wrong_type(name, "an object")
+        return value
+
+
+async def _change(call: Call, kind: str, act: Callable[[World, Doc, Params], Doc]) -> Doc:
+    def change(world: World) -> Doc:
+        target = world.get(kind, call.id)
+        if target is None:
+            raise resource_missing(kind, call.id, "id")
+        return public(act(world, target, call.params))
+
+    return await call.engine.run(call.mode, change)
+
+
+def _need(doc: Doc, *statuses: str) -> None:
+    if doc["status"] not in statuses:
+        message = f"The {doc['object']} is {doc['status']}; it must be {' or '.join(statuses)}."
+        raise unexpected_state(doc["object"], doc["status"], message)
+
+
+def _to(*words: str) -> Field:
+    return Field("to", Choice(words), required=True)
+
+
+def _reason(words: Any) -> Field:
+    return Field("failure_reason", Choice(tuple(words)))
+
+
+CONTROLS: Final = (
+    Control(
+        "POST",
+        "/payments/{id}/transition",
+        settle_payment,
+        (_to("captured", "failed"), Field("failure_code", Text(100))),
+    ),
+    Control(
+        "POST",
+        "/refunds/{id}/transition",
+        settle_refund,
+        (_to("succeeded", "failed"), _reason(refunds.FAILURE_REASONS)),
+    ),
+    Control(
+        "POST",
+        "/payouts/{id}/transition",
+        move_payout,
+        (_to("sent", "paid", "failed"), _reason(payouts.FAILURE_MESSAGES)),
+    ),
+    Control(
+        "POST",
+        "/disputes",
+        open_dispute,
+        (
+            Field("payment", Text(), required=True),
+            Field("reason", Choice(DISPUTE_REASONS)),
+            Field("evidence_due_by", Timestamp()),
+        ),
+    ),
+    Control(
+        "POST",
+        "/disputes/{id}/decide",
+        decide_dispute,
+        (Field("outcome", Choice(("won", "lost")), required=True),),
+    ),
+    Control("GET", "/keys", list_keys),
+    Control("POST", "/keys", create_key, keys.CREATE),
+    Control("POST", "/keys/{id}/roll", roll_key, keys.ROLL),
+    Control(
+        "POST",
+        "/events/trigger",
+        trigger_event,
+        (Field("type", EventType(), required=True), Field("overrides", _Free())),
+    ),
+)

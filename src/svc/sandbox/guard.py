@@ -1,0 +1,30 @@
+"""Keeps web pages out of the sandbox: which Host names are served, and the controls' header."""
+
+from typing import Final
+
+from starlette.types import Scope
+
+from svc.sandbox.hosts import host_of, is_loopback
+from svc.sandbox.problems import Problem
+from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
+
+ERROR_TYPE: Final = "sandbox_error"
+_HEALTH: Final = ("GET", f"{SANDBOX_ROOT}/health")
+
+
+def check_host(scope: Scope) -> None:
+    """Refuses a Host that is no loopback name: a page whose name was bound to this machine."""
+    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+    if len(hosts) != 1 or not is_loopback(host_of(hosts[0])):
+        message = "The sandbox answers only to localhost, 127.0.0.1 and [::1]."
+        raise Problem(403, "host_not_allowed", message, type=ERROR_TYPE)
+
+
+def check_control(scope: Scope) -> None:
+    """Refuses a control request without `Svc-Sandbox: 1`, which no web page can send unasked."""
+    if (scope["method"], scope["path"]) == _HEALTH:
+        return
+    wanted = SANDBOX_HEADER.lower().encode()
+    if not any(name == wanted and value == b"1" for name, value in scope["headers"]):
+        message = f"Control requests carry the header {SANDBOX_HEADER}: 1."
+        raise Problem(403, "sandbox_header_required", message, type=ERROR_TYPE)

@@ -1,0 +1,18 @@
+"""What the surface keeps beside the store, and forgets with every reset and restart."""
+
+from dataclasses import dataclass, field
+
+from svc.sandbox.faults import Faults
+from svc.sandbox.requests_log import RequestLog
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The fault rules and the log of requests."""
+
+    faults: Faults = field(default_factory=Faults)
+    log: RequestLog = field(default_factory=RequestLog)
+
+    def forget(self) -> None:
+        self.faults.remove()
+        self.log.clear()
