@@ -89,6 +89,8 @@ def _fields(body: bytes) -> dict[str, object]:
         return {}
     if isinstance(document, dict):
         inner = document.get("error")
+        if isinstance(inner, str):
+            return {"message": inner, **document}
         return inner if isinstance(inner, dict) else document
     return {}
 

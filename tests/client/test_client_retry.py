@@ -1,0 +1,236 @@
+"""Whether and when to try again: decision tables."""
+
+from email.utils import formatdate
+
+import pytest
+
+from svc.client.attempts import Meaning
+from svc.client.chance import fraction
+from svc.client.quota import RetryQuota
+from svc.client.retry import (
+    OPEN,
+    Progress,
+    Reason,
+    Retry,
+    Stop,
+    backoff,
+    connect_seconds,
+    decide,
+    meaning_of,
+)
+from svc.client.waiting import http_date, retry_after
+
+NOW = 1_700_000_000.0
+
+
+def decision(
+    meaning: Meaning,
+    *,
+    attempt: int = 1,
+    time_left: float = 60.0,
+    age: float = 0.0,
+    asked: float | None = None,
+    method: str = "POST",
+) -> Retry | Stop:
+    return decide(
+        meaning,
+        Progress(attempt, time_left, age),
+        method=method,
+        retry_after=asked,
+        random=lambda: 0.5,
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "replayed", "method", "meaning"),
+    [
+        (400, None, False, "POST", Meaning.REFUSED),
+        (401, None, False, "POST", Meaning.REFUSED),
+        (404, "resource_missing", False, "GET", Meaning.REFUSED),
+        (408, None, False, "POST", Meaning.REFUSED),
+        (422, None, False, "POST", Meaning.REFUSED),
+        (409, "idempotency_key_in_use", False, "POST", Meaning.BUSY),
+        (409, "request_in_progress", False, "POST", Meaning.BUSY),
+        (409, "idempotency_key_reused", False, "POST", Meaning.REFUSED),
+        (409, None, False, "POST", Meaning.REFUSED),
+        (429, None, False, "POST", Meaning.LIMITED),
+        (500, "internal_error", False, "POST", Meaning.FAILING),
+        (502, None, False, "GET", Meaning.FAILING),
+        (503, None, False, "POST", Meaning.FAILING),
+        (504, None, False, "POST", Meaning.FAILING),
+        (501, None, False, "POST", Meaning.BROKEN),
+        (500, None, True, "POST", Meaning.REPEATED),
+        (500, None, True, "GET", Meaning.FAILING),
+        (400, None, True, "POST", Meaning.REFUSED),
+        (301, None, False, "GET", Meaning.REDIRECT),
+        (307, None, False, "POST", Meaning.REDIRECT),
+        (304, None, False, "GET", Meaning.REDIRECT),
+    ],
+)
+def test_a_status_has_one_meaning(
+    status: int, code: str | None, replayed: bool, method: str, meaning: Meaning
+) -> None:
+    """R6, J.4, J.5: status first, then the code; a stored 5xx is told from a fresh one."""
+    assert meaning_of(method, status, code, replayed=replayed) is meaning
+
+
+@pytest.mark.parametrize(
+    ("meaning", "retried"),
+    [
+        (Meaning.DONE, False),
+        (Meaning.REFUSED, False),
+        (Meaning.LIMITED, True),
+        (Meaning.BUSY, True),
+        (Meaning.FAILING, True),
+        (Meaning.BROKEN, False),
+        (Meaning.REPEATED, False),
+        (Meaning.REDIRECT, False),
+        (Meaning.UNREADABLE, True),
+        (Meaning.OVERSIZED, False),
+        (Meaning.UNREACHED, True),
+        (Meaning.UNTRUSTED, False),
+        (Meaning.LOST, True),
+    ],
+)
+def test_only_what_may_pass_is_tried_again(meaning: Meaning, retried: bool) -> None:
+    """R6: connect failures, resets, unreadable 2xx, 429, 5xx, 409 in progress; nothing else."""
+    assert isinstance(decision(meaning), Retry) is retried
+
+
+def test_what_may_have_been_carried_out_is_listed() -> None:
+    """R10, R11: these leave the outcome of a POST open; a limiter's 429 does not."""
+    expected = {
+        Meaning.BUSY,
+        Meaning.FAILING,
+        Meaning.BROKEN,
+        Meaning.REPEATED,
+        Meaning.REDIRECT,
+        Meaning.UNREADABLE,
+        Meaning.OVERSIZED,
+        Meaning.LOST,
+    }
+    assert expected == OPEN
+
+
+def test_there_are_four_attempts() -> None:
+    """R7: three waits, then the end."""
+    assert isinstance(decision(Meaning.FAILING, attempt=3), Retry)
+    assert decision(Meaning.FAILING, attempt=4) == Stop(Reason.ATTEMPTS)
+
+
+@pytest.mark.parametrize(("attempt", "longest"), [(1, 0.5), (2, 1.0), (3, 2.0), (6, 8.0), (9, 8.0)])
+def test_waits_stay_in_their_bounds(attempt: int, longest: float) -> None:
+    """R7: from 0.25 s to at most min(8, 0.5 * 2^i) s."""
+    assert backoff(attempt, 0.0) == 0.25
+    assert backoff(attempt, 1.0) == longest
+
+
+def test_waits_are_spread() -> None:
+    """R7: 100 samples give more than 90 distinct values, all in bounds."""
+    drawn = [backoff(2, fraction()) for _ in range(100)]
+    assert len(set(drawn)) > 90
+    assert all(0.25 <= wait <= 1.0 for wait in drawn)
+
+
+def test_the_services_wish_is_a_floor() -> None:
+    """R8: Retry-After is waited at least, and our own wait stays when it is longer."""
+    assert decision(Meaning.LIMITED, asked=2.0) == Retry(2.0)
+    assert decision(Meaning.LIMITED, asked=0.1) == Retry(0.375)
+
+
+def test_a_wish_beyond_the_deadline_stops_at_once() -> None:
+    """R8: waiting past the deadline is pointless, and the reason is told apart."""
+    assert decision(Meaning.LIMITED, asked=3600.0) == Stop(Reason.RETRY_AFTER)
+    assert decision(Meaning.LIMITED, time_left=0.3) == Stop(Reason.DEADLINE)
+
+
+def test_a_post_is_not_repeated_with_an_old_key() -> None:
+    """R4: a machine that slept for a day does not send a key that the service has forgotten."""
+    assert decision(Meaning.LOST, age=23 * 3600) == Stop(Reason.KEY_AGE)
+    assert isinstance(decision(Meaning.LOST, age=22 * 3600), Retry)
+    assert isinstance(decision(Meaning.LOST, age=23 * 3600, method="GET"), Retry)
+
+
+def test_four_connects_fit_into_the_deadline() -> None:
+    """Fault 3: a host that never answers is tried four times within 60 s."""
+    left, spent = 60.0, 0.0
+    for attempt in range(1, 5):
+        spent += connect_seconds(attempt, left - spent) + (backoff(attempt, 1.0))
+    assert spent <= 60.0
+    assert connect_seconds(1, 60.0) == 10.0
+    assert connect_seconds(1, 2.0) == 0.5
+    assert connect_seconds(4, 2.0) == 2.0
+
+
+DATE = formatdate(NOW, usegmt=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("2", 2.0),
+        (" 120 ", 120.0),
+        ("3600", 3600.0),
+        ("86400", 86400.0),
+        ("86401", None),
+        ("0", None),
+        ("-5", None),
+        ("abc", None),
+        ("", None),
+        ("1e12", None),
+        ("1000000000000", None),
+        ("9" * 400, None),
+        ("2.5", None),
+        ("+5", None),
+        ("٣", None),
+        ("5, 7", None),
+        (formatdate(NOW + 3600, usegmt=True), 3600.0),
+        (formatdate(NOW - 10, usegmt=True), None),
+        (formatdate(NOW + 10**9, usegmt=True), None),
+        ("Tuesday, 14-Nov-23 23:13:20 GMT", 3600.0),
+        ("Tue Nov 14 23:13:20 2023", 3600.0),
+        ("Tue, 99 Nov 2023 23:13:20 GMT", None),
+        ("Tue, 14 Xyz 2023 23:13:20 GMT", None),
+        ("Tue, 14 Nov 2023 23:13 GMT", None),
+    ],
+)
+def test_retry_after_is_taken_only_if_it_makes_sense(value: str, seconds: float | None) -> None:
+    """R8: seconds or a date; negative, past, garbage and absurd values are ignored."""
+    assert retry_after((("retry-after", value),), NOW) == seconds
+
+
+def test_a_date_is_measured_by_the_services_own_clock() -> None:
+    """R8: a wrong clock on this machine does not turn an hour into nothing or for ever."""
+    headers = (("retry-after", formatdate(NOW + 60, usegmt=True)), ("date", DATE))
+    assert retry_after(headers, NOW - 99_999) == 60.0
+    assert retry_after((("date", DATE),), NOW) is None
+
+
+def test_dates_of_the_last_century_are_read() -> None:
+    """RFC 9110 5.6.7: the examples there name one and the same moment."""
+    forms = (
+        "Sun, 06 Nov 1994 08:49:37 GMT",
+        "Sunday, 06-Nov-94 08:49:37 GMT",
+        "Sun Nov  6 08:49:37 1994",
+    )
+    assert {http_date(form) for form in forms} == {784111777.0}
+
+
+def test_a_dead_service_drains_the_quota() -> None:
+    """R17: 500 units, 5 a retry, 10 after a timeout, 1 back for a success."""
+    quota = RetryQuota()
+    assert sum(quota.take(timed_out=False) for _ in range(200)) == 100
+    assert quota.is_dry
+    for _ in range(9):
+        quota.give()
+    assert not quota.take(timed_out=True)
+    quota.give()
+    assert quota.take(timed_out=True)
+
+
+def test_the_quota_does_not_grow_beyond_its_capacity() -> None:
+    """R17: a long good run earns no credit for a later storm."""
+    quota = RetryQuota(10)
+    for _ in range(100):
+        quota.give()
+    assert [quota.take(timed_out=False) for _ in range(3)] == [True, True, False]

@@ -1,0 +1,41 @@
+"""What the client loads."""
+
+import subprocess
+import sys
+
+HEAVY = (
+    "httpx asyncio ssl email urllib.request urllib.parse http.client sqlite3 rich certifi zlib "
+    "random uuid hashlib decimal threading encodings.idna stringprep base64 select logging"
+).split()
+
+
+def loaded(code: str, *, isolated: bool = True) -> set[str]:
+    script = f"{code}\nimport sys\nprint(*sys.modules)"
+    flags = ["-I"] if isolated else []
+    done = subprocess.run(
+        [sys.executable, *flags, "-c", script], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+def test_sending_over_http_loads_nothing_heavy() -> None:
+    """Performance: a retrieve from a sandbox pays for no library that it does not use."""
+    base = loaded("import json, socket, dataclasses, h11, ipaddress")
+    ours = loaded(
+        "import svc.client.client, svc.client.orders, svc.client.wire.sockets\n"
+        "from svc.client.client import Client\n"
+        "from svc.errors import SvcError\n"
+        "from svc.origin import BaseUrl\n"
+        "try:\n"
+        "    Client(BaseUrl.parse('http://127.0.0.1:1'), 'sk_test_x', mode='test',\n"
+        "           deadline_seconds=0.1).send(svc.client.orders.retrieve('ord_1'))\n"
+        "except SvcError: pass\n"
+    )
+    assert not (ours - base) & set(HEAVY)
+    assert "svc.client.pages" not in ours
+
+
+def test_building_a_request_loads_no_socket() -> None:
+    """`--dry-run` and `--curl` need no network code."""
+    ours = loaded("import svc.client.prepared, svc.client.refunds")
+    assert not ours & {"socket", "h11", "ssl", "svc.client.wire"}
