@@ -67,7 +67,7 @@ def queue(
 
     The ids are derived, not drawn: how fast receivers answer must not change the ids of objects.
     """
-    sql = "SELECT COALESCE(MAX(attempt), 0) FROM deliveries WHERE event = ? AND endpoint = ?"
+    sql = "SELECT COUNT(*) FROM deliveries WHERE event = ? AND endpoint = ?"
     row = store.one(sql, event[0], endpoint[0])
     attempt = 1 + (row[0] if row else 0)
     identity = ids.derived("dlv_", event[0], endpoint[0], attempt)
@@ -98,6 +98,13 @@ def pending(store: Store, event: str, endpoint: str) -> Delivery | None:
     )
     row = store.one(sql, event, endpoint)
     return _delivery(row) if row else None
+
+
+def put_before(store: Store, identity: str, later: Delivery) -> None:
+    """Gives an attempt the number of one that comes after it, and that one the next number."""
+    sql = "UPDATE deliveries SET attempt = ? WHERE id = ?"
+    store.write(sql, later.attempt, identity)
+    store.write(sql, later.attempt + 1, later.id)
 
 
 def finish(

@@ -50,4 +50,6 @@ def _queue_one(world: World, event: Doc, endpoint: Doc) -> Job:
     else:
         once: dict[str, Any] = {"step": 0}
         identity = world.queue_delivery(event, endpoint, now, once)
+        if pending is not None:
+            deliveries.put_before(world.store, identity, pending)
     return jobs.of_subject(world.store, jobs.ATTEMPT, identity)[0]

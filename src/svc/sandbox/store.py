@@ -139,7 +139,8 @@ class Store:
 def _prepare_file(path: Path) -> None:
     """Creates the file for its owner alone, or checks the one that is there."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.parent.exists():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
         try:
             os.fchmod(handle, _PRIVATE)
