@@ -241,7 +241,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 def sent(data: object) -> str:
     """Writes an object as the service sends it."""
-    return json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False, default=float)
 
 
 class Printed:

@@ -51,23 +51,21 @@ class Csv:
 
     def value(self, data: object) -> None:
         """Prints any result: objects under their columns, lists as rows, a value as one cell."""
-        rows = data if isinstance(data, list) else [data]
-        lists = [item for item in rows if isinstance(item, list)]
-        if rows and len(lists) == len(rows):
-            for values in lists:
+        items = data if isinstance(data, list) else [data]
+        rows = [item for item in items if isinstance(item, list)]
+        if rows and len(rows) == len(items):
+            for values in rows:
                 self._write(row([self._cell(value) for value in values]))
-        elif any(isinstance(item, dict) for item in rows):
-            columns = self._asked or _columns(rows)
-            self._head(columns)
-            for item in rows:
-                self._row(columns, item)
-        else:
-            self._write(row(["value"]))
-            for item in rows:
-                self._write(row([self._cell(item)]))
+            return
+        objects = [item if isinstance(item, dict) else {"value": item} for item in items]
+        columns = self._asked or _columns(objects)
+        self._head(columns)
+        for item in objects:
+            self._row(columns, item)
 
     def _head(self, columns: Sequence[Path]) -> None:
-        self._write(row([cell(bracketed(path), raw=self._raw) for path in columns]))
+        if columns:  # an empty list has no kind, and so no columns but those asked for
+            self._write(row([cell(bracketed(path), raw=self._raw) for path in columns]))
 
     def _row(self, columns: Sequence[Path], item: object) -> None:
         self._write(row([self._cell(lookup(item, path)) for path in columns]))

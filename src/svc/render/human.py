@@ -61,7 +61,7 @@ class Human:
         if data is None or data == []:
             return _NOTHING
         if not isinstance(data, list):
-            return [[(plain(data), "")]]
+            return [[(line, "")] for line in plain(data).expandtabs().split("\n")]
         if any(isinstance(item, dict) for item in data):
             return Listing(self._screen, self._names).lines([_named(item) for item in data])
         if all(isinstance(item, list) for item in data):
@@ -72,7 +72,9 @@ class Human:
         record = Record(data)
         columns = choose([data], self._names)
         items = ((column.label, cell(column, record, self._screen)) for column in columns)
-        return labelled([(label, item or Cell("")) for label, item in items], self._screen.width)
+        return labelled(
+            [(label, item or Cell("none", "quiet")) for label, item in items], self._screen.width
+        )
 
     def _print(self, lines: list[Line]) -> None:
         self._write(painted(lines, color=self._color))

@@ -19,7 +19,7 @@ def labelled(rows: Sequence[Labelled], width: int) -> list[Line]:
     beside = (
         max((cells(label) for label, _ in rows if cells(label) <= _LABEL_MAX), default=0) + _GAP
     )
-    fitting = [_shortest(row, width - beside) for row in _aligned(rows)]
+    fitting = [_shortest(row, beside, width) for row in _aligned(rows)]
     if sum(not _fits(*row, beside, width) for row in fitting) * 2 > len(fitting):
         beside = 0  # a narrow terminal: every value under its label reads better than a mixture
     lines: list[Line] = []
@@ -29,16 +29,20 @@ def labelled(rows: Sequence[Labelled], width: int) -> list[Line]:
     return lines
 
 
-def _shortest(row: Labelled, room: int) -> Labelled:
-    """Takes a time without its seconds where the whole does not fit."""
+def _shortest(row: Labelled, beside: int, width: int) -> Labelled:
+    """Takes the longest form of a time that fits beside its label, or else under it."""
     label, item = row
-    short = item.listed and cells(item.text) > room
-    return (label, replace(item, text=item.listed)) if short else row
+    forms = [form for form in (item.text, item.listed, item.brief) if form]
+    for room in (width - beside, width - _GAP):
+        for form in forms:
+            if cells(form) <= room:
+                return label, replace(item, text=form)
+    return label, item
 
 
 def _fits(label: str, item: Cell, beside: int, width: int) -> bool:
     room = cells(label) + _GAP <= beside and beside + cells(item.text) <= width
-    return room and "\n" not in item.text
+    return room and "\n" not in item.text and "\t" not in item.text
 
 
 def _aligned(rows: Sequence[Labelled]) -> list[Labelled]:

@@ -4,11 +4,13 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-# Promise R61 names the first four groups. The others hide, split or reorder text in the same way:
-# Arabic letter mark, line separators, invisible operators, byte order mark, annotations, tags.
+# Promise R61 names the first four: controls, bidi controls, zero-width characters, surrogates.
+# Those of the last line hide, split or reorder text in the same way: Arabic letter mark, line
+# separators, deprecated format characters, byte order mark, annotations, tags. All of them are
+# unprintable, so that `str.isprintable` is a quick proof that there are none.
 UNSAFE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"
-    "\u202a-\u2069"
+    "\u202a-\u202e\u2060-\u2069"
     "\u200b-\u200f"
     "\ud800-\udfff"
     "\u061c\u2028\u2029\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"

@@ -1,0 +1,176 @@
+"""CSV that a spreadsheet opens safely and `svc batch` reads back (promise R64)."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svc.errors import PartlyDone
+from svc.render.csv_columns import COLUMNS
+from svc.render.csv_text import cell, restore, row
+from svc.render.output import Output
+
+
+def table(text: str) -> list[dict[str, str]]:
+    """Reads CSV by the standard library's reader."""
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_one_object_is_a_head_and_a_row(printed: Any, samples: Any) -> None:
+    """Nested fields are bracket paths; text, numbers, booleans and null have one form each."""
+    (line,) = table(printed("csv").one(samples["order"]))
+    assert line["id"] == samples["order"]["id"]
+    assert line["amount"] == "12900"
+    assert line["shipping[country]"] == "DE"
+    assert line["items[0][name]"] == "Linen jacket"
+    assert line["items[0][unit_amount]"] == "12900"
+    assert line["methods[3]"] == "paypal"
+    assert line["metadata[ref]"] == "A-1001"
+    assert line["livemode"] == "false"
+    assert line["latest_payment"] == ""
+
+
+def test_lines_end_as_rfc_4180_says(printed: Any) -> None:
+    """CR LF ends a line; quotes are doubled; a line feed stays inside its quotes."""
+    out = printed("csv").value([{"a": 'x "y", z', "b": "1\n2", "c": " pad "}])
+    assert out == 'a,b,c\r\n"x ""y"", z","1\n2"," pad "\r\n'
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_columns_of_a_kind_are_always_there_and_first(printed: Any, kind: str) -> None:
+    """Scripts can rely on them, whatever the objects hold (cli section 2)."""
+    head = printed("csv").stream([{"object": kind, "id": "x", "surprise": 1}]).splitlines()[0]
+    assert head.split(",") == [*COLUMNS[kind], "object", "surprise"]
+
+
+def test_numbers_keep_their_spelling(printed: Any) -> None:
+    """A rate is exported as the service spelled it."""
+    from decimal import Decimal
+
+    assert printed("csv").value([{"fx_rate": Decimal("1.10")}]) == "fx_rate\r\n1.10\r\n"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+49 30", "-x", "@SUM(A1)", "\tx", "\rx", "'=1", "''@"])
+def test_formula_is_defused_and_comes_back(text: str) -> None:
+    """A text that a spreadsheet would run gets a quote before it, and loses it on the way back."""
+    made = cell(text)
+    assert made.startswith("'")
+    assert restore(made) == text
+    assert cell(text, raw=True).replace("\\u{d}", "\r") == text
+    assert restore(cell(text, raw=True), raw=True) == text
+
+
+@pytest.mark.parametrize("text", ["x=1", "'quoted'", "", " =1", "1.5", "true", "a\nb", "\\u{1b}"])
+def test_other_text_has_no_quote_before_it(text: str) -> None:
+    """Only what is dangerous is changed, and everything comes back."""
+    assert not cell(text).startswith("''")
+    assert restore(cell(text)) == text
+
+
+def test_amounts_below_zero_are_numbers(printed: Any) -> None:
+    """A number is no text: it never gets a quote before it."""
+    assert printed("csv").value([{"n": -5, "t": "-5"}]) == "n,t\r\n-5,'-5\r\n"
+
+
+def test_raw_csv_leaves_formulas(printed: Any) -> None:
+    """--raw-csv is for readers that are no spreadsheet."""
+    assert printed("csv", raw_csv=True).value([{"t": "=1"}]) == "t\r\n=1\r\n"
+
+
+@given(st.lists(st.text(max_size=30), min_size=1, max_size=6))
+@settings(max_examples=300, deadline=None)
+def test_round_trip_is_exact(texts: list[str]) -> None:
+    """Whatever the text, what was exported is what is imported (R64)."""
+    line = row([cell(text) for text in texts])
+    (back,) = csv.reader(io.StringIO(line, newline=""), strict=True)
+    assert [restore(text) for text in back] == texts
+    assert "\x1b" not in line
+
+
+@given(
+    st.dictionaries(
+        st.text(st.characters(categories=("L", "N")), min_size=1, max_size=8),
+        st.text(max_size=20) | st.integers(-(10**12), 10**12) | st.booleans(),
+        min_size=1,
+        max_size=6,
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_round_trip_of_objects_is_exact(data: dict[str, Any]) -> None:
+    """Every field of an object is under its own column."""
+    out = io.StringIO()
+    output = Output(format="csv", stdout=out, stderr=out, color=False, width=80, now=lambda: 0.0)
+    output.value([{"nested": data}])
+    (line,) = table(out.getvalue())
+    words = {True: "true", False: "false"}
+    for key, value in data.items():
+        text = (
+            value
+            if isinstance(value, str)
+            else words.get(value, str(value))
+            if isinstance(value, bool)
+            else str(value)
+        )
+        assert restore(line[f"nested[{key}]"]) == text
+
+
+def test_fields_choose_the_columns(printed: Any, samples: Any) -> None:
+    """--fields takes dotted and bracket paths; a column is headed by its bracket path."""
+    out = printed("csv", fields=("id", "shipping.country", "items[0].name", "shipping")).page(
+        samples["order"]
+    )
+    assert out.splitlines()[0] == "id,shipping[country],items[0][name],shipping"
+    (line,) = table(out)
+    assert line["items[0][name]"] == "Linen jacket"
+    assert json.loads(line["shipping"]) == samples["order"]["shipping"]
+
+
+def test_stream_holds_a_page_and_no_more(printed: Any, samples: Any) -> None:
+    """Rows come out while later objects are still unread (constant memory)."""
+    output = printed("csv")
+    seen: list[int] = []
+
+    def objects() -> Any:
+        for _ in range(300):
+            seen.append(output.out.count("\r\n"))
+            yield samples["refund"]
+
+    output.stream(objects())
+    assert seen[99] == 0
+    assert seen[299] == 300
+    assert output.out.count("\r\n") == 301
+
+
+def test_stream_says_when_a_later_object_had_more(printed: Any, samples: Any) -> None:
+    """Values that no column takes are never lost in silence: every row, then exit 9 (R18)."""
+    order = samples["order"]
+    wide = order | {"items": order["items"] * 2}
+    output = printed("csv")
+    with pytest.raises(PartlyDone) as caught:
+        output.stream([order] * 100 + [wide, order])
+    assert output.out.count("\r\n") == 103
+    assert caught.value.message.startswith("1 objects have values that no column took: items[1][na")
+    assert "ndjson" in str(caught.value.hint)
+
+
+def test_stream_learns_columns_from_the_first_page(printed: Any, samples: Any) -> None:
+    """An order with two items on the first page gives every row the columns for two."""
+    order = samples["order"]
+    wide = order | {"items": order["items"] * 2}
+    lines = table(printed("csv").stream([order, wide]))
+    assert [line["items[1][name]"] for line in lines] == ["", "Linen jacket"]
+
+
+def test_null_and_object_under_one_name_share_the_columns(printed: Any) -> None:
+    """`card` that is null once needs no column beside `card[brand]`."""
+    out = printed("csv").value([{"card": None}, {"card": {"brand": "visa"}}])
+    assert out == "card[brand]\r\n\r\nvisa\r\n".replace("\r\n\r\n", '\r\n""\r\n')
+
+
+def test_empty_list_has_a_head_only_where_the_columns_are_known(printed: Any) -> None:
+    """With --fields an empty export still has its head."""
+    assert printed("csv", fields=("id", "amount")).stream([]) == "id,amount\r\n"
