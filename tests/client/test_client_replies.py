@@ -179,6 +179,7 @@ def test_an_answer_that_contradicts_its_request_shows_both(
         (orders.create({"amount": 100}), {"amount": "100"}),
         (orders.create({"amount": 100}), {"amount": 100.0}),
         (orders.create({"amount": 100}), {"amount": 100, "livemode": "yes"}),
+        (orders.capture("ord_1"), {"order": {"id": "ord_1"}}),
     ],
 )
 def test_an_answer_that_agrees_passes(call: Call, said: dict[str, Any]) -> None:

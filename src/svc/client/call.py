@@ -71,10 +71,11 @@ def same(body: Body, *fields: str) -> tuple[tuple[str, object], ...]:
 def query_of(params: Params) -> Query:
     """Turns filters such as `{"limit": 3, "created": {"gte": "..."}}` into query pairs in order.
 
-    Pairs are taken as they are, so that a user's own parameters keep their order and spelling.
+    A filter that is None is left out. Pairs are taken as they are, so that a user's own parameters
+    keep their order and spelling.
     """
     if isinstance(params, tuple):
         return params
     from svc.client.encode import form_pairs
 
-    return tuple(form_pairs(params))
+    return tuple(form_pairs({name: one for name, one in params.items() if one is not None}))

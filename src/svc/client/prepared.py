@@ -6,6 +6,7 @@ from typing import NamedTuple
 from svc import __version__
 from svc.client.call import Call, Encoding
 from svc.client.encode import form_bytes, json_bytes, pairs_text
+from svc.client.exchange import Headers
 from svc.errors import UsageError
 from svc.origin import BaseUrl
 from svc.spec import API_ROOT, IDEMPOTENCY_HEADER, VERSION_HEADER
@@ -34,9 +35,13 @@ class Prepared(NamedTuple):
     method: str
     url: str
     target: str
-    headers: tuple[tuple[str, str], ...]
+    headers: Headers
     body: bytes
     idempotency_key: str | None
+
+    def header(self, name: str) -> str | None:
+        """The value of a header as it will be sent."""
+        return next((value for key, value in self.headers if key == name), None)
 
 
 def prepare(
@@ -56,21 +61,32 @@ def prepare(
     """
     key = _key_for(call, idempotency_key, new_key)
     body = encoded(call)
+    version = None if api_version is None else checked_version(api_version)
+    headers = request_headers(
+        call.method, body, content_type=content_type(call.encoding), key=key, api_version=version
+    )
     target = _target(call, base_url, root)
+    return Prepared(call.method, base_url.origin + target, target, headers, body, key)
+
+
+def request_headers(
+    method: str, body: bytes, *, content_type: str, key: str | None, api_version: str | None
+) -> Headers:
+    """The headers of a request but for `Host` and the API key, in the order that they are sent."""
     headers = [
         ("User-Agent", f"svc/{__version__}"),
         ("Accept", "application/json"),
         ("Accept-Encoding", "identity"),
     ]
     if api_version is not None:
-        headers.append((VERSION_HEADER, checked_version(api_version)))
+        headers.append((VERSION_HEADER, api_version))
     if key is not None:
         headers.append((IDEMPOTENCY_HEADER, key))
     if body:
-        headers.append(("Content-Type", content_type(call.encoding)))
-    if call.changes:
+        headers.append(("Content-Type", content_type))
+    if method != "GET":
         headers.append(("Content-Length", str(len(body))))
-    return Prepared(call.method, base_url.origin + target, target, tuple(headers), body, key)
+    return tuple(headers)
 
 
 def encoded(call: Call) -> bytes:

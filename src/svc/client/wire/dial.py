@@ -17,16 +17,16 @@ def connect(host: str, port: int, limit: Deadline) -> socket.socket:
         Broken: NO_ADDRESS or NO_CONNECTION.
     """
     found = addresses(host, port, limit)
-    last = ""
+    reasons: dict[str, None] = {}
     for index, address in enumerate(found):
         share = limit.left() / (len(found) - index)
         try:
             return _connected(address, share)
         except TimeoutError:
-            last = "timed out"
+            reasons["timed out"] = None
         except OSError as error:
-            last = reason(error)
-    raise Broken(Trouble.NO_CONNECTION, last)
+            reasons[reason(error)] = None
+    raise Broken(Trouble.NO_CONNECTION, ", ".join(reasons))
 
 
 def addresses(host: str, port: int, limit: Deadline) -> list[Address]:
@@ -69,7 +69,10 @@ def _looked_up(host: str, port: int, limit: Deadline) -> list[Address]:
             errors.append(error)
 
     thread = Thread(target=look, daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:
+        raise Broken(Trouble.NO_ADDRESS, "the system starts no more threads") from None
     thread.join(max(0.0, limit.left()))
     if answers:
         return answers[0]
