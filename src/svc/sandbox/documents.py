@@ -6,6 +6,9 @@ from typing import Any
 
 Doc = dict[str, Any]
 
+# Encoders are kept: json.dumps builds one a call when it is given options.
+_PLAIN = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_ESCAPED = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _SHOWN_ONCE = frozenset({"client_secret", "secret"})
 
 
@@ -24,11 +27,10 @@ def snapshot(doc: Mapping[str, Any]) -> Doc:
 
 def compact(value: object) -> bytes:
     """Compact JSON in UTF-8; a lone surrogate, which UTF-8 cannot hold, stays an escape."""
-    shown = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     try:
-        return shown.encode()
+        return _PLAIN.encode(value).encode()
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+        return _ESCAPED.encode(value).encode()
 
 
 def decode(stored: str | bytes) -> Doc:

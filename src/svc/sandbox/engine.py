@@ -106,6 +106,14 @@ class Engine:
         """Runs `fn`, which changes nothing; it never shows what is not on disk."""
         return await self._groups.read(mode, fn)
 
+    def peek(self, mode: str, fn: Callable[[World], T]) -> T:
+        """Like `read`, but at once, even on what is not on disk yet.
+
+        For decisions whose outcome tells the caller nothing of what others did just now, such as
+        whose key this is: they would otherwise wait for every commit that is under way.
+        """
+        return self._groups.peek(mode, fn)
+
     def request_id(self) -> str:
         """A `req_` id for one HTTP exchange."""
         return self._ground.ids.request()

@@ -51,6 +51,10 @@ class GroupCommit:
         finally:
             await self.settled()
 
+    def peek(self, mode: str, fn: Callable[[World], T]) -> T:
+        """Runs `fn`, which changes nothing, at once, even on what is not on disk yet."""
+        return fn(World(self._ground, mode, self._clock.now()))
+
     async def save_clock(self) -> None:
         """Returns when the clock's present state is on disk."""
         self._open()

@@ -5,9 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 ID_LENGTH = 24
-_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_ALPHABET = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_LETTERS = (_ALPHABET * 5)[:256]  # by byte value
+_SURPLUS = bytes(range(4 * len(_ALPHABET), 256))  # left out: they would favour a few letters
+_DRAWN = 48  # bytes at a time: enough for an id or a secret in almost every draw
 _KEY_BYTES = 32
-_LENGTH_MAX = 64  # base 62 digits that 64 bytes give without a bias worth naming
 
 Random = Callable[[int], bytes]
 
@@ -31,7 +33,7 @@ class IdSource:
     def new(self, prefix: str, length: int = ID_LENGTH) -> str:
         """Prefix and `length` characters of `[0-9A-Za-z]`."""
         if self.seed is None:
-            return prefix + _base62(self._random(64), length)
+            return prefix + self._random_letters(length)
         self._counter += 1
         return prefix + self._hashed(f"new:{self._counter}", length)
 
@@ -42,7 +44,7 @@ class IdSource:
     def request(self) -> str:
         """An id for one HTTP exchange, from a sequence of its own that reads do not disturb."""
         if self.seed is None:
-            return "req_" + _base62(self._random(64), ID_LENGTH)
+            return "req_" + self._random_letters(ID_LENGTH)
         self._requests += 1
         return "req_" + self._hashed(f"request:{self._boot}:{self._requests}", ID_LENGTH)
 
@@ -74,20 +76,24 @@ class IdSource:
         return source
 
     def _hashed(self, what: str, length: int) -> str:
-        digest = hashlib.blake2b(what.encode(), key=self._key, digest_size=64).digest()
-        return _base62(digest, length)
+        def draw(turn: int) -> bytes:
+            text = f"{what}:{turn}".encode()
+            return hashlib.blake2b(text, key=self._key, digest_size=_DRAWN).digest()
+
+        return _letters(draw, length)
+
+    def _random_letters(self, length: int) -> str:
+        return _letters(lambda _: self._random(_DRAWN), length)
 
 
 def _seed_key(seed: int) -> bytes:
     return hashlib.sha256(f"svc sandbox seed {seed}".encode()).digest()
 
 
-def _base62(raw: bytes, length: int) -> str:
-    if not 0 < length <= _LENGTH_MAX:
-        raise ValueError(length)
-    number = int.from_bytes(raw, "big")
-    digits = []
-    for _ in range(length):
-        number, digit = divmod(number, 62)
-        digits.append(_ALPHABET[digit])
-    return "".join(digits)
+def _letters(draw: Callable[[int], bytes], length: int) -> str:
+    """Turns bytes into letters and digits, all equally likely; draws until there are enough."""
+    letters, turn = b"", 0
+    while len(letters) < length:
+        letters += draw(turn).translate(_LETTERS, _SURPLUS)
+        turn += 1
+    return letters[:length].decode()

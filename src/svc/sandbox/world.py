@@ -68,7 +68,7 @@ class World:
         return self._ground.ids.new(prefix)
 
     def new_secret(self, prefix: str, length: int) -> str:
-        """Prefix and `length` (at most 64) characters of `[0-9A-Za-z]`."""
+        """Prefix and `length` characters of `[0-9A-Za-z]`."""
         return self._ground.ids.new(prefix, length)
 
     # --- documents ----------------------------------------------------------------------------
