@@ -147,6 +147,22 @@ def test_json_stream_that_ends_in_an_error_is_no_whole_document(printed: Any) ->
     assert output.out == '[\n  {\n    "id": "ord_1"\n  }\n'
 
 
+@pytest.mark.parametrize("form", ["ndjson", "csv", "id", "human"])
+def test_stream_that_ends_in_an_error_prints_what_came_before_it(
+    printed: Any, form: Format
+) -> None:
+    """What an export says that it has received is on stdout (R18)."""
+
+    def objects() -> Iterator[object]:
+        yield from ({"id": f"ord_{n}"} for n in range(130))
+        raise NetworkError("cut")
+
+    output = printed(form)
+    with pytest.raises(NetworkError):
+        output.stream(objects())
+    assert [f"ord_{n}" in output.out for n in range(130)] == [True] * 130
+
+
 def test_ids_come_one_a_line(printed: Any, samples: Any) -> None:
     """-o id gives what a shell loop needs."""
     order, payment = samples["order"], samples["payment"]

@@ -1,5 +1,6 @@
 """What nobody described is shown as well, and what is not as assumed is shown as it is."""
 
+import json
 import re
 from decimal import Decimal
 from typing import Any
@@ -118,8 +119,11 @@ def test_value_of_another_type_is_shown_as_it_is(
 @pytest.mark.parametrize("data", [{}, [], [{}], [[]], "", 0, None, [None], [{}, 1], {"object": 1}])
 @pytest.mark.parametrize("form", ["human", "json", "ndjson", "csv", "id"])
 def test_every_shape_of_result_can_be_printed(printed: Any, form: str, data: object) -> None:
-    """A query can give anything."""
-    assert printed(form, 40).value(data) is not None
+    """A query can give anything; JSON gives it back."""
+    out = printed(form, 40).value(data)
+    assert out.endswith("\n") or form in ("id", "ndjson", "csv")
+    if form == "json":
+        assert json.loads(out) == data
 
 
 def test_currency_that_nobody_knows_is_marked(printed: Any) -> None:

@@ -1,7 +1,7 @@
 """Results as CSV that a spreadsheet opens safely and `svc batch` reads back (promise R64)."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final
 
 from svc.errors import PartlyDone
@@ -9,8 +9,8 @@ from svc.render.csv_columns import COLUMNS
 from svc.render.csv_text import cell, row
 from svc.render.fieldpaths import Path, bracketed, flatten, lookup, parse
 from svc.render.json_dump import dump, scalar
+from svc.render.pieces import pieces
 
-_LEARNT: Final = 100  # a page of the service: columns are found in it, what follows streams
 _NAMED: Final = 5
 
 
@@ -38,16 +38,20 @@ class Csv:
         The columns are those asked for; else the kind's own and what the first page holds besides.
         Raises PartlyDone, after the last row, when a later object held more than that.
         """
-        items = (data for _, data in objects)
-        first = list(islice(items, _LEARNT))
-        columns = self._asked or _columns(first)
-        lost = _Lost(frozenset(columns))
+        columns = self._asked
+        lost: _Lost | None = None
         self._head(columns)
-        for item in chain(first, items):
-            self._row(columns, item)
-            if not self._asked:
-                lost.watch(item)
-        lost.report()
+        for piece in pieces(objects):
+            if not columns:
+                columns = _columns(piece)
+                lost = _Lost(frozenset(columns))
+                self._head(columns)
+            for item in piece:
+                self._row(columns, item)
+                if lost:
+                    lost.watch(item)
+        if lost:
+            lost.report()
 
     def value(self, data: object) -> None:
         """Prints any result: objects under their columns, lists as rows, a value as one cell."""

@@ -1,7 +1,6 @@
 """Results for people: one object as a block, many as a table (cli.md, section 2)."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import Any, Final
 
 from svc.render.block import block
@@ -11,11 +10,11 @@ from svc.render.fieldpaths import Path
 from svc.render.labels import labelled
 from svc.render.lists import Listing
 from svc.render.paint import painted
+from svc.render.pieces import pieces
 from svc.render.record import Record
 from svc.render.screen import Cell, Line, Screen
 from svc.render.text import one_line
 
-_PIECE: Final = 100  # a page of the service, the most that is held back to find the widths
 _NOTHING: Final[list[Line]] = [[("Nothing found.", "")]]
 
 
@@ -43,9 +42,8 @@ class Human:
     def stream(self, objects: Iterator[tuple[str, object]]) -> None:
         """Prints objects as they arrive, a page at a time."""
         listing = Listing(self._screen, self._names)
-        parsed = (data for _, data in objects)
         empty = True
-        while piece := list(islice(parsed, _PIECE)):
+        for piece in pieces(objects):
             self._print(listing.lines([_named(item) for item in piece]))
             empty = False
         if empty:
@@ -56,10 +54,10 @@ class Human:
         self._print(self._lines(data))
 
     def _lines(self, data: object) -> list[Line]:
+        if data is None or data in ({}, []):
+            return _NOTHING
         if isinstance(data, dict):
             return self._fields(data) if self._names else block(data, self._screen)
-        if data is None or data == []:
-            return _NOTHING
         if not isinstance(data, list):
             return [[(line, "")] for line in plain(data).expandtabs().split("\n")]
         if any(isinstance(item, dict) for item in data):

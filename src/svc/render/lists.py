@@ -19,7 +19,7 @@ _STACKED_RANK: Final = 2  # what matters less is left out where there is no room
 class Listing:
     """A list that may come in pieces: the first one settles the columns and the layout.
 
-    `names` are the paths of `--fields`. Raises UsageError when one is no path.
+    `names` are the paths of `--fields`; `heads` says whether the columns have names.
     """
 
     def __init__(self, screen: Screen, names: Sequence[Path] = (), *, heads: bool = True) -> None:
@@ -63,10 +63,8 @@ def stacked(
 ) -> list[Line]:
     """Writes every row as a small block, for a terminal too narrow for a table.
 
-    Columns above `rank` are left out.
-
-    The first value stands alone. The others follow in as few lines as hold them when a view ranks
-    them, else each with its label.
+    The first value stands alone. The others up to `rank` follow: in as few lines as hold them where
+    a view ranks them, else each with its label.
     """
     ranked = any(field.rank for field in fields)
     lines: list[Line] = []
