@@ -1,6 +1,7 @@
 """What one command line works with: every dependency, made when it is first asked for."""
 
 import gc
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
@@ -18,6 +19,7 @@ if TYPE_CHECKING:  # loaded by the properties that need them
     from svc.client.prepared import Prepared
     from svc.config import Config, Settings
     from svc.journal import State
+    from svc.keys.facts import KeyFacts
     from svc.keys.resolve import ResolvedKey
     from svc.keys.store import KeyStore
     from svc.origin import BaseUrl
@@ -94,8 +96,7 @@ class Session:
     @cached_property
     def format(self) -> Format:
         """The output format: as asked, else for people at a terminal and for programs in a pipe."""
-        chosen = self.settings.output or ("human" if self.streams.person_reads else "json")
-        return cast("Format", chosen)
+        return self.settings.output or ("human" if self.streams.person_reads else "json")
 
     def help_width(self) -> int:
         """How wide help is: the terminal, but not wider than the eye follows."""
@@ -143,7 +144,31 @@ class Session:
         """The API key of this command and where it came from."""
         from svc.keys.resolve import resolve_key
 
-        return resolve_key()
+        return resolve_key(self.settings, self.env, store=self.key_store, facts=self.key_facts)
+
+    @cached_property
+    def key_facts(self) -> "KeyFacts":
+        """What is known of stored keys without reading any."""
+        from svc.keys.facts import KeyFacts
+
+        return KeyFacts(self.paths.state_file, self.clock)
+
+    def key_store(self) -> "KeyStore":
+        """The OS keyring."""
+        from svc.keys.store import KeyStore
+
+        return KeyStore.of_system(
+            self.env,
+            allowed=self.config.keyring_backends,
+            platform=sys.platform,
+            person=self.streams.person_answers,
+        )
+
+    def state(self) -> "State":
+        """The state database, open until the command ends."""
+        from svc.journal import State
+
+        return self._open.enter_context(State.open(self.paths.state_file, clock=self.clock))
 
     def prepare(self, call: "Call", idempotency_key: str | None) -> "Prepared":
         """Builds a request without a key, for showing it."""
