@@ -144,7 +144,9 @@ class Session:
         """The API key of this command and where it came from."""
         from svc.keys.resolve import resolve_key
 
-        return resolve_key(self.settings, self.env, store=self.key_store, facts=self.key_facts)
+        return resolve_key(
+            self.settings, self.env, store=self.key_store, facts=lambda: self.key_facts
+        )
 
     @cached_property
     def key_facts(self) -> "KeyFacts":
