@@ -41,7 +41,7 @@ def holding(folder: Path, record: RunRecord) -> Iterator[None]:
     """
     path = folder / f"run-{record.port}.json"
     try:
-        _make_private(folder)
+        make_private(folder)
         handle = _claim(path)
     except OSError as error:
         raise LocalError(
@@ -68,10 +68,10 @@ def is_running(folder: Path, record: RunRecord) -> bool:
     return any(r.pid == record.pid and r.started == record.started for r in running(folder))
 
 
-def _make_private(folder: Path) -> None:
+def make_private(folder: Path) -> None:
     """Makes a folder that only the user can enter, and so those above it that are missing."""
     if not folder.is_dir():
-        _make_private(folder.parent)
+        make_private(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
 
 

@@ -1,0 +1,27 @@
+"""Durations as people write them: `3d`, `1d12h`, `90s`."""
+
+import re
+from typing import Final
+
+from svc.errors import UsageError
+
+_SECONDS: Final = {"w": 7 * 86400, "d": 86400, "h": 3600, "m": 60, "s": 1}
+_WHOLE: Final = re.compile(r"(?:[0-9]{1,9}[wdhms])+")
+_PART: Final = re.compile(r"([0-9]+)([wdhms])")
+
+
+def seconds_of(text: str, what: str) -> int:
+    """Reads a duration as seconds; a bare number is seconds.
+
+    Raises:
+        UsageError: when it is no duration; `what` names the argument.
+    """
+    if text.isascii() and text.isdigit():
+        return int(text)
+    if not _WHOLE.fullmatch(text):
+        raise UsageError(
+            f"{what} {text!r} is no duration.",
+            param=what,
+            hint="Write a number and w, d, h, m or s, as in 3d, 1d12h or 90s",
+        )
+    return sum(int(number) * _SECONDS[unit] for number, unit in _PART.findall(text))

@@ -1,0 +1,12 @@
+"""`svc sandbox`: the whole service on this machine, its dashboard and its shopper."""
+
+# Each module adds its verbs to the app; help lists them in this order.
+from svc.cli import sandbox_process  # noqa: F401, I001
+from svc.cli import sandbox_env  # noqa: F401
+from svc.cli import sandbox_shopper  # noqa: F401
+from svc.cli import sandbox_outcomes  # noqa: F401
+from svc.cli import sandbox_time  # noqa: F401
+from svc.cli import sandbox_dashboard  # noqa: F401
+from svc.cli.sandbox_app import app
+
+__all__ = ["app"]

@@ -1,0 +1,44 @@
+"""Which sandbox of this machine a command means."""
+
+from pathlib import Path
+
+from svc.errors import CheckFailed, UsageError
+from svc.sandbox.records import RunRecord, running
+
+_HINT = "svc sandbox start --detach"
+
+
+def the_one(folder: Path, port: int | None) -> RunRecord:
+    """Gives the running sandbox, or the one on `port` where several run.
+
+    Raises:
+        CheckFailed: when none runs (there).
+        UsageError: when several run and no port was given.
+    """
+    found = [each for each in running(folder) if port in (None, each.port)]
+    if not found:
+        where = "" if port is None else f" on port {port}"
+        message = f"No sandbox is running{where}."
+        raise CheckFailed(message, code="sandbox_not_running", hint=_HINT)
+    if len(found) > 1:
+        ports = ", ".join(str(each.port) for each in found)
+        raise UsageError(
+            f"{len(found)} sandboxes are running, on ports {ports}.",
+            hint=f"Say which one: --port {found[0].port}",
+        )
+    return found[0]
+
+
+def log_of(folder: Path, port: int | None) -> Path:
+    """Gives the log of a running sandbox, else the one that was written last.
+
+    Raises:
+        CheckFailed: when there is no log.
+        UsageError: when several run and no port was given.
+    """
+    if port is None and running(folder):
+        return Path(the_one(folder, None).log)
+    logs = list(folder.glob("sandbox-*.log" if port is None else f"sandbox-{port}.log"))
+    if not logs:
+        raise CheckFailed("No sandbox has run here.", code="sandbox_not_running", hint=_HINT)
+    return max(logs, key=lambda path: path.stat().st_mtime)

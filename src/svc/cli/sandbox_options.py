@@ -1,0 +1,15 @@
+"""Arguments and options that several `svc sandbox` commands take."""
+
+from typing import Annotated
+
+import typer
+
+Port = Annotated[
+    int | None, typer.Option(metavar="PORT", help="Which one, where several are running.")
+]
+Seed = Annotated[
+    int | None, typer.Option(metavar="N", help="Equal seeds and calls give equal ids.")
+]
+Fixture = Annotated[
+    str | None, typer.Option(metavar="NAME", help="demo fills it with one of everything.")
+]

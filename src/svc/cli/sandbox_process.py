@@ -1,0 +1,198 @@
+"""The sandbox as a process: `svc sandbox start`, `stop`, `status` and `logs` (cli section 7)."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from svc.cli.app import verb
+from svc.cli.sandbox_app import app
+from svc.cli.sandbox_found import log_of, the_one
+from svc.cli.sandbox_options import Fixture, Port, Seed
+from svc.cli.sandbox_ready import announce, forget
+from svc.cli.sandbox_tls import certificate_for
+from svc.cli.session import Session
+from svc.errors import CheckFailed, LocalError
+from svc.sandbox import process
+from svc.sandbox.launch_options import MEMORY, LaunchOptions
+from svc.sandbox.probe import health
+from svc.sandbox.records import RunRecord, running
+from svc.spec import SANDBOX_PORT
+
+File = Annotated[str | None, typer.Option(metavar="FILE")]
+
+
+@verb(app)
+def start(
+    ctx: typer.Context,
+    port: Annotated[
+        int, typer.Option(metavar="PORT", help="On loopback; 0 lets the system choose.")
+    ] = SANDBOX_PORT,
+    db: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Its database, or :memory: for none.")
+    ] = None,
+    seed: Seed = None,
+    fixture: Fixture = None,
+    detach: Annotated[bool, typer.Option("--detach", help="Run it in the background.")] = False,
+    tls: Annotated[
+        bool, typer.Option("--tls", help="Speak https, with a certificate made for it.")
+    ] = False,
+    certificate: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Speak https with your own (PEM).")
+    ] = None,
+    private_key: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The key of that certificate (PEM).")
+    ] = None,
+    strict_https: Annotated[
+        bool, typer.Option("--strict-https", help="Answer plain HTTP with 401.")
+    ] = False,
+    ready_file: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write its URL here once it answers.")
+    ] = None,
+) -> None:
+    """Start the service on this machine. Ctrl-C stops it; its data stays in one file.
+
+    $ svc sandbox start --detach
+    $ svc sandbox start --db :memory: --fixture demo
+    """
+    session = Session.of(ctx)
+    folder = session.paths.sandbox_dir
+    pair = certificate_for(session, folder, tls=tls, own=(certificate, private_key))
+    options = LaunchOptions(
+        db=_database(folder, db),
+        port=port,
+        state_dir=str(folder),
+        seed=seed,
+        fixture=fixture,
+        certificate=None if pair is None else pair.certificate,
+        private_key=None if pair is None else pair.private_key,
+        strict_https=strict_https,
+    )
+    _start(session, options, None if ready_file is None else Path(ready_file), detach=detach)
+
+
+@verb(app)
+def stop(
+    ctx: typer.Context,
+    port: Port = None,
+    every: Annotated[bool, typer.Option("--all", help="Every one that is running.")] = False,
+) -> None:
+    """Stop a running sandbox; its data stays.
+
+    $ svc sandbox stop
+    """
+    session = Session.of(ctx)
+    folder = session.paths.sandbox_dir
+    found = running(folder)
+    if found and not every:
+        found = [the_one(folder, port)]
+    ended = [_stopped(session, folder, record) for record in found]
+    if session.format != "human":
+        session.out.value(ended)
+    elif not ended:
+        session.out.note("No sandbox is running.")
+    for each in ended if session.format == "human" else ():
+        session.out.line(f"{each['url']} {each['result']}.")
+
+
+@verb(app)
+def status(ctx: typer.Context) -> None:
+    """Show the sandboxes that are running. The exit code is 11 when none is.
+
+    $ svc sandbox status || svc sandbox start --detach
+    """
+    session = Session.of(ctx)
+    found = running(session.paths.sandbox_dir)
+    shown = [_shown(record) for record in found]
+    if session.format != "human":
+        session.out.value(shown)
+    for each in shown if session.format == "human" else ():
+        session.out.value(each)
+    if not found:
+        raise CheckFailed(
+            "No sandbox is running.",
+            code="sandbox_not_running",
+            hint="svc sandbox start --detach",
+        )
+
+
+@verb(app)
+def logs(ctx: typer.Context, port: Port = None) -> None:
+    """Show a sandbox's warnings and errors.
+
+    $ svc sandbox logs
+    """
+    session = Session.of(ctx)
+    path = log_of(session.paths.sandbox_dir, port)
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise LocalError(f"The log {path} cannot be read: {error.strerror}.") from error
+    if session.format != "human":
+        session.out.value({"object": "log", "file": str(path), "lines": lines})
+        return
+    for line in lines or [f"Nothing is written in {path}."]:
+        session.out.line(line)
+
+
+def _start(
+    session: Session, options: LaunchOptions, ready_file: Path | None, *, detach: bool
+) -> None:
+    _ = session.out, session.config  # what is wrong with them is told before anything starts
+    forget(ready_file)
+
+    def ready(record: RunRecord) -> None:
+        announce(session, record, ready_file, detached=detach)
+
+    try:
+        if detach:
+            ready(process.start(options, session.env, session.clock))
+        else:
+            _serve(session, options, ready)
+    except LocalError as error:
+        raise _explained(error, options) from error
+
+
+def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord], None]) -> None:
+    from svc.sandbox.serving import serve  # the web server: only who serves pays for it
+
+    session.is_long_running()
+    serve(options, ready)
+
+
+def _explained(error: LocalError, options: LaunchOptions) -> LocalError:
+    """Says so when what has the port is a sandbox of ours."""
+    ours = [record for record in running(options.folder) if record.port == options.port]
+    if error.code != "port_taken" or not ours:
+        return error
+    return LocalError(
+        f"A sandbox is running at {ours[0].url} already (pid {ours[0].pid}, data {ours[0].db}).",
+        code=error.code,
+        hint=f"Use it; or svc sandbox stop; or svc sandbox start --port {options.port + 1} "
+        "with another --db",
+    )
+
+
+def _database(folder: Path, db: str | None) -> str:
+    if db == MEMORY:
+        return MEMORY
+    return str(folder / "sandbox.db" if db is None else Path(db).absolute())
+
+
+def _stopped(session: Session, folder: Path, record: RunRecord) -> dict[str, Any]:
+    result = process.stop(folder, record, session.clock)
+    return {"url": record.url, "port": record.port, "pid": record.pid, "result": result}
+
+
+def _shown(record: RunRecord) -> dict[str, Any]:
+    answer = health(record)
+    about = answer or {}
+    return {
+        "object": "sandbox_process",
+        "status": "running" if answer else "not answering",
+        **asdict(record),
+        "now": about.get("now"),
+        "version": about.get("version"),
+    }

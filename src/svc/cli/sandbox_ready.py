@@ -1,0 +1,59 @@
+"""What is said and written once a sandbox answers."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from svc.cli.sandbox_profile import NAME, remember
+from svc.cli.session import Session
+from svc.errors import LocalError
+from svc.sandbox.launch_options import MEMORY
+from svc.sandbox.records import RunRecord
+
+
+def announce(
+    session: Session, record: RunRecord, ready_file: Path | None, *, detached: bool
+) -> None:
+    """Writes the profile and the ready file, then prints how to go on.
+
+    Raises:
+        LocalError: the ready file cannot be written.
+    """
+    profile = remember(session, record)
+    if ready_file is not None:
+        _write(ready_file, record.url + "\n")
+    if session.format != "human":
+        shown = {"object": "sandbox_process", **asdict(record)}
+        session.out.value({**shown, "profile": None if profile is None else NAME})
+        return
+    end = f"pid {record.pid}; svc sandbox stop ends it" if detached else "Ctrl-C to stop"
+    session.out.line(f"Sandbox ready at {record.url}  ({end})")
+    memory = "in memory, gone when it stops"
+    session.out.line(f"Data: {memory if record.db == MEMORY else record.db}")
+    if profile is not None:
+        words = " ".join(filter(None, ("svc", profile, "orders list")))
+        session.out.line(f"Next: {words}")
+    else:
+        session.out.line('Next: eval "$(svc sandbox env)"; svc orders list')
+
+
+def forget(ready_file: Path | None) -> None:
+    """Takes away the ready file of an earlier run, so that nobody believes it.
+
+    Raises:
+        LocalError: it cannot be removed.
+    """
+    if ready_file is not None:
+        try:
+            ready_file.unlink(missing_ok=True)
+        except OSError as error:
+            raise LocalError(f"{ready_file} cannot be written: {error.strerror}.") from error
+
+
+def _write(path: Path, text: str) -> None:
+    # Renamed into place: whoever waits for the file finds it whole.
+    fresh = path.with_name(f"{path.name}.new")
+    try:
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        raise LocalError(f"{path} cannot be written: {error.strerror}.") from error

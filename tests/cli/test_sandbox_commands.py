@@ -1,0 +1,492 @@
+"""`svc sandbox`, with the real program and real sandboxes (cli section 7)."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Svc = Any  # the fixture's classes live in the conftest, which no test can import
+Sandbox = Any
+Start = Callable[..., Any]
+
+ORDER = {
+    "currency": "EUR",
+    "amount": 12900,
+    "shipping": {"country": "DE", "postal_code": "10115"},
+    "items": [{"name": "Jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
+}
+
+
+def api(port: int, method: str, path: str, body: Any = None) -> Any:
+    """One call of the API without the program under test."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    headers = {"Authorization": "Bearer sk_test_sandbox", "Content-Type": "application/json"}
+    try:
+        connection.request(method, path, json.dumps(body) if body else None, headers)
+        answer = json.loads(connection.getresponse().read())
+    finally:
+        connection.close()
+    assert "code" not in answer, answer
+    return answer
+
+
+def unpaid(sandbox: Sandbox, **changes: Any) -> Any:
+    """A new order, with its client secret."""
+    return api(sandbox.port, "POST", "/v1/orders", {**ORDER, **changes})
+
+
+@pytest.fixture
+def start(svc: Svc) -> Iterator[Start]:
+    """Starts sandboxes in the background on free ports; ends them with the test."""
+
+    def begin(*argv: str) -> Any:
+        return svc.ok("sandbox", "start", "--detach", "--port", "0", *argv)
+
+    yield begin
+    svc.ok("sandbox", "stop", "--all")
+
+
+# --- the process ------------------------------------------------------------------------------
+
+
+def test_start_runs_a_sandbox_and_stop_ends_it(svc: Svc, start: Start, isolated: Path) -> None:
+    """A detached sandbox is found by `status`, ended by `stop`, and keeps its data."""
+    started = start()
+    assert started["db"] == str(isolated / "state" / "sandbox" / "sandbox.db")
+    (shown,) = svc.ok("sandbox", "status")
+    assert (shown["pid"], shown["url"], shown["status"]) == (
+        started["pid"],
+        started["url"],
+        "running",
+    )
+    order = api(started["port"], "POST", "/v1/orders", ORDER)
+    (ended,) = svc.ok("sandbox", "stop")
+    assert (ended["pid"], ended["result"]) == (started["pid"], "stopped")
+    assert svc.ok("sandbox", "stop") == []
+    again = start()
+    assert api(again["port"], "GET", f"/v1/orders/{order['id']}")["id"] == order["id"]
+
+
+def test_status_without_a_sandbox_is_a_failed_check(svc: Svc) -> None:
+    """Exit code 11, an empty list for programs and one line for people."""
+    result = svc("sandbox", "status")
+    assert (result.code, result.json) == (11, [])
+    assert result.error["code"] == "sandbox_not_running"
+    shown = svc("sandbox", "status", "-o", "human")
+    assert shown.out == ""
+    assert shown.err.startswith("Error: No sandbox is running.\n")
+
+
+def test_start_makes_the_profile_and_uses_it(svc: Svc, start: Start, isolated: Path) -> None:
+    """The first start needs nothing else: the profile `sandbox` is there and active."""
+    started = start("--db", ":memory:")
+    config = (isolated / "config" / "config.toml").read_text()
+    assert 'active_profile = "sandbox"' in config
+    assert f'base_url = "{started["url"]}"' in config
+    assert svc.ok("sandbox", "settings")["country"] == "US"
+
+
+def test_start_leaves_another_active_profile_alone(svc: Svc, start: Start, isolated: Path) -> None:
+    """With an account in use, the sandbox is reached by its profile's name only."""
+    folder = isolated / "config"
+    folder.mkdir(mode=0o700)
+    text = 'active_profile = "shop"\n\n[profiles.shop]\nbase_url = "https://api.example.com"\n'
+    (folder / "config.toml").write_text(text)
+    (folder / "config.toml").chmod(0o600)
+    start("--db", ":memory:")
+    assert (folder / "config.toml").read_text().startswith(text)
+    refused = svc("sandbox", "settings")
+    assert (refused.code, refused.error["code"]) == (2, "not_a_sandbox")
+    assert svc.ok("sandbox", "settings", "--profile", "sandbox")["object"] == "settings"
+
+
+def test_start_does_not_take_a_profile_of_that_name_over(
+    svc: Svc, start: Start, isolated: Path
+) -> None:
+    """A profile called sandbox that is not ours stays, and the user is told."""
+    folder = isolated / "config"
+    folder.mkdir(mode=0o700)
+    text = '[profiles.sandbox]\nbase_url = "https://sandbox.example.com"\n'
+    (folder / "config.toml").write_text(text)
+    (folder / "config.toml").chmod(0o600)
+    assert start("--db", ":memory:")["profile"] is None
+    assert (folder / "config.toml").read_text() == text
+
+
+def test_env_is_evaluated_by_a_shell(svc: Svc, start: Start) -> None:
+    """`eval "$(svc sandbox env)"` sets address and key."""
+    started = start("--db", ":memory:")
+    exports = svc("sandbox", "env").out
+    script = f'{exports}\nprintf "%s %s" "$SVC_BASE_URL" "$SVC_API_KEY"'
+    said = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
+    assert said.stdout == f"{started['url']} sk_test_sandbox"
+    live = svc.ok("sandbox", "env", "--live", "-o", "json")
+    assert live == {"SVC_BASE_URL": started["url"], "SVC_API_KEY": "sk_live_sandbox"}
+    assert svc("sandbox", "env", "--shell", "fish").out.startswith("set -gx SVC_BASE_URL http://")
+
+
+def test_several_sandboxes_are_told_apart_by_port(svc: Svc, start: Start) -> None:
+    """With two running, commands ask which one is meant."""
+    one, two = start("--db", ":memory:"), start("--db", ":memory:")
+    refused = svc("sandbox", "stop")
+    assert refused.code == 2
+    assert str(one["port"]) in refused.error["message"]
+    (ended,) = svc.ok("sandbox", "stop", "--port", str(one["port"]))
+    assert ended["port"] == one["port"]
+    assert [each["port"] for each in svc.ok("sandbox", "status")] == [two["port"]]
+
+
+def test_second_start_on_the_port_says_who_has_it(svc: Svc, start: Start) -> None:
+    """A taken port is one line: a sandbox of ours is named, anything else is only taken."""
+    started = start("--db", ":memory:")
+    port = str(started["port"])
+    refused = svc("sandbox", "start", "--port", port, "--db", ":memory:", "-o", "human")
+    assert refused.code == 10
+    assert f"A sandbox is running at {started['url']} already" in refused.err
+    assert "svc sandbox stop" in refused.err
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = str(other.getsockname()[1])
+        for detach in ((), ("--detach",)):
+            refused = svc("sandbox", "start", "--port", taken, "--db", ":memory:", *detach)
+            assert refused.code == 10
+            assert refused.error["message"] == f"Port {taken} on 127.0.0.1 is taken."
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_signal_ends_a_sandbox_in_the_foreground(
+    isolated: Path, number: signal.Signals, code: int
+) -> None:
+    """R78: it ends within a second with the signal's exit code, and the ready file had the URL."""
+    ready = isolated / "ready"
+    ready.write_text("of an earlier run")
+    argv = ["sandbox", "start", "--port", "0", "--db", ":memory:", "--ready-file", str(ready)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "svc", *argv, "-o", "human"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        said = [process.stdout.readline() for _ in range(3)]
+        url = ready.read_text().strip()
+        assert said == [
+            f"Sandbox ready at {url}  (Ctrl-C to stop)\n",
+            "Data: in memory, gone when it stops\n",
+            "Next: svc orders list\n",
+        ]
+        begun = time.monotonic()
+        process.send_signal(number)
+        out, err = process.communicate(timeout=10)
+        assert time.monotonic() - begun < 1
+    assert process.returncode == code
+    assert (out, err) == ("", "")
+    assert not list((isolated / "state" / "sandbox").glob("run-*"))
+
+
+def test_tls_sandbox_is_reached_through_its_profile(svc: Svc, start: Start) -> None:
+    """`--tls` makes a certificate once, and the profile trusts it."""
+    started = start("--db", ":memory:", "--tls")
+    assert started["url"].startswith("https://127.0.0.1:")
+    assert svc.ok("sandbox", "settings")["object"] == "settings"
+    assert Path(started["certificate"]).with_name("private-key.pem").stat().st_mode & 0o777 == 0o600
+    exports = svc.ok("sandbox", "env", "-o", "json")
+    assert exports["SVC_CA_BUNDLE"] == started["certificate"]
+    assert svc.ok("sandbox", "status")[0]["status"] == "running"
+
+
+def test_plain_sandbox_after_a_tls_one_forgets_the_certificate(
+    svc: Svc, start: Start, isolated: Path
+) -> None:
+    """The profile follows the sandbox that was started last."""
+    start("--db", ":memory:", "--tls")
+    start("--db", ":memory:")
+    assert "ca_bundle" not in (isolated / "config" / "config.toml").read_text()
+
+
+def test_half_a_certificate_is_refused(svc: Svc) -> None:
+    """Certificate and key belong together, and must be there."""
+    half = svc("sandbox", "start", "--certificate", "x.pem")
+    assert half.code == 2
+    missing = svc("sandbox", "start", "--certificate", "x.pem", "--private-key", "y.pem")
+    assert (missing.code, missing.error["message"]) == (10, "x.pem cannot be read.")
+
+
+def test_log_is_shown_after_the_end(svc: Svc, start: Start) -> None:
+    """`logs` finds the log of the sandbox that ran last."""
+    assert svc("sandbox", "logs").code == 11
+    started = start("--db", ":memory:")
+    svc.ok("sandbox", "stop")
+    shown = svc.ok("sandbox", "logs")
+    assert (shown["file"], shown["lines"]) == (started["log"], [])
+
+
+def test_demo_fixture_fills_a_new_sandbox(start: Start) -> None:
+    """`--fixture demo` leaves orders to look at."""
+    started = start("--db", ":memory:", "--fixture", "demo")
+    assert len(api(started["port"], "GET", "/v1/orders")["data"]) >= 4
+
+
+# --- the shopper ------------------------------------------------------------------------------
+
+
+def test_pay_pays_an_order_by_its_client_secret(svc: Svc, sandbox: Sandbox) -> None:
+    """The shopper pays; programs get order and payment, people the payment."""
+    paid = svc.ok("sandbox", "pay", unpaid(sandbox)["client_secret"])
+    assert paid["order"]["status"] == "paid"
+    assert (paid["payment"]["status"], paid["payment"]["amount_captured"]) == ("captured", 15708)
+    shown = svc("sandbox", "pay", unpaid(sandbox)["client_secret"], "-o", "human")
+    assert shown.out.startswith("Payment  pay_")
+    assert "157.08 EUR" in shown.out
+    assert shown.err.endswith(" is paid.\n")
+
+
+def test_declined_card_is_refused_with_the_banks_word(svc: Svc, sandbox: Sandbox) -> None:
+    """Exit code 3, the decline code in the message, and where the failed payment is."""
+    secret = unpaid(sandbox)["client_secret"]
+    refused = svc("sandbox", "pay", secret, "--card", "4000000000009995")
+    assert (refused.code, refused.error["type"], refused.error["code"]) == (
+        3,
+        "card_error",
+        "card_declined",
+    )
+    assert "(insufficient_funds)" in refused.error["message"]
+    shown = svc("sandbox", "pay", secret, "--card", "4000000000009995", "-o", "human")
+    assert "Next: svc payments retrieve pay_" in shown.err
+
+
+def test_saved_card_pays_again(svc: Svc, sandbox: Sandbox) -> None:
+    """`--save-card` gives a payment method that pays the next order."""
+    first = svc.ok("sandbox", "pay", unpaid(sandbox)["client_secret"], "--save-card")
+    saved = first["payment"]["payment_method"]["id"]
+    again = svc.ok("sandbox", "pay", unpaid(sandbox)["client_secret"], "--payment-method", saved)
+    assert again["payment"]["payment_method"]["id"] == saved
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        (("--card", "378282246310005"), "paid"),
+        (("--card", "4242 4242 4242 4242", "--expiry", "01/40", "--cvc", "999"), "paid"),
+        (("--card", "4000000000003220", "--3ds", "abandon"), "requires_payment"),
+        (("--method", "klarna"), "paid"),
+        (("--method", "klarna", "--outcome", "abandon"), "requires_payment"),
+        (("--method", "sepa_debit", "--iban", "DE89370400440532013000"), "processing"),
+    ],
+)
+def test_pay_plays_every_way_to_pay(
+    svc: Svc, sandbox: Sandbox, options: tuple[str, ...], status: str
+) -> None:
+    """Cards, challenges, redirects and debits lead where the contract says."""
+    paid = svc.ok("sandbox", "pay", unpaid(sandbox)["client_secret"], *options)
+    assert paid["order"]["status"] == status
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--expiry", "soon"), ("--method", "klarna", "--card", "4242424242424242")],
+)
+def test_pay_refuses_what_cannot_be_meant(
+    svc: Svc, sandbox: Sandbox, options: tuple[str, ...]
+) -> None:
+    """A wrong expiry, or a card for a method without cards, is a usage error."""
+    assert svc("sandbox", "pay", unpaid(sandbox)["client_secret"], *options).code == 2
+
+
+def test_no_live_order_is_ever_paid(svc: Svc, sandbox: Sandbox) -> None:
+    """Contract F.2: in live mode every card is refused; the live publishable key is used."""
+    secret = unpaid(sandbox)["client_secret"]
+    refused = svc("sandbox", "pay", secret, "--live")
+    assert (refused.code, refused.error["code"]) == (5, "resource_missing")
+
+
+def test_dispute_is_opened_and_decided(svc: Svc, sandbox: Sandbox) -> None:
+    """`dispute` opens one; `decide` ends it once evidence is under review."""
+    payment = svc.ok("sandbox", "pay", unpaid(sandbox)["client_secret"])["payment"]["id"]
+    dispute = svc.ok("sandbox", "dispute", payment, "--reason", "product_not_received")
+    assert (dispute["status"], dispute["reason"]) == ("needs_response", "product_not_received")
+    early = svc("sandbox", "decide", dispute["id"], "won")
+    assert (early.code, early.error["code"]) == (3, "dispute_unexpected_state")
+    body = {"evidence": {"tracking_number": "1Z"}, "submit": True}
+    api(sandbox.port, "POST", f"/v1/disputes/{dispute['id']}", body)
+    assert svc.ok("sandbox", "decide", dispute["id"], "won")["status"] == "won"
+    assert svc("sandbox", "decide", dispute["id"], "perhaps").code == 2
+
+
+# --- banks and networks -----------------------------------------------------------------------
+
+
+def test_settle_and_fail_end_what_is_pending(svc: Svc, sandbox: Sandbox) -> None:
+    """Debits, refunds and payouts are settled or fail when told to."""
+
+    def debit() -> str:
+        secret = unpaid(sandbox)["client_secret"]
+        paid = svc.ok("sandbox", "pay", secret, "--method", "sepa_debit")
+        return str(paid["payment"]["id"])
+
+    payment = debit()
+    assert svc.ok("sandbox", "settle", payment)["status"] == "captured"
+    failed = svc.ok("sandbox", "fail", debit(), "--reason", "account_closed")
+    assert (failed["status"], failed["failure_code"]) == ("failed", "account_closed")
+    refund = api(sandbox.port, "POST", "/v1/refunds", {"payment": payment, "amount": 100})
+    assert svc.ok("sandbox", "settle", refund["id"])["status"] == "succeeded"
+    other = api(sandbox.port, "POST", "/v1/refunds", {"payment": payment, "amount": 100})
+    assert svc.ok("sandbox", "fail", other["id"])["status"] == "failed"
+
+
+def test_settle_takes_a_payout_to_its_bank(svc: Svc, sandbox: Sandbox) -> None:
+    """A payout is paid from either stage, and a paid one is not paid again."""
+    iban = {"country": "DE", "account_holder_name": "Muster", "iban": "DE89370400440532013000"}
+    body = {"amount": 10000, "currency": "EUR", "destination": iban}
+    new = api(sandbox.port, "POST", "/v1/payouts", body)["id"]
+    assert svc.ok("sandbox", "settle", new)["status"] == "paid"
+    again = svc("sandbox", "settle", new)
+    assert (again.code, again.error["code"]) == (3, "payout_unexpected_state")
+    sent = api(sandbox.port, "POST", "/v1/payouts", body)["id"]
+    sandbox.control("POST", f"/payouts/{sent}/transition", {"to": "sent"})
+    assert svc.ok("sandbox", "settle", sent)["status"] == "paid"
+    rejected = api(sandbox.port, "POST", "/v1/payouts", body)["id"]
+    failed = svc.ok("sandbox", "fail", rejected, "--reason", "no_account")
+    assert (failed["status"], failed["failure_reason"]) == ("failed", "no_account")
+
+
+@pytest.mark.parametrize("verb", ["settle", "fail"])
+def test_other_ids_cannot_be_settled(svc: Svc, sandbox: Sandbox, verb: str) -> None:
+    """An order's id is refused before anything is sent."""
+    refused = svc("sandbox", verb, "ord_3kPq0aVb7cXd9eYf1gZh2iWj")
+    assert (refused.code, refused.error["code"]) == (2, "id_invalid")
+
+
+# --- time and the dashboard -------------------------------------------------------------------
+
+
+def test_advance_turns_the_clock(svc: Svc, sandbox: Sandbox) -> None:
+    """By a duration, to a moment, to the next job or until nothing is left to do."""
+    order = unpaid(sandbox)
+    svc.ok("sandbox", "pay", order["client_secret"], "--method", "sepa_debit")
+    moved = svc.ok("sandbox", "advance", "1m")
+    assert (moved["jobs"], moved["events"]) == (1, 2)
+    assert api(sandbox.port, "GET", f"/v1/orders/{order['id']}")["status"] == "paid"
+    assert svc.ok("sandbox", "advance", "--to", "2090-01-01T00:00:00Z")["now"].startswith("2090")
+    assert svc.ok("sandbox", "advance", "--until", "idle")["next_job_at"] is None
+    assert svc("sandbox", "advance", "--until", "1d", "--to", "x").code == 2
+    assert svc("sandbox", "advance", "3 days").code == 2
+
+
+def test_settings_are_shown_and_changed(svc: Svc, sandbox: Sandbox) -> None:
+    """Values are typed by the sandbox; an unknown name is its refusal."""
+    assert svc.ok("sandbox", "settings")["smart_retries"] is False
+    changed = svc.ok("sandbox", "settings", "smart_retries=true", "country=DE")
+    assert (changed["smart_retries"], changed["country"]) == (True, "DE")
+    refused = svc("sandbox", "settings", "colour=blue")
+    assert (refused.code, refused.error["code"]) == (3, "parameter_unknown")
+    assert svc("sandbox", "settings", "smart_retries").code == 2
+
+
+def test_balances_are_shown_and_set_by_mode(svc: Svc, sandbox: Sandbox) -> None:
+    """A balance is set in minor units, in the mode in use."""
+
+    def usd(*argv: str) -> int:
+        listed = svc.ok("sandbox", "balances", *argv)["data"]
+        return next(int(each["amount"]) for each in listed if each["currency"] == "USD")
+
+    assert usd() == 100_000_000
+    assert usd("USD=4200") == 4200
+    assert usd("--live") == 0
+    wrong = svc("sandbox", "balances", "USD=42.00", "-o", "human")
+    assert wrong.code == 2
+    assert "4200" in wrong.err
+
+
+def test_reset_empties_the_sandbox(svc: Svc, sandbox: Sandbox) -> None:
+    """Equal seeds give equal ids; the demo fixture fills it again."""
+    unpaid(sandbox)
+    svc.ok("sandbox", "reset", "--seed", "7")
+    assert api(sandbox.port, "GET", "/v1/orders")["data"] == []
+    first = unpaid(sandbox)["id"]
+    svc.ok("sandbox", "reset", "--seed", "7")
+    assert unpaid(sandbox)["id"] == first
+    svc.ok("sandbox", "reset", "--fixture", "demo")
+    assert len(api(sandbox.port, "GET", "/v1/orders")["data"]) >= 4
+
+
+def test_deliveries_are_listed_and_sent_again(svc: Svc, sandbox: Sandbox) -> None:
+    """A webhook nobody answers is a failed delivery, and `resend` makes another attempt."""
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        address = f"http://127.0.0.1:{nobody.getsockname()[1]}/hook"
+    endpoint = {"url": address, "events": ["order.cancelled"]}
+    api(sandbox.port, "POST", "/v1/webhook_endpoints", endpoint)
+    api(sandbox.port, "POST", f"/v1/orders/{unpaid(sandbox)['id']}/cancel")
+    svc.ok("sandbox", "advance", "1s")
+    listed = svc.ok("sandbox", "deliveries", "--status", "failed")
+    (delivery,) = listed["data"]
+    again = svc.ok("sandbox", "resend", delivery["event"])
+    assert [each["status"] for each in again["data"]] == ["failed"]
+    assert svc("sandbox", "resend", "evt_none").code == 5
+
+
+# --- only a sandbox ---------------------------------------------------------------------------
+
+CONTROLS = [
+    ("pay", "ord_1_secret_2"),
+    ("dispute", "pay_1"),
+    ("settle", "rf_1"),
+    ("fail", "rf_1"),
+    ("decide", "dp_1", "won"),
+    ("advance", "1d"),
+    ("reset",),
+    ("settings",),
+    ("balances",),
+    ("deliveries",),
+    ("resend", "evt_1"),
+]
+
+
+@pytest.mark.parametrize("argv", CONTROLS, ids=[words[0] for words in CONTROLS])
+def test_control_refuses_an_origin_elsewhere(svc: Svc, argv: tuple[str, ...]) -> None:
+    """Contract J.11: no address but this machine's is even connected to."""
+    refused = svc("sandbox", *argv, "--base-url", "https://api.example.com")
+    assert (refused.code, refused.error["code"]) == (2, "not_a_sandbox")
+    assert refused.error["outcome"] == "not_sent"
+
+
+def test_control_refuses_a_server_that_is_no_sandbox(svc: Svc, tmp_path: Path) -> None:
+    """Contract J.11: something else on loopback gets a health check and nothing more."""
+    argv = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"]
+    with subprocess.Popen(
+        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as server:
+        assert server.stdout is not None
+        port = server.stdout.readline().split(" port ")[1].split()[0]
+        refused = svc("sandbox", "reset", "--base-url", f"http://127.0.0.1:{port}")
+        server.terminate()
+        _, log = server.communicate(timeout=5)
+    assert (refused.code, refused.error["code"]) == (2, "not_a_sandbox")
+    assert "GET /_sandbox/health" in log
+    assert "POST" not in log
+
+
+def test_control_without_a_sandbox_says_how_to_start_one(svc: Svc) -> None:
+    """Nothing listens: exit code 8, not carried out, with the command to start one."""
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        port = nobody.getsockname()[1]
+    gone = svc("sandbox", "reset", "--base-url", f"http://127.0.0.1:{port}", "-o", "human")
+    assert gone.code == 8
+    assert "svc sandbox start --detach" in gone.err
+
+
+def test_api_key_of_the_environment_is_not_sent_to_controls(sandbox: Sandbox, svc: Svc) -> None:
+    """R28: controls need no secret key, so a wrong one in the environment does not matter."""
+    env = {"SVC_API_KEY": "sk_test_canary"}
+    assert svc.ok("sandbox", "settings", env=env)["object"] == "settings"
+    assert os.environ["SVC_API_KEY"] == "sk_test_sandbox"
