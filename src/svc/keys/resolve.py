@@ -1,0 +1,173 @@
+"""Which key a command uses, where it comes from, and what is refused before anything is sent."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from svc.config import Settings
+from svc.errors import AuthError, KeyStoreError, UsageError
+from svc.keys import kinds
+from svc.keys.kinds import ApiKey, Kind, Mode
+from svc.keys.places import Place
+from svc.origin import BaseUrl
+from svc.spec import SANDBOX_KEYS
+
+if TYPE_CHECKING:  # made only where the environment holds no key
+    from svc.keys.facts import KeyFacts
+    from svc.keys.store import KeyStore
+
+VARIABLE: Final = "SVC_API_KEY"
+SANDBOX_SOURCE: Final = "sandbox constant"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ResolvedKey:
+    """A key that may be sent to the address of the settings, and its source in words.
+
+    Its text form shows no secret (promise R39).
+    """
+
+    secret: str
+    kind: Kind
+    mode: Mode
+    fingerprint: str
+    source: str
+
+    def __repr__(self) -> str:
+        return f"ResolvedKey({self.fingerprint} from {self.source})"
+
+
+def resolve_key(
+    settings: Settings,
+    env: Mapping[str, str],
+    *,
+    store: "Callable[[], KeyStore]",
+    facts: "Callable[[], KeyFacts]",
+) -> ResolvedKey:
+    """Finds the key: SVC_API_KEY, else the sandbox's constant, else the keyring.
+
+    `store` and `facts` are called only where they are needed; of the keyring, one item is read
+    (promise R38).
+
+    Raises:
+        ConfigError: no address is known.
+        UsageError: the address would carry the key in clear (promise R21), or SVC_API_KEY is
+            malformed.
+        AuthError: there is no key, or one of the wrong kind or mode, or a live one for this
+            machine (promises R21, R30).
+        KeyStoreError: the keyring cannot be asked.
+    """
+    address = settings.base_url
+    refuse_plain_http(address)
+    key, source = _found(settings, env, store, facts)
+    refuse_publishable(key, source)
+    _refuse_other_mode(key, source, settings.mode)
+    refuse_live_key_here(key, source, address)
+    return ResolvedKey(key.secret, key.kind, key.mode, key.fingerprint, source)
+
+
+def refuse_plain_http(address: BaseUrl) -> None:
+    """Raises UsageError where a key would leave this machine in clear (promise R21)."""
+    if address.scheme != "https" and not address.is_loopback:
+        raise UsageError(
+            f"{address.origin} would carry the key in clear.",
+            code="https_required",
+            param="base_url",
+            hint="Use https://; plain http is for this machine only",
+        )
+
+
+def refuse_publishable(key: ApiKey, source: str) -> None:
+    """Raises AuthError on a key that can neither read nor change data (promise R30)."""
+    if key.kind == "publishable":
+        raise _auth_error(
+            f"{source} is a publishable key ({key.fingerprint}), which cannot read or change data.",
+            "secret_key_required",
+            f"Use a secret (sk_{key.mode}_) or a restricted key (rk_{key.mode}_)",
+        )
+
+
+def refuse_live_key_here(key: ApiKey, source: str, address: BaseUrl) -> None:
+    """Raises AuthError on a live key for this machine, the sandbox's own excepted (R21)."""
+    if address.is_loopback and key.mode == "live" and not key.is_public_constant:
+        raise _auth_error(
+            f"{source} is a live key ({key.fingerprint}); it is not sent to {address.origin}, "
+            "which is this machine and not the service.",
+            "live_key_refused",
+            "Use a test key, or choose the service: --profile NAME or --base-url URL",
+        )
+
+
+def _refuse_other_mode(key: ApiKey, source: str, mode: Mode) -> None:
+    if key.mode != mode:
+        way = "add --live" if mode == "test" else "leave out --live"
+        raise _auth_error(
+            f"{source} is a {key.mode} key ({key.fingerprint}), but the mode is {mode}.",
+            "mode_mismatch",
+            f"Use a {mode} key, or {way}",
+        )
+
+
+def _found(
+    settings: Settings,
+    env: Mapping[str, str],
+    store: "Callable[[], KeyStore]",
+    facts: "Callable[[], KeyFacts]",
+) -> tuple[ApiKey, str]:
+    if env.get(VARIABLE):
+        return kinds.parse(env[VARIABLE], VARIABLE), VARIABLE
+    place = Place(settings.base_url.origin, settings.profile, settings.mode)
+    if settings.sandbox and facts().find(place) is None:
+        return kinds.parse(SANDBOX_KEYS[f"secret_{settings.mode}"], SANDBOX_SOURCE), SANDBOX_SOURCE
+    source = f"keyring (profile {settings.profile})"
+    return kinds.parse(_stored(place, store(), facts), f"The {source}"), source
+
+
+def _stored(place: Place, store: "KeyStore", facts: "Callable[[], KeyFacts]") -> str:
+    found = store.get(place.user)
+    if found is not None:
+        return found.secret
+    known = facts()
+    fact = known.find(place)
+    if fact is None:
+        raise _no_key(place, known)
+    # Only now is another keyring asked: the one that the key was put into.
+    found = store.get(place.user, prefer=fact.backend)
+    if found is None:
+        raise KeyStoreError(
+            f"The {place.mode} key {fact.fingerprint} of profile {place.profile} is no longer in "
+            f"the keyring ({fact.backend}).",
+            code="api_key_missing",
+            outcome="not_sent",
+            hint=f"Add it again: {_add_command(place)}, or set {VARIABLE}",
+        )
+    return found.secret
+
+
+def _no_key(place: Place, facts: "KeyFacts") -> AuthError:
+    """Says what there is instead: a key for another address, or for the other mode (R22)."""
+    others = facts.every(profile=place.profile)
+    moved = next((each for each in others if each.mode == place.mode), None)
+    if moved is not None and moved.origin != place.origin:
+        return _auth_error(
+            f"The {place.mode} key of profile {place.profile} was added for {moved.origin} and is "
+            f"not given to {place.origin}.",
+            "api_key_missing",
+            f"Add one for it: {_add_command(place)}, or set {VARIABLE}",
+        )
+    hint = f"Add one: {_add_command(place)}, or set {VARIABLE}"
+    if any(each.origin == place.origin and each.mode != place.mode for each in others):
+        hint += "; a key of the other mode is stored"
+    return _auth_error(
+        f"There is no {place.mode} key for {place.origin} (profile {place.profile}).",
+        "api_key_missing",
+        hint,
+    )
+
+
+def _add_command(place: Place) -> str:
+    return "svc keys add --live" if place.mode == "live" else "svc keys add"
+
+
+def _auth_error(message: str, code: str, hint: str) -> AuthError:
+    return AuthError(message, code=code, outcome="not_sent", hint=hint)

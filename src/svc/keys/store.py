@@ -1,0 +1,209 @@
+"""The key store: the OS keyring with a time limit, proof of every change, and no gap (R33-R38)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, TypeVar
+
+from svc.errors import KeyStoreError
+from svc.keys.backend import Absent, Backend, Denied, Dismissed, KeyringTrouble, Locked
+from svc.keys.limited import within
+from svc.keys.places import SERVICE
+
+T = TypeVar("T")
+
+CALL_SECONDS: Final = 3.0
+PERSON_SECONDS: Final = 60.0
+_NEW: Final = "|new"
+_TIMEOUT: Final = "keyring_timeout"
+_COPIES_MAX: Final = 8  # items of one name that other programs may have made
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Stored:
+    """A secret and the keyring that it came from."""
+
+    secret: str = field(repr=False)
+    backend: str
+
+
+class KeyStore:
+    """Secrets in the first keyring that is there.
+
+    Args:
+        backends: the keyrings to try, in order.
+        seconds: limit of one call.
+        person_seconds: how much longer a call may take while the keyring's own window is open;
+            0 where nobody is at the terminal.
+        refused: names keyrings that are installed and not allowed, for the error.
+
+    Every method raises KeyStoreError (exit 4) where the keyrings are absent, locked, hang or
+    refuse; the message names SVC_API_KEY (promise R34).
+    """
+
+    def __init__(
+        self,
+        backends: Sequence[Backend],
+        *,
+        seconds: float = CALL_SECONDS,
+        person_seconds: float = 0.0,
+        refused: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        self._backends = tuple(backends)
+        self._seconds = seconds
+        self._person_seconds = person_seconds
+        self._refused = refused
+
+    @classmethod
+    def of_system(
+        cls,
+        env: Mapping[str, str],
+        *,
+        allowed: Sequence[str],
+        platform: str,
+        person: bool,
+    ) -> "KeyStore":
+        """The keyrings of this machine; `person` says that somebody can answer their windows."""
+        from svc.keys.choice import backends, installed_but_refused
+
+        return cls(
+            backends(env, allowed, platform),
+            person_seconds=PERSON_SECONDS if person else 0.0,
+            refused=lambda: installed_but_refused(allowed),
+        )
+
+    def get(self, user: str, *, prefer: str | None = None) -> Stored | None:
+        """Reads a secret, or gives None where there is none.
+
+        `prefer` names the keyring that the secret was put into; it is asked first.
+        """
+        backend, secret = self._first_present(user, prefer)
+        if secret is None:
+            # A replacement that was cut off between the two (promise R36).
+            secret = self._read(backend, user + _NEW)
+        return None if secret is None else Stored(secret, backend.name)
+
+    def put(self, user: str, secret: str) -> str:
+        """Stores a secret, proves it by a read, and gives the keyring's name.
+
+        At every moment of a replacement one working secret is there (promise R36).
+        """
+        backend, old = self._first_present(user, None)
+        if old is not None and old != secret:
+            self._write(backend, user + _NEW, secret)
+        try:
+            self._write(backend, user, secret)
+        except KeyStoreError as error:
+            if error.code != _TIMEOUT:  # what hangs is not asked again
+                with suppress(KeyStoreError):
+                    self._tidy(backend, user)
+            raise
+        self._tidy(backend, user)
+        return backend.name
+
+    def remove(self, user: str) -> bool:
+        """Removes a secret from all keyrings and proves it by a read; says whether there was one.
+
+        A keyring that is not there is passed over (promise R37).
+        """
+        found, present = False, False
+        for backend in self._backends:
+            with suppress(Absent):
+                for name in (user + _NEW, user):
+                    found |= self._erase(backend, name)
+                present = True
+        if not present:
+            raise self._no_keyring()
+        return found
+
+    def _tidy(self, backend: Backend, user: str) -> None:
+        """Drops the second copy of a replacement, if the first is in its place."""
+        if self._read(backend, user) is not None:
+            self._call(backend, partial(backend.erase, SERVICE, user + _NEW))
+
+    def _write(self, backend: Backend, user: str, secret: str) -> None:
+        self._call(backend, partial(backend.write, SERVICE, user, secret))
+        if self._read(backend, user) != secret:
+            raise _error(
+                f"{_shown(backend)} accepted the secret but does not give it back.", "keyring_lost"
+            )
+
+    def _erase(self, backend: Backend, user: str) -> bool:
+        found = False
+        for _ in range(_COPIES_MAX):
+            if not self._try(backend, partial(backend.erase, SERVICE, user)):
+                break
+            found = True
+        if self._read(backend, user) is not None:
+            raise _error(f"{_shown(backend)} still holds the secret.", "keyring_kept")
+        return found
+
+    def _read(self, backend: Backend, user: str) -> str | None:
+        return self._call(backend, partial(backend.read, SERVICE, user))
+
+    def _first_present(self, user: str, prefer: str | None) -> tuple[Backend, str | None]:
+        """Asks one keyring after the other; only one that is not there is passed over."""
+        for backend in sorted(self._backends, key=lambda each: each.name != prefer):
+            with suppress(Absent):
+                return backend, self._try(backend, partial(backend.read, SERVICE, user))
+        raise self._no_keyring()
+
+    def _call(self, backend: Backend, call: Callable[[], T]) -> T:
+        try:
+            return self._try(backend, call)
+        except Absent as trouble:
+            raise _error(f"{_shown(backend)} went away: {trouble}.", "keyring_absent") from trouble
+
+    def _try(self, backend: Backend, call: Callable[[], T]) -> T:
+        try:
+            return within(
+                self._seconds, call, lambda: self._person_seconds if backend.asking else 0.0
+            )
+        except Absent:
+            raise
+        except TimeoutError:
+            raise self._timeout(backend) from None
+        except KeyringTrouble as trouble:
+            raise _refusal(backend, trouble) from trouble
+
+    def _timeout(self, backend: Backend) -> KeyStoreError:
+        if backend.asking:
+            return _error(
+                f"{_shown(backend)} is locked, and nobody answered its window in time.",
+                "keyring_locked",
+                "Unlock it and run the command again",
+            )
+        return _error(f"{_shown(backend)} did not answer within {self._seconds:g} s.", _TIMEOUT)
+
+    def _no_keyring(self) -> KeyStoreError:
+        refused = self._refused()
+        also = f" ({', '.join(refused)}: installed, not allowed)" if refused else ""
+        names = " or ".join(_shown(backend) for backend in self._backends)
+        return _error(f"There is no usable keyring: {names} is not there{also}.", "keyring_absent")
+
+
+def _refusal(backend: Backend, trouble: KeyringTrouble) -> KeyStoreError:
+    name = _shown(backend)
+    if isinstance(trouble, Locked):
+        hint = "Unlock it and run the command again"
+        return _error(f"{name} is locked: {trouble}.", "keyring_locked", hint)
+    if isinstance(trouble, Dismissed):
+        return _error(f"{name} did not get an answer: {trouble}.", "keyring_dismissed")
+    if isinstance(trouble, Denied):
+        return _error(f"{name} does not allow svc to use it ({trouble}).", "keyring_denied")
+    return _error(f"{name} failed ({trouble}).", "keyring_failed")
+
+
+def _error(message: str, code: str, hint: str = "") -> KeyStoreError:
+    way = "set SVC_API_KEY for this command"
+    return KeyStoreError(
+        message,
+        code=code,
+        outcome="not_sent",
+        hint=f"{hint}, or {way}" if hint else f"Without a keyring, {way}",
+    )
+
+
+def _shown(backend: Backend) -> str:
+    return f"The keyring {backend.name}"
