@@ -254,7 +254,8 @@ def test_times_say_how_far_away_they_are(printed: Any, created: str, hint: str) 
     [
         ("paid", "32"),
         ("failed", "1;31"),
-        ("requires_payment", "1;35"),
+        ("needs_response", "1;35"),
+        ("dispute.opened", "1;35"),
         ("processing", "36"),
         ("cancelled", "2"),
         ("never_seen", None),
@@ -263,7 +264,7 @@ def test_times_say_how_far_away_they_are(printed: Any, created: str, hint: str) 
 def test_status_is_coloured_by_its_meaning(printed: Any, word: str, code: str | None) -> None:
     """Good, bad, waiting and needing attention differ; unknown words have no colour."""
     out = printed("human", color=True).one({"object": "order", "status": word})
-    found = re.search(rf"\x1b\[([0-9;]+)m{word}", out)
+    found = re.search(rf"\x1b\[([0-9;]+)m{re.escape(word)}", out)
     assert (found[1] if found else None) == code
 
 

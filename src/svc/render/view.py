@@ -66,9 +66,11 @@ class View:
 MEANINGS: Final = {
     **dict.fromkeys(("paid", "captured", "succeeded", "won", "enabled", "active"), "good"),
     **dict.fromkeys(("guaranteed", "done", "verified"), "good"),
-    **dict.fromkeys(("processing", "pending", "created", "sent", "under_review"), "waiting"),
-    **dict.fromkeys(("authorized", "submitted", "draft"), "waiting"),
-    **dict.fromkeys(("requires_payment", "needs_response", "not guaranteed"), "attention"),
+    **dict.fromkeys(("requires_payment", "processing", "pending", "created", "sent"), "waiting"),
+    **dict.fromkeys(
+        ("authorized", "under_review", "evidence_submitted", "submitted", "draft"), "waiting"
+    ),
+    **dict.fromkeys(("needs_response", "opened", "not guaranteed"), "attention"),
     **dict.fromkeys(("unknown", "unresolved", "suspended"), "attention"),
     **dict.fromkeys(("failed", "lost", "disabled", "refused", "live mode"), "bad"),
     **dict.fromkeys(("cancelled", "test mode", "none", "not_sent"), "quiet"),
