@@ -12,6 +12,8 @@ _ID: Final = Field("id", "ID", "id")
 _STATUS: Final = Field("status", "Status", "status")
 _AMOUNT: Final = Field("amount", "Amount", "money")
 _CREATED: Final = Field("created", "Created", "time", rank=1)
+_DUTY: Final = Field("duty", "Duty", "money", rank=3)
+_VAT: Final = Field("vat", "VAT", "money", rank=3)
 _METADATA: Final = Part("metadata", "Metadata")
 _ITEM: Final = (
     Field("name", "Name"),
@@ -63,8 +65,8 @@ ORDER: Final = View(
             "landed_cost",
             "Landed cost",
             fields=(
-                Field("duty", "Duty", "money"),
-                Field("vat", "VAT", "money"),
+                _DUTY,
+                _VAT,
                 Field("fees", "Fees", "money"),
                 Field("guaranteed", "Guaranteed", "flag"),
                 Field("quote", "Quote", "id"),
@@ -182,12 +184,12 @@ QUOTE: Final = View(
         Field("total", "Total", "money"),
         Field("shipping.country", "To", rank=2),
         Field("expires_at", "Expires", "time", rank=1),
-        Field("duty", "Duty", "money", rank=3),
-        Field("vat", "VAT", "money", rank=3),
+        _DUTY,
+        _VAT,
     ),
     fields=(
-        Field("duty", "Duty", "money"),
-        Field("vat", "VAT", "money"),
+        _DUTY,
+        _VAT,
         Field("fees", "Fees", "money"),
         Field("total", "Total", "money"),
         Field("shipping_amount", "Freight", "money"),
@@ -201,12 +203,7 @@ QUOTE: Final = View(
         Part(
             "items",
             "Items",
-            columns=(
-                *_ITEM,
-                Field("duty", "Duty", "money", rank=3),
-                Field("vat", "VAT", "money", rank=3),
-                Field("duty_rate_bps", "Rate", "bps", rank=4),
-            ),
+            columns=(*_ITEM, _DUTY, _VAT, Field("duty_rate_bps", "Rate", "bps", rank=4)),
         ),
     ),
 )
