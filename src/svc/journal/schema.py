@@ -36,42 +36,56 @@ CREATE TABLE endpoints (
   PRIMARY KEY (origin, profile, mode, url, events)
 )"""
 
-# `scope` is one listener's identity: two listeners of one account each get every event once.
-# `outcome` is null until every forward of the event has ended: forwarded, failed or unrouted.
+# One listener's identity; two listeners of one account each get every event once. `port` and
+# `path` are kept so that a restart finds the endpoint that is registered already.
+_LISTENERS: Final = """
+CREATE TABLE listeners (
+  id INTEGER PRIMARY KEY,
+  scope TEXT NOT NULL UNIQUE,
+  port INTEGER,
+  path TEXT
+)"""
+
+# `outcome` is null until every forward of the event has ended: then forwarded or failed; or
+# unrouted or withheld from the start. Small rows, for they are written twice; the payloads, which
+# are written once, lie in a table of their own.
 _INBOX: Final = """
 CREATE TABLE inbox (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
-  scope TEXT NOT NULL,
+  listener INTEGER NOT NULL,
   event_id TEXT NOT NULL,
   type TEXT NOT NULL,
   object_id TEXT NOT NULL,
   received_at REAL NOT NULL,
-  headers TEXT NOT NULL,
-  body BLOB NOT NULL,
   copies INTEGER NOT NULL DEFAULT 0,
   outcome TEXT
 )"""
 
-_INBOX_EVENT: Final = "CREATE UNIQUE INDEX inbox_event ON inbox (scope, event_id)"
-_INBOX_OPEN: Final = "CREATE INDEX inbox_open ON inbox (scope, seq) WHERE outcome IS NULL"
+_INBOX_EVENT: Final = "CREATE UNIQUE INDEX inbox_event ON inbox (event_id, listener)"
+_INBOX_OPEN: Final = "CREATE INDEX inbox_open ON inbox (listener, seq) WHERE outcome IS NULL"
+
+_PAYLOADS: Final = """
+CREATE TABLE payloads (
+  inbox_seq INTEGER PRIMARY KEY,
+  headers TEXT NOT NULL,
+  body BLOB NOT NULL
+)"""
 
 # `status` is null when no answer came; then `error` says why. `reply` is the answer's beginning.
 _FORWARDS: Final = """
 CREATE TABLE forwards (
-  seq INTEGER PRIMARY KEY,
-  inbox_seq INTEGER NOT NULL REFERENCES inbox (seq) ON DELETE CASCADE,
+  inbox_seq INTEGER NOT NULL,
   target TEXT NOT NULL,
+  replay INTEGER NOT NULL,
   attempt INTEGER NOT NULL,
-  replay INTEGER NOT NULL DEFAULT 0,
   started_at REAL NOT NULL,
   milliseconds REAL NOT NULL,
   status INTEGER,
   error TEXT,
-  reply BLOB NOT NULL
-)"""
-
-_FORWARDS_OF: Final = "CREATE INDEX forwards_of ON forwards (inbox_seq)"
+  reply BLOB NOT NULL,
+  PRIMARY KEY (inbox_seq, target, replay, attempt)
+) WITHOUT ROWID"""
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
-    (_KEY_FACTS, _ENDPOINTS, _INBOX, _INBOX_EVENT, _INBOX_OPEN, _FORWARDS, _FORWARDS_OF),
+    (_KEY_FACTS, _ENDPOINTS, _LISTENERS, _INBOX, _INBOX_EVENT, _INBOX_OPEN, _PAYLOADS, _FORWARDS),
 )

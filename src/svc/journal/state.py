@@ -26,6 +26,10 @@ class Tx:
         """Runs one statement and gives the number of rows that it changed."""
         return self._connection.execute(sql, params).rowcount
 
+    def insert(self, sql: str, params: Params = ()) -> int:
+        """Runs an INSERT and gives the rowid of the last row that it added."""
+        return self._connection.execute(sql, params).lastrowid or 0
+
     def many(self, sql: str, rows: Iterable[Params]) -> int:
         """Runs one statement for each row and gives the number of rows that changed."""
         return self._connection.executemany(sql, rows).rowcount

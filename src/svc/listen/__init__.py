@@ -1,0 +1,1 @@
+"""Receiving webhooks: verify, keep, answer, forward. Prints nothing; tells what happens."""

@@ -1,0 +1,121 @@
+"""Reading a target's HTTP/1.1 answer from bytes, with a limit, in two lanes as `framing` does."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import h11
+
+_STATUS_LINE: Final = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?\r\n")
+_LENGTH: Final = re.compile(rb"(?im)^content-length:[ \t]*([0-9]{1,12})[ \t]*\r$")
+_UNUSUAL: Final = re.compile(
+    rb"(?im)^(?:transfer-encoding|upgrade|content-length)[ \t]*:|^[ \t]|[^\r]\n"
+    rb"|^connection[ \t]*:(?![ \t]*keep-alive[ \t]*\r)"
+)
+_HEAD_MAX: Final = 64 * 1024
+BODY_MAX: Final = 1024 * 1024
+KEPT_BYTES: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a target said; `body` is its beginning. `reusable`: the connection may carry more."""
+
+    status: int
+    body: bytes
+    reusable: bool
+
+
+class Unreadable(Exception):  # noqa: N818  named for what the answer is
+    """The answer breaks the protocol or is too large; the text says which."""
+
+
+class AnswerReader:
+    """Turns the bytes of one answer into an Answer; used once."""
+
+    def __init__(self) -> None:
+        self._waiting = b""
+        self._wire: h11.Connection | None = None
+        self._status = 0
+        self._body = bytearray()
+        self._count = 0
+
+    @property
+    def started(self) -> bool:
+        """True once a byte has come."""
+        return bool(self._waiting or self._wire)
+
+    def feed(self, data: bytes) -> Answer | None:
+        """Takes what came (nothing at all means the end); gives the answer once it is whole.
+
+        Raises:
+            Unreadable: it is no HTTP, or over 64 KiB of head or 1 MiB of body.
+        """
+        if self._wire is not None:
+            return self._read_wire(data)
+        self._waiting = self._waiting + data if self._waiting else data
+        end = self._waiting.find(b"\r\n\r\n")
+        if end < 0 and data:
+            if len(self._waiting) > _HEAD_MAX:
+                raise Unreadable("the answer's head is over 64 KiB")
+            return None
+        length = _quick_length(self._waiting[: end + 2]) if end >= 0 else None
+        if length is None:
+            return self._start_wire(at_end=not data)
+        if length > BODY_MAX:
+            raise Unreadable("the answer is over 1 MiB")
+        return self._quick(end + 4, length)
+
+    def _quick(self, offset: int, length: int) -> Answer | None:
+        surplus = len(self._waiting) - offset - length
+        if surplus < 0:
+            return None
+        body = self._waiting[offset : offset + min(length, KEPT_BYTES)]
+        return Answer(int(self._waiting[9:12]), body, reusable=surplus == 0)
+
+    def _start_wire(self, *, at_end: bool) -> Answer | None:
+        self._wire = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD_MAX)
+        self._wire.send(h11.Request(method="POST", target="/", headers=[("Host", "target")]))
+        self._wire.send(h11.EndOfMessage())
+        data, self._waiting = self._waiting, b""
+        answer = self._read_wire(data) if data else None
+        return answer or (self._read_wire(b"") if at_end else None)
+
+    def _read_wire(self, data: bytes) -> Answer | None:
+        assert self._wire is not None
+        try:
+            self._wire.receive_data(data)
+            while (event := self._wire.next_event()) is not h11.NEED_DATA:
+                if isinstance(event, h11.EndOfMessage):
+                    return self._whole()
+                self._take(event)
+        except h11.RemoteProtocolError as error:
+            raise Unreadable(f"the answer is no HTTP: {error}") from None
+        return None
+
+    def _take(self, event: object) -> None:
+        if isinstance(event, h11.Response):
+            self._status = event.status_code
+        elif isinstance(event, h11.Data):
+            self._count += len(event.data)
+            if len(self._body) < KEPT_BYTES:
+                self._body += event.data[: KEPT_BYTES - len(self._body)]
+            if self._count > BODY_MAX:
+                raise Unreadable("the answer is over 1 MiB")
+        elif not isinstance(event, h11.InformationalResponse):
+            raise Unreadable("the connection was closed in mid-answer")
+
+    def _whole(self) -> Answer:
+        assert self._wire is not None
+        done = self._wire.our_state is h11.DONE and self._wire.their_state is h11.DONE
+        clean = done and not self._wire.trailing_data[0]
+        return Answer(self._status, bytes(self._body), reusable=clean)
+
+
+def _quick_length(head: bytes) -> int | None:
+    """Gives the body's length if the head can be read in one way only, else None."""
+    line = _STATUS_LINE.match(head)
+    lengths = _LENGTH.findall(head)
+    if line is None or len(lengths) != 1 or len(_UNUSUAL.findall(head)) != 1:
+        return None
+    return int(lengths[0])

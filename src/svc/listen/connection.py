@@ -1,0 +1,176 @@
+"""One connection of the receiver: its phases, its deadlines, its answers."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from svc.listen.framing import Head, Refused, Request, RequestReader, closing_answer
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a sender may cost; bytes and seconds (promises R51, R57)."""
+
+    head_bytes: int = 16 * 1024
+    body_bytes: int = 1024 * 1024
+    connections: int = 32
+    head_seconds: float = 5.0
+    body_seconds: float = 8.0
+    answer_seconds: float = 8.7  # from the request's first byte; the sender gives up at 10
+    kept_seconds: float = 60.0
+    linger_seconds: float = 1.0
+
+
+class Phase(Enum):
+    """What a connection waits for."""
+
+    NEW = auto()
+    HEAD = auto()
+    BODY = auto()
+    ANSWER = auto()
+    KEPT = auto()
+    LINGER = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What all connections of a receiver share.
+
+    `check` lets a head pass or raises Refused. `request` is called with a whole request and the
+    function that answers it. `refused` is called with the status of each request that was turned
+    away, and with its head if that had passed the check.
+    """
+
+    check: Callable[[Head], None]
+    request: Callable[[Request, Callable[[int], None]], None]
+    refused: Callable[[int, Head | None], None]
+    limits: Limits
+
+
+class Connection(asyncio.Protocol):
+    """Reads one request at a time and keeps to its limits."""
+
+    def __init__(self, gate: Gate, peers: "set[Connection]", *, full: bool) -> None:
+        limits = gate.limits
+        self._gate = gate
+        self._peers = peers
+        self._full = full
+        self._reader = RequestReader(gate.check, limits.head_bytes, limits.body_bytes)
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._turn = 0
+        self._peer_done = False
+        self.phase = Phase.NEW
+        self.since = self._loop.time()
+        self._first_byte = self.since
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._peers.add(self)
+        if self._full:
+            self._refuse(Refused(503))
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's signature
+        self._peers.discard(self)
+        self._transport = None
+        self._turn += 1  # an answer that is still being made is for nobody
+
+    def eof_received(self) -> bool:
+        """Keeps the half that we write open while an answer is being made."""
+        self._peer_done = True
+        return self.phase is Phase.ANSWER
+
+    def data_received(self, data: bytes) -> None:
+        if self.phase is Phase.LINGER:
+            return
+        if self.phase is Phase.ANSWER:
+            self._hold(data)
+            return
+        if self.phase in (Phase.NEW, Phase.KEPT):
+            self._first_byte = self._loop.time()
+            self._enter(Phase.HEAD)
+        self._read(lambda: self._reader.feed(data))
+
+    def expire(self, now: float) -> None:
+        """Ends a connection that overstays its phase; `now` is the loop's time in seconds."""
+        limits, waited = self._gate.limits, now - self.since
+        match self.phase:
+            case Phase.NEW | Phase.HEAD if waited > limits.head_seconds:
+                self.cut()
+            case Phase.BODY if waited > limits.body_seconds:
+                self._refuse(Refused(400))
+            case Phase.KEPT if waited > limits.kept_seconds:
+                self.cut()
+            case Phase.LINGER if waited > limits.linger_seconds:
+                self.cut()
+            case Phase.ANSWER if now - self._first_byte > limits.answer_seconds:
+                self._answer(self._turn, 504)
+
+    def cut(self) -> None:
+        """Closes the connection without another word."""
+        self._peers.discard(self)
+        if self._transport is not None:
+            self._transport.abort()
+
+    def finish(self) -> None:
+        """Closes the connection once what was written has left."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def _enter(self, phase: Phase) -> None:
+        self.phase = phase
+        self.since = self._loop.time()
+
+    def _read(self, step: Callable[[], Request | None]) -> None:
+        try:
+            request = step()
+        except Refused as refusal:
+            self._refuse(refusal)
+            return
+        if request is not None:
+            self._serve(request)
+            return
+        pending = self._reader.to_send()
+        if pending and self._transport is not None:
+            self._transport.write(pending)
+        if self._reader.in_body and self.phase is not Phase.BODY:
+            self._enter(Phase.BODY)
+
+    def _serve(self, request: Request) -> None:
+        self._enter(Phase.ANSWER)
+        turn = self._turn = self._turn + 1
+        self._gate.request(request, lambda status: self._answer(turn, status))
+
+    def _answer(self, turn: int, status: int) -> None:
+        """Sends an answer once; a later one for the same request is dropped."""
+        if turn != self._turn or self.phase is not Phase.ANSWER or self._transport is None:
+            return
+        sent, carries_on = self._reader.answer(status)
+        self._transport.write(sent)
+        if self._peer_done or not carries_on:
+            self._linger()
+            return
+        self._enter(Phase.KEPT)
+        self._transport.resume_reading()
+        if self._reader.started:
+            self._first_byte = self._loop.time()
+            self._enter(Phase.HEAD)
+            self._read(self._reader.next)
+
+    def _hold(self, data: bytes) -> None:
+        if self._reader.hold(data) > self._gate.limits.head_bytes and self._transport is not None:
+            self._transport.pause_reading()
+
+    def _refuse(self, refusal: Refused) -> None:
+        self._gate.refused(refusal.status, refusal.head)
+        if self._transport is not None:
+            self._transport.write(closing_answer(refusal.status))
+            self._linger()
+
+    def _linger(self) -> None:
+        """Says goodbye but reads on for a moment, so that a sender in mid-body sees the answer."""
+        self._enter(Phase.LINGER)
+        if self._transport is not None and self._transport.can_write_eof():
+            self._transport.write_eof()

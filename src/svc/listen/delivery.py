@@ -1,0 +1,100 @@
+"""A verified delivery and what its payload says about itself."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from svc.listen.framing import Header
+
+_EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")  # promise R25's shape of an id
+_TYPE: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+_AMOUNTS: Final = {
+    "order": ("amount_total", "amount"),  # what the shopper pays (contract J7)
+    "payment": ("amount_captured", "amount"),
+}
+# The sender's own headers; what a tunnel adds stays behind (promise R52).
+_PASSED_ON: Final = frozenset((b"content-type", b"content-encoding", b"user-agent"))
+_PASSED_ON_PREFIX: Final = b"svc-"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the payload says; `livemode` and `amount` (minor units) are None where it is silent.
+
+    `id` is the event's, or, where the payload names none, a digest of the body.
+    """
+
+    id: str
+    type: str
+    created: str
+    livemode: bool | None
+    object_id: str
+    amount: int | None
+    currency: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One verified delivery: the raw body, the headers to pass on, and its facts."""
+
+    body: bytes
+    headers: tuple[tuple[str, str], ...]
+    received_at: float
+    facts: Facts
+
+
+def passed_on(headers: Iterable[Header]) -> tuple[tuple[str, str], ...]:
+    """Picks the headers that a target gets (promise R52)."""
+    return tuple(
+        (name.decode("ascii"), value.decode("latin-1"))
+        for name, value in headers
+        if (lower := name.lower()) in _PASSED_ON or lower.startswith(_PASSED_ON_PREFIX)
+    )
+
+
+def read_facts(body: bytes) -> Facts:
+    """Reads the payload after it was verified; never fails, whatever was signed (promise R46)."""
+    event = _json_object(body)
+    data = event.get("data")
+    changed = data.get("object") if isinstance(data, dict) else None
+    changed = changed if isinstance(changed, dict) else {}
+    livemode = event.get("livemode")
+    return Facts(
+        id=_matching(_EVENT_ID, event.get("id")) or _digest(body),
+        type=_matching(_TYPE, event.get("type")),
+        created=_matching(_TYPE_OF_TIME, event.get("created")),
+        livemode=livemode if isinstance(livemode, bool) else None,
+        object_id=_matching(_EVENT_ID, changed.get("id")),
+        amount=_amount(changed),
+        currency=_matching(_EVENT_ID, changed.get("currency")) or None,
+    )
+
+
+_TYPE_OF_TIME: Final = re.compile(r"[0-9TZ:.+-]{1,40}")
+
+
+def _json_object(body: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, absurd numbers, absurd nesting
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _digest(body: bytes) -> str:
+    return "body_" + hashlib.sha256(body).hexdigest()[:32]
+
+
+def _matching(shape: re.Pattern[str], value: object) -> str:
+    return value if isinstance(value, str) and shape.fullmatch(value) else ""
+
+
+def _amount(changed: dict[str, Any]) -> int | None:
+    for name in _AMOUNTS.get(str(changed.get("object")), ("amount",)):
+        value = changed.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and value:
+            return value
+    return None

@@ -1,0 +1,79 @@
+"""Senders that wait for the target's verdict (`--ack forwarded`, promises R50, R51)."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from svc.listen.forward import FORWARD_SECONDS
+from svc.listen.link import Reply
+from svc.listen.records import is_success
+
+Answer = Callable[[int], None]
+
+_TAKEN: Final = 200
+_REFUSED: Final = 502
+_LATE: Final = 504
+
+
+class Flight:
+    """One event on its way to all its targets, and everyone who waits to hear how it ends."""
+
+    def __init__(self, deadline: float) -> None:
+        self.deadline = deadline
+        self.status = _TAKEN
+        self._answers: list[Answer] = []
+
+    def join(self, answer: Answer) -> None:
+        """Adds a sender; it gets the same answer as the first one."""
+        self._answers.append(answer)
+
+    def heard(self, reply: Reply | None) -> None:
+        """Notes one target's verdict; the worst one counts. None: there was no time to ask it."""
+        self.status = max(self.status, _verdict(reply))
+
+    def land(self, status: int | None = None) -> None:
+        """Answers everyone, with the targets' verdict unless another status is given."""
+        for answer in self._answers:
+            answer(self.status if status is None else status)
+        self._answers.clear()
+
+
+class Flights:
+    """All events that somebody waits for, by event id."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Flight] = {}
+
+    def join(self, event_id: str, answer: Answer) -> bool:
+        """Lets a copy wait for the first one's outcome; False if none is under way."""
+        flight = self._open.get(event_id)
+        if flight is not None:
+            flight.join(answer)
+        return flight is not None
+
+    def start(self, event_id: str, answer: Answer) -> None:
+        """Opens a flight; its time runs from now."""
+        flight = Flight(asyncio.get_running_loop().time() + FORWARD_SECONDS)
+        flight.join(answer)
+        self._open[event_id] = flight
+
+    def find(self, event_id: str) -> Flight | None:
+        """Gives an open flight."""
+        return self._open.get(event_id)
+
+    def land(self, event_id: str, status: int | None = None) -> None:
+        """Ends a flight, if there is one, and answers everyone."""
+        flight = self._open.pop(event_id, None)
+        if flight is not None:
+            flight.land(status)
+
+    def seconds_left(self, event_id: str) -> float | None:
+        """Gives the time until nobody waits any more; None if nobody has waited at all."""
+        flight = self._open.get(event_id)
+        return None if flight is None else flight.deadline - asyncio.get_running_loop().time()
+
+
+def _verdict(reply: Reply | None) -> int:
+    if reply is None or reply.trouble == "timeout":
+        return _LATE
+    return _TAKEN if is_success(reply.status) else _REFUSED

@@ -1,0 +1,264 @@
+"""The durable inbox: every verified delivery once, and what became of it (promise R50)."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol, TypeVar
+
+from svc.journal import Row, State, Tx
+from svc.listen.delivery import Delivery
+
+T = TypeVar("T")
+Outcome = Literal["forwarded", "failed", "unrouted", "withheld"]
+
+KEEP_SECONDS: Final = 7 * 24 * 3600  # promise R50 asks for 72 h; a week lets people look back
+_CHUNK: Final = 1000  # SQLite takes 32,766 values in one statement
+_PAGE_ROWS: Final = 64
+_PAGE_BYTES: Final = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A verified delivery to keep; `outcome` is set when nothing is to be forwarded."""
+
+    delivery: Delivery
+    outcome: Outcome | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where an arrival was kept.
+
+    `duplicate`: it was there before and is not to be forwarded. `again`: it was there before and
+    is to be forwarded again. `open`: its forwards have not all ended yet.
+    """
+
+    seq: int
+    duplicate: bool
+    again: bool
+    open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One forward that was tried; `reply` is the beginning of the answer's body."""
+
+    seq: int
+    target: str
+    number: int
+    started_at: float
+    milliseconds: float
+    status: int | None
+    error: str | None
+    reply: bytes
+    replay: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpenItem:
+    """A kept delivery whose forwards have not all ended.
+
+    `tried` counts the attempts at each target; `done` holds the targets that have taken it.
+    """
+
+    seq: int
+    event_id: str
+    type: str
+    object_id: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    tried: Mapping[str, int]
+    done: frozenset[str]
+
+
+@dataclass(slots=True)
+class Batch:
+    """What goes into the inbox in one transaction."""
+
+    arrivals: list[Arrival] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list)
+    settled: list[tuple[int, Outcome]] = field(default_factory=list)
+
+
+class Inbox(Protocol):
+    """What the relay needs of an inbox; all calls block and raise LocalError."""
+
+    def store(self, batch: Batch) -> list[Kept]:
+        """Commits a batch durably; gives one Kept for each arrival, in order."""
+
+    def open_after(self, seq: int) -> list[OpenItem]:
+        """Gives the next open items behind `seq`, oldest first; none at the end."""
+
+    def open_item(self, seq: int) -> OpenItem | None:
+        """Gives one item if it is still open."""
+
+    def prune(self, now: float) -> int:
+        """Forgets what has ended over a week ago; gives how many. `now` is in unix seconds."""
+
+
+class SqliteInbox:
+    """The inbox of one listener in the state database.
+
+    `scope` names the listener: what another one keeps does not count as a duplicate here.
+    `retake_failed`: a copy of an event whose forward failed is taken for new (`--ack forwarded`).
+    """
+
+    def __init__(self, state: State, scope: str, *, retake_failed: bool = False) -> None:
+        self._state = state
+        self._listener = _listener(state, scope)
+        self._retake_failed = retake_failed
+
+    def store(self, batch: Batch) -> list[Kept]:
+        with self._state.write() as tx:
+            for attempts in _chunks(batch.attempts):
+                _record(tx, attempts)
+            for outcome in dict.fromkeys(outcome for _, outcome in batch.settled):
+                for seqs in _chunks([seq for seq, its in batch.settled if its == outcome]):
+                    tx.execute(_SETTLE + _marks(len(seqs), 1), (outcome, *seqs))
+            # Last, for a copy may have come of an event that was settled in this very batch.
+            return self._keep(tx, batch.arrivals) if batch.arrivals else []
+
+    def open_after(self, seq: int) -> list[OpenItem]:
+        rows = self._state.rows(_OPEN_PAGE, (self._listener, seq, _PAGE_ROWS, _PAGE_BYTES))
+        return [self._item(row) for row in rows]
+
+    def open_item(self, seq: int) -> OpenItem | None:
+        rows = self._state.rows(_OPEN_ONE, (seq,))
+        return self._item(rows[0]) if rows else None
+
+    def prune(self, now: float) -> int:
+        with self._state.write() as tx:
+            for table in ("payloads", "forwards"):
+                tx.execute(_PRUNE.format(table), (self._listener, now - KEEP_SECONDS))
+            return tx.execute(_PRUNE_INBOX, (self._listener, now - KEEP_SECONDS))
+
+    def _keep(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept]:
+        known = self._known(tx, {arrival.delivery.facts.id for arrival in arrivals})
+        fresh = {
+            arrival.delivery.facts.id: arrival
+            for arrival in reversed(arrivals)
+            if arrival.delivery.facts.id not in known
+        }
+        seqs = self._insert(tx, list(fresh.values())[::-1])
+        retaken = self._retake(tx, known) if self._retake_failed else set()
+        kept = []
+        for arrival in arrivals:
+            event_id = arrival.delivery.facts.id
+            new = fresh.pop(event_id, None) is not None
+            again = event_id in retaken
+            retaken.discard(event_id)
+            seq, outcome = known.get(event_id, (seqs.get(event_id, 0), arrival.outcome))
+            still = again or outcome is None
+            kept.append(Kept(seq, duplicate=not (new or again), again=again, open=still))
+        copies = [(one.seq,) for one in kept if one.duplicate]
+        if copies:
+            tx.many("UPDATE inbox SET copies = copies + 1 WHERE seq = ?", copies)
+        return kept
+
+    def _known(self, tx: Tx, ids: set[str]) -> dict[str, tuple[int, str | None]]:
+        marks = ",".join("?" * len(ids))
+        rows = tx.rows(
+            "SELECT event_id, seq, outcome FROM inbox"  # noqa: S608  only marks are put together
+            f" WHERE listener = ? AND event_id IN ({marks})",
+            (self._listener, *ids),
+        )
+        return {row["event_id"]: (row["seq"], row["outcome"]) for row in rows}
+
+    def _insert(self, tx: Tx, arrivals: Sequence[Arrival]) -> dict[str, int]:
+        """Adds rows in one statement, for their rowids then follow each other without a gap."""
+        if not arrivals:
+            return {}
+        values: list[object] = []
+        for arrival in arrivals:
+            delivery, facts = arrival.delivery, arrival.delivery.facts
+            values += (self._listener, facts.id, facts.type, facts.object_id)
+            values += (delivery.received_at, arrival.outcome)
+        last = tx.insert(_INSERT_EVENTS + _marks(6, len(arrivals)), values)
+        first = last - len(arrivals) + 1
+        seqs: dict[str, int] = {}
+        payloads: list[object] = []
+        for seq, arrival in enumerate(arrivals, start=first):
+            delivery = arrival.delivery
+            seqs[delivery.facts.id] = seq
+            payloads += (seq, json.dumps(delivery.headers), delivery.body)
+        tx.execute(_INSERT_PAYLOADS + _marks(3, len(arrivals)), payloads)
+        return seqs
+
+    @staticmethod
+    def _retake(tx: Tx, known: dict[str, tuple[int, str | None]]) -> set[str]:
+        failed = {name: seq for name, (seq, outcome) in known.items() if outcome == "failed"}
+        if failed:
+            rows = [(seq,) for seq in failed.values()]
+            tx.many("UPDATE inbox SET outcome = NULL WHERE seq = ?", rows)
+        return set(failed)
+
+    def _item(self, row: Row) -> OpenItem:
+        tried = self._state.rows(_TRIED, (row["seq"],))
+        return OpenItem(
+            seq=row["seq"],
+            event_id=row["event_id"],
+            type=row["type"],
+            object_id=row["object_id"],
+            headers=tuple((name, value) for name, value in json.loads(row["headers"])),
+            body=row["body"],
+            tried={one["target"]: one["attempts"] for one in tried},
+            done=frozenset(one["target"] for one in tried if one["taken"]),
+        )
+
+
+def _chunks(things: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (things[start : start + _CHUNK] for start in range(0, len(things), _CHUNK))
+
+
+def _record(tx: Tx, attempts: Sequence[Attempt]) -> None:
+    values: list[object] = []
+    for one in attempts:
+        values += (one.seq, one.target, one.replay, one.number, one.started_at)
+        values += (one.milliseconds, one.status, one.error, one.reply)
+    tx.execute(_INSERT_ATTEMPTS + _marks(9, len(attempts)), values)
+
+
+def _marks(width: int, rows: int) -> str:
+    return ",".join(["(" + ",".join("?" * width) + ")"] * rows)
+
+
+_SETTLE: Final = "UPDATE inbox SET outcome = ? WHERE seq IN "
+_TRIED: Final = """
+SELECT target, COUNT(*) AS attempts, MAX(COALESCE(status, 0) BETWEEN 200 AND 299) AS taken
+FROM forwards WHERE inbox_seq = ? AND NOT replay GROUP BY target"""
+_INSERT_EVENTS: Final = (
+    "INSERT INTO inbox (listener, event_id, type, object_id, received_at, outcome) VALUES "
+)
+_INSERT_PAYLOADS: Final = "INSERT INTO payloads (inbox_seq, headers, body) VALUES "
+# A crash may have lost the count of an attempt; then the later one of that number stays.
+_INSERT_ATTEMPTS: Final = (
+    "INSERT OR REPLACE INTO forwards (inbox_seq, target, replay, attempt, started_at,"
+    " milliseconds, status, error, reply) VALUES "
+)
+_COLUMNS: Final = "seq, event_id, type, object_id, headers, body"
+_OPEN_ONE: Final = f"""
+SELECT {_COLUMNS} FROM inbox JOIN payloads ON inbox_seq = seq
+WHERE seq = ? AND outcome IS NULL"""  # noqa: S608  only column names
+# As many rows as fit into the page's bytes, and always one.
+_OPEN_PAGE: Final = f"""
+SELECT {_COLUMNS} FROM (
+  SELECT {_COLUMNS}, SUM(LENGTH(body)) OVER (ORDER BY seq) AS total FROM (
+    SELECT {_COLUMNS} FROM inbox JOIN payloads ON inbox_seq = seq
+    WHERE listener = ? AND seq > ? AND outcome IS NULL ORDER BY seq LIMIT ?
+  )
+) WHERE total - LENGTH(body) < ? ORDER BY seq"""  # noqa: S608
+_PRUNE_INBOX: Final = (
+    "DELETE FROM inbox WHERE listener = ? AND received_at < ? AND outcome IS NOT NULL"
+)
+_PRUNE: Final = (
+    "DELETE FROM {} WHERE inbox_seq IN"
+    " (SELECT seq FROM inbox WHERE listener = ? AND received_at < ? AND outcome IS NOT NULL)"
+)
+
+
+def _listener(state: State, scope: str) -> int:
+    """Gives the number of a listener, a new one for a scope that was never seen."""
+    with state.write() as tx:
+        tx.execute("INSERT OR IGNORE INTO listeners (scope) VALUES (?)", (scope,))
+        rows = tx.rows("SELECT id FROM listeners WHERE scope = ?", (scope,))
+    return int(rows[0]["id"])

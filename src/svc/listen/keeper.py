@@ -1,0 +1,114 @@
+"""Group commit: what has arrived goes into one transaction while the next group gathers."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+from svc.errors import LocalError
+from svc.listen.inbox import Arrival, Attempt, Batch, Inbox, Kept, Outcome
+
+Told = Callable[[Kept | LocalError], None]
+T = TypeVar("T")
+
+_GROUP_MAX: Final = 256
+_RESULTS_WAIT_SECONDS: Final = 0.05  # results of forwards ride along with the next arrivals
+
+
+class Keeper:
+    """Feeds the inbox from the event loop through one thread; made inside a running loop.
+
+    No timer holds a group back: while one is being synced to the disk, the next one gathers. A
+    lone delivery is committed at once. `broken` ends with an error that no one expected.
+    """
+
+    def __init__(self, inbox: Inbox) -> None:
+        self._inbox = inbox
+        self._thread = ThreadPoolExecutor(1, "inbox")
+        self._batch = Batch()
+        self._told: list[Told] = []
+        self._running: asyncio.Future[list[Kept]] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._closing = False
+        self.broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def keep(self, arrival: Arrival, told: Told) -> None:
+        """Keeps a delivery and tells where, or why that failed, once it is on the disk."""
+        self._batch.arrivals.append(arrival)
+        self._told.append(told)
+        self._commit()
+
+    def record(self, attempt: Attempt) -> None:
+        """Notes a forward; it is on the disk a moment later."""
+        self._batch.attempts.append(attempt)
+        self._commit_soon()
+
+    def settle(self, seq: int, outcome: Outcome) -> None:
+        """Notes that all forwards of an event have ended; it is on the disk a moment later."""
+        self._batch.settled.append((seq, outcome))
+        self._commit_soon()
+
+    async def read(self, call: Callable[[], T]) -> T:
+        """Runs a read of the inbox on its thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+
+    async def close(self) -> None:
+        """Commits what is left and ends the thread."""
+        self._closing = True
+        while self._running is not None or self._has_work():
+            self._commit()
+            if self._running is not None:
+                await asyncio.wait([self._running])
+        if self._timer is not None:
+            self._timer.cancel()
+        self._thread.shutdown()
+
+    def _has_work(self) -> bool:
+        return bool(self._batch.arrivals or self._batch.attempts or self._batch.settled)
+
+    def _commit_soon(self) -> None:
+        if self._running is None and self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(_RESULTS_WAIT_SECONDS, self._commit)
+
+    def _commit(self) -> None:
+        if self._running is not None or not self._has_work():
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        batch, told = self._take()
+        loop = asyncio.get_running_loop()
+        self._running = loop.run_in_executor(self._thread, self._inbox.store, batch)
+        self._running.add_done_callback(lambda done: self._committed(done, batch, told))
+
+    def _take(self) -> tuple[Batch, list[Told]]:
+        whole = self._batch
+        batch = Batch(whole.arrivals[:_GROUP_MAX], whole.attempts, whole.settled)
+        told, self._told = self._told[:_GROUP_MAX], self._told[_GROUP_MAX:]
+        self._batch = Batch(whole.arrivals[_GROUP_MAX:])
+        return batch, told
+
+    def _committed(
+        self, done: "asyncio.Future[list[Kept]]", batch: Batch, told: list[Told]
+    ) -> None:
+        self._running = None
+        error = done.exception()
+        if error is None:
+            for tell, kept in zip(told, done.result(), strict=True):
+                tell(kept)
+        else:
+            self._failed(error, batch, told)
+        if self._batch.arrivals:
+            self._commit()
+        elif self._has_work():
+            self._commit_soon()
+
+    def _failed(self, error: BaseException, batch: Batch, told: list[Told]) -> None:
+        if not isinstance(error, LocalError):
+            self.broken.set_exception(error)
+            return
+        if not self._closing:  # without its outcome an event would only be forwarded once more
+            self._batch.settled += batch.settled
+        for tell in told:
+            tell(error)

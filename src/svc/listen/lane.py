@@ -1,0 +1,182 @@
+"""The way to one target: so many at once, in order where asked, waiting while it is away."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from svc.errors import LocalError
+from svc.listen.agenda import Agenda
+from svc.listen.backlog import Backlog, Item, Page
+from svc.listen.forward import FORWARD_SECONDS, Sender
+from svc.listen.link import Link, Reply
+from svc.listen.retries import Hold, Later, Retry, decide, hold_seconds
+from svc.listen.targets import Target
+from svc.listen.turns import Turns
+
+_REREAD_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a listener forwards; `seconds` is the limit for one attempt."""
+
+    concurrency: int = 8
+    ordered: bool = False
+    retry: Retry = "fast"
+    seconds: float = FORWARD_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Watcher:
+    """What a lane asks and tells.
+
+    `load` reads open items behind a cursor and `reload` one of them. `limit` gives the seconds
+    that an item's attempt may take, zero when nobody waits for it any more. `tried` hears of each
+    attempt, with the seconds until the next one or None. `ended` hears how the last one ended,
+    with None when it was not made.
+    """
+
+    load: Callable[[Target, int], Awaitable[Page]]
+    reload: Callable[[Target, int], Awaitable[Item | None]]
+    limit: Callable[[Item], float]
+    tried: Callable[[Target, Item, Reply, float | None], None]
+    ended: Callable[[Target, Item, Reply | None], None]
+
+
+class Lane:
+    """Hands items to one target and decides what to do when it does not take them."""
+
+    def __init__(self, sender: Sender, manner: Manner, watcher: Watcher) -> None:
+        self.target = sender.target
+        self._sender = sender
+        self._manner = manner
+        self._watcher = watcher
+        self._backlog = Backlog(lambda seq: watcher.load(self.target, seq), self.pump)
+        self._turns = Turns(ordered=manner.ordered)
+        self._agenda = Agenda(self._due)
+        self._idle: list[Link] = [sender.link() for _ in range(manner.concurrency)]
+        self._busy: dict[asyncio.Task[None], Link] = {}
+        self._reading: set[asyncio.Task[None]] = set()
+        self._failures = 0
+        self._held: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    def offer(self, item: Item) -> None:
+        """Takes the newest item."""
+        self._backlog.offer(item)
+        self.pump()
+
+    def urge(self, item: Item) -> None:
+        """Takes an item that is not the newest and is not in memory."""
+        self._backlog.put_back(item)
+        self.pump()
+
+    def pump(self) -> None:
+        """Starts as much work as may run at once."""
+        while self._may_start() and (item := self._next()) is not None:
+            link = self._idle.pop()
+            task = asyncio.get_running_loop().create_task(self._work(link, item))
+            self._busy[task] = link
+            task.add_done_callback(self._rest)
+
+    @property
+    def idle(self) -> bool:
+        """True when nothing is under way and nothing waits, retries included."""
+        waiting = self._busy or self._reading or len(self._agenda)
+        return not waiting and self._turns.idle and self._backlog.caught_up
+
+    async def close(self, grace: float) -> None:
+        """Lets what is under way end for `grace` seconds, then stops; the rest stays open."""
+        self._closed = True
+        self._agenda.close()
+        if self._held is not None:
+            self._held.cancel()
+        if self._busy:
+            await asyncio.wait(list(self._busy), timeout=grace)
+        tasks = [*self._busy, *self._reading]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for link in self._idle:
+            link.close()
+        await self._backlog.close()
+
+    def _may_start(self) -> bool:
+        if self._closed or self._held is not None or not self._idle:
+            return False
+        return not (self._failures and self._busy)  # after a failure one probes alone
+
+    def _next(self) -> Item | None:
+        ready = self._turns.next()
+        if ready is not None:
+            return ready
+        while not self._turns.crowded and (item := self._backlog.take()) is not None:
+            if self._turns.admit(item):
+                return item
+        return None
+
+    async def _work(self, link: Link, item: Item | None) -> None:
+        while item is not None:
+            await self._deliver(link, item)
+            stopped = self._closed or self._held is not None
+            item = None if stopped else self._next()
+
+    def _rest(self, task: "asyncio.Task[None]") -> None:
+        self._idle.append(self._busy.pop(task))
+        self.pump()
+
+    async def _deliver(self, link: Link, item: Item) -> None:
+        limit = min(self._manner.seconds, self._watcher.limit(item))
+        if limit <= 0:
+            self._end(item, None)
+            return
+        reply = await link.exchange(self._sender.request(item.headers, item.body), limit)
+        decision = decide(self._manner.retry, reply, item.attempt)
+        if isinstance(decision, Hold):
+            self._hold(item, reply)
+            return
+        delay = decision.seconds if isinstance(decision, Later) else None
+        self._watcher.tried(self.target, item, reply, delay)
+        if delay is None:
+            self._end(item, reply)
+        else:
+            self._turns.leave(item)
+            self._agenda.add(delay, item.seq, item.attempt + 1)
+        self._recover()
+
+    def _end(self, item: Item, reply: Reply | None) -> None:
+        self._turns.leave(item)
+        self._watcher.ended(self.target, item, reply)
+
+    def _hold(self, item: Item, reply: Reply) -> None:
+        """Leaves the target alone for a while; this item goes first when it is tried again."""
+        loop = asyncio.get_running_loop()
+        if self._held is None:
+            self._failures += 1
+            self._held = loop.call_later(hold_seconds(self._failures), self._release)
+        self._turns.keep(replace(item, attempt=item.attempt + 1))
+        self._watcher.tried(self.target, item, reply, max(self._held.when() - loop.time(), 0.0))
+
+    def _release(self) -> None:
+        self._held = None
+        self.pump()
+
+    def _recover(self) -> None:
+        if self._failures:
+            self._failures = 0
+            self.pump()
+
+    def _due(self, seq: int, attempt: int) -> None:
+        task = asyncio.get_running_loop().create_task(self._bring_back(seq, attempt))
+        self._reading.add(task)
+        task.add_done_callback(self._reading.discard)
+
+    async def _bring_back(self, seq: int, attempt: int) -> None:
+        try:
+            item = await self._watcher.reload(self.target, seq)
+        except LocalError:  # the state database is busy; the event is still in it
+            self._agenda.add(_REREAD_SECONDS, seq, attempt)
+            return
+        if item is not None:
+            self.urge(replace(item, attempt=attempt))

@@ -1,0 +1,70 @@
+"""Counting what happened, and noticing when what was waited for has come."""
+
+import fnmatch
+from dataclasses import dataclass, field
+from typing import Self
+
+from svc.errors import UsageError
+from svc.listen.records import Summary
+from svc.listen.routes import check_glob
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """An end to listening: so many events of a type (a glob is allowed)."""
+
+    glob: str
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Reads `TYPE[:N]` as given with `--until`.
+
+        Raises:
+            UsageError: no event type matches, or N is no number of 1 or more.
+        """
+        glob, colon, number = text.partition(":")
+        check_glob(glob)
+        if colon and not (number.isascii() and number.isdigit() and int(number)):
+            raise UsageError(f"{text!r}: {number!r} is no count.", hint="Write TYPE:N, N from 1.")
+        return cls(glob, int(number) if colon else 1)
+
+
+@dataclass(slots=True)
+class Progress:
+    """The running counts of a listener."""
+
+    until: Until | None
+    received: int = 0
+    duplicates: int = 0
+    rejected: int = 0
+    refused: int = 0
+    withheld: int = 0
+    forwarded: int = 0
+    matched: int = 0
+    undelivered: set[int] = field(default_factory=set)
+
+    def ended(self, event_type: str) -> None:
+        """Counts an event that was received and, where it has a target, forwarded."""
+        if self.until is not None and fnmatch.fnmatchcase(event_type, self.until.glob):
+            self.matched += 1
+
+    @property
+    def reached(self) -> bool | None:
+        """Says whether what was waited for has come; None if nothing was."""
+        return None if self.until is None else self.matched >= self.until.count
+
+    def summary(self, now: float, seconds: float) -> Summary:
+        """Gives the counts as a record; `now` is in unix seconds."""
+        return Summary(
+            time=now,
+            seconds=seconds,
+            received=self.received,
+            duplicates=self.duplicates,
+            rejected=self.rejected,
+            refused=self.refused,
+            withheld=self.withheld,
+            forwarded=self.forwarded,
+            undelivered=len(self.undelivered),
+            until_reached=self.reached,
+        )

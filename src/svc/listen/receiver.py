@@ -1,0 +1,132 @@
+"""The webhook receiver: one path on loopback, strict limits, every connection on a deadline.
+
+It does not know what a delivery means: it hands whole requests on and sends the answer it is given.
+"""
+
+import asyncio
+import secrets
+import socket
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Final
+
+from svc.errors import LocalError
+from svc.listen.connection import Connection, Gate, Phase
+from svc.listen.framing import Head, Refused
+
+_LOOPBACK_NAMES: Final = (b"127.0.0.1", b"localhost", b"[::1]")
+_BACKLOG: Final = 128
+_SWEEPS_PER_LIMIT: Final = 20  # every 250 ms with the real limits
+_TOKEN_BYTES: Final = 16  # 128 bits (promise R56)
+
+
+def new_path() -> str:
+    """Makes the one path that is answered; nobody guesses it (promise R56)."""
+    return f"/hook/{secrets.token_hex(_TOKEN_BYTES)}"
+
+
+def bind(port: int = 0) -> socket.socket:
+    """Takes a port on 127.0.0.1 and queues connections from then on (promise R55).
+
+    Raises:
+        LocalError: the port is taken or not allowed.
+    """
+    taken = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", port))
+        taken.listen(_BACKLOG)
+    except OSError as error:
+        taken.close()
+        raise LocalError(
+            f"Port {port} of this machine cannot be used: {(error.strerror or '').lower()}.",
+            code="port_unavailable",
+        ) from error
+    return taken
+
+
+class Door:
+    """Decides by the head alone who may send: host, origin, then method and path (R55, R56)."""
+
+    def __init__(self, path: str, hosts: Iterable[str] = ()) -> None:
+        self._target = path.encode()
+        self._hosts = {*_LOOPBACK_NAMES, *(host.lower().encode() for host in hosts)}
+
+    def check(self, head: Head) -> None:
+        """Lets a head pass.
+
+        Raises:
+            Refused: 421 for another host, 403 with an Origin, 404 for all but the one POST.
+        """
+        hosts = head.values(b"host")
+        if not hosts or _without_port(hosts[0].lower()) not in self._hosts:
+            raise Refused(421)
+        if head.values(b"origin"):
+            raise Refused(403)
+        if head.method != b"POST" or not secrets.compare_digest(head.target, self._target):
+            raise Refused(404)
+
+
+class Receiver:
+    """Serves one bound socket until it is closed."""
+
+    def __init__(self, gate: Gate) -> None:
+        self._gate = gate
+        self._server: asyncio.Server | None = None
+        self._sweeper: asyncio.Task[None] | None = None
+        self._open: set[Connection] = set()
+
+    async def start(self, bound: socket.socket) -> None:
+        """Accepts connections; what was sent since `bind` waits in the queue."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._admit, sock=bound, backlog=_BACKLOG)
+        self._sweeper = loop.create_task(self._sweep())
+
+    async def stop_accepting(self) -> None:
+        """Takes no new connection; those that are open go on."""
+        if self._server is not None:
+            self._server.close()
+
+    async def close(self) -> None:
+        """Ends every connection; answers that were given are still sent."""
+        await self.stop_accepting()
+        for connection in tuple(self._open):
+            connection.finish()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._sweeper
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return len(self._open)
+
+    def _admit(self) -> Connection:
+        """Makes room for a new connection by cutting the one that does the least.
+
+        A thousand idle sockets may not keep a delivery out; one that is being served stays.
+        """
+        limit = self._gate.limits.connections
+        idle = [one for one in self._open if one.phase in _EXPENDABLE]
+        if idle and len(self._open) >= limit:
+            min(idle, key=lambda one: (_EXPENDABLE.index(one.phase), one.since)).cut()
+        served = sum(one.phase not in _EXPENDABLE for one in self._open)
+        return Connection(self._gate, self._open, full=served >= limit)
+
+    async def _sweep(self) -> None:
+        limits = self._gate.limits
+        shortest = min(limits.head_seconds, limits.body_seconds, limits.answer_seconds)
+        while True:
+            await asyncio.sleep(shortest / _SWEEPS_PER_LIMIT)
+            now = asyncio.get_running_loop().time()
+            for connection in tuple(self._open):
+                connection.expire(now)
+
+
+_EXPENDABLE: Final = (Phase.LINGER, Phase.NEW, Phase.HEAD, Phase.KEPT)
+
+
+def _without_port(host: bytes) -> bytes:
+    name, colon, port = host.rpartition(b":")
+    return name if colon and port.isdigit() else host

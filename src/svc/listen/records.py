@@ -1,0 +1,202 @@
+"""What happens while listening, as values; whoever shows them decides how."""
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """Deliveries are accepted from now on. `events` is empty when the endpoint is not ours."""
+
+    time: float
+    url: str
+    targets: tuple[str, ...]
+    events: tuple[str, ...]
+    mode: str
+    endpoint: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "record": "ready",
+            "time": iso(self.time),
+            "url": self.url,
+            "targets": list(self.targets),
+            "events": list(self.events),
+            "mode": self.mode,
+            "endpoint": self.endpoint,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EventReceived:
+    """A verified delivery, kept in the inbox. `amount` is in minor units of `currency`.
+
+    `duplicate`: the event came before. `out_of_order`: a later change of the same object came
+    before. `wrong_mode`: a live event on a test listener or the reverse; it is not forwarded.
+    """
+
+    time: float
+    id: str
+    type: str
+    object_id: str
+    created: str
+    livemode: bool | None
+    amount: int | None
+    currency: str | None
+    duplicate: bool
+    out_of_order: bool
+    wrong_mode: bool
+    payload: bytes
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "record": "event",
+            "time": iso(self.time),
+            "id": self.id,
+            "type": self.type,
+            "created": self.created,
+            "livemode": self.livemode,
+            "object_id": self.object_id,
+            "verified": True,
+            "duplicate": self.duplicate,
+            "out_of_order": self.out_of_order,
+            "wrong_mode": self.wrong_mode,
+            "payload_base64": base64.b64encode(self.payload).decode(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A delivery that was not accepted: why, in the verifier's word and in a sentence.
+
+    Never carries the payload (promise R49). `size` is in bytes.
+    """
+
+    time: float
+    reason: str
+    message: str
+    size: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "record": "rejected",
+            "time": iso(self.time),
+            "reason": self.reason,
+            "message": self.message,
+            "verified": False,
+            "size": self.size,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Forwarded:
+    """One attempt to hand an event to a target; `status` is None when no answer came.
+
+    `reply` is the beginning of the answer's body. `retry_in` is in seconds, None when this was
+    the last attempt.
+    """
+
+    time: float
+    id: str
+    type: str
+    url: str
+    status: int | None
+    milliseconds: float
+    attempt: int
+    error: str | None
+    reply: bytes
+    retry_in: float | None
+
+    @property
+    def succeeded(self) -> bool:
+        """True for a 2xx answer (spec: Delivery 1)."""
+        return is_success(self.status)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "record": "forward",
+            "time": iso(self.time),
+            "id": self.id,
+            "type": self.type,
+            "url": self.url,
+            "status": self.status,
+            "milliseconds": round(self.milliseconds, 3),
+            "attempt": self.attempt,
+            "error": self.error,
+            "reply": self.reply.decode("utf-8", "replace"),
+            "retry_in": self.retry_in,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TunnelUp:
+    """The public address leads here from now on."""
+
+    time: float
+    url: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"record": "tunnel", "time": iso(self.time), "state": "up", "url": self.url}
+
+
+@dataclass(frozen=True, slots=True)
+class TunnelDown:
+    """The public address leads nowhere until the next TunnelUp."""
+
+    time: float
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"record": "tunnel", "time": iso(self.time), "state": "down", "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What happened in all. `refused`: requests that were no deliveries (other path, host ...).
+
+    `undelivered`: events of which a forward failed for good or has not succeeded yet.
+    `until_reached` is None when nothing was waited for.
+    """
+
+    time: float
+    seconds: float
+    received: int
+    duplicates: int
+    rejected: int
+    refused: int
+    withheld: int
+    forwarded: int
+    undelivered: int
+    until_reached: bool | None
+
+    def to_dict(self) -> Mapping[str, Any]:
+        return {
+            "record": "summary",
+            "time": iso(self.time),
+            "seconds": round(self.seconds, 3),
+            "received": self.received,
+            "duplicates": self.duplicates,
+            "rejected": self.rejected,
+            "refused": self.refused,
+            "withheld": self.withheld,
+            "forwarded": self.forwarded,
+            "undelivered": self.undelivered,
+            "until_reached": self.until_reached,
+        }
+
+
+Record = Ready | EventReceived | Rejected | Forwarded | TunnelUp | TunnelDown | Summary
+
+
+def is_success(status: int | None) -> bool:
+    """True for a 2xx answer (spec: Delivery 1)."""
+    return status is not None and 200 <= status < 300  # noqa: PLR2004  what 2xx means
+
+
+def iso(seconds: float) -> str:
+    """Writes unix seconds as UTC with milliseconds."""
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"

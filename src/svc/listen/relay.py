@@ -1,0 +1,243 @@
+"""The loop of `svc events listen`: receive, verify, keep, answer, forward. Prints nothing."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from svc.clock import Clock
+from svc.errors import LocalError
+from svc.listen.connection import Gate, Limits
+from svc.listen.delivery import Delivery
+from svc.listen.dispatch import Desk, Dispatcher
+from svc.listen.flights import Flights
+from svc.listen.forward import HeaderText
+from svc.listen.framing import Head, Request
+from svc.listen.inbox import Arrival, Inbox, Kept, Outcome
+from svc.listen.intake import Intake, Sequencer
+from svc.listen.keeper import Keeper
+from svc.listen.lane import Manner
+from svc.listen.progress import Progress, Until
+from svc.listen.readiness import ready_file
+from svc.listen.receiver import Door, Receiver
+from svc.listen.records import EventReceived, Ready, Record, Rejected, Summary
+from svc.listen.routes import Routes
+
+_GRACE_SECONDS: Final = 0.5  # promise R78: stopped in under a second
+_LOOK_SECONDS: Final = 0.02
+_CHORES_SECONDS: Final = 3600.0
+_TOO_LARGE: Final = 413
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that a listener was told; `timeout` is in seconds.
+
+    `path` is the one path that is answered, `hosts` the names of a tunnel, `url` what the service
+    was told, `events` what it was asked for.
+    """
+
+    mode: Literal["test", "live"]
+    secrets: tuple[str, ...]
+    path: str
+    url: str
+    routes: Routes
+    events: tuple[str, ...] = ()
+    endpoint: str | None = None
+    hosts: tuple[str, ...] = ()
+    ack: Literal["received", "forwarded"] = "received"
+    manner: Manner = field(default_factory=Manner)
+    headers: tuple[HeaderText, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    until: Until | None = None
+    timeout: float | None = None
+    ready_file: Path | None = None
+
+
+class Relay:
+    """One listener; made and run inside an event loop, once."""
+
+    def __init__(
+        self, plan: Plan, inbox: Inbox, clock: Clock, tell: Callable[[Record], None]
+    ) -> None:
+        """Checks the secrets first.
+
+        Raises:
+            SignatureError: a secret cannot be one (promise R48).
+        """
+        self._plan = plan
+        self._clock = clock
+        self._tell = tell
+        self._intake = Intake(plan.secrets)
+        self._sequencer = Sequencer()
+        self._progress = Progress(plan.until)
+        self._flights = Flights()
+        self._inbox = inbox
+        self._keeper = Keeper(inbox)
+        self._closing = False
+        self._stop = asyncio.Event()
+        # Under `forwarded` the sender tries again; a second hand at it would only double events.
+        manner = replace(plan.manner, retry="off") if plan.ack == "forwarded" else plan.manner
+        desk = Desk(
+            inbox, self._keeper, self._flights, self._progress, clock, tell, self._look_for_end
+        )
+        self._dispatcher = Dispatcher(plan.routes, manner, plan.headers, desk)
+
+    async def run(self, bound: socket.socket) -> Summary:
+        """Serves a socket from `receiver.bind` until it is told to stop, or by the plan.
+
+        Raises:
+            LocalError: the ready file cannot be written.
+        """
+        started = self._clock.monotonic()
+        door = Door(self._plan.path, self._plan.hosts)
+        receiver = Receiver(Gate(door.check, self._take, self._refused, self._plan.limits))
+        await receiver.start(bound)
+        chores = asyncio.ensure_future(self._chores())
+        try:
+            self._dispatcher.start()
+            ready = self._ready()
+            with ready_file(self._plan.ready_file, ready):
+                self._tell(ready)
+                await self._wait()
+        finally:
+            self._closing = True
+            await receiver.stop_accepting()
+            chores.cancel()
+            await self._dispatcher.close(_GRACE_SECONDS)
+            await self._keeper.close()
+            await receiver.close()
+        summary = self._progress.summary(self._clock.now(), self._clock.monotonic() - started)
+        self._tell(summary)
+        return summary
+
+    def stop(self) -> None:
+        """Ends `run` soon; may be called from a signal handler of the loop."""
+        self._stop.set()
+
+    def _ready(self) -> Ready:
+        plan = self._plan
+        targets = tuple(str(target) for target in plan.routes.targets)
+        return Ready(self._clock.now(), plan.url, targets, plan.events, plan.mode, plan.endpoint)
+
+    async def _wait(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._plan.timeout):
+                await self._first_end()
+                if self._progress.reached:
+                    await self._drain()
+
+    async def _first_end(self) -> None:
+        stopped = asyncio.ensure_future(self._stop.wait())
+        ends: list[asyncio.Future[Any]] = [stopped, self._keeper.broken]
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopped.cancel()
+        if self._keeper.broken.done():
+            self._keeper.broken.result()
+
+    async def _drain(self) -> None:
+        """Lets the events that came with the awaited one arrive as well."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._plan.manner.seconds):
+                while not self._dispatcher.idle:  # noqa: ASYNC110  at the end only, and bounded
+                    await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _chores(self) -> None:
+        while True:
+            with suppress(LocalError):  # it is tried again in an hour
+                await self._keeper.read(lambda: self._inbox.prune(self._clock.now()))
+            await asyncio.sleep(_CHORES_SECONDS)
+
+    def _take(self, request: Request, answer: Callable[[int], None]) -> None:
+        if self._closing:
+            answer(503)
+            return
+        verdict = self._intake.judge(request, self._clock.now())
+        if isinstance(verdict, Rejected):
+            answer(400)
+            self._reject(verdict)
+            return
+        event_id = verdict.facts.id
+        wrong_mode = verdict.facts.livemode not in (None, self._plan.mode == "live")
+        if self._plan.ack == "forwarded" and not wrong_mode:
+            if self._flights.join(event_id, answer):
+                self._received(verdict, duplicate=True, wrong_mode=False)
+                return
+            self._flights.start(event_id, answer)
+        arrival = Arrival(verdict, self._outcome(verdict, wrong_mode=wrong_mode))
+        self._keeper.keep(arrival, lambda kept: self._kept(arrival, kept, answer))
+
+    def _outcome(self, delivery: Delivery, *, wrong_mode: bool) -> Outcome | None:
+        if wrong_mode:
+            return "withheld"
+        return None if self._plan.routes.match(delivery.facts.type) else "unrouted"
+
+    def _kept(
+        self, arrival: Arrival, kept: Kept | LocalError, answer: Callable[[int], None]
+    ) -> None:
+        delivery = arrival.delivery
+        event_id = delivery.facts.id
+        if isinstance(kept, LocalError):
+            self._flights.land(event_id, 503)
+            answer(503)
+            reason = Rejected(self._clock.now(), "not_stored", str(kept), len(delivery.body))
+            self._reject(reason)
+            return
+        on_its_way = arrival.outcome is None and kept.open
+        if self._plan.ack == "received" or not on_its_way:
+            self._flights.land(event_id, 200)
+            answer(200)
+        self._received(delivery, duplicate=kept.duplicate, wrong_mode=arrival.outcome == "withheld")
+        if kept.duplicate:
+            return
+        if arrival.outcome is None:
+            self._dispatcher.dispatch(kept.seq, delivery, again=kept.again)
+        elif arrival.outcome == "unrouted":
+            self._progress.ended(delivery.facts.type)
+            self._look_for_end()
+
+    def _received(self, delivery: Delivery, *, duplicate: bool, wrong_mode: bool) -> None:
+        progress, facts = self._progress, delivery.facts
+        progress.received += 1
+        progress.duplicates += duplicate
+        progress.withheld += wrong_mode and not duplicate
+        late = not duplicate and self._sequencer.is_late(facts)
+        self._tell(
+            EventReceived(
+                delivery.received_at,
+                facts.id,
+                facts.type,
+                facts.object_id,
+                facts.created,
+                facts.livemode,
+                facts.amount,
+                facts.currency,
+                duplicate,
+                late,
+                wrong_mode,
+                delivery.body,
+            )
+        )
+
+    def _reject(self, rejected: Rejected) -> None:
+        self._progress.rejected += 1
+        self._tell(rejected)
+
+    def _refused(self, status: int, head: Head | None) -> None:
+        """Counts strangers; only a delivery that came to the right door is worth a line."""
+        if head is None or status != _TOO_LARGE:
+            self._progress.refused += 1
+            return
+        sizes = head.values(b"content-length")
+        size = int(sizes[0]) if sizes else self._plan.limits.body_bytes
+        message = f"The body is over {self._plan.limits.body_bytes} bytes."
+        self._reject(Rejected(self._clock.now(), "body_too_large", message, size))
+
+    def _look_for_end(self) -> None:
+        if self._progress.reached:
+            self.stop()

@@ -1,0 +1,107 @@
+"""Which target gets which event: `[GLOB=]URL`, repeatable."""
+
+import difflib
+import fnmatch
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from svc.errors import UsageError
+from svc.listen.targets import Target
+from svc.spec import EVENT_TYPES
+
+_GLOB: Final = re.compile(r"([a-z_.*?\[\]!-]+)=(.+)", re.IGNORECASE | re.DOTALL)
+_WILD: Final = frozenset("*?[")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One target; `glob` is None for a target that takes what no other route matches."""
+
+    glob: str | None
+    target: Target
+
+
+class Routes:
+    """All routes of a listener.
+
+    An event goes to every target whose glob matches its type; where none does, to every target
+    that was given without a glob.
+    """
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self._routes = tuple(dict.fromkeys(routes))
+        self._found: dict[str, tuple[Target, ...]] = {}
+
+    @classmethod
+    def parse(cls, texts: Sequence[str], *, allow_remote: bool = False) -> "Routes":
+        """Reads the values of `--forward-to`.
+
+        Raises:
+            UsageError: a malformed address, or a glob that no event type matches.
+        """
+        return cls([_route(text, allow_remote=allow_remote) for text in texts])
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """All targets, each once, in the order in which they were given."""
+        return tuple(dict.fromkeys(route.target for route in self._routes))
+
+    def match(self, event_type: str) -> tuple[Target, ...]:
+        """Gives the targets of one event type; none at all means that it is only kept."""
+        found = self._found.get(event_type)
+        if found is None:
+            found = self._look_up(event_type)
+            if event_type in EVENT_TYPES:  # the others are the sender's choice and have no end
+                self._found[event_type] = found
+        return found
+
+    def _look_up(self, event_type: str) -> tuple[Target, ...]:
+        named = [
+            route.target
+            for route in self._routes
+            if route.glob is not None and fnmatch.fnmatchcase(event_type, route.glob)
+        ]
+        return tuple(dict.fromkeys(named or self._unnamed()))
+
+    def _unnamed(self) -> list[Target]:
+        return [route.target for route in self._routes if route.glob is None]
+
+
+def select_events(texts: Sequence[str]) -> tuple[str, ...]:
+    """Reads the values of `--events`: names and globs, commas allowed; nothing means all types.
+
+    Raises:
+        UsageError: a name or glob that no event type matches.
+    """
+    globs = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    for glob in globs:
+        check_glob(glob)
+    if not globs:
+        return EVENT_TYPES
+    return tuple(
+        name for name in EVENT_TYPES if any(fnmatch.fnmatchcase(name, glob) for glob in globs)
+    )
+
+
+def check_glob(glob: str) -> None:
+    """Refuses what would silently match nothing.
+
+    Raises:
+        UsageError: no event type matches; the nearest name is suggested.
+    """
+    if any(fnmatch.fnmatchcase(name, glob) for name in EVENT_TYPES):
+        return
+    near = difflib.get_close_matches(glob, EVENT_TYPES, 1, 0.5)
+    hint = f"Did you mean {near[0]}?" if near else "The types: " + ", ".join(EVENT_TYPES)
+    kind = "pattern matches no event type" if _WILD & set(glob) else "is no event type"
+    raise UsageError(f"{glob!r} {kind}." if kind[0] == "i" else f"{glob!r}: the {kind}.", hint=hint)
+
+
+def _route(text: str, *, allow_remote: bool) -> Route:
+    match = _GLOB.fullmatch(text)
+    if match is None or "://" in match[1]:
+        return Route(None, Target.parse(text, allow_remote=allow_remote))
+    check_glob(match[1])
+    return Route(match[1], Target.parse(match[2], allow_remote=allow_remote))

@@ -1,0 +1,96 @@
+"""Where events are forwarded to: addresses, and the check that they lie on this machine (R53)."""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from svc.errors import UsageError
+
+_SHAPE: Final = re.compile(
+    r"(?:(?P<scheme>https?)://)?"
+    r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?)?"
+    r"(?::(?P<port>[0-9]{1,5}))?"
+    r"(?P<path>/[!-~]*)?"
+)
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_PORT_MAX: Final = 65535
+_NUMERIC: Final = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)(?:\.(?:0x[0-9a-f]*|[0-9]+))*")
+# Where clouds hand out their machines' credentials; no option opens these.
+_NEVER: Final = frozenset(map(ipaddress.ip_address, ("169.254.169.254", "fd00:ec2::254")))
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One place to forward to; `path` holds the query too."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    allow_remote: bool = False
+
+    @classmethod
+    def parse(cls, text: str, *, allow_remote: bool = False) -> "Target":
+        """Reads `3000`, `:3000/x`, `localhost:3000/x` or a whole URL.
+
+        Raises:
+            UsageError: it is malformed, or not on this machine and `allow_remote` is off (R53).
+        """
+        match = _SHAPE.fullmatch(_spelled_out(text))
+        if match is None or "#" in (match["path"] or ""):
+            raise _refusal(text, "it is no address")
+        scheme, host = match["scheme"] or "http", (match["host"] or "localhost").strip("[]").lower()
+        if match["scheme"] is None and match["port"] is None and "." not in host:
+            raise _refusal(text, "it has no port")
+        port = int(match["port"] or _DEFAULT_PORTS[scheme])
+        if not 0 < port <= _PORT_MAX:
+            raise _refusal(text, "its port is impossible")
+        target = cls(scheme, host, port, match["path"] or "/", allow_remote)
+        target.check_host(text)
+        return target
+
+    def check_host(self, text: str) -> None:
+        """Refuses addresses that are plainly elsewhere or written in a misleading way."""
+        address = _literal(self.host)
+        if address is not None and not self.allows(address):
+            raise _refusal(text, "it is not on this machine", remote=True)
+        if address is None and _NUMERIC.fullmatch(self.host):
+            raise _refusal(text, "its host is an address in an unusual form")
+
+    def allows(self, address: Address) -> bool:
+        """Says whether a connection to this address may be made (promise R53)."""
+        mapped = getattr(address, "ipv4_mapped", None)
+        if address in _NEVER or mapped in _NEVER:
+            return False
+        return self.allow_remote or (address.is_loopback and mapped is None)
+
+    @property
+    def authority(self) -> str:
+        """The value of the Host header."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    def __str__(self) -> str:
+        path = "" if self.path == "/" else self.path
+        return f"{self.scheme}://{self.authority}{path}"
+
+
+def _spelled_out(text: str) -> str:
+    return f":{text}" if re.fullmatch(r"[0-9]{1,5}(?:/.*)?", text) else text
+
+
+def _literal(host: str) -> Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
+def _refusal(text: str, why: str, *, remote: bool = False) -> UsageError:
+    hint = "Give a port, host:port/path or a URL, such as 3000 or http://localhost:3000/webhooks"
+    if remote:
+        hint = "Forward to this machine, or add --allow-remote-forward if it is yours."
+    return UsageError(f"Cannot forward to {text!r}: {why}.", hint=hint)
