@@ -64,6 +64,7 @@ class ListOptions:
     created_gt: str | None = None
     created_lte: str | None = None
     created_lt: str | None = None
+    raw_csv: bool = False
 
 
 @dataclass
@@ -135,6 +136,7 @@ def list_options() -> list[TyperOption]:
         option("--created-lte", metavar="TIME", help="Created at or before."),
         option("--created-lt", metavar="TIME", help="Created before."),
         option("--param", metavar="KEY=VALUE", multiple=True, help="Any other query parameter."),
+        option("--raw-csv", help="Leave cells as they are that a spreadsheet runs.", is_flag=True),
     ]
 
 

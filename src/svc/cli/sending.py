@@ -13,14 +13,17 @@ from svc.spec import LIMIT_MAX
 if TYPE_CHECKING:  # help needs none of these; what runs imports what it uses
     from svc.client.client import Client
     from svc.client.replies import Reply
+    from svc.render.output import Output
 
 MakeCall = Callable[..., Call]
 
 
 def send_read(session: Session, call: Call) -> None:
     """Sends a GET and prints its answer: an object, or a list as the service sent it."""
+    out = session.out  # made first: a wrong --query must be refused before anything is sent
     with session.client() as client:
-        show_reply(session, client.send(call))
+        reply = client.send(call)
+    show_reply(session, out, reply)
 
 
 def send_write(
@@ -45,11 +48,12 @@ def send_write(
         return
     from svc.cli.confirm import confirm_money
 
+    out = session.out  # made first: a wrong --query must be refused before anything is sent
     with session.client() as client:
         confirm_money(session, money, body)
         reply = client.send(call, idempotency_key=asked.idempotency_key)
         session.note_done(reply.data)
-        show_reply(session, _settled(session, client, reply, settles))
+        show_reply(session, out, _settled(session, client, reply, settles))
 
 
 def _show_request(session: Session, call: Call, *, as_curl: bool) -> None:
@@ -74,17 +78,18 @@ def send_list(session: Session, make: MakeCall, filters: Mapping[str, str]) -> N
         send_read(session, call)
         return
     session.is_long_running()
+    out = session.out
     with session.client() as client:
-        session.out.stream(_objects(client, call, asked.max))
+        out.stream(_objects(client, call, asked.max))
 
 
-def show_reply(session: Session, reply: "Reply") -> None:
+def show_reply(session: Session, out: "Output", reply: "Reply") -> None:
     """Prints one answer."""
     data = reply.data
     if isinstance(data, dict) and data.get("object") == "list":
-        session.out.page(reply.text, data, next_command=_next_command(session, data))
+        out.page(reply.text, data, next_command=_next_command(session, data))
     else:
-        session.out.one(reply.text, data)
+        out.one(reply.text, data)
 
 
 def _objects(client: "Client", call: Call, most: int | None) -> Iterator[tuple[str, object]]:

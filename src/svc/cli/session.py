@@ -135,6 +135,7 @@ class Session:
             fields=fields,
             utc=bool(asked.utc),
             now=self.clock.now,
+            raw_csv=self.given.listing.raw_csv,
         )
 
     # --- the service ------------------------------------------------------------------------
