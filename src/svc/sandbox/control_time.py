@@ -1,6 +1,7 @@
 """Control of time and of the sandbox as a whole: health, clock, advance, reset, settings."""
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from svc import __version__
 from svc.sandbox import settings, times
@@ -8,13 +9,21 @@ from svc.sandbox.checks import Choice, Integer, Text, Timestamp
 from svc.sandbox.control_call import Call, Control
 from svc.sandbox.documents import Doc
 from svc.sandbox.engine import Engine
-from svc.sandbox.params import Field
+from svc.sandbox.params import Field, Kind, Settings
 from svc.sandbox.problems import Problem, invalid, missing
 from svc.sandbox.times import SECOND, micros, moment, parse, text
 
 _SEED_MAX: Final = 2**63 - 1
 _LAST: Final = "9000-01-01T00:00:00Z"  # dates end in 9999, and what is scheduled must fit too
 _JUMP_MAX: Final = (parse(_LAST) - times.EPOCH).days * 86400
+
+
+@dataclass(frozen=True, slots=True)
+class _Anything(Kind):
+    """A value that is looked at elsewhere."""
+
+    def check(self, value: Any, name: str, settings: Settings) -> Any:  # noqa: ARG002
+        return value
 
 
 def shown_health(engine: Engine) -> Doc:
@@ -73,6 +82,15 @@ async def advance(call: Call) -> Doc:
 
 async def reset(call: Call) -> Doc:
     await call.engine.reset(seed=call.params.get("seed"), fixture=call.params.get("fixture"))
+    return shown_health(call.engine)
+
+
+async def export(call: Call) -> Doc:
+    return await call.engine.export()
+
+
+async def restore(call: Call) -> Doc:
+    await call.engine.restore(call.params)
     return shown_health(call.engine)
 
 
@@ -140,6 +158,13 @@ CONTROLS: Final = (
         "/reset",
         reset,
         (Field("seed", Integer(0, _SEED_MAX)), Field("fixture", Text())),
+    ),
+    Control("GET", "/export", export),
+    Control(
+        "POST",
+        "/import",
+        restore,
+        (Field("object", _Anything()), Field("format", _Anything()), Field("tables", _Anything())),
     ),
     Control("GET", "/settings", read_settings),
     Control("POST", "/settings", change_settings, settings.FIELDS),

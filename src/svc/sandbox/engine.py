@@ -5,11 +5,12 @@ from collections.abc import Callable, Mapping
 from typing import Literal, TypeVar
 
 from svc.clock import Clock, SystemClock
-from svc.sandbox import resending, results
+from svc.sandbox import archive, resending, results
 from svc.sandbox.clock import ClockMode, VirtualClock
 from svc.sandbox.courier import Courier
 from svc.sandbox.deliveries import Delivery
 from svc.sandbox.delivery import HttpSender, Sender
+from svc.sandbox.documents import Doc
 from svc.sandbox.groups import GroupCommit
 from svc.sandbox.ids import IdSource, Random
 from svc.sandbox.runner import Counts, Handler, Pause, Runner, pause
@@ -164,18 +165,19 @@ class Engine:
 
         The clock follows the real one again.
         """
-        async with self._runner.lock:
-            await self._courier.ground(0)
-            await self._groups.settled()
-            before = self._ground.ids, self._clock.dump()
-            try:
-                await self._groups.run("test", lambda world: self._refill(world, seed, fixture))
-            except BaseException:
-                self._ground.ids = before[0]
-                self._clock.load(before[1])
-                raise
-            self._runner.forget()
-        self._runner.wake()
+        await self._replace(lambda world: self._refill(world, seed, fixture))
+
+    async def export(self) -> Doc:
+        """The whole state as one document."""
+        return await self._groups.read("test", lambda world: archive.dump(world.store))
+
+    async def restore(self, state: Doc) -> None:
+        """Puts an exported state in place of the present one, clock and ids included.
+
+        Raises:
+            Problem: it is no state of this format; nothing was changed.
+        """
+        await self._replace(lambda world: self._reload(world, state))
 
     async def resend(self, mode: str, event: str, endpoint: str | None = None) -> list[Delivery]:
         """Delivers an event once more, now, and returns how the attempts went.
@@ -189,6 +191,26 @@ class Engine:
         for job in owed:
             await self._courier.finish_now(job)
         return await self._groups.read(mode, lambda world: resending.outcome(world, owed))
+
+    async def _replace(self, fill: Callable[[World], None]) -> None:
+        """Changes everything at once, while no job runs and no attempt is under way."""
+        async with self._runner.lock:
+            await self._courier.ground(0)
+            await self._groups.settled()
+            before = self._ground.ids, self._clock.dump()
+            try:
+                await self._groups.run("test", fill)
+            except BaseException:
+                self._ground.ids = before[0]
+                self._clock.load(before[1])
+                raise
+            self._runner.forget()
+        self._runner.wake()
+
+    def _reload(self, world: World, state: Doc) -> None:
+        archive.restore(world.store, state)
+        self._ground.settings.forget()
+        self._groups.load_state()
 
     def _refill(self, world: World, seed: int | None, fixture: str | None) -> None:
         world.store.wipe()

@@ -31,7 +31,7 @@ class GroupCommit:
         self._changes = 0
         self._moved = False
         self.on_job: Callable[[], None] = _nothing
-        self._load_state()
+        self.load_state()
 
     async def run(self, mode: str, fn: Callable[[World], T], now: int | None = None) -> T:
         """Runs `fn` and returns when its effects are on disk; `now` is in microseconds.
@@ -118,7 +118,7 @@ class GroupCommit:
             self._store.write(sql, _STATE, shown)
             self._moved = False
 
-    def _load_state(self) -> None:
+    def load_state(self) -> None:
         """Takes ids and clock up where the last commit left them."""
         row = self._store.one("SELECT value FROM meta WHERE name = ?", _STATE)
         if row is not None:
@@ -131,7 +131,7 @@ class GroupCommit:
         self._store.rollback()
         self._ground.settings.forget()
         with suppress(LocalError):  # a disk that cannot be read either: every call fails anyway
-            self._load_state()
+            self.load_state()
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             if not waiter.done():

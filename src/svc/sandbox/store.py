@@ -27,8 +27,8 @@ class Store:
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self._db = connection
         self.path = path
-        found = self.one("SELECT COALESCE(MAX(seq), 0) FROM docs")
-        self._sequence: int = found[0] if found else 0
+        self._sequence = 0
+        self.recount()
 
     @classmethod
     def open(cls, path: str) -> "Store":
@@ -76,6 +76,11 @@ class Store:
         """The creation sequence of one more document; a call that fails leaves a gap."""
         self._sequence += 1
         return self._sequence
+
+    def recount(self) -> None:
+        """Takes the creation sequence up behind the newest document."""
+        found = self.one("SELECT MAX(seq) FROM docs")
+        self._sequence = (found and found[0]) or 0
 
     def one(self, sql: str, *args: Value) -> Row | None:
         """The first row, or None."""

@@ -362,3 +362,76 @@ def test_reset_takes_a_seed(play: Callable[..., None], kit: "Kit") -> None:
         assert await first(1) == await first(1) != await first(2)
 
     play(story)
+
+
+def test_exported_state_is_restored_whole(
+    play: Callable[..., None], kit: "Kit", lab: "Lab"
+) -> None:
+    """Objects, events, jobs, deliveries, balances, settings, clock and ids come back (F.1)."""
+
+    async def fill(api: Api) -> None:
+        await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
+        await api.engine.run("test", lambda world: kit.emit_paid(world, note="Grüße \ud83d"))
+        await api.engine.run("live", lambda world: world.set_balance("EUR", 5))
+        await api.engine.run(
+            "test",
+            lambda world: world.put_result("key", "print", 200, b'{"a":"\xc3\xbc"}', world.now),
+        )
+        await api.post("/settings", smart_retries=True)
+        await api.post("/clock/advance", seconds=700)
+
+    async def story(api: Api) -> None:
+        await fill(api)
+        state = await api.get("/export")
+        next_id = (await api.engine.run("test", kit.new_order))["id"]
+        for _ in range(2):  # into another state, then into a new one
+            assert (await api.post("/import", **state))["now"] == "2026-10-01T09:11:40Z"
+            again = await api.get("/export")
+            state["tables"].pop("meta"), again["tables"].pop("meta")  # counts the starts
+            assert again == state
+            state = await api.get("/export")
+            assert (await api.engine.run("test", kit.new_order))["id"] == next_id
+            assert (await api.get("/settings"))["smart_retries"] is True
+            assert (await api.get("/clock"))["next_job_at"] == "2026-10-01T10:11:00Z"
+            held = await api.engine.read("test", lambda world: world.get_result("key"))
+            assert held is not None
+            assert held.body == b'{"a":"\xc3\xbc"}'
+            await api.post("/reset")
+
+    play(story)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda state: state.clear(),
+        lambda state: state.update(format=0),
+        lambda state: state["tables"].pop("docs"),
+        lambda state: state["tables"].update(docs=None),
+        lambda state: state["tables"].update(docs=[{"id": "ord_1"}]),
+        lambda state: state["tables"].update(
+            balances=[{"mode": "test", "currency": "EUR", "amount": None}]
+        ),
+        lambda state: state["tables"].update(
+            balances=[{"mode": "test", "currency": "EUR", "amount": 2**80}]
+        ),
+        lambda state: state["tables"].update(
+            balances=[{"mode": "test", "currency": [], "amount": 1}]
+        ),
+    ],
+)
+def test_state_that_does_not_fit_changes_nothing(
+    play: Callable[..., None], kit: "Kit", spoil: Callable[[Any], Any]
+) -> None:
+    """A document that is no export is refused as a whole."""
+
+    async def story(api: Api) -> None:
+        state = await api.get("/export")
+        doc = await api.engine.run("test", kit.new_order)
+        spoil(state)
+        refused = await api.refused("POST", "/import", **state)
+        assert refused == (400, "sandbox_error", "state_invalid", None)
+        assert await api.engine.read("test", lambda world: world.get("order", doc["id"])) == doc
+        assert api.engine.clock.mode == "frozen"
+
+    play(story)
