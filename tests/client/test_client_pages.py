@@ -8,7 +8,7 @@ import pytest
 
 from svc.client import orders
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
-from svc.client.pages import WINDOW, pages
+from svc.client.pages import WINDOW, Walk, pages
 from svc.errors import NetworkError, NotFound, PartlyDone, ReplyContradiction, SvcError
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ BREAKS = {
     "back to the start": [page(["b"], more=True), page(["a"], more=True)],
     "over the limit": [page(["b", "c", "d"])],
     "no id": [page([None])],
-    "nothing new": [page(["a"], more=True)],
+    "nothing new": [page(["x"], more=True), page(["y"])],
 }
 
 
@@ -151,13 +151,23 @@ def test_an_object_that_comes_twice_is_given_once(bench: "type[Bench]") -> None:
     assert collect(made) == (["a", "b", "c"], None)
 
 
-def test_memory_stays_flat_over_many_objects(bench: "type[Bench]") -> None:
-    """P5: only the latest ids are remembered, and no loop escapes all the same."""
+def test_a_loop_over_many_objects_is_found(bench: "type[Bench]") -> None:
+    """R18: no loop escapes, however long, and nothing of it is given twice."""
     results = [page([f"o{n}_{i}" for i in range(100)], more=True) for n in range(WINDOW // 100 + 5)]
     made = bench(*results, results[0])
     found, error = collect(made)
     assert len(found) == len(set(found)) == 100 * len(results)
     assert isinstance(error, PartlyDone)
+
+
+def test_memory_stays_flat_over_many_objects(bench: "type[Bench]") -> None:
+    """P5: only the latest ids are remembered, and one cursor a page."""
+    walk = Walk(orders.list())
+    for number in range(WINDOW // 100 + 50):
+        made = bench(page([f"o{number}_{i}" for i in range(100)], more=True))
+        walk.take(made.client.send(walk.call))
+    assert len(walk._known) == len(walk._recent) == WINDOW
+    assert len(walk._cursors) == WINDOW // 100 + 50
 
 
 @pytest.mark.parametrize(

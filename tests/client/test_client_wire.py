@@ -4,13 +4,14 @@ import gzip
 import socket
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from svc.client import orders, refunds
-from svc.client.bodies import BODY_MAX
+from svc.client.bodies import BODY_MAX, Broken, Collector
 from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.deadline import Deadline
@@ -267,6 +268,20 @@ def test_a_gzip_bomb_is_cut(server: "Server", connect: "Connect") -> None:
     assert isinstance(error, OutcomeUnknown)
     assert "16 MiB" in error.message
     assert len(server.requests) == 1
+
+
+def test_a_gzip_bomb_is_not_unpacked() -> None:
+    """R20: what goes over the cap is never in memory."""
+    bomb = gzip.compress(bytes(BODY_MAX * 4))
+    collector = Collector(200, (("content-encoding", "gzip"),))
+    tracemalloc.start()
+    try:
+        with pytest.raises(Broken):
+            collector.add(bomb)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < BODY_MAX * 3
 
 
 def test_an_overlong_body_is_not_even_read(server: "Server", connect: "Connect") -> None:

@@ -1,6 +1,7 @@
 """One connection: a request out, its answer in, and whether it can serve another."""
 
 import socket
+from contextlib import suppress
 
 import h11
 
@@ -28,6 +29,7 @@ class Line:
         self._sock = sock
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADER_MAX)
         self._ended = False
+        self._whole = False
         self.sent = False
         self.received = False
 
@@ -38,13 +40,8 @@ class Line:
             Broken: when no whole answer came.
         """
         self.sent = self.received = False
-        unsent = self._send(self._framed(request), deadline)
-        try:
-            return self._answer(deadline)
-        except Broken as broken:
-            # A server that refuses a body early closes while we still send: its answer counts,
-            # but without one the failed sending is the cause.
-            raise unsent or broken from None
+        self._send(self._framed(request), deadline)
+        return self._answer(deadline)
 
     def tunnel(self, place: str, authorization: str | None, limit: Deadline) -> socket.socket:
         """Asks a proxy to connect to `place` (host:port); gives the socket to use from then on.
@@ -56,12 +53,12 @@ class Line:
         if authorization is not None:
             headers.append(("Proxy-Authorization", authorization))
         ask = WireRequest("CONNECT", place, tuple(headers))
-        unsent = self._send(self._framed(ask), limit)
+        self._send(self._framed(ask), limit)
         try:
             status = self._head(limit).status_code
         except Broken as broken:
             raise Broken(Trouble.NO_CONNECTION, "the proxy does not answer") from broken
-        if unsent is None and 200 <= status < 300:  # noqa: PLR2004
+        if 200 <= status < 300:  # noqa: PLR2004
             return self._sock
         kind = Trouble.NO_CONNECTION if status >= 500 else Trouble.PROXY  # noqa: PLR2004
         raise Broken(kind, f"the proxy answered {status}")
@@ -70,7 +67,7 @@ class Line:
         """Makes the line ready for another request; false if it cannot serve one."""
         both_done = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
         # Bytes beyond the answer would be read as the answer to the next request.
-        if not both_done or self._http.trailing_data[0]:
+        if not (both_done and self._whole) or self._ended or self._http.trailing_data[0]:
             return False
         self._http.start_next_cycle()
         return True
@@ -101,20 +98,20 @@ class Line:
         parts.append(self._http.send(h11.EndOfMessage()))
         return b"".join(part or b"" for part in parts)
 
-    def _send(self, data: bytes, deadline: Deadline) -> Broken | None:
-        """Sends; gives the failure instead of raising it, because an answer may still be there."""
+    def _send(self, data: bytes, deadline: Deadline) -> None:
+        """Sends what can be sent.
+
+        A failure is left for the reading that follows to find: a server that refuses a request
+        early closes while we still send, and then its answer is there all the same.
+        """
         rest = memoryview(data)
-        try:
+        with suppress(OSError):  # TimeoutError is one
             while rest:
                 self._sock.settimeout(_seconds_left(deadline))
                 # Before the call, not after: a failing send may have sent something.
                 self.sent = True
                 rest = rest[self._sock.send(rest) :]
-        except TimeoutError:
-            return Broken(Trouble.TIMEOUT)
-        except OSError as error:
-            return Broken(Trouble.CLOSED, reason(error))
-        return None
+        self._whole = not rest
 
     def _answer(self, deadline: Deadline) -> RawReply:
         head = self._head(deadline)
