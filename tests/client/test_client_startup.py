@@ -9,11 +9,10 @@ HEAVY = (
 ).split()
 
 
-def loaded(code: str, *, isolated: bool = True) -> set[str]:
+def loaded(code: str) -> set[str]:
     script = f"{code}\nimport sys\nprint(*sys.modules)"
-    flags = ["-I"] if isolated else []
     done = subprocess.run(
-        [sys.executable, *flags, "-c", script], capture_output=True, text=True, check=True
+        [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True
     )
     return set(done.stdout.split())
 
