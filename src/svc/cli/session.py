@@ -189,6 +189,7 @@ class Session:
     def client(self) -> "Client":
         """A client of the service; use it in a `with` block."""
         from svc.client.client import Client
+        from svc.client.proxies import chosen
 
         settings = self.settings
         return Client(
@@ -200,7 +201,7 @@ class Session:
             clock=self.clock,
             auth=settings.auth,
             on_attempt=self._tell_attempt if self.given.everywhere.verbose else None,
-            proxy=settings.proxy,
+            proxy=chosen(self.base_url, settings.proxy, self.env),
             ca_bundle=settings.ca_bundle,
         )
 
