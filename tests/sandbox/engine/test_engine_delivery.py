@@ -3,6 +3,8 @@
 import asyncio
 import socket
 import ssl
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -35,6 +37,16 @@ def send(lab: "Lab", receiver: "Receiver", times: int = 1, deadline: float = 5) 
                 await sender.close()
 
     return lab.play(story)
+
+
+def test_sending_loads_no_command_line_of_httpx() -> None:
+    """Where click is installed httpx would load one, with rich and pygments."""
+    code = (
+        "import click, sys, svc.sandbox.delivery;"
+        "print([m for m in ('httpx._main', 'rich', 'pygments') if sys.modules.get(m)])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_request_carries_the_bytes_and_headers_given(lab: "Lab", receiver: "Receiver") -> None:

@@ -131,6 +131,21 @@ def test_read_does_not_show_what_is_not_on_disk(lab: "Lab", kit: "Kit", commits:
     lab.play(story)
 
 
+def test_peek_does_not_wait(lab: "Lab", kit: "Kit", commits: list[str]) -> None:
+    """Looking up whose key it is holds nobody up, whatever is being committed."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            commits.clear()
+            call = asyncio.create_task(engine.run("test", kit.new_order))
+            await asyncio.sleep(0)
+            assert engine.peek("test", lambda world: len(world.find("order"))) == 1
+            assert commits == []
+            await call
+
+    lab.play(story)
+
+
 def test_failed_commit_fails_every_call_of_the_group(
     lab: "Lab", kit: "Kit", monkeypatch: pytest.MonkeyPatch
 ) -> None:
