@@ -251,6 +251,15 @@ def test_pay_pays_an_order_by_its_client_secret(svc: Svc, sandbox: Sandbox) -> N
     assert shown.err.endswith(" is paid.\n")
 
 
+def test_pay_pays_an_order_by_its_id(svc: Svc, sandbox: Sandbox) -> None:
+    """The client secret is shown once; the shopper's part can be played with the id alone."""
+    order = unpaid(sandbox)["id"]
+    assert svc.ok("sandbox", "pay", order)["order"]["status"] == "paid"
+    again = svc("sandbox", "pay", order)
+    assert (again.code, again.error["code"]) == (3, "order_unexpected_state")
+    assert svc("sandbox", "pay", "ord_none").code == 5
+
+
 def test_declined_card_is_refused_with_the_banks_word(svc: Svc, sandbox: Sandbox) -> None:
     """Exit code 3, the decline code in the message, and where the failed payment is."""
     secret = unpaid(sandbox)["client_secret"]
