@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from svc.config import Settings
+from svc.config.model import DEFAULT_PROFILE
 from svc.errors import AuthError, KeyStoreError, UsageError
 from svc.keys import kinds
 from svc.keys.kinds import ApiKey, Kind, Mode
@@ -153,7 +154,7 @@ def _no_key(place: Place, facts: "KeyFacts") -> AuthError:
             f"The {place.mode} key of profile {place.profile} was added for {moved.origin} and is "
             f"not given to {place.origin}.",
             "api_key_missing",
-            f"Add one for it: {_add_command(place)}, or set {VARIABLE}",
+            f"Add one for it: {_add_command(place)} --base-url {place.origin}, or set {VARIABLE}",
         )
     hint = f"Add one: {_add_command(place)}, or set {VARIABLE}"
     if any(each.origin == place.origin and each.mode != place.mode for each in others):
@@ -166,7 +167,8 @@ def _no_key(place: Place, facts: "KeyFacts") -> AuthError:
 
 
 def _add_command(place: Place) -> str:
-    return "svc keys add --live" if place.mode == "live" else "svc keys add"
+    profile = "" if place.profile == DEFAULT_PROFILE else f" --profile {place.profile}"
+    return f"svc keys add{profile}{' --live' if place.mode == 'live' else ''}"
 
 
 def _auth_error(message: str, code: str, hint: str) -> AuthError:

@@ -17,6 +17,7 @@ CALL_SECONDS: Final = 3.0
 PERSON_SECONDS: Final = 60.0
 _NEW: Final = "|new"
 _TIMEOUT: Final = "keyring_timeout"
+_UNLOCK: Final = "Unlock it and run the command again"
 _COPIES_MAX: Final = 8  # items of one name that other programs may have made
 
 
@@ -172,7 +173,7 @@ class KeyStore:
             return _error(
                 f"{_shown(backend)} is locked, and nobody answered its window in time.",
                 "keyring_locked",
-                "Unlock it and run the command again",
+                _UNLOCK,
             )
         return _error(f"{_shown(backend)} did not answer within {self._seconds:g} s.", _TIMEOUT)
 
@@ -186,10 +187,9 @@ class KeyStore:
 def _refusal(backend: Backend, trouble: KeyringTrouble) -> KeyStoreError:
     name = _shown(backend)
     if isinstance(trouble, Locked):
-        hint = "Unlock it and run the command again"
-        return _error(f"{name} is locked: {trouble}.", "keyring_locked", hint)
+        return _error(f"{name} is locked: {trouble}.", "keyring_locked", _UNLOCK)
     if isinstance(trouble, Dismissed):
-        return _error(f"{name} did not get an answer: {trouble}.", "keyring_dismissed")
+        return _error(f"{name} is locked: {trouble}.", "keyring_dismissed", _UNLOCK)
     if isinstance(trouble, Denied):
         return _error(f"{name} does not allow svc to use it ({trouble}).", "keyring_denied")
     return _error(f"{name} failed ({trouble}).", "keyring_failed")
@@ -206,4 +206,4 @@ def _error(message: str, code: str, hint: str = "") -> KeyStoreError:
 
 
 def _shown(backend: Backend) -> str:
-    return f"The keyring {backend.name}"
+    return f"The keyring {backend.name.removeprefix('keyring.backends.')}"
