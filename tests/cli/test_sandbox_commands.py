@@ -214,6 +214,17 @@ def test_plain_sandbox_after_a_tls_one_forgets_the_certificate(
     assert "ca_bundle" not in (isolated / "config" / "config.toml").read_text()
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [("--fixture", "nothing"), ("--seed", "-1"), ("--port", "many"), ("-o", "yaml")],
+)
+def test_start_refuses_wrong_options(svc: Svc, isolated: Path, argv: tuple[str, ...]) -> None:
+    """A wrong value is a usage error, told before anything is started or written."""
+    assert svc("sandbox", "start", *argv).code == 2
+    assert not (isolated / "state").exists()
+    assert not (isolated / "config").exists()
+
+
 def test_half_a_certificate_is_refused(svc: Svc) -> None:
     """Certificate and key belong together, and must be there."""
     half = svc("sandbox", "start", "--certificate", "x.pem")
@@ -442,6 +453,10 @@ def test_deliveries_are_listed_and_sent_again(svc: Svc, sandbox: Sandbox) -> Non
     again = svc.ok("sandbox", "resend", delivery["event"])
     assert [each["status"] for each in again["data"]] == ["failed"]
     assert svc("sandbox", "resend", "evt_none").code == 5
+    page = svc("sandbox", "deliveries", "--limit", "1", "--event", delivery["event"], "-o", "human")
+    following = page.out.splitlines()[-1].removeprefix("Next page: svc ")
+    (other,) = svc.ok(*following.split())["data"]
+    assert other["id"] == delivery["id"]
 
 
 # --- only a sandbox ---------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """What a merchant sees in the dashboard: settings, balances, deliveries (contract F.1, F.5)."""
 
-from typing import Annotated
+import shlex
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -92,7 +94,7 @@ def deliveries(
     )
     with Control(session) as control:
         text, data = control.get("/deliveries", query)
-        session.out.page(text, data, next_command=None)
+        session.out.page(text, data, next_command=_next_page(query, data))
 
 
 @verb(app)
@@ -106,3 +108,13 @@ def resend(ctx: typer.Context, event: options.EventId, endpoint: Endpoint = None
         path = f"/events/{segment(event)}/resend"
         text, data = control.post(path, present(endpoint=endpoint))
         session.out.page(text, data, next_command=None)
+
+
+def _next_page(query: Mapping[str, str], page: Mapping[str, Any]) -> str | None:
+    if not page.get("has_more") or not page.get("data"):
+        return None
+    following = {**query, "starting_after": str(page["data"][-1]["id"])}
+    words = [
+        word for name, value in following.items() for word in (f"--{name.replace('_', '-')}", value)
+    ]
+    return shlex.join(["svc", "sandbox", "deliveries", *words])

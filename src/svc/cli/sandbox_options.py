@@ -8,7 +8,8 @@ Port = Annotated[
     int | None, typer.Option(metavar="PORT", help="Which one, where several are running.")
 ]
 Seed = Annotated[
-    int | None, typer.Option(metavar="N", help="Equal seeds and calls give equal ids.")
+    int | None,
+    typer.Option(metavar="N", min=0, max=2**63 - 1, help="Equal seeds and calls give equal ids."),
 ]
 Fixture = Annotated[
     str | None, typer.Option(metavar="NAME", help="demo fills it with one of everything.")

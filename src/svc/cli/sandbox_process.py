@@ -14,7 +14,7 @@ from svc.cli.sandbox_options import Fixture, Port, Seed
 from svc.cli.sandbox_ready import announce, forget
 from svc.cli.sandbox_tls import certificate_for
 from svc.cli.session import Session
-from svc.errors import CheckFailed, LocalError
+from svc.errors import CheckFailed, LocalError, UsageError
 from svc.sandbox import process
 from svc.sandbox.launch_options import MEMORY, LaunchOptions
 from svc.sandbox.probe import health
@@ -141,6 +141,7 @@ def _start(
     session: Session, options: LaunchOptions, ready_file: Path | None, *, detach: bool
 ) -> None:
     _ = session.out, session.config  # what is wrong with them is told before anything starts
+    _check_fixture(options.fixture)
     forget(ready_file)
 
     def ready(record: RunRecord) -> None:
@@ -153,6 +154,19 @@ def _start(
             _serve(session, options, ready)
     except LocalError as error:
         raise _explained(error, options) from error
+
+
+def _check_fixture(name: str | None) -> None:
+    if name is None:
+        return
+    from svc.sandbox.fixture import FIXTURES
+
+    if name not in FIXTURES:
+        raise UsageError(
+            f"There is no fixture {name!r}.",
+            param="--fixture",
+            hint=f"There is: {', '.join(FIXTURES)}",
+        )
 
 
 def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord], None]) -> None:
