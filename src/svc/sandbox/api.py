@@ -17,7 +17,7 @@ from svc.sandbox.operations import Operation, Routes
 from svc.sandbox.params import Settings
 from svc.sandbox.problems import Problem, internal
 from svc.sandbox.rate_limit import RateLimit
-from svc.sandbox.requests_log import PARAMS_MAX, Entry, masked
+from svc.sandbox.requests_log import PARAMS_MAX, Entry
 from svc.sandbox.world import World
 from svc.spec import (
     IDEMPOTENCY_HEADER,
@@ -155,7 +155,7 @@ class Api:
 
     def _note_params(self, passage: Passage, work: Execution) -> None:
         if len(passage.request.body or b"") <= PARAMS_MAX:
-            passage.entry.params = masked(work.tree)
+            passage.entry.params = work.tree
 
     def _note(self, passage: Passage, reply: Reply) -> None:
         entry = passage.entry

@@ -16,7 +16,7 @@ _DEPTH: Final = 6
 
 @dataclass(slots=True)
 class Entry:
-    """One exchange; filled in while it runs."""
+    """One exchange; filled in while it runs. `params` are masked when they are shown."""
 
     id: str
     created: str
@@ -36,7 +36,7 @@ class Entry:
             "object": "request",
             "method": self.method,
             "path": self.path,
-            "params": self.params,
+            "params": masked(self.params),
             "key": self.key,
             "idempotency_key": self.idempotency_key,
             "status": self.status,
