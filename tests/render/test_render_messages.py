@@ -87,8 +87,18 @@ def test_envelope_has_all_keys_in_order_on_one_line(
     said = json.loads(output.err)
     assert list(said) == ["error"]
     assert list(said["error"]) == KEYS
-    assert said["error"]["message"] == error.message
+    assert said["error"]["message"].startswith(error.message)
     assert said["error"]["exit_code"] == int(error.exit_code)
+
+
+def test_envelope_of_our_own_error_says_what_to_do(printed: Any) -> None:
+    """A program's log shows the next step too; the service's words stay as they were sent."""
+    output = printed("json")
+    output.output.error(UsageError("It is wrong.", hint="Mend it"))
+    assert json.loads(output.err)["error"]["message"] == "It is wrong. Mend it"
+    output = printed("json")
+    output.output.error(REFUSED)
+    assert json.loads(output.err)["error"]["message"] == REFUSED.message
 
 
 def test_envelope_says_what_the_error_says(printed: Any) -> None:

@@ -29,7 +29,7 @@ def envelope(error: SvcError) -> str:
             "error": {
                 "type": error.type,
                 "code": error.code,
-                "message": error.message,
+                "message": _message(error),
                 "param": error.param,
                 "status": error.status,
                 "request_id": error.request_id,
@@ -42,6 +42,13 @@ def envelope(error: SvcError) -> str:
             }
         }
     )
+
+
+def _message(error: SvcError) -> str:
+    """What is wrong; where the words are ours, also what to do: the envelope has no other place."""
+    if error.hint and error.status is None:
+        return f"{error.message} {error.hint}"
+    return error.message
 
 
 def lines(error: SvcError, *, color: bool) -> list[str]:
