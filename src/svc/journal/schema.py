@@ -67,7 +67,7 @@ _INBOX_OPEN: Final = "CREATE INDEX inbox_open ON inbox (listener, seq) WHERE out
 _PAYLOADS: Final = """
 CREATE TABLE payloads (
   inbox_seq INTEGER PRIMARY KEY,
-  headers TEXT NOT NULL,
+  headers BLOB NOT NULL,
   body BLOB NOT NULL
 )"""
 

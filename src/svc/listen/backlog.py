@@ -27,7 +27,7 @@ class Item:
     event_id: str
     type: str
     object_id: str
-    headers: tuple[tuple[str, str], ...]
+    headers: bytes
     body: bytes
     attempt: int = 1
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from svc.listen.framing import Head, Refused, Request, RequestReader, closing_answer
+from svc.listen.reading import ReadingProtocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,11 @@ class Gate:
     limits: Limits
 
 
-class Connection(asyncio.Protocol):
+class Connection(ReadingProtocol):
     """Reads one request at a time and keeps to its limits."""
 
     def __init__(self, gate: Gate, peers: "set[Connection]", *, full: bool) -> None:
+        super().__init__()
         limits = gate.limits
         self._gate = gate
         self._peers = peers

@@ -38,20 +38,22 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One verified delivery: the raw body, the headers to pass on, and its facts."""
+    """One verified delivery: the raw body, the headers to pass on as sent, and its facts."""
 
     body: bytes
-    headers: tuple[tuple[str, str], ...]
+    headers: bytes
     received_at: float
     facts: Facts
 
 
-def passed_on(headers: Iterable[Header]) -> tuple[tuple[str, str], ...]:
-    """Picks the headers that a target gets (promise R52)."""
-    return tuple(
-        (name.decode("ascii"), value.decode("latin-1"))
-        for name, value in headers
-        if (lower := name.lower()) in _PASSED_ON or lower.startswith(_PASSED_ON_PREFIX)
+def passed_on(headers: Iterable[Header]) -> bytes:
+    """Picks the header lines that a target gets (promise R52)."""
+    return b"".join(
+        [
+            b"%s: %s\r\n" % (name, value)
+            for name, value in headers
+            if (lower := name.lower()).startswith(_PASSED_ON_PREFIX) or lower in _PASSED_ON
+        ]
     )
 
 

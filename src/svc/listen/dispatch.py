@@ -149,10 +149,10 @@ class Dispatcher:
             )
         )
 
-    def _target_ended(self, target: Target, item: Item, reply: Reply | None) -> None:
+    def _target_ended(self, target: Target, item: Item, reply: Reply) -> None:
         ticket = self._tickets[item.seq]
         ticket.missing.discard(target)
-        ticket.failed |= reply is None or not is_success(reply.status)
+        ticket.failed |= not is_success(reply.status)
         flight = self._desk.flights.find(item.event_id)
         if flight is not None:
             flight.heard(reply)

@@ -27,8 +27,8 @@ class Flight:
         """Adds a sender; it gets the same answer as the first one."""
         self._answers.append(answer)
 
-    def heard(self, reply: Reply | None) -> None:
-        """Notes one target's verdict; the worst one counts. None: there was no time to ask it."""
+    def heard(self, reply: Reply) -> None:
+        """Notes one target's verdict; the worst one counts."""
         self.status = max(self.status, _verdict(reply))
 
     def land(self, status: int | None = None) -> None:
@@ -73,7 +73,7 @@ class Flights:
         return None if flight is None else flight.deadline - asyncio.get_running_loop().time()
 
 
-def _verdict(reply: Reply | None) -> int:
-    if reply is None or reply.trouble == "timeout":
+def _verdict(reply: Reply) -> int:
+    if reply.trouble == "timeout":
         return _LATE
     return _TAKEN if is_success(reply.status) else _REFUSED

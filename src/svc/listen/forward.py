@@ -2,11 +2,11 @@
 
 import re
 import ssl
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from svc.errors import UsageError
-from svc.listen.link import Link, Reply
+from svc.listen.link import Link
 from svc.listen.targets import Target
 
 FORWARD_SECONDS: Final = 8.0  # promise R51
@@ -40,30 +40,19 @@ class Sender:
         self.target = target
         names = {name.lower() for name, _ in extra}
         host = [] if "host" in names else [("Host", target.authority)]
-        lines = f"POST {target.path} HTTP/1.1\r\n" + _lines([*host, *extra])
-        self._start = lines.encode("latin-1")
-        self._replaced = names
+        lines = [f"{name}: {value}\r\n" for name, value in (*host, *extra)]
+        self._start = f"POST {target.path} HTTP/1.1\r\n{''.join(lines)}".encode("latin-1")
+        self._replaced = {name.encode() for name in names}
         self._context = ssl.create_default_context() if target.scheme == "https" else None
 
-    def request(self, headers: Iterable[HeaderText], body: bytes) -> bytes:
-        """Gives the bytes to send: the sender's own headers and the body as it was received."""
-        kept = [(name, value) for name, value in headers if name.lower() not in self._replaced]
-        rest = _lines(kept).encode("latin-1")
-        return b"%s%sContent-Length: %d\r\n\r\n%s" % (self._start, rest, len(body), body)
+    def request(self, headers: bytes, body: bytes) -> bytes:
+        """Gives the bytes to send: the sender's own header lines and the body, as received."""
+        if self._replaced:
+            lines = headers.splitlines(keepends=True)
+            kept = [line for line in lines if line.split(b":")[0].lower() not in self._replaced]
+            headers = b"".join(kept)
+        return b"%s%sContent-Length: %d\r\n\r\n%s" % (self._start, headers, len(body), body)
 
     def link(self) -> Link:
         """Gives a connection of its own, opened with the first request."""
         return Link(self.target, self._context)
-
-
-async def send_once(sender: Sender, headers: Iterable[HeaderText], body: bytes) -> Reply:
-    """Sends one delivery over a connection that is closed afterwards."""
-    link = sender.link()
-    try:
-        return await link.exchange(sender.request(headers, body), FORWARD_SECONDS)
-    finally:
-        link.close()
-
-
-def _lines(headers: Iterable[HeaderText]) -> str:
-    return "".join([f"{name}: {value}\r\n" for name, value in headers])

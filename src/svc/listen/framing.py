@@ -6,7 +6,7 @@ quick lane takes would be read differently by h11; a test compares the two.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,11 +14,12 @@ import h11
 
 Header = tuple[bytes, bytes]
 
-_REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,16}) (/[\x21-\x7e]*) HTTP/1\.1")
-_FIELD: Final = re.compile(
-    rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*"
-    rb"([\x21-\x7e\x80-\xff]+(?:[ \t]+[\x21-\x7e\x80-\xff]+)*|)[ \t]*"
-)
+_REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,16}) (/[\x21-\x7e]*) HTTP/1\.1\r\n")
+# Possessive and atomic: a hostile head costs one pass, whatever it looks like.
+_NAME: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
+_VALUE: Final = rb"(?:[\x21-\x7e\x80-\xff]++(?:[ \t]++[\x21-\x7e\x80-\xff]++)*+)?+"
+_FIELD: Final = re.compile(rb"(%s):[ \t]*+(%s)[ \t]*+\r\n" % (_NAME, _VALUE))
+_FIELDS: Final = re.compile(rb"(?>%s:[ \t]*+%s[ \t]*+\r\n)++" % (_NAME, _VALUE))
 _HEAD_END: Final = re.compile(rb"\n\r?\n")
 _FRAMING: Final = re.compile(rb"(?im)^(?:content-length|transfer-encoding)[ \t]*:")
 _LENGTH: Final = re.compile(rb"[0-9]{1,12}")
@@ -48,10 +49,11 @@ class Head:
     method: bytes
     target: bytes
     headers: tuple[Header, ...]
+    fields: dict[bytes, list[bytes]]
 
     def values(self, name: bytes) -> list[bytes]:
         """Gives all values of one header, whose name is given in lower case."""
-        return [value for found, value in self.headers if found.lower() == name]
+        return self.fields.get(name, [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +202,8 @@ class RequestReader:
 
     def _take_event(self, event: object) -> None:
         if isinstance(event, h11.Request):
-            self._head = Head(event.method, event.target, tuple(event.headers.raw_items()))
+            headers = event.headers.raw_items()
+            self._head = Head(event.method, event.target, tuple(headers), _fields(headers))
             self._check(self._head)
         elif isinstance(event, h11.Data):
             self._parts.append(bytes(event.data))
@@ -223,28 +226,25 @@ class RequestReader:
 
 def _quick_head(data: bytes) -> tuple[Head, int, int] | None:
     """Reads a head that leaves no doubt: the head, the body's length and its offset; else None."""
-    end = data.find(b"\r\n\r\n")
-    first, *lines = data[:end].split(b"\r\n")
-    line = _REQUEST_LINE.fullmatch(first)
-    if end < 0 or line is None:
+    line = _REQUEST_LINE.match(data)
+    end = data.find(b"\r\n\r\n") + 2
+    if line is None or end < line.end() or not _FIELDS.fullmatch(data, line.end(), end):
         return None
-    headers: list[Header] = []
-    framing: dict[bytes, bytes] = {}
-    for text in lines:
-        field = _FIELD.fullmatch(text)
-        if field is None:
-            return None
-        name, value = field.groups()
-        headers.append((name, value))
-        lower = name.lower()
-        if lower in _OTHER_FRAMING or lower in framing:
-            return None
-        if lower in (b"host", b"content-length"):
-            framing[lower] = value
-    length = framing.get(b"content-length", b"0")
-    if b"host" not in framing or not _LENGTH.fullmatch(length):
+    headers: list[Header] = _FIELD.findall(data, line.end(), end)
+    fields = _fields(headers)
+    lengths = fields.get(b"content-length", [b"0"])
+    if len(fields.get(b"host", ())) != 1 or len(lengths) != 1 or not _LENGTH.fullmatch(lengths[0]):
         return None
-    return Head(line[1], line[2], tuple(headers)), int(length), end + 4
+    if not _OTHER_FRAMING.isdisjoint(fields):
+        return None
+    return Head(line[1], line[2], tuple(headers), fields), int(lengths[0]), end + 2
+
+
+def _fields(headers: Sequence[Header]) -> dict[bytes, list[bytes]]:
+    fields: dict[bytes, list[bytes]] = {}
+    for name, value in headers:
+        fields.setdefault(name.lower(), []).append(value)
+    return fields
 
 
 def closing_answer(status: int) -> bytes:

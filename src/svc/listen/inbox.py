@@ -1,6 +1,5 @@
 """The durable inbox: every verified delivery once, and what became of it (promise R50)."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeVar
@@ -65,7 +64,7 @@ class OpenItem:
     event_id: str
     type: str
     object_id: str
-    headers: tuple[tuple[str, str], ...]
+    headers: bytes
     body: bytes
     tried: Mapping[str, int]
     done: frozenset[str]
@@ -180,7 +179,7 @@ class SqliteInbox:
         for seq, arrival in enumerate(arrivals, start=first):
             delivery = arrival.delivery
             seqs[delivery.facts.id] = seq
-            payloads += (seq, json.dumps(delivery.headers), delivery.body)
+            payloads += (seq, delivery.headers, delivery.body)
         tx.execute(_INSERT_PAYLOADS + _marks(3, len(arrivals)), payloads)
         return seqs
 
@@ -199,7 +198,7 @@ class SqliteInbox:
             event_id=row["event_id"],
             type=row["type"],
             object_id=row["object_id"],
-            headers=tuple((name, value) for name, value in json.loads(row["headers"])),
+            headers=row["headers"],
             body=row["body"],
             tried={one["target"]: one["attempts"] for one in tried},
             done=frozenset(one["target"] for one in tried if one["taken"]),

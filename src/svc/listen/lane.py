@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,6 +16,7 @@ from svc.listen.targets import Target
 from svc.listen.turns import Turns
 
 _REREAD_SECONDS: Final = 1.0
+_NO_TIME: Final = Reply(0.0, trouble="timeout", error="there was no time left to send it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +34,15 @@ class Watcher:
     """What a lane asks and tells.
 
     `load` reads open items behind a cursor and `reload` one of them. `limit` gives the seconds
-    that an item's attempt may take, zero when nobody waits for it any more. `tried` hears of each
-    attempt, with the seconds until the next one or None. `ended` hears how the last one ended,
-    with None when it was not made.
+    that an item's attempt may take. `tried` hears of each attempt, with the seconds until the next
+    one or None. `ended` hears how the last one ended.
     """
 
     load: Callable[[Target, int], Awaitable[Page]]
     reload: Callable[[Target, int], Awaitable[Item | None]]
     limit: Callable[[Item], float]
     tried: Callable[[Target, Item, Reply, float | None], None]
-    ended: Callable[[Target, Item, Reply | None], None]
+    ended: Callable[[Target, Item, Reply], None]
 
 
 class Lane:
@@ -56,7 +57,8 @@ class Lane:
         self._turns = Turns(ordered=manner.ordered)
         self._agenda = Agenda(self._due)
         self._idle: list[Link] = [sender.link() for _ in range(manner.concurrency)]
-        self._busy: dict[asyncio.Task[None], Link] = {}
+        self._busy: set[Link] = set()
+        self._quiet: asyncio.Event = asyncio.Event()
         self._reading: set[asyncio.Task[None]] = set()
         self._failures = 0
         self._held: asyncio.TimerHandle | None = None
@@ -76,9 +78,8 @@ class Lane:
         """Starts as much work as may run at once."""
         while self._may_start() and (item := self._next()) is not None:
             link = self._idle.pop()
-            task = asyncio.get_running_loop().create_task(self._work(link, item))
-            self._busy[task] = link
-            task.add_done_callback(self._rest)
+            self._busy.add(link)
+            self._begin(link, item)
 
     @property
     def idle(self) -> bool:
@@ -92,14 +93,17 @@ class Lane:
         self._agenda.close()
         if self._held is not None:
             self._held.cancel()
-        if self._busy:
-            await asyncio.wait(list(self._busy), timeout=grace)
-        tasks = [*self._busy, *self._reading]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(grace):
+                while self._busy:
+                    self._quiet.clear()
+                    await self._quiet.wait()
+        for link in (*self._idle, *self._busy):
+            link.close()
+        tasks = list(self._reading)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for link in self._idle:
-            link.close()
         await self._backlog.close()
 
     def _may_start(self) -> bool:
@@ -116,38 +120,41 @@ class Lane:
                 return item
         return None
 
-    async def _work(self, link: Link, item: Item | None) -> None:
-        while item is not None:
-            await self._deliver(link, item)
-            stopped = self._closed or self._held is not None
-            item = None if stopped else self._next()
+    def _begin(self, link: Link, item: Item) -> None:
+        def heard(reply: Reply) -> None:
+            self._heard(link, item, reply)
 
-    def _rest(self, task: "asyncio.Task[None]") -> None:
-        self._idle.append(self._busy.pop(task))
-        self.pump()
-
-    async def _deliver(self, link: Link, item: Item) -> None:
         limit = min(self._manner.seconds, self._watcher.limit(item))
-        if limit <= 0:
-            self._end(item, None)
-            return
-        reply = await link.exchange(self._sender.request(item.headers, item.body), limit)
+        if limit > 0:
+            link.exchange(self._sender.request(item.headers, item.body), limit, heard)
+        else:
+            asyncio.get_running_loop().call_soon(heard, _NO_TIME)
+
+    def _heard(self, link: Link, item: Item, reply: Reply) -> None:
         decision = decide(self._manner.retry, reply, item.attempt)
         if isinstance(decision, Hold):
             self._hold(item, reply)
-            return
-        delay = decision.seconds if isinstance(decision, Later) else None
-        self._watcher.tried(self.target, item, reply, delay)
-        if delay is None:
-            self._end(item, reply)
         else:
-            self._turns.leave(item)
-            self._agenda.add(delay, item.seq, item.attempt + 1)
-        self._recover()
+            delay = decision.seconds if isinstance(decision, Later) else None
+            self._watcher.tried(self.target, item, reply, delay)
+            self._settle(item, reply, delay)
+            self._failures = 0
+        self._go_on(link)
 
-    def _end(self, item: Item, reply: Reply | None) -> None:
+    def _go_on(self, link: Link) -> None:
+        """Gives the link its next item; starts the others again where only one was probing."""
+        self._busy.discard(link)
+        self._idle.append(link)
+        self.pump()
+        if not self._busy:
+            self._quiet.set()
+
+    def _settle(self, item: Item, reply: Reply, delay: float | None) -> None:
         self._turns.leave(item)
-        self._watcher.ended(self.target, item, reply)
+        if delay is None:
+            self._watcher.ended(self.target, item, reply)
+        else:
+            self._agenda.add(delay, item.seq, item.attempt + 1)
 
     def _hold(self, item: Item, reply: Reply) -> None:
         """Leaves the target alone for a while; this item goes first when it is tried again."""
@@ -161,11 +168,6 @@ class Lane:
     def _release(self) -> None:
         self._held = None
         self.pump()
-
-    def _recover(self) -> None:
-        if self._failures:
-            self._failures = 0
-            self.pump()
 
     def _due(self, seq: int, attempt: int) -> None:
         task = asyncio.get_running_loop().create_task(self._bring_back(seq, attempt))

@@ -1,0 +1,71 @@
+"""Opening a connection to an address that was checked, not to a name that could change (R53)."""
+
+import asyncio
+import ipaddress
+import socket
+import ssl
+from typing import Literal
+
+from svc.listen.targets import Address, Target
+from svc.listen.wire import Wire
+
+
+class CannotConnect(Exception):  # noqa: N818  it says what is the matter
+    """There is no connection; `forbidden`: there must not be one."""
+
+    def __init__(self, text: str, trouble: Literal["unreachable", "forbidden"]) -> None:
+        super().__init__(text)
+        self.trouble = trouble
+
+
+async def open_wire(target: Target, context: ssl.SSLContext | None) -> Wire:
+    """Connects to the first address of a target that answers.
+
+    Raises:
+        CannotConnect: none does, or the name leads to an address that is not allowed.
+    """
+    last: OSError = OSError("its host name has no address")
+    for address in await resolve(target):
+        try:
+            return await _open(address, target, context)
+        except OSError as error:
+            last = error
+    raise CannotConnect(_words(last), "unreachable") from None
+
+
+async def resolve(target: Target) -> list[Address]:
+    """Gives the addresses of a target, all of them allowed.
+
+    Raises:
+        CannotConnect: the name is not known, or leads to an address that is not allowed (R53).
+    """
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise CannotConnect(_words(error), "unreachable") from None
+    addresses = list(dict.fromkeys(ipaddress.ip_address(info[4][0]) for info in found))
+    for address in addresses:
+        if not target.allows(address):
+            text = f"{target.host} leads to {address}, which is not on this machine"
+            raise CannotConnect(text, "forbidden")
+    return addresses
+
+
+async def _open(address: Address, target: Target, context: ssl.SSLContext | None) -> Wire:
+    loop = asyncio.get_running_loop()
+    name = target.host if context else None
+    _, wire = await loop.create_connection(
+        Wire, str(address), target.port, ssl=context, server_hostname=name
+    )
+    return wire
+
+
+def _words(error: OSError) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return "connection refused: is the server running?"
+    if isinstance(error, socket.gaierror):
+        return "its host name is not known"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS failed: {error.reason or error}".lower()
+    return (error.strerror or str(error)).lower()

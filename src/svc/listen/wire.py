@@ -1,0 +1,81 @@
+"""An open connection to a target that carries one exchange at a time."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from svc.listen.answers import Answer, AnswerReader, Unreadable
+from svc.listen.reading import ReadingProtocol
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An exchange that ended without an answer. `before_answer`: not a byte of one had come."""
+
+    trouble: Literal["closed", "unreadable"]
+    text: str
+    before_answer: bool = False
+
+
+class Wire(ReadingProtocol):
+    """Writes a request and reads its answer; what comes unasked ends the connection."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._transport: asyncio.Transport | None = None
+        self._reader: AnswerReader | None = None
+        self._told: Callable[[Answer | Broken], None] | None = None
+
+    @property
+    def usable(self) -> bool:
+        """True while another request can be sent."""
+        return self._transport is not None and not self._transport.is_closing()
+
+    def send(self, request: bytes, told: Callable[[Answer | Broken], None]) -> None:
+        """Sends one request; the answer, or why there is none, is told once."""
+        self._told = told
+        self._reader = AnswerReader()
+        if self._transport is None:
+            self.connection_lost(None)
+        else:
+            self._transport.write(request)
+
+    def close(self) -> None:
+        """Closes the connection and tells nobody."""
+        self._told = None
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        if self._told is None or self._reader is None:
+            self.close()  # an answer to nothing must not meet the next request
+            return
+        try:
+            answer = self._reader.feed(data)
+        except Unreadable as error:
+            self._tell(Broken("unreadable", str(error)), close=True)
+            return
+        if answer is not None:
+            self._tell(answer, close=not answer.reusable)
+
+    def eof_received(self) -> None:
+        if self._told is not None and self._reader is not None and self._reader.started:
+            self.data_received(b"")
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's signature
+        self._transport = None
+        started = self._reader is not None and self._reader.started
+        text = "it closed the connection without a whole answer"
+        self._tell(Broken("closed", text, before_answer=not started), close=False)
+
+    def _tell(self, heard: Answer | Broken, *, close: bool) -> None:
+        told, self._told = self._told, None
+        if close:
+            self.close()
+        if told is not None:
+            told(heard)
