@@ -109,7 +109,11 @@ def test_a_value_set_from_text_has_its_type(path: Path, name: str, text: str, va
         (lambda p: editing.set_value(p, "cache", "no"), "cache must be true or false", ""),
         (lambda p: editing.set_value(p, "max_time", "soon"), "max_time must be a number", ""),
         (lambda p: editing.set_value(p, "outptu", "json"), "no setting 'outptu'", "mean output?"),
-        (lambda p: editing.set_value(p, "output.x", "json"), "no setting 'output.x'", "mean output?"),
+        (
+            lambda p: editing.set_value(p, "output.x", "json"),
+            "no setting 'output.x'",
+            "mean output?",
+        ),
         (
             lambda p: editing.set_value(p, "profiles.shop.atuh", "basic"),
             "no setting 'profiles.shop.atuh'",

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from svc.errors import ExitCode, KeyStoreError
-from svc.keys.choice import KWALLET, MACOS, WINDOWS, backends, installed_but_refused
+from svc.keys.choice import backends, installed_but_refused
 from svc.keys.library import LibraryBackend
-from svc.keys.secret_service import NAME as SECRET_SERVICE
+from svc.keys.names import KWALLET, MACOS, SECRET_SERVICE, WINDOWS
 from svc.keys.store import KeyStore
 
 EVIL = "evil_ring.Keyring"
@@ -145,7 +145,7 @@ def test_an_installed_keyring_is_not_found_by_itself(planted: Path) -> None:
     store = KeyStore.of_system({}, allowed=(), platform="linux", person=False)
     with pytest.raises(KeyStoreError) as caught:
         store.get(USER)
-    assert "evil_ring: installed, not allowed" in caught.value.message
+    assert "installed, but not allowed: evil_ring" in caught.value.message
     assert "SVC_API_KEY" in str(caught.value.hint)
     assert not planted.exists()
 

@@ -220,7 +220,7 @@ def test_only_an_absent_keyring_is_passed_over(make_fake: "Callable[..., FakeKey
     """A locked one may hold the key: asking the next would hide that."""
     absent, locked, other = make_fake("a.A"), make_fake("b.B"), make_fake("c.C")
     absent.trouble, locked.trouble = Absent("-"), Locked("it is locked")
-    with pytest.raises(KeyStoreError, match=r"The keyring b\.B is locked"):
+    with pytest.raises(KeyStoreError, match=r"The keyring \(b\.B\) is locked"):
         KeyStore([absent, locked, other]).get(USER)
     assert other.calls == []
 
@@ -242,7 +242,7 @@ def test_no_keyring_at_all_names_what_was_refused(fake: "FakeKeyring") -> None:
     """R33: an installed keyring that keeps plain text is named, so that nobody wonders."""
     fake.trouble = Absent("-")
     store = KeyStore([fake], refused=lambda: ["keyrings.alt.file"])
-    with pytest.raises(KeyStoreError, match=r"keyrings\.alt\.file: installed, not allowed"):
+    with pytest.raises(KeyStoreError, match=r"not allowed: keyrings\.alt\.file"):
         store.get(USER)
 
 

@@ -5,17 +5,13 @@ from pathlib import Path
 from typing import Final
 
 from svc.errors import KeyStoreError
-from svc.keys import secret_service
 from svc.keys.backend import Backend
 from svc.keys.library import LibraryBackend
+from svc.keys.names import KWALLET, MACOS, OURS, SECRET_SERVICE, WINDOWS
+from svc.keys.secret_service import SecretService
 
-KWALLET: Final = "keyring.backends.kwallet.DBusKeyring"
-MACOS: Final = "keyring.backends.macOS.Keyring"
-WINDOWS: Final = "keyring.backends.Windows.WinVaultKeyring"
-
-_LINUX: Final = (secret_service.NAME, KWALLET)
+_LINUX: Final = (SECRET_SERVICE, KWALLET)
 _BY_PLATFORM: Final[Mapping[str, tuple[str, ...]]] = {"darwin": (MACOS,), "win32": (WINDOWS,)}
-_OURS: Final = (*_LINUX, MACOS, WINDOWS)
 # They keep nothing, or choose among all that is installed.
 _NEVER: Final = (
     "keyring.backends.null.Keyring",
@@ -50,13 +46,13 @@ def installed_but_refused(allowed: Sequence[str]) -> list[str]:
     from importlib.metadata import entry_points
 
     found = {point.value for point in entry_points(group="keyring.backends")}
-    modules = {name.rpartition(".")[0] for name in (*allowed, *_OURS)}
+    modules = {name.rpartition(".")[0] for name in (*allowed, *OURS)}
     return sorted(name for name in found - modules if not name.startswith("keyring.backends."))
 
 
 def _backend(name: str, env: Mapping[str, str]) -> Backend:
-    if name == secret_service.NAME:
-        return secret_service.SecretService(env)
+    if name == SECRET_SERVICE:
+        return SecretService(env)
     # Looked for first: without it the library is loaded in vain.
     return LibraryBackend(name, needs="dbus" if name == KWALLET else None)
 
@@ -93,7 +89,7 @@ def _library_config(env: Mapping[str, str]) -> Path | None:
 def _check(name: str, source: str, allowed: Sequence[str]) -> None:
     if name in _NEVER:
         what, hint = "which keeps no keys", "Set SVC_API_KEY instead"
-    elif name in (*_OURS, *allowed):
+    elif name in (*OURS, *allowed):
         return
     else:
         what = "which is not allowed to keep keys"

@@ -9,6 +9,7 @@ from svc.config.model import DEFAULT_PROFILE
 from svc.errors import AuthError, KeyStoreError, UsageError
 from svc.keys import kinds
 from svc.keys.kinds import ApiKey, Kind, Mode
+from svc.keys.names import title
 from svc.keys.places import Place
 from svc.origin import BaseUrl
 from svc.spec import SANDBOX_KEYS
@@ -137,7 +138,7 @@ def _stored(place: Place, store: "KeyStore", facts: "Callable[[], KeyFacts]") ->
     if found is None:
         raise KeyStoreError(
             f"The {place.mode} key {fact.fingerprint} of profile {place.profile} is no longer in "
-            f"the keyring ({fact.backend}).",
+            f"the keyring ({title(fact.backend)}).",
             code="api_key_missing",
             outcome="not_sent",
             hint=f"Add it again: {_add_command(place)}, or set {VARIABLE}",

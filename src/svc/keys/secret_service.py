@@ -10,8 +10,7 @@ from typing import Any, Final, Self
 
 from svc.keys.backend import Absent, Denied, Dismissed, Failed, KeyringTrouble, Locked
 from svc.keys.library import LibraryBackend
-
-NAME: Final = "keyring.backends.SecretService.Keyring"
+from svc.keys.names import SECRET_SERVICE
 
 _BUS: Final = "org.freedesktop.secrets"
 _ROOT: Final = "/org/freedesktop/secrets"
@@ -24,11 +23,11 @@ _REFUSED: Final = ("AccessDenied", "AuthFailed", "Rejected")
 class SecretService:
     """The default collection of the session's Secret Service."""
 
-    name = NAME
+    name: str = SECRET_SERVICE
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._address = env.get("DBUS_SESSION_BUS_ADDRESS") or ""
-        self._library = LibraryBackend(NAME)
+        self._library = LibraryBackend(SECRET_SERVICE)
         self.asking = False
 
     def read(self, service: str, user: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from svc.errors import KeyStoreError
 from svc.keys.backend import Absent, Backend, Denied, Dismissed, KeyringTrouble, Locked
 from svc.keys.limited import within
+from svc.keys.names import title
 from svc.keys.places import SERVICE
 
 T = TypeVar("T")
@@ -179,9 +180,9 @@ class KeyStore:
 
     def _no_keyring(self) -> KeyStoreError:
         refused = self._refused()
-        also = f" ({', '.join(refused)}: installed, not allowed)" if refused else ""
-        names = " or ".join(_shown(backend) for backend in self._backends)
-        return _error(f"There is no usable keyring: {names} is not there{also}.", "keyring_absent")
+        also = f"; installed, but not allowed: {', '.join(refused)}" if refused else ""
+        names = ", ".join(title(backend.name) for backend in self._backends)
+        return _error(f"There is no usable keyring (looked for {names}{also}).", "keyring_absent")
 
 
 def _refusal(backend: Backend, trouble: KeyringTrouble) -> KeyStoreError:
@@ -206,4 +207,4 @@ def _error(message: str, code: str, hint: str = "") -> KeyStoreError:
 
 
 def _shown(backend: Backend) -> str:
-    return f"The keyring {backend.name.removeprefix('keyring.backends.')}"
+    return f"The keyring ({title(backend.name)})"

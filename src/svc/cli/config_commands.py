@@ -1,0 +1,105 @@
+"""`svc config`: read and change settings."""
+
+from typing import Annotated, Any
+
+import typer
+
+from svc.cli.app import new_noun, verb
+from svc.cli.mending import mending_output
+from svc.cli.session import Session
+from svc.config import Config
+from svc.config.editing import field_of, set_value, unset_value
+from svc.config.fields import PROFILE, SETTINGS
+from svc.errors import ConfigError
+from svc.origin import BaseUrl
+
+app = new_noun("Read and change settings.")
+
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="Such as output or profiles.shop.base_url", show_default=False
+    ),
+]
+
+
+@verb(app)
+def get(
+    ctx: typer.Context,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="One setting; else all", show_default=False),
+    ] = None,
+) -> None:
+    """Show what the configuration says, defaults included.
+
+    $ svc config get output
+    $ svc config get profiles.shop.base_url
+    """
+    session = Session.of(ctx)
+    if name is None:
+        mending_output(session).value(_everything(session.config))
+        return
+    value = _value(session.config, name)
+    if value is None:
+        hint = f"Set it: svc config set {name} VALUE"
+        raise ConfigError(f"{name} is not set.", code="setting_not_set", param=name, hint=hint)
+    mending_output(session).value(value)
+
+
+@verb(app, "set")
+def set_(
+    ctx: typer.Context,
+    name: Name,
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="Text", show_default=False)],
+) -> None:
+    """Change a setting; the file's comments stay.
+
+    $ svc config set output json
+    $ svc config set profiles.shop.auth basic
+    """
+    session = Session.of(ctx)
+    config = set_value(session.paths.config_file, name, value)
+    mending_output(session).value({name: _value(config, name)})
+
+
+@verb(app)
+def unset(ctx: typer.Context, name: Name) -> None:
+    """Take a setting out, so that its default holds again.
+
+    $ svc config unset output
+    """
+    session = Session.of(ctx)
+    config = unset_value(session.paths.config_file, name)
+    mending_output(session).value({name: _value(config, name)})
+
+
+@verb(app)
+def path(ctx: typer.Context) -> None:
+    """Show where the configuration file is, or would be.
+
+    $ svc config path
+    """
+    session = Session.of(ctx)
+    mending_output(session).value(str(session.paths.config_file))
+
+
+def _everything(config: Config) -> dict[str, Any]:
+    profiles = {
+        name: {field: _plain(getattr(profile, field)) for field in PROFILE}
+        for name, profile in config.profiles.items()
+    }
+    settings = {name: _plain(getattr(config, name)) for name in SETTINGS}
+    return {**settings, "profiles": profiles}
+
+
+def _value(config: Config, name: str) -> Any:
+    field_of(name)
+    *above, last = name.split(".")
+    return _plain(getattr(config.profile(above[1]) if above else config, last))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseUrl):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,58 @@
+"""Asking the service whether it knows a key, by the cheapest call that there is."""
+
+from svc.cli.session import Session
+from svc.client import orders
+from svc.client.client import Client
+from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthorized
+from svc.keys.kinds import Mode
+
+_NOT_STORED = "Nothing was stored"
+
+
+def ask(session: Session, secret: str, mode: Mode) -> None:
+    """Lists one order with the key; a restricted key that may not do that is known as well.
+
+    Raises:
+        Unauthorized: the service does not know the key.
+        SvcError: as `Client.deliver`.
+    """
+    settings = session.settings
+    with Client(
+        session.base_url,
+        secret,
+        mode=mode,
+        api_version=settings.api_version,
+        deadline_seconds=settings.max_time,
+        clock=session.clock,
+        auth=settings.auth,
+        proxy=settings.proxy,
+        ca_bundle=settings.ca_bundle,
+    ) as client:
+        try:
+            client.send(orders.list({"limit": 1}))
+        except Forbidden as error:
+            if error.code != "permission_denied":
+                raise
+
+
+def check_new_key(session: Session, secret: str, mode: Mode, shown: str) -> None:
+    """Asks about a key before it is stored.
+
+    Raises:
+        AuthError: the service does not know it.
+        NetworkError, ServerError: it cannot be asked; the hint names `--no-check`.
+    """
+    try:
+        ask(session, secret, mode)
+    except Unauthorized as error:
+        raise AuthError(
+            f"{session.base_url.origin} does not know the key {shown}: {error.message}",
+            code=error.code,
+            status=error.status,
+            request_id=error.request_id,
+            outcome="refused",
+            hint=f"{_NOT_STORED}; copy the whole key from the dashboard of this account",
+        ) from error
+    except (NetworkError, ServerError) as error:
+        error.hint = f"{_NOT_STORED}; --no-check stores a key without asking the service"
+        raise

@@ -1,0 +1,120 @@
+"""`svc profiles`: name accounts and switch between them."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from svc.cli.app import new_noun, verb
+from svc.cli.mending import mending_output
+from svc.cli.session import Session
+from svc.config import Config, Profile
+from svc.config.editing import create_profile, remove_profile, use_profile
+from svc.errors import ConfigError, UsageError
+from svc.redaction import redact
+
+app = new_noun("Name accounts and switch between them.")
+
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="Letters, digits, - and _", show_default=False)
+]
+
+
+@verb(app, "list")
+def list_(ctx: typer.Context) -> None:
+    """List the profiles.
+
+    $ svc profiles list
+    """
+    session = Session.of(ctx)
+    config = session.config
+    out = mending_output(session)
+    out.value([_shown(config, profile) for profile in config.profiles.values()])
+    if not config.profiles:
+        out.hint("svc sandbox start makes one, or: svc profiles create NAME --base-url URL")
+
+
+@verb(app)
+def use(ctx: typer.Context, name: Name) -> None:
+    """Make a profile the one that is used where none is named.
+
+    $ svc profiles use shop
+    """
+    session = Session.of(ctx)
+    config = use_profile(session.paths.config_file, name)
+    out = mending_output(session)
+    out.value(_shown(config, config.profile(name)))
+    if session.env.get("SVC_PROFILE", name) != name:
+        out.warn(f"SVC_PROFILE is {session.env['SVC_PROFILE']!r} and wins over it.")
+
+
+@verb(app)
+def create(
+    ctx: typer.Context,
+    name: Name,
+    auth: Annotated[
+        str | None, typer.Option(metavar="HOW", help="bearer (the default) or basic.")
+    ] = None,
+) -> None:
+    """Create a profile.
+
+    Its address is --base-url; --api-version, --proxy and --ca-bundle are kept with it if given.
+    It becomes the active one if there is no other.
+
+    $ svc profiles create shop --base-url https://api.example.com
+    """
+    session = Session.of(ctx)
+    config = create_profile(session.paths.config_file, name, _values(session, auth))
+    out = mending_output(session)
+    out.value(_shown(config, config.profile(name)))
+    out.hint(f"Add its key: svc keys add --profile {name}")
+
+
+@verb(app)
+def remove(ctx: typer.Context, name: Name) -> None:
+    """Remove a profile that has no stored keys.
+
+    $ svc profiles remove shop
+    """
+    session = Session.of(ctx)
+    kept = session.key_facts.every(profile=name)
+    if kept:
+        command = f"svc keys remove --profile {name} --{kept[0].mode}"
+        raise ConfigError(
+            f"The profile {name} still has keys: {', '.join(fact.fingerprint for fact in kept)}.",
+            code="profile_has_keys",
+            hint=f"Remove them first: {command} --base-url {kept[0].origin}",
+        )
+    config = remove_profile(session.paths.config_file, name)
+    mending_output(session).value({"name": name, "removed": True})
+    if config.profiles and config.active_profile is None:
+        mending_output(session).hint("No profile is active now: svc profiles use NAME")
+
+
+def _values(session: Session, auth: str | None) -> dict[str, str | bool]:
+    asked = session.given.everywhere
+    address = asked.base_url or session.env.get("SVC_BASE_URL")
+    if not address:
+        raise UsageError("A profile needs --base-url URL.", param="--base-url")
+    bundle = str(Path(asked.ca_bundle).absolute()) if asked.ca_bundle else None
+    values = {
+        "base_url": address,
+        "auth": auth,
+        "api_version": asked.api_version,
+        "proxy": asked.proxy,
+        "ca_bundle": bundle,
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def _shown(config: Config, profile: Profile) -> dict[str, Any]:
+    return {
+        "name": profile.name,
+        "active": profile.name == config.active_profile,
+        "base_url": str(profile.base_url),
+        "sandbox": profile.sandbox,
+        "auth": profile.auth,
+        "api_version": profile.api_version,
+        "proxy": redact(profile.proxy) if profile.proxy else None,
+        "ca_bundle": profile.ca_bundle,
+    }

@@ -1,0 +1,76 @@
+"""`svc whoami`: what a command would use, and whether the service takes it."""
+
+from typing import Any, Final
+
+import typer
+
+from svc.cli.app import Verb, new_app
+from svc.cli.key_check import ask
+from svc.cli.key_view import utc
+from svc.cli.session import Session
+from svc.errors import ApiError, AuthError, NetworkError, SvcError, Unauthorized
+from svc.keys.places import Place
+from svc.keys.resolve import VARIABLE
+
+app = new_app()
+
+_DAY_SECONDS: Final = 86_400
+
+
+@app.command(cls=Verb)
+def whoami(ctx: typer.Context) -> None:
+    """Show profile, origin, mode and key in use, and whether the service takes it.
+
+    Ends with 4 if the key is missing or refused, and with 8 if the service cannot be reached; what
+    is known is printed all the same.
+
+    $ svc whoami
+    $ svc whoami --live
+    """
+    session = Session.of(ctx)
+    facts: dict[str, Any] = {
+        "profile": session.settings.profile,
+        "origin": session.base_url.origin,
+        "mode": session.settings.mode,
+        "sandbox": session.settings.sandbox,
+    }
+    trouble = _key_facts(session, facts) or _service_facts(session, facts)
+    session.out.value(facts)
+    if trouble is not None:
+        raise trouble
+
+
+def _key_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
+    """Adds the key; without one, gives the error and leaves the rest open."""
+    names = ("key", "key_kind", "key_source", "key_added", "key_age_days")
+    facts.update(dict.fromkeys((*names, "reachable", "key_accepted")))
+    try:
+        key = session.key
+    except AuthError as error:
+        return error
+    added = None if key.source == VARIABLE else _added(session)
+    days = None if added is None else int((session.clock.now() - added) // _DAY_SECONDS)
+    values = (key.fingerprint, key.kind, key.source, None if added is None else utc(added), days)
+    facts.update(zip(names, values, strict=True))
+    return None
+
+
+def _added(session: Session) -> float | None:
+    settings = session.settings
+    place = Place(session.base_url.origin, settings.profile, settings.mode)
+    fact = session.key_facts.find(place)
+    return None if fact is None else fact.added_at
+
+
+def _service_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
+    try:
+        ask(session, session.key.secret, session.key.mode)
+    except NetworkError as error:
+        facts["reachable"] = False
+        return error
+    except ApiError as error:
+        facts["reachable"] = True
+        facts["key_accepted"] = False if isinstance(error, Unauthorized) else None
+        return error
+    facts["reachable"] = facts["key_accepted"] = True
+    return None
