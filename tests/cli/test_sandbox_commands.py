@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from svc.sandbox.records import running
+
 Svc = Any  # the fixture's classes live in the conftest, which no test can import
 Sandbox = Any
 Start = Callable[..., Any]
@@ -45,14 +47,15 @@ def unpaid(sandbox: Sandbox, **changes: Any) -> Any:
 
 
 @pytest.fixture
-def start(svc: Svc) -> Iterator[Start]:
-    """Starts sandboxes in the background on free ports; ends them with the test."""
+def start(svc: Svc, isolated: Path) -> Iterator[Start]:
+    """Starts sandboxes in the background on free ports; kills them with the test."""
 
     def begin(*argv: str) -> Any:
         return svc.ok("sandbox", "start", "--detach", "--port", "0", *argv)
 
     yield begin
-    svc.ok("sandbox", "stop", "--all")
+    for record in running(isolated / "state" / "sandbox"):
+        os.kill(record.pid, signal.SIGKILL)
 
 
 # --- the process ------------------------------------------------------------------------------

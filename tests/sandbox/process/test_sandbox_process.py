@@ -26,7 +26,7 @@ Start = Callable[..., RunRecord]
 
 @pytest.fixture
 def start(folder: Path) -> Iterator[Start]:
-    """Starts sandboxes on ports that the system chooses and ends them with the test."""
+    """Starts sandboxes on ports that the system chooses and kills them with the test."""
     started: list[RunRecord] = []
 
     def begin(**changes: Any) -> RunRecord:
@@ -36,8 +36,9 @@ def start(folder: Path) -> Iterator[Start]:
         return record
 
     yield begin
+    for record in running(folder):
+        os.kill(record.pid, signal.SIGKILL)
     for record in started:
-        process.stop(folder, record, SystemClock())
         reap(record.pid)
 
 
