@@ -5,18 +5,25 @@ Test modules name the types below under TYPE_CHECKING only; at run time they com
 
 import asyncio
 import json
+import socket
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from queue import SimpleQueue
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
+import uvicorn
 from starlette.applications import Starlette
 
 from svc.clock import ManualClock
 from svc.sandbox.create import create_app
 from svc.sandbox.delivery import Outgoing, Reply
+from svc.sandbox.listening import listen_on
 from svc.sandbox.times import parse
 
 START = "2026-10-01T09:00:00Z"
@@ -292,3 +299,105 @@ def make_sandbox() -> Iterator[Any]:
     yield make
     for sandbox in made:
         sandbox.close()
+
+
+@dataclass
+class Hook:
+    """One webhook as a receiver got it."""
+
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass
+class Served:
+    """A sandbox behind a real port, and a receiver for its webhooks."""
+
+    port: int
+    hooks: "SimpleQueue[Hook]"
+    hook_url: str
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def raw(self, head: str, body: bytes = b"") -> bytes:
+        """Everything that comes back on a connection of its own, until it is closed."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+            connection.sendall(head.replace("\n", "\r\n").encode() + b"\r\n\r\n" + body)
+            received = b""
+            while part := connection.recv(65536):
+                received += part
+            return received
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        """One JSON call with the secret test key, and the controls' header."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=10)
+        lines = {"Authorization": "Bearer sk_test_sandbox", "Svc-Sandbox": "1", **headers}
+        sent = None if body is None else json.dumps(body)
+        if sent is not None:
+            lines["Content-Type"] = "application/json"
+        try:
+            connection.request(method, path, sent, lines)
+            reply = connection.getresponse()
+            shown = {name.lower(): text for name, text in reply.getheaders()}
+            return Answer(reply.status, shown, reply.read())
+        finally:
+            connection.close()
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    """A sandbox on a port from the system, as uvicorn serves it, and a receiver beside it."""
+    with _receiving() as (hooks, hook_url), listen_on(0) as sock:
+        config = uvicorn.Config(
+            create_app(":memory:"),
+            http="h11",
+            ws="none",
+            loop="asyncio",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve([sock])))
+        thread.start()
+        try:
+            port: int = sock.getsockname()[1]
+            yield Served(port, hooks, hook_url)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@contextmanager
+def _receiving() -> Iterator[tuple["SimpleQueue[Hook]", str]]:
+    hooks: SimpleQueue[Hook] = SimpleQueue()
+
+    class Receiver(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            hooks.put(Hook({k.lower(): v for k, v in self.headers.items()}, body))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Says nothing."""
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = False
+        block_on_close = False
+
+    server = Server(("127.0.0.1", 0), Receiver)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield hooks, f"http://127.0.0.1:{server.server_port}/hook"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -8,7 +8,7 @@ import pytest
 from svc.clock import ManualClock
 
 if TYPE_CHECKING:
-    from tests.sandbox.api.conftest import Answer, Sandbox
+    from sandbox.api.conftest import Answer, Sandbox
 
 RESOURCES = (
     "orders payments refunds payouts landed_cost disputes webhook_endpoints events"

@@ -10,7 +10,7 @@ from svc.sandbox.create import create_app
 from svc.spec import EVENT_TYPES
 
 if TYPE_CHECKING:
-    from tests.sandbox.api.conftest import Sandbox
+    from sandbox.api.conftest import Sandbox
 
 GUARDED = [
     ("GET", "/settings"),

@@ -12,7 +12,7 @@ from svc.sandbox.bodies import decode_body, decode_form
 from svc.sandbox.problems import Problem
 
 if TYPE_CHECKING:
-    from tests.sandbox.api.conftest import Sandbox
+    from sandbox.api.conftest import Sandbox
 
 FORM = (
     "amount=12900&currency=EUR&shipping[country]=DE&shipping[postal_code]=10115"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tests.sandbox.api.conftest import Sandbox
+    from sandbox.api.conftest import Sandbox
 
 STATUSES = [
     (429, "rate_limit_error", "rate_limit"),

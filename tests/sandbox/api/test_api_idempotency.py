@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tests.sandbox.api.conftest import Sandbox
+    from sandbox.api.conftest import Sandbox
 
 FORM = (
     "currency=EUR&amount=12900&shipping[country]=DE&shipping[postal_code]=10115"

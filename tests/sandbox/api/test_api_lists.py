@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 
 if TYPE_CHECKING:
-    from tests.sandbox.api.conftest import Sandbox
+    from sandbox.api.conftest import Sandbox
 
 PATHS = ["/v1/orders", "/v1/payments", "/v1/refunds", "/v1/payouts", "/v1/disputes"]
 STATUSES = {

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tests.sandbox.api.conftest import Sandbox
+    from sandbox.api.conftest import Sandbox
 
 NOW = "2026-10-01T09:00:00Z"
 ORDER_KEYS = (

@@ -8,7 +8,7 @@ import pytest
 from svc.spec import EVIDENCE_KEYS
 
 if TYPE_CHECKING:
-    from tests.sandbox.api.conftest import Answer, Sandbox
+    from sandbox.api.conftest import Answer, Sandbox
 
 Doc = dict[str, Any]
 DAY = 86400

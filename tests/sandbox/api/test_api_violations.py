@@ -7,7 +7,7 @@ import pytest
 from svc.spec import EVENT_TYPES
 
 if TYPE_CHECKING:
-    from tests.sandbox.api.conftest import Sandbox
+    from sandbox.api.conftest import Sandbox
 
 LONG = "x" * 501
 JACKET = {"name": "Linen jacket", "quantity": 1, "unit_amount": 12900}
