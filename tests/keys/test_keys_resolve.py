@@ -20,7 +20,7 @@ from svc.keys.store import KeyStore
 from svc.origin import BaseUrl
 
 if TYPE_CHECKING:
-    from tests.keys.conftest import FakeKeyring
+    from keys.conftest import FakeKeyring
 
 SHOP = "https://api.example.com"
 SANDBOX = "http://127.0.0.1:4242"

@@ -14,7 +14,7 @@ from svc.keys.signing import SigningSecrets
 from svc.keys.store import KeyStore
 
 if TYPE_CHECKING:
-    from tests.keys.conftest import FakeKeyring
+    from keys.conftest import FakeKeyring
 
 PLACE = Place("https://api.example.com", "shop", "test")
 USER = "https://api.example.com|shop|test"
