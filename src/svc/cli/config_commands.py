@@ -12,6 +12,7 @@ from svc.config.editing import field_of, set_value, unset_value
 from svc.config.fields import PROFILE, SETTINGS
 from svc.errors import ConfigError
 from svc.origin import BaseUrl
+from svc.redaction import redact
 
 app = new_noun("Read and change settings.")
 
@@ -100,6 +101,7 @@ def _value(config: Config, name: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, BaseUrl):
-        return str(value)
+    """A value for showing; the address of a proxy may hold a password (promise R39)."""
+    if isinstance(value, BaseUrl | str):
+        return redact(str(value))
     return list(value) if isinstance(value, tuple) else value

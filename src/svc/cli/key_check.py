@@ -6,8 +6,6 @@ from svc.client.client import Client
 from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthorized
 from svc.keys.kinds import Mode
 
-_NOT_STORED = "Nothing was stored"
-
 
 def ask(session: Session, secret: str, mode: Mode) -> None:
     """Lists one order with the key; a restricted key that may not do that is known as well.
@@ -46,13 +44,14 @@ def check_new_key(session: Session, secret: str, mode: Mode, shown: str) -> None
         ask(session, secret, mode)
     except Unauthorized as error:
         raise AuthError(
-            f"{session.base_url.origin} does not know the key {shown}: {error.message}",
+            f"Nothing was stored: {session.base_url.origin} does not know the key {shown}. "
+            f"{error.message}",
             code=error.code,
             status=error.status,
             request_id=error.request_id,
             outcome="refused",
-            hint=f"{_NOT_STORED}; copy the whole key from the dashboard of this account",
+            hint="Copy the whole key from the dashboard of this account",
         ) from error
     except (NetworkError, ServerError) as error:
-        error.hint = f"{_NOT_STORED}; --no-check stores a key without asking the service"
+        error.hint = "Nothing was stored; --no-check stores a key without asking the service"
         raise

@@ -1,0 +1,37 @@
+"""What tests of whole commands share: a keyring that is a fake, named as such."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+
+@dataclass(frozen=True)
+class FakeRing:
+    """The items of the fake keyring, and what it was asked."""
+
+    path: Path
+
+    @property
+    def items(self) -> dict[str, str]:
+        return dict(json.loads(self.path.read_text())) if self.path.exists() else {}
+
+    @property
+    def calls(self) -> list[str]:
+        path = Path(f"{self.path}.calls")
+        return path.read_text().splitlines() if path.exists() else []
+
+
+@pytest.fixture
+def fake_ring(isolated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeRing:
+    """Lets the program use the fake keyring, as a user would: by a setting."""
+    folder = isolated / "config"
+    folder.mkdir(mode=0o700)
+    config = folder / "config.toml"
+    config.write_text('# a note\nkeyring_backends = ["fake_file_ring.Keyring"]\n')
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    monkeypatch.setenv("FAKE_RING", str(tmp_path / "ring.json"))
+    monkeypatch.delenv("PYTHON_KEYRING_BACKEND")
+    monkeypatch.delenv("SVC_API_KEY", raising=False)
+    return FakeRing(tmp_path / "ring.json")
