@@ -30,7 +30,7 @@ def backends(env: Mapping[str, str], allowed: Sequence[str], platform: str) -> t
     Raises:
         KeyStoreError: the library was told to use one that is not allowed.
     """
-    named, source = _named(env)
+    named, source = _named(env, platform)
     if named is not None:
         _check(named, source, allowed)
         return (_backend(named, env),)
@@ -57,11 +57,11 @@ def _backend(name: str, env: Mapping[str, str]) -> Backend:
     return LibraryBackend(name, needs="dbus" if name == KWALLET else None)
 
 
-def _named(env: Mapping[str, str]) -> tuple[str | None, str]:
+def _named(env: Mapping[str, str], platform: str) -> tuple[str | None, str]:
     """Finds what the keyring library was told to use, where it would look for it itself."""
     if env.get(_VARIABLE):
         return env[_VARIABLE], _VARIABLE
-    path = _library_config(env)
+    path = _library_config(env, platform)
     if path is None or not path.is_file():
         return None, ""
     from configparser import Error, RawConfigParser
@@ -79,9 +79,10 @@ def _named(env: Mapping[str, str]) -> tuple[str | None, str]:
     return parser.get("backend", "default-keyring", fallback="").strip() or None, str(path)
 
 
-def _library_config(env: Mapping[str, str]) -> Path | None:
-    if env.get("LOCALAPPDATA"):
-        return Path(env["LOCALAPPDATA"], "Python Keyring", "keyringrc.cfg")
+def _library_config(env: Mapping[str, str], platform: str) -> Path | None:
+    if platform == "win32":
+        root = env.get("LOCALAPPDATA") or env.get("ProgramData")
+        return Path(root, "Python Keyring", "keyringrc.cfg") if root else None
     root = env.get("XDG_CONFIG_HOME") or (env.get("HOME") and f"{env['HOME']}/.config")
     return Path(root, "python_keyring", "keyringrc.cfg") if root else None
 
