@@ -15,7 +15,7 @@ from svc.listen.connection import Connection, Gate, Phase
 from svc.listen.framing import Head, Refused
 
 _LOOPBACK_NAMES: Final = (b"127.0.0.1", b"localhost", b"[::1]")
-_BACKLOG: Final = 128
+_BACKLOG: Final = 1024  # a full queue makes senders wait a second before they knock again
 _SWEEPS_PER_LIMIT: Final = 20  # every 250 ms with the real limits
 _TOKEN_BYTES: Final = 16  # 128 bits (promise R56)
 
