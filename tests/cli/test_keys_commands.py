@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 CANARY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
 LIVE = "sk_live_4eC39HqLyjWDarjtT1zdp7dc"
-ELSEWHERE = "https://api.example.com"  # never asked: all its keys are added with --no-check
+ELSEWHERE = "https://api.example.com"  # never reached: --no-check, or a proxy of ours
 
 
 @pytest.fixture
@@ -120,6 +121,26 @@ def test_a_service_that_cannot_be_reached_leaves_nothing_stored(
     assert failed.code == 8
     assert "--no-check" in failed.err
     assert fake_ring.items == {}
+
+
+def test_the_check_goes_through_the_proxy(svc: Svc, fake_ring: "FakeRing") -> None:
+    """R26: like every other call, by CONNECT, so that the proxy does not see the key."""
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        thread = threading.Thread(target=lambda: heard.append(first_words(proxy)))
+        thread.start()
+        env = {"HTTPS_PROXY": f"http://127.0.0.1:{proxy.getsockname()[1]}"}
+        argv = ("--base-url", ELSEWHERE, "--max-time", "1")
+        assert svc("keys", "add", "--stdin", *argv, stdin=CANARY, env=env).code == 8
+        thread.join(10)
+    assert heard[0].startswith(b"CONNECT api.example.com:443 ")
+    assert b"4eC39" not in heard[0]
+
+
+def first_words(listener: socket.socket) -> bytes:
+    connection, _ = listener.accept()
+    with connection:
+        return connection.recv(65536)
 
 
 def test_mode_and_kind_come_from_the_prefix(svc: Svc, fake_ring: "FakeRing") -> None:

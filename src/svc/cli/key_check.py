@@ -3,6 +3,7 @@
 from svc.cli.session import Session
 from svc.client import orders
 from svc.client.client import Client
+from svc.client.proxies import chosen
 from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthorized
 from svc.keys.kinds import Mode
 
@@ -23,7 +24,7 @@ def ask(session: Session, secret: str, mode: Mode) -> None:
         deadline_seconds=settings.max_time,
         clock=session.clock,
         auth=settings.auth,
-        proxy=settings.proxy,
+        proxy=chosen(session.base_url, settings.proxy, session.env),
         ca_bundle=settings.ca_bundle,
     ) as client:
         try:
