@@ -86,6 +86,47 @@ CREATE TABLE forwards (
   PRIMARY KEY (inbox_seq, target, replay, attempt)
 ) WITHOUT ROWID"""
 
+# One row for each POST, from before its first byte leaves. `state` is open until its end is known;
+# open and unknown rows are unresolved. `key_hint` is the API key's prefix and last four; `lease`
+# names the process that is sending it, or that died while it was.
+_REQUESTS: Final = """
+CREATE TABLE requests (
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  profile TEXT NOT NULL,
+  mode TEXT NOT NULL CHECK (mode IN ('test', 'live')),
+  base_url TEXT NOT NULL,
+  key_hint TEXT NOT NULL,
+  idempotency_key TEXT NOT NULL,
+  api_version TEXT,
+  path TEXT NOT NULL,
+  encoding TEXT NOT NULL,
+  body BLOB NOT NULL,
+  body_sha256 TEXT NOT NULL,
+  created_at REAL NOT NULL,
+  first_sent_at REAL NOT NULL,
+  last_sent_at REAL NOT NULL,
+  sendings INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('open', 'done', 'refused', 'not_sent', 'unknown')),
+  settled_at REAL,
+  status INTEGER,
+  object_id TEXT,
+  request_id TEXT,
+  error_code TEXT,
+  error_message TEXT,
+  batch_id TEXT,
+  batch_row INTEGER,
+  lease TEXT
+)"""
+
+_REQUEST_KEY: Final = """
+CREATE UNIQUE INDEX request_key ON requests (idempotency_key, base_url, mode, profile)"""
+_REQUEST_OPEN: Final = """
+CREATE INDEX request_open ON requests (body_sha256) WHERE state IN ('open', 'unknown')"""
+_REQUEST_BATCH: Final = """
+CREATE INDEX request_batch ON requests (batch_id, batch_row) WHERE batch_id IS NOT NULL"""
+
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (_KEY_FACTS, _ENDPOINTS, _LISTENERS, _INBOX, _INBOX_EVENT, _INBOX_OPEN, _PAYLOADS, _FORWARDS),
+    (_REQUESTS, _REQUEST_KEY, _REQUEST_OPEN, _REQUEST_BATCH),
 )

@@ -1,0 +1,104 @@
+"""Who is sending a request now: a sign of life that goes with the process (promise R69)."""
+
+import fcntl
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+
+from svc.errors import LocalError
+
+_PRIVATE_FILE = 0o600
+_PRIVATE_FOLDER = 0o700
+
+
+def fresh_token() -> str:
+    """A new name for a sender (128 random bits)."""
+    return os.urandom(16).hex()
+
+
+class Leases:
+    """Tells senders that are alive from dead ones.
+
+    A sender holds the lock of a file of its own for as long as it lives; a request's row names its
+    sender. The system takes the locks of a dead process away, so that kill -9 leaves nothing behind
+    that stops anybody. May be used from any thread.
+    """
+
+    def __init__(self, folder: Path, new_token: Callable[[], str] = fresh_token) -> None:
+        self._folder = folder
+        self._new_token = new_token
+        self._token = ""
+        self._handle = -1
+        self._lock = Lock()
+
+    @property
+    def token(self) -> str:
+        """The name of this sender, alive from the first time that it is asked for.
+
+        Raises:
+            LocalError: its file cannot be made.
+        """
+        with self._lock:
+            if not self._token:
+                self._begin(self._new_token())
+            return self._token
+
+    def is_alive(self, token: str | None) -> bool:
+        """Whether the sender of that name, this one too, still lives; what a dead one left goes.
+
+        Raises:
+            LocalError: its file cannot be looked at.
+        """
+        if not token:
+            return False
+        try:
+            handle = os.open(self._file(token), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise self._unusable(error) from error
+        try:
+            # Shared, so that two who look at once do not take each other for the sender.
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            with suppress(OSError):  # a tidy folder is no reason to fail
+                self._file(token).unlink()
+        except BlockingIOError:
+            return True
+        except OSError as error:
+            raise self._unusable(error) from error
+        finally:
+            os.close(handle)
+        return False
+
+    def close(self) -> None:
+        """Ends this sender."""
+        with self._lock:
+            if self._token:
+                with suppress(OSError):
+                    self._file(self._token).unlink()
+                os.close(self._handle)
+                self._token = ""
+
+    def _begin(self, token: str) -> None:
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            with suppress(FileExistsError):
+                self._folder.mkdir(_PRIVATE_FOLDER)
+            self._handle = os.open(self._file(token), flags, _PRIVATE_FILE)
+            # Nobody knows the name yet, so that this cannot wait.
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise self._unusable(error) from error
+        self._token = token
+
+    def _file(self, token: str) -> Path:
+        return self._folder / token
+
+    def _unusable(self, error: OSError) -> LocalError:
+        words = (error.strerror or str(error)).lower()
+        return LocalError(
+            f"The folder {self._folder} cannot be used: {words}.",
+            hint="It tells which requests are being sent; make it writable, or free some space",
+        )

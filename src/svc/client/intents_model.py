@@ -1,0 +1,155 @@
+"""What the journal keeps of a POST, as values (promises R2, R10)."""
+
+import time
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from svc.client.call import Call
+from svc.client.prepared import Prepared
+from svc.client.replies import Reply
+from svc.client.stored import Stored
+from svc.errors import Outcome, SvcError
+from svc.redaction import redact
+
+Phase: TypeAlias = Literal["open", "done", "refused", "not_sent", "unknown"]
+
+UNRESOLVED = ("open", "unknown")
+_LIMITED = 429
+
+
+class Scope(NamedTuple):
+    """For whom and where a request is sent: two requests are the same only within one scope.
+
+    Attributes:
+        base_url: origin and path prefix, as `str(BaseUrl)` writes them.
+        key_hint: prefix and last four of the API key, to tell another account's key from it.
+    """
+
+    profile: str
+    mode: str
+    base_url: str
+    key_hint: str = ""
+
+
+class Asked(NamedTuple):
+    """A prepared POST that is to be recorded; `batch` and `row` say where it came from."""
+
+    call: Call
+    prepared: Prepared
+    scope: Scope
+    batch: str | None = None
+    row: int | None = None
+
+
+class Settled(NamedTuple):
+    """How a request ended.
+
+    Attributes:
+        status: of the last answer, where one came.
+        object_id: what was made or changed.
+        request_id: the service's name for the exchange.
+    """
+
+    outcome: Outcome
+    status: int | None = None
+    object_id: str | None = None
+    request_id: str | None = None
+    error_code: str | None = None
+    error_message: str | None = None
+
+
+class Intent(NamedTuple):
+    """One POST as the journal has it; times are unix seconds, none of it is secret.
+
+    Attributes:
+        seq: the journal's number, in the order of recording.
+        stored: what is sent, byte for byte.
+        first_sent_at: never later than the first byte that left.
+        sendings: how many times a process has set out to send it.
+        sent_before: whether an earlier sending may have been carried out; for `Client.deliver`.
+        settled: how it ended, or None.
+        lease: the sender that has it, or that died while it had it.
+    """
+
+    seq: int
+    id: str
+    scope: Scope
+    stored: Stored
+    body_sha256: str
+    created_at: float
+    first_sent_at: float
+    last_sent_at: float
+    sendings: int
+    state: Phase
+    settled: Settled | None = None
+    settled_at: float | None = None
+    batch: str | None = None
+    row: int | None = None
+    lease: str | None = None
+    sent_before: bool = False
+
+    @property
+    def is_unresolved(self) -> bool:
+        """Whether nobody knows if it was carried out."""
+        return self.state in UNRESOLVED
+
+    @property
+    def may_go_again(self) -> bool:
+        """Whether its key is still open: unresolved, never carried out, or too much at once."""
+        limited = self.settled is not None and self.settled.status == _LIMITED
+        return self.is_unresolved or self.state == "not_sent" or limited
+
+    @property
+    def is_live(self) -> bool:
+        return self.scope.mode == "live"
+
+
+def settled_by(reply: Reply) -> Settled:
+    """The end of a request that was carried out."""
+    found = reply.data.get("id") if isinstance(reply.data, Mapping) else None
+    object_id = found if isinstance(found, str) else None
+    return Settled("done", reply.status, object_id, reply.request_id)
+
+
+def settled_with(error: SvcError) -> Settled:
+    """The end that an error of `Client.deliver` stands for."""
+    return Settled(
+        error.outcome or "unknown",
+        error.status,
+        None,
+        error.request_id,
+        error.code or error.type,
+        redact(error.message),
+    )
+
+
+def moment(seconds: float) -> str:
+    """A time for people and programs: RFC 3339, UTC, whole seconds."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def intent_of(row: Mapping[str, Any]) -> Intent:
+    """Reads a row of the table `requests`."""
+    settled = None
+    if row["state"] != "open":
+        names = Settled._fields[1:]
+        settled = Settled(row["state"], *(row[name] for name in names))
+    return Intent(
+        row["seq"],
+        row["id"],
+        Scope(row["profile"], row["mode"], row["base_url"], row["key_hint"]),
+        Stored(
+            row["path"], row["encoding"], row["body"], row["idempotency_key"], row["api_version"]
+        ),
+        row["body_sha256"],
+        row["created_at"],
+        row["first_sent_at"],
+        row["last_sent_at"],
+        row["sendings"],
+        row["state"],
+        settled,
+        row["settled_at"],
+        row["batch_id"],
+        row["batch_row"],
+        row["lease"],
+    )

@@ -1,0 +1,141 @@
+"""Why a request is not sent (again): one line and the exact next command (promises R4, R5, R12)."""
+
+from svc.client.intents_model import Intent, Settled, moment
+from svc.client.retry import KEY_SAFE_SECONDS
+from svc.errors import Conflict, NotFound, OutcomeUnknown
+
+_HOURS = KEY_SAFE_SECONDS // 3600
+
+
+def resume_command(intent: Intent) -> str:
+    """The command line that sends a request again under its own key."""
+    return f"svc requests resume {intent.id}{' --live' if intent.is_live else ''}"
+
+
+def is_too_old(intent: Intent, now: float) -> bool:
+    """Whether the service may have forgotten the key, so that it would do it a second time."""
+    return now - intent.first_sent_at >= KEY_SAFE_SECONDS
+
+
+def is_in_the_future(intent: Intent, now: float) -> bool:
+    """Whether the clock was put back, so that nobody can tell the key's age."""
+    return now < intent.first_sent_at
+
+
+def unknown_request(identifier: str) -> NotFound:
+    return NotFound(
+        f"There is no request {identifier[:40]!r} in the journal.",
+        code="request_missing",
+        outcome="not_sent",
+        hint="List them: svc requests list",
+    )
+
+
+def in_flight(intent: Intent) -> Conflict:
+    """Another process sends it now."""
+    return Conflict(
+        f"The request {intent.id} ({_what(intent)}) is being sent by another process now.",
+        code="request_in_flight",
+        outcome="not_sent",
+        request=intent.id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=f"Wait for it, then look: svc requests show {intent.id}",
+    )
+
+
+def already_settled(intent: Intent) -> Conflict:
+    """There is nothing to resume."""
+    settled = intent.settled or Settled("unknown")
+    made = f" ({settled.object_id})" if settled.object_id else ""
+    words = {"done": f"was carried out{made}", "refused": "was refused by the service"}
+    look = f"svc requests show {intent.id}"
+    return Conflict(
+        f"The request {intent.id} ({_what(intent)}) is settled: it "
+        f"{words.get(settled.outcome, settled.outcome)}. Nothing was sent.",
+        code="request_settled",
+        outcome=settled.outcome,
+        request=intent.id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=f"svc get {settled.object_id}" if settled.object_id else look,
+    )
+
+
+def twin_of(intent: Intent, now: float) -> Conflict:
+    """The same request is unresolved already (promise R5)."""
+    if is_too_old(intent, now) or is_in_the_future(intent, now):
+        way = f"See what it did: svc requests resume {intent.id}; then svc requests forget"
+        way = f"{way} {intent.id}"
+    else:
+        way = f"Settle it: {resume_command(intent)}"
+    return Conflict(
+        f"The same request ({_what(intent)}) was begun at {moment(intent.created_at)} and its "
+        "outcome is not known. Nothing was sent now.",
+        code="request_unresolved",
+        outcome="not_sent",
+        request=intent.id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=f"{way}. To send a second one: --new-request",
+    )
+
+
+def twin_in_flight(intent: Intent) -> Conflict:
+    """The same request is being sent by another process at this moment (promise R5)."""
+    return Conflict(
+        f"The same request ({_what(intent)}) is being sent by another process now. "
+        "Nothing was sent by this one.",
+        code="request_in_flight",
+        outcome="not_sent",
+        request=intent.id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=f"Wait for it: svc requests show {intent.id}. To send a second one: --new-request",
+    )
+
+
+def key_reused(intent: Intent) -> Conflict:
+    """The user's key was used for something else (promise R12)."""
+    return Conflict(
+        f"The idempotency key {intent.stored.idempotency_key} was used for another request "
+        f"({_what(intent)}, {moment(intent.created_at)}). Nothing was sent.",
+        code="idempotency_key_reused",
+        outcome="not_sent",
+        request=intent.id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=f"Use a new key for this one. The earlier one: svc requests show {intent.id}",
+    )
+
+
+def key_spent(intent: Intent) -> Conflict:
+    """The same request was carried out so long ago that the service would do it again."""
+    return Conflict(
+        f"The same request ({_what(intent)}) was carried out with this key at "
+        f"{moment(intent.first_sent_at)}; after {_HOURS} hours the service may do it a second "
+        "time. Nothing was sent.",
+        code="idempotency_key_too_old",
+        outcome="not_sent",
+        request=intent.id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=f"See what it did: svc requests show {intent.id}; for a second one use a new key",
+    )
+
+
+def not_again(intent: Intent, now: float, look: str) -> OutcomeUnknown:
+    """Sending it again could do it twice; `look` says where to see what it did (promise R4)."""
+    behind = is_in_the_future(intent, now)
+    sent = moment(intent.first_sent_at)
+    why = (
+        f"the clock says {moment(now)}, which is before it was sent ({sent})"
+        if behind
+        else f"it was sent at {sent}, and the service keeps a key for 24 hours only"
+    )
+    return OutcomeUnknown(
+        f"The request {intent.id} ({_what(intent)}) is not sent again: {why}.",
+        code="clock_behind" if behind else "idempotency_key_too_old",
+        outcome="unknown",
+        request=intent.id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=f"{look}; then svc requests forget {intent.id}",
+    )
+
+
+def _what(intent: Intent) -> str:
+    return f"POST {intent.stored.path}"

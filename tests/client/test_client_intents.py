@@ -1,0 +1,440 @@
+"""The journal of POSTs: what is committed, what is refused, who may send (promises R2-R5, R69)."""
+
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc.client import orders, payouts, raw, refunds
+from svc.client.call import Call
+from svc.client.intents import Intents, fresh_id
+from svc.client.intents_leases import Leases
+from svc.client.intents_model import Asked, Intent, Scope, Settled, settled_with
+from svc.client.prepared import prepare
+from svc.client.stored import restored
+from svc.clock import ManualClock
+from svc.errors import Conflict, LocalError, NotFound, OutcomeUnknown, RateLimited
+from svc.journal import State
+from svc.origin import BaseUrl
+
+BASE = BaseUrl.parse("https://api.example.com")
+SCOPE = Scope("default", "test", str(BASE), "sk_test_…ary1")
+REFUND = refunds.create({"payment": "pay_1", "amount": 4999})
+DONE = Settled("done", 200, "rf_1", "req_1")
+HOUR = 3600
+
+Open = Callable[[], Intents]
+
+
+def asked(call: Call = REFUND, key: str = "key-1", scope: Scope = SCOPE, **more: Any) -> Asked:
+    prepared = prepare(call, BASE, new_key=lambda: key, api_version=more.pop("version", None))
+    return Asked(call, prepared, scope, **more)
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "state.db"
+
+
+@pytest.fixture
+def opened(path: Path, clock: ManualClock) -> Iterator[Open]:
+    """Opens the journal as one more process would."""
+    states: list[State] = []
+    leases: list[Leases] = []
+
+    def open_one() -> Intents:
+        def state() -> State:
+            states.append(State.open(path, clock=clock))
+            return states[-1]
+
+        leases.append(Leases(path.parent / "senders"))
+        return Intents(state, leases[-1], clock)
+
+    yield open_one
+    for one in states:
+        one.close()
+    for each in leases:
+        each.close()
+
+
+@pytest.fixture
+def intents(opened: Open) -> Intents:
+    return opened()
+
+
+def end(intents: Intents, intent: Intent, outcome: Any = "unknown", **more: Any) -> None:
+    intents.settle(intent, Settled(outcome, **more))
+
+
+def is_busy(intents: Intents, intent: Intent) -> bool:
+    """Whether the journal says by now that somebody is sending a request."""
+    kept = intents.find(intent.id)
+    assert kept is not None
+    return intents.is_in_flight(kept)
+
+
+# --- recording --------------------------------------------------------------------------------
+
+
+def test_record_keeps_all_that_is_needed_to_send_it_again(intents: Intents) -> None:
+    """Key, bytes, path, version and address come back as they were sent (R1, R2)."""
+    call = payouts.create({"amount": 10000, "currency": "EUR", "reference": "Zürich"})
+    first = asked(call, version="2026-09-01")
+    made = intents.record(first)
+    kept = intents.find(made.id)
+    assert kept is not None
+    assert kept == made
+    assert kept.is_unresolved
+    assert (kept.first_sent_at, kept.sendings, kept.sent_before) == (1_700_000_000.0, 1, False)
+    again, prepared = restored(kept.stored, BaseUrl.parse(kept.scope.base_url))
+    assert prepared == first.prepared
+    assert (again.expects, again.checks) == (call.expects, call.checks)
+
+
+def test_record_is_committed_before_it_returns(intents: Intents, path: Path) -> None:
+    """Another connection sees the row at once (R2)."""
+    made = intents.record(asked())
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("SELECT id, state FROM requests").fetchall() == [(made.id, "open")]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    (sender,) = (path.parent / "senders").iterdir()
+    assert stat.S_IMODE(sender.stat().st_mode) == 0o600
+    assert stat.S_IMODE(sender.parent.stat().st_mode) == 0o700
+
+
+def test_journal_cannot_be_opened_means_nothing_is_recorded(clock: ManualClock) -> None:
+    """The caller gets the error before it could send anything (R2, R70)."""
+
+    def refuse() -> State:
+        raise LocalError("no")
+
+    with pytest.raises(LocalError):
+        Intents(refuse, Leases(Path("/nonexistent/x")), clock).record(asked())
+
+
+def test_sign_of_life_that_cannot_be_given_stops_everything(intents: Intents, path: Path) -> None:
+    """Without it nobody could tell later whether the request is being sent (R69, R70)."""
+    path.parent.mkdir(mode=0o700)
+    (path.parent / "senders").write_text("in the way")
+    with pytest.raises(LocalError, match="senders"):
+        intents.record(asked())
+    assert intents.list() == []
+
+
+def test_record_many_is_all_or_nothing(intents: Intents) -> None:
+    """One row that cannot be recorded undoes the others, and frees their leases."""
+    other = asked(refunds.create({"payment": "pay_2"}), "key-1")
+    with pytest.raises(Conflict):
+        intents.record_many([asked(), other])
+    assert intents.list() == []
+    (one, two) = intents.record_many([asked(), asked(key="key-2", batch="b", row=7)])
+    assert [one.batch, two.batch, two.row] == [None, "b", 7]
+    assert [kept.id for kept in intents.list(batch="b")] == [two.id]
+
+
+def test_ids_are_easy_to_tell_apart_and_to_type() -> None:
+    """`rq_` and 20 lower-case letters and digits."""
+    ids = {fresh_id() for _ in range(500)}
+    assert len(ids) == 500
+    assert all(len(one) == 23 and one.startswith("rq_") and one.islower() for one in ids)
+
+
+# --- twins and keys ---------------------------------------------------------------------------
+
+
+def test_unresolved_twin_stops_the_same_request(intents: Intents) -> None:
+    """R5: exit 6, naming the command that settles the first and the way to a second one."""
+    first = intents.record(asked())
+    end(intents, first)
+    with pytest.raises(Conflict) as caught:
+        intents.record(asked(key="key-2"))
+    error = caught.value
+    assert (error.code, error.request, error.idempotency_key) == (
+        "request_unresolved",
+        first.id,
+        "key-1",
+    )
+    assert f"svc requests resume {first.id}" in (error.hint or "")
+    assert "--new-request" in (error.hint or "")
+    assert intents.record(asked(key="key-2"), new_request=True).id != first.id
+
+
+def test_twin_in_flight_is_waited_for(opened: Open) -> None:
+    """R5, R69: while another process sends it, it is not to be resumed but awaited."""
+    opened().record(asked())
+    with pytest.raises(Conflict, match="another process now"):
+        opened().record(asked(key="key-2"))
+
+
+@pytest.mark.parametrize("outcome", ["done", "refused", "not_sent"])
+def test_settled_request_may_be_sent_a_second_time(intents: Intents, outcome: str) -> None:
+    """Two equal orders in a row are two orders: only an open outcome stops the second."""
+    end(intents, intents.record(asked()), outcome)
+    assert intents.record(asked(key="key-2")).sendings == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        asked(refunds.create({"payment": "pay_1", "amount": 5000}), "key-2"),
+        asked(raw.post("/v1/other", {"payment": "pay_1", "amount": 4999}), "key-2"),
+        asked(refunds.create({"payment": "pay_1", "amount": 4999}, encoding="form"), "key-2"),
+        asked(key="key-2", scope=SCOPE._replace(mode="live")),
+        asked(key="key-2", scope=SCOPE._replace(profile="other")),
+        asked(key="key-2", scope=SCOPE._replace(base_url="https://other.example.com")),
+    ],
+    ids=["body", "path", "encoding", "mode", "profile", "address"],
+)
+def test_another_request_is_no_twin(intents: Intents, other: Asked) -> None:
+    """What differs in any of these is another request."""
+    end(intents, intents.record(asked()))
+    assert intents.twin(other) is None
+    assert intents.twin(asked(key="key-2")) is not None
+    intents.record(other)
+
+
+def test_own_key_with_another_request_is_refused(intents: Intents) -> None:
+    """R12: before anything is sent, whatever became of the first."""
+    end(intents, intents.record(asked()), "done")
+    other = asked(refunds.create({"payment": "pay_1", "amount": 1}))
+    with pytest.raises(Conflict) as caught:
+        intents.record(other, new_request=True)
+    assert caught.value.code == "idempotency_key_reused"
+    assert caught.value.outcome == "not_sent"
+
+
+def test_own_key_with_the_same_request_begins_it_again(intents: Intents) -> None:
+    """The key names one request, so it is that one's row which is sent again."""
+    first = intents.record(asked())
+    end(intents, first)
+    again = intents.record(asked())
+    assert (again.id, again.sendings, again.sent_before) == (first.id, 2, True)
+
+
+def test_own_key_of_a_done_request_is_spent_after_23_hours(
+    intents: Intents, clock: ManualClock
+) -> None:
+    """The service would do it a second time once it has forgotten the key (R4)."""
+    first = intents.record(asked())
+    intents.settle(first, DONE)
+    clock.advance(23 * HOUR - 1)
+    again = intents.record(asked())
+    assert (again.state, again.sent_before) == ("done", True)
+    end(intents, again, "unknown")
+    kept = intents.find(first.id)
+    assert kept is not None
+    assert kept.settled == DONE
+    clock.advance(1)
+    with pytest.raises(Conflict, match="second time"):
+        intents.record(asked())
+
+
+def test_key_of_a_request_that_was_not_sent_is_fresh(intents: Intents, clock: ManualClock) -> None:
+    """What the service never saw has no age: its 24 hours begin with the next attempt."""
+    end(intents, intents.record(asked()), "not_sent")
+    clock.advance(30 * HOUR)
+    again = intents.record(asked())
+    assert (again.first_sent_at, again.sent_before) == (clock.now(), False)
+
+
+# --- sending again ----------------------------------------------------------------------------
+
+
+def test_lease_takes_an_unresolved_request(intents: Intents, clock: ManualClock) -> None:
+    """R3: same key, same bytes, and only a definite answer will settle it."""
+    first = intents.record(asked())
+    end(intents, first)
+    clock.advance(60)
+    again = intents.lease(first.id)
+    assert again.stored == first.stored
+    assert (again.sendings, again.sent_before) == (2, True)
+    assert (again.first_sent_at, again.last_sent_at) == (first.first_sent_at, clock.now())
+
+
+def test_second_lease_is_refused_until_the_first_ends(opened: Open) -> None:
+    """R69: never two requests in flight with one key, in one process or in two."""
+    one, two = opened(), opened()
+    first = one.record(asked())
+    for journal in (one, two):
+        with pytest.raises(Conflict) as caught:
+            journal.lease(first.id)
+        assert caught.value.code == "request_in_flight"
+    assert is_busy(two, first)
+    one.release(first)
+    assert not is_busy(two, first)
+    assert two.lease(first.id).sendings == 2
+
+
+def test_lease_ends_with_its_process(intents: Intents, path: Path) -> None:
+    """A kill -9 leaves nothing that somebody would have to clean up (R3)."""
+    code = f"""
+import pathlib, sys
+from svc.client import refunds
+from svc.client.intents import Intents
+from svc.client.intents_leases import Leases
+from svc.client.intents_model import Asked, Scope
+from svc.client.prepared import prepare
+from svc.clock import ManualClock
+from svc.journal import State
+from svc.origin import BaseUrl
+base, call = BaseUrl.parse({str(BASE)!r}), refunds.create({{"payment": "pay_1"}})
+path, clock = pathlib.Path({str(path)!r}), ManualClock()
+intents = Intents(lambda: State.open(path, clock=clock), Leases(path.parent / "senders"), clock)
+scope = Scope(*{tuple(SCOPE)!r})
+print(intents.record(Asked(call, prepare(call, base, new_key=lambda: "k"), scope)).id, flush=True)
+sys.stdin.read()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout is not None
+        made = holder.stdout.readline().decode().strip()
+        with pytest.raises(Conflict):
+            intents.lease(made)
+        holder.kill()
+        holder.wait()
+        assert intents.lease(made).sendings == 2
+    assert len(list((path.parent / "senders").iterdir())) == 1
+
+
+@pytest.mark.parametrize("outcome", ["done", "refused"])
+def test_settled_request_is_not_resumed(intents: Intents, outcome: str) -> None:
+    """There is nothing to find out; the error says how it ended."""
+    first = intents.record(asked())
+    end(intents, first, outcome, object_id="rf_9" if outcome == "done" else None)
+    with pytest.raises(Conflict) as caught:
+        intents.lease(first.id)
+    assert (caught.value.code, caught.value.outcome) == ("request_settled", outcome)
+    assert ("rf_9" in caught.value.message) == (outcome == "done")
+    assert not is_busy(intents, first)
+
+
+def test_request_that_was_too_much_is_resumed(intents: Intents) -> None:
+    """R11: 429 to the end keeps the key."""
+    first = intents.record(asked())
+    error = RateLimited("busy", status=429, outcome="refused")
+    intents.settle(first, settled_with(error))
+    again = intents.lease(first.id)
+    assert again.sent_before is False
+
+
+def test_resume_is_refused_after_23_hours(intents: Intents, clock: ManualClock) -> None:
+    """R4: to the second; it names what to look at, and the request stays listed."""
+    first = intents.record(asked())
+    end(intents, first)
+    clock.advance(23 * HOUR - 1)
+    intents.release(intents.lease(first.id))
+    clock.advance(1)
+    with pytest.raises(OutcomeUnknown) as caught:
+        intents.lease(first.id)
+    assert caught.value.code == "idempotency_key_too_old"
+    assert "svc payments retrieve pay_1" in (caught.value.hint or "")
+    assert f"svc requests forget {first.id}" in (caught.value.hint or "")
+    assert [kept.id for kept in intents.list(unresolved=True)] == [first.id]
+    assert not is_busy(intents, first)
+
+
+def test_resume_is_refused_when_the_clock_runs_behind(intents: Intents, clock: ManualClock) -> None:
+    """R4: with the clock put back, nobody can tell how old the key is."""
+    first = intents.record(asked())
+    end(intents, first)
+    clock.advance(-1)
+    with pytest.raises(OutcomeUnknown) as caught:
+        intents.lease(first.id)
+    assert caught.value.code == "clock_behind"
+
+
+@pytest.mark.parametrize(
+    ("call", "look"),
+    [
+        (orders.create({"amount": 1}), "svc orders list --created-gte 2023-11-14T22:08:20Z"),
+        (orders.capture("ord_1"), "svc orders retrieve ord_1"),
+        (orders.cancel("ord_1"), "svc orders retrieve ord_1"),
+        (refunds.create({"payment": "pay_1"}), "svc payments retrieve pay_1"),
+        (refunds.create({"payment": "pay_1"}, encoding="form"), "svc payments retrieve pay_1"),
+        (refunds.create({"payment": "$(rm x)"}), "svc refunds list"),
+        (payouts.create({"amount": 1}), "svc payouts list --created-gte 2023-11-14T22:08:20Z"),
+        (raw.post("/v1/disputes/dp_1/accept"), "svc disputes retrieve dp_1"),
+        (raw.post("/v1/webhook_endpoints"), "dashboard"),
+    ],
+)
+def test_too_old_a_request_says_where_to_look(
+    intents: Intents, clock: ManualClock, call: Call, look: str
+) -> None:
+    """R4: the read that shows what the request did, ready to run."""
+    first = intents.record(asked(call, scope=SCOPE._replace(mode="live")))
+    end(intents, first)
+    clock.advance(24 * HOUR)
+    with pytest.raises(OutcomeUnknown) as caught:
+        intents.lease(first.id)
+    hint = caught.value.hint or ""
+    assert look in hint
+    assert ("--live" in hint) == ("dashboard" not in look)
+    assert "$(" not in hint
+
+
+# --- settling, forgetting, listing ------------------------------------------------------------
+
+
+def test_settle_frees_the_lease_and_keeps_the_end(opened: Open) -> None:
+    """What became of it is there for the next process."""
+    one, two = opened(), opened()
+    first = one.record(asked())
+    one.settle(first, DONE)
+    assert not is_busy(two, first)
+    kept = two.find(first.id)
+    assert kept is not None
+    assert (kept.state, kept.settled) == ("done", DONE)
+    assert two.list(unresolved=True) == []
+
+
+def test_error_text_is_kept_without_secrets(intents: Intents) -> None:
+    """R45: what the service or the network said may have held a key."""
+    first = intents.record(asked())
+    error = OutcomeUnknown("it said sk_test_canarycanary", outcome="unknown")
+    intents.settle(first, settled_with(error))
+    kept = intents.find(first.id)
+    assert kept is not None
+    assert kept.settled is not None
+    assert "canarycanary" not in (kept.settled.error_message or "")
+
+
+def test_forget_deletes_one_that_nobody_sends(opened: Open) -> None:
+    """A forgotten request stops nothing any more; one in flight cannot be forgotten."""
+    one, two = opened(), opened()
+    first = one.record(asked())
+    with pytest.raises(Conflict):
+        two.forget(first.id)
+    end(one, first)
+    assert two.forget(first.id).id == first.id
+    assert two.find(first.id) is None
+    assert one.record(asked(key="key-2")).seq
+    with pytest.raises(NotFound):
+        two.forget(first.id)
+
+
+def test_list_is_newest_first(intents: Intents) -> None:
+    """And a limit takes the newest."""
+    made = [intents.record(asked(orders.create({"amount": n}), f"k{n}")).id for n in range(3)]
+    assert [kept.id for kept in intents.list()] == made[::-1]
+    assert [kept.id for kept in intents.list(limit=1)] == made[-1:]
+
+
+def test_by_key_finds_the_request_of_its_scope(intents: Intents) -> None:
+    """A key means something only within profile, mode and address."""
+    first = intents.record(asked())
+    found = intents.by_key("key-1", SCOPE)
+    assert found is not None
+    assert found.id == first.id
+    assert intents.by_key("key-1", SCOPE._replace(mode="live")) is None
