@@ -11,7 +11,7 @@ from svc.errors import AuthError, ConfigError, SvcError, UsageError
 from svc.origin import BaseUrl
 
 if TYPE_CHECKING:
-    from tests.client.conftest import Bench
+    from client.conftest import Bench
 
 HTTPS = "https://api.example.com"
 LOCAL = "http://127.0.0.1:4242"

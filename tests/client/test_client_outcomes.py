@@ -25,7 +25,7 @@ from svc.errors import (
 )
 
 if TYPE_CHECKING:
-    from tests.client.conftest import Bench
+    from client.conftest import Bench
 
 POST = refunds.create({"payment": "pay_1", "amount": 100})
 GET = refunds.retrieve("rf_1")

@@ -12,7 +12,7 @@ from svc.client.pages import WINDOW, Walk, pages
 from svc.errors import NetworkError, NotFound, PartlyDone, ReplyContradiction, SvcError
 
 if TYPE_CHECKING:
-    from tests.client.conftest import Bench
+    from client.conftest import Bench
 
 
 def page(ids: Iterable[Any], *, more: bool = False) -> RawReply:

@@ -23,7 +23,7 @@ from svc.errors import Conflict, Forbidden, NotFound, OutcomeUnknown, Unauthoriz
 from svc.origin import BaseUrl
 
 if TYPE_CHECKING:
-    from tests.conftest import Sandbox
+    from running import Sandbox
 
 ITEM = {"name": "Linen jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}
 ORDER = {

@@ -11,7 +11,7 @@ from svc.client.waits import PAYOUT, REFUND, wait
 from svc.errors import CheckFailed
 
 if TYPE_CHECKING:
-    from tests.client.conftest import Bench
+    from client.conftest import Bench
 
 
 def state(status: str, name: str = "refund", prefix: str = "rf_1") -> RawReply:

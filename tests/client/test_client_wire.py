@@ -24,7 +24,7 @@ from svc.errors import ApiError, NetworkError, OutcomeUnknown, SvcError
 from svc.origin import BaseUrl
 
 if TYPE_CHECKING:
-    from tests.client.conftest import Server
+    from client.conftest import Server
 
     Connect = Callable[..., Client]
 

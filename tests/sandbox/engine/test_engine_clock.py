@@ -14,7 +14,7 @@ from svc.sandbox.times import micros, parse
 from svc.sandbox.world import World
 
 if TYPE_CHECKING:
-    from tests.sandbox.engine.conftest import Kit, Lab
+    from sandbox.engine.conftest import Kit, Lab
 
 DAY = 86400
 SECOND = 1_000_000

@@ -16,7 +16,7 @@ from svc.sandbox.problems import Problem
 from svc.sandbox.settings import DEFAULTS
 
 if TYPE_CHECKING:
-    from tests.sandbox.engine.conftest import Kit, Lab, Receiver
+    from sandbox.engine.conftest import Kit, Lab, Receiver
 
 Story = Callable[["Api"], Awaitable[None]]
 

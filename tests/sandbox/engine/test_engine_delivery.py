@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from svc.sandbox.delivery import REPLY_READ_MAX, HttpSender, Outgoing, Reply
 
 if TYPE_CHECKING:
-    from tests.sandbox.engine.conftest import Answer, Kit, Lab, Receiver
+    from sandbox.engine.conftest import Answer, Kit, Lab, Receiver
 
 BODY = '{"id":"evt_1","näme":1}'.encode()
 HEADERS = (("Content-Type", "application/json; charset=utf-8"), ("User-Agent", "Svc-Webhooks/1.0"))

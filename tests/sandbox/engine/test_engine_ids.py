@@ -9,7 +9,7 @@ import pytest
 from svc.sandbox.ids import IdSource
 
 if TYPE_CHECKING:
-    from tests.sandbox.engine.conftest import Kit, Lab
+    from sandbox.engine.conftest import Kit, Lab
 
 
 def zeros(count: int) -> bytes:

@@ -12,7 +12,7 @@ from svc.sandbox.store import Store
 from svc.sandbox.world import World
 
 if TYPE_CHECKING:
-    from tests.sandbox.engine.conftest import Kit, Lab
+    from sandbox.engine.conftest import Kit, Lab
 
 STATUSES = ("requires_payment", "paid", "cancelled")
 

@@ -18,7 +18,7 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.world import World
 
 if TYPE_CHECKING:
-    from tests.sandbox.engine.conftest import Kit, Lab, Receiver
+    from sandbox.engine.conftest import Kit, Lab, Receiver
 
 HOUR = 3600
 DAY = 86400

@@ -13,7 +13,7 @@ from svc.sandbox.world import World
 from svc.spec import VERSIONS
 
 if TYPE_CHECKING:
-    from tests.sandbox.engine.conftest import Kit, Lab
+    from sandbox.engine.conftest import Kit, Lab
 
 DAY = 86400
 SECOND = 1_000_000
