@@ -204,8 +204,18 @@ class Listener:
         """Waits until something is so."""
         end = time.monotonic() + seconds
         while not true():
-            assert time.monotonic() < end, f"it did not come to that: {self.records}"
+            assert time.monotonic() < end, f"it did not come to that: {self.records[-3:]}"[:2000]
             time.sleep(0.002)
+
+    def peer(self) -> socket.socket:
+        """A connection for several deliveries."""
+        return socket.create_connection(("127.0.0.1", self.port), 10)
+
+    @staticmethod
+    def send_on(peer: socket.socket, body: bytes) -> int:
+        """Delivers one event over an open connection."""
+        peer.sendall(delivery(body))
+        return status(read_answer(peer))
 
     def send(self, body: bytes, **headers: Any) -> int:
         """Delivers one event and gives the status of the answer."""

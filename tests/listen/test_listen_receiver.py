@@ -220,13 +220,14 @@ def test_kept_connection_ends_after_a_while(tmp_path: Path) -> None:
 
 
 def test_33_senders_at_work_are_too_many(tmp_path: Path) -> None:
-    """R57: 32 connections that are being served stay; the next one gets 503."""
+    """R57: 32 requests are served at once; the next one waits for a moment and then gets 503."""
     half = delivery(BODY)[:-5]
-    with listening(tmp_path) as listener:
+    limits = Limits(wait_seconds=0.2)
+    with listening(tmp_path, limits=limits) as listener:
         peers = [connect(listener) for _ in range(32)]
         for peer in peers:
             peer.sendall(half)
-        wait_for_bodies(listener, 32)
+        wait_until_full(listener)
         assert status(talk(listener.port, delivery(event(2)))) == 503
         for peer in peers:
             peer.sendall(BODY[-5:])
@@ -235,11 +236,41 @@ def test_33_senders_at_work_are_too_many(tmp_path: Path) -> None:
         assert listener.send(event(3)) == 200
 
 
-def wait_for_bodies(listener: Listener, count: int) -> None:
-    """Waits until so many connections are in the middle of a body, seen from outside."""
+def wait_until_full(listener: Listener) -> None:
     end = time.monotonic() + 5
     while status(talk(listener.port, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")) != 503:
-        assert time.monotonic() < end, count
+        assert time.monotonic() < end
+
+
+def test_one_too_many_is_served_when_a_slot_is_free(tmp_path: Path) -> None:
+    """A delivery that waits for a slot is answered as soon as there is one."""
+    limits = Limits(connections=1)
+    with (
+        listening(tmp_path, limits=limits) as listener,
+        connect(listener) as slow,
+        connect(listener) as next_one,
+    ):
+        slow.sendall(delivery(BODY)[:-5])
+        time.sleep(0.05)
+        next_one.sendall(delivery(event(2)))
+        time.sleep(0.05)
+        slow.sendall(BODY[-5:])
+        assert status(read_answer(slow)) == 200
+        assert status(read_answer(next_one)) == 200
+
+
+def test_half_sent_heads_keep_no_delivery_out(tmp_path: Path) -> None:
+    """R58: 32 senders that stop in mid-head give way to one that does not."""
+    with listening(tmp_path) as listener:
+        peers = [connect(listener) for _ in range(32)]
+        for peer in peers:
+            peer.sendall(b"POST /")
+        time.sleep(0.4)
+        started = time.monotonic()
+        assert listener.send(BODY) == 200
+        assert time.monotonic() - started < 1
+        for peer in peers:
+            peer.close()
 
 
 def test_a_thousand_idle_sockets_keep_no_delivery_out(tmp_path: Path) -> None:

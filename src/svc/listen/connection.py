@@ -7,15 +7,21 @@ from enum import Enum, auto
 
 from svc.listen.framing import Head, Refused, Request, RequestReader, closing_answer
 from svc.listen.reading import ReadingProtocol
+from svc.listen.slots import Slots
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a sender may cost; bytes and seconds (promises R51, R57)."""
+    """What a sender may cost; bytes and seconds (promises R51, R57).
+
+    `connections` are those with a request; `sockets` counts the silent ones too.
+    """
 
     head_bytes: int = 16 * 1024
     body_bytes: int = 1024 * 1024
     connections: int = 32
+    sockets: int = 512
+    wait_seconds: float = 1.0
     head_seconds: float = 5.0
     body_seconds: float = 8.0
     answer_seconds: float = 8.7  # from the request's first byte; the sender gives up at 10
@@ -26,11 +32,11 @@ class Limits:
 class Phase(Enum):
     """What a connection waits for."""
 
-    NEW = auto()
+    SILENT = auto()
+    WAIT = auto()
     HEAD = auto()
     BODY = auto()
     ANSWER = auto()
-    KEPT = auto()
     LINGER = auto()
 
 
@@ -52,18 +58,22 @@ class Gate:
 class Connection(ReadingProtocol):
     """Reads one request at a time and keeps to its limits."""
 
-    def __init__(self, gate: Gate, peers: "set[Connection]", *, full: bool) -> None:
-        super().__init__()
+    def __init__(
+        self, gate: Gate, slots: Slots, peers: "set[Connection]", buffer: bytearray
+    ) -> None:
+        super().__init__(buffer)
         limits = gate.limits
         self._gate = gate
+        self._slots = slots
         self._peers = peers
-        self._full = full
         self._reader = RequestReader(gate.check, limits.head_bytes, limits.body_bytes)
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._turn = 0
         self._peer_done = False
-        self.phase = Phase.NEW
+        self._held = b""
+        self._patience = limits.head_seconds  # a new connection has no longer to begin
+        self.phase = Phase.SILENT
         self.since = self._loop.time()
         self._first_byte = self.since
 
@@ -71,40 +81,53 @@ class Connection(ReadingProtocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         self._peers.add(self)
-        if self._full:
-            self._refuse(Refused(503))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's signature
-        self._peers.discard(self)
         self._transport = None
-        self._turn += 1  # an answer that is still being made is for nobody
+        self._gone()
 
     def eof_received(self) -> bool:
         """Keeps the half that we write open while an answer is being made."""
         self._peer_done = True
-        return self.phase is Phase.ANSWER
+        return self.phase in (Phase.WAIT, Phase.ANSWER)
 
     def data_received(self, data: bytes) -> None:
-        if self.phase is Phase.LINGER:
-            return
-        if self.phase is Phase.ANSWER:
-            self._hold(data)
-            return
-        if self.phase in (Phase.NEW, Phase.KEPT):
-            self._first_byte = self._loop.time()
-            self._enter(Phase.HEAD)
-        self._read(lambda: self._reader.feed(data))
+        match self.phase:
+            case Phase.LINGER:
+                pass
+            case Phase.ANSWER:
+                self._hold(self._reader.hold(data))
+            case Phase.SILENT:
+                self._begin(data)
+            case Phase.WAIT:
+                self._held += data
+            case _:
+                self._read(lambda: self._reader.feed(data))
+
+    def serve(self) -> None:
+        """Begins with what waited for a slot."""
+        data, self._held = self._held, b""
+        self._enter(Phase.HEAD)
+        if self._transport is not None:
+            self._transport.resume_reading()
+        self._read(lambda: self._reader.feed(data) if data else self._reader.next())
+
+    def loiters(self, seconds: float) -> bool:
+        """Says whether half a head has stood here for longer than that."""
+        return self.phase is Phase.HEAD and self._loop.time() - self.since > seconds
 
     def expire(self, now: float) -> None:
         """Ends a connection that overstays its phase; `now` is the loop's time in seconds."""
         limits, waited = self._gate.limits, now - self.since
         match self.phase:
-            case Phase.NEW | Phase.HEAD if waited > limits.head_seconds:
+            case Phase.SILENT if waited > self._patience:
+                self.cut()
+            case Phase.WAIT if waited > limits.wait_seconds:
+                self._refuse(Refused(503))
+            case Phase.HEAD if waited > limits.head_seconds:
                 self.cut()
             case Phase.BODY if waited > limits.body_seconds:
                 self._refuse(Refused(400))
-            case Phase.KEPT if waited > limits.kept_seconds:
-                self.cut()
             case Phase.LINGER if waited > limits.linger_seconds:
                 self.cut()
             case Phase.ANSWER if now - self._first_byte > limits.answer_seconds:
@@ -112,7 +135,7 @@ class Connection(ReadingProtocol):
 
     def cut(self) -> None:
         """Closes the connection without another word."""
-        self._peers.discard(self)
+        self._gone()
         if self._transport is not None:
             self._transport.abort()
 
@@ -121,9 +144,25 @@ class Connection(ReadingProtocol):
         if self._transport is not None:
             self._transport.close()
 
+    def _gone(self) -> None:
+        self._peers.discard(self)
+        self._enter(Phase.LINGER)
+        self._turn += 1  # an answer that is still being made is for nobody
+        self._slots.leave(self)
+
     def _enter(self, phase: Phase) -> None:
         self.phase = phase
         self.since = self._loop.time()
+
+    def _begin(self, data: bytes) -> None:
+        self._first_byte = self._loop.time()
+        self._held = data
+        if self._slots.take(self):
+            self.serve()
+            return
+        self._enter(Phase.WAIT)
+        if self._transport is not None:
+            self._transport.pause_reading()
 
     def _read(self, step: Callable[[], Request | None]) -> None:
         try:
@@ -132,18 +171,15 @@ class Connection(ReadingProtocol):
             self._refuse(refusal)
             return
         if request is not None:
-            self._serve(request)
+            self._enter(Phase.ANSWER)
+            turn = self._turn = self._turn + 1
+            self._gate.request(request, lambda status: self._answer(turn, status))
             return
         pending = self._reader.to_send()
         if pending and self._transport is not None:
             self._transport.write(pending)
         if self._reader.in_body and self.phase is not Phase.BODY:
             self._enter(Phase.BODY)
-
-    def _serve(self, request: Request) -> None:
-        self._enter(Phase.ANSWER)
-        turn = self._turn = self._turn + 1
-        self._gate.request(request, lambda status: self._answer(turn, status))
 
     def _answer(self, turn: int, status: int) -> None:
         """Sends an answer once; a later one for the same request is dropped."""
@@ -154,15 +190,15 @@ class Connection(ReadingProtocol):
         if self._peer_done or not carries_on:
             self._linger()
             return
-        self._enter(Phase.KEPT)
+        self._enter(Phase.SILENT)
+        self._patience = self._gate.limits.kept_seconds
+        self._slots.leave(self)
         self._transport.resume_reading()
         if self._reader.started:
-            self._first_byte = self._loop.time()
-            self._enter(Phase.HEAD)
-            self._read(self._reader.next)
+            self._begin(b"")
 
-    def _hold(self, data: bytes) -> None:
-        if self._reader.hold(data) > self._gate.limits.head_bytes and self._transport is not None:
+    def _hold(self, waiting: int) -> None:
+        if waiting > self._gate.limits.head_bytes and self._transport is not None:
             self._transport.pause_reading()
 
     def _refuse(self, refusal: Refused) -> None:
@@ -174,5 +210,8 @@ class Connection(ReadingProtocol):
     def _linger(self) -> None:
         """Says goodbye but reads on for a moment, so that a sender in mid-body sees the answer."""
         self._enter(Phase.LINGER)
-        if self._transport is not None and self._transport.can_write_eof():
-            self._transport.write_eof()
+        self._slots.leave(self)
+        if self._transport is not None:
+            self._transport.resume_reading()
+            if self._transport.can_write_eof():
+                self._transport.write_eof()

@@ -133,12 +133,11 @@ class SqliteInbox:
 
     def _keep(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept]:
         known = self._known(tx, {arrival.delivery.facts.id for arrival in arrivals})
-        fresh = {
-            arrival.delivery.facts.id: arrival
-            for arrival in reversed(arrivals)
-            if arrival.delivery.facts.id not in known
-        }
-        seqs = self._insert(tx, list(fresh.values())[::-1])
+        fresh: dict[str, Arrival] = {}
+        for arrival in arrivals:
+            if arrival.delivery.facts.id not in known:
+                fresh.setdefault(arrival.delivery.facts.id, arrival)
+        seqs = self._insert(tx, list(fresh.values()))
         retaken = self._retake(tx, known) if self._retake_failed else set()
         kept = []
         for arrival in arrivals:

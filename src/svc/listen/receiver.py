@@ -4,6 +4,7 @@ It does not know what a delivery means: it hands whole requests on and sends the
 """
 
 import asyncio
+import resource
 import secrets
 import socket
 from collections.abc import Iterable
@@ -13,6 +14,8 @@ from typing import Final
 from svc.errors import LocalError
 from svc.listen.connection import Connection, Gate, Phase
 from svc.listen.framing import Head, Refused
+from svc.listen.reading import READ_BYTES
+from svc.listen.slots import Slots
 
 _LOOPBACK_NAMES: Final = (b"127.0.0.1", b"localhost", b"[::1]")
 _BACKLOG: Final = 1024  # a full queue makes senders wait a second before they knock again
@@ -74,6 +77,9 @@ class Receiver:
         self._gate = gate
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.Task[None] | None = None
+        self._slots = Slots(gate.limits.connections)
+        self._buffer = bytearray(READ_BYTES)
+        self._most = min(gate.limits.sockets, _descriptors() // 2)
         self._open: set[Connection] = set()
 
     async def start(self, bound: socket.socket) -> None:
@@ -103,16 +109,12 @@ class Receiver:
         return len(self._open)
 
     def _admit(self) -> Connection:
-        """Makes room for a new connection by cutting the one that does the least.
-
-        A thousand idle sockets may not keep a delivery out; one that is being served stays.
-        """
-        limit = self._gate.limits.connections
-        idle = [one for one in self._open if one.phase in _EXPENDABLE]
-        if idle and len(self._open) >= limit:
-            min(idle, key=lambda one: (_EXPENDABLE.index(one.phase), one.since)).cut()
-        served = sum(one.phase not in _EXPENDABLE for one in self._open)
-        return Connection(self._gate, self._open, full=served >= limit)
+        """Takes a connection; too many silent ones cost the oldest of them its place."""
+        if len(self._open) >= self._most:
+            silent = [one for one in self._open if one.phase in (Phase.SILENT, Phase.LINGER)]
+            if silent:
+                min(silent, key=lambda one: one.since).cut()
+        return Connection(self._gate, self._slots, self._open, self._buffer)
 
     async def _sweep(self) -> None:
         limits = self._gate.limits
@@ -124,7 +126,9 @@ class Receiver:
                 connection.expire(now)
 
 
-_EXPENDABLE: Final = (Phase.LINGER, Phase.NEW, Phase.HEAD, Phase.KEPT)
+def _descriptors() -> int:
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return limit if limit > 0 else READ_BYTES
 
 
 def _without_port(host: bytes) -> bytes:
