@@ -189,6 +189,14 @@ class Listener:
         self._thread.start()
         self.until(lambda: bool(self.records))
 
+    def run_here(self) -> None:
+        """Runs it in this thread, for what it raises."""
+        try:
+            asyncio.run(self._run())
+        finally:
+            self._state.close()
+            self._bound.close()
+
     def stop(self) -> Summary:
         """Ends it as a signal would and gives its last record."""
         if self._loop is not None and self._thread.is_alive():
@@ -239,14 +247,18 @@ class Listener:
         return self.told(Forwarded, count)
 
 
+def plan_for(*forward_to: str | int, **told: Any) -> Plan:
+    """A plan with the secret and the path of these tests."""
+    routes = Routes.parse([str(one) for one in forward_to])
+    return replace(Plan("test", (SECRET,), PATH, "http://127.0.0.1/x", routes), **told)
+
+
 @contextmanager
 def listening(
     folder: Path, *forward_to: str | int, clock: Clock | None = None, **told: Any
 ) -> Iterator[Listener]:
     """Runs a listener on a state database in `folder`; `told` goes into its plan."""
-    routes = Routes.parse([str(one) for one in forward_to])
-    plan = Plan("test", (SECRET,), PATH, "http://127.0.0.1/x", routes)
-    plan = replace(plan, **told)
+    plan = plan_for(*forward_to, **told)
     listener = Listener(folder / "state" / "state.db", plan, clock or ManualClock(NOW))
     listener.start()
     try:

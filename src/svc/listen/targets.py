@@ -40,7 +40,7 @@ class Target:
             UsageError: it is malformed, or not on this machine and `allow_remote` is off (R53).
         """
         match = _SHAPE.fullmatch(_spelled_out(text))
-        if match is None or "#" in (match["path"] or ""):
+        if match is None or "#" in text or (match["scheme"] and not match["host"]):
             raise _refusal(text, "it is no address")
         scheme, host = match["scheme"] or "http", (match["host"] or "localhost").strip("[]").lower()
         if match["scheme"] is None and match["port"] is None and "." not in host:

@@ -1,0 +1,262 @@
+"""What a user may say: routes, targets, events, ends; and what a failed signature is told as."""
+
+import hmac
+import ipaddress
+import json
+
+import pytest
+
+from listen.listening import NOW, SECRET, event
+from svc.errors import SignatureError, UsageError
+from svc.listen.diagnosis import diagnose
+from svc.listen.link import Reply
+from svc.listen.progress import Until
+from svc.listen.retries import Done, Failed, Hold, Later, decide, hold_seconds, real_delay
+from svc.listen.routes import Routes, select_events
+from svc.listen.targets import Target
+from svc.signature import header_value, sign, verify
+from svc.spec import EVENT_TYPES
+
+TARGETS = [
+    ("3000", "http://localhost:3000"),
+    (":3000", "http://localhost:3000"),
+    ("3000/hooks", "http://localhost:3000/hooks"),
+    (":3000/hooks?a=b", "http://localhost:3000/hooks?a=b"),
+    ("localhost:3000/x", "http://localhost:3000/x"),
+    ("http://localhost", "http://localhost"),
+    ("http://127.0.0.1:8080/", "http://127.0.0.1:8080"),
+    ("http://127.9.9.9:1", "http://127.9.9.9:1"),
+    ("https://LOCALHOST:8443/a", "https://localhost:8443/a"),
+    ("http://[::1]:3000/x", "http://[::1]:3000/x"),
+    ("app.test:3000", "http://app.test:3000"),
+    ("cafe:3000", "http://cafe:3000"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), TARGETS)
+def test_target_is_spelled_out(text: str, expected: str) -> None:
+    """Short forms become whole addresses, so that what is shown is what is used."""
+    assert str(Target.parse(text)) == expected
+
+
+REFUSED = [
+    "",
+    "localhost",
+    "x",
+    ":0",
+    ":65536",
+    ":99999999",
+    "ftp://localhost:1",
+    "http://",
+    "http://a b:1",
+    "http://user@localhost:1",
+    "http://localhost:1/#f",
+    "http://localhost:1/\x1b",
+    "http://localhost:1/é",
+    "http://10.0.0.1:1",
+    "http://192.168.1.1:1",
+    "http://172.16.0.1:1",
+    "http://169.254.1.1:1",
+    "http://169.254.169.254",
+    "http://0.0.0.0:1",
+    "http://127.1:1",
+    "http://2130706433:1",
+    "http://0x7f000001:1",
+    "http://0x7f.1:1",
+    "http://0177.0.0.1:1",
+    "http://127.0.0.01:1",
+    "http://[::ffff:127.0.0.1]:1",
+    "http://[::]:1",
+    "http://[fe80::1]:1",
+    "http://93.184.216.34",
+    "http://[::1",
+    "http://localhost\\@evil.example:1",
+]
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_target_elsewhere_is_refused(text: str) -> None:
+    """R53: only this machine, and no address in a form that is read in two ways."""
+    with pytest.raises(UsageError) as caught:
+        Target.parse(text)
+    assert caught.value.hint
+
+
+def test_remote_target_needs_the_option() -> None:
+    """R53: with --allow-remote-forward other machines are open, the metadata service never."""
+    assert str(Target.parse("http://10.0.0.1:1", allow_remote=True)) == "http://10.0.0.1:1"
+    target = Target.parse("https://example.com/x", allow_remote=True)
+    assert target.allows(ipaddress.ip_address("93.184.216.34"))
+    for never in ("169.254.169.254", "::ffff:169.254.169.254", "fd00:ec2::254"):
+        assert not target.allows(ipaddress.ip_address(never))
+    with pytest.raises(UsageError):
+        Target.parse("http://169.254.169.254/latest", allow_remote=True)
+
+
+def urls(routes: Routes, event_type: str) -> list[str]:
+    return [str(target) for target in routes.match(event_type)]
+
+
+def test_routes_by_glob_with_a_default() -> None:
+    """Every route whose glob matches gets the event; the rest goes to the targets without one."""
+    routes = Routes.parse(["order.*=3001", "order.paid=3002/paid", "3003", "localhost:3004"])
+    assert urls(routes, "order.paid") == ["http://localhost:3001", "http://localhost:3002/paid"]
+    assert urls(routes, "order.cancelled") == ["http://localhost:3001"]
+    assert urls(routes, "payout.paid") == ["http://localhost:3003", "http://localhost:3004"]
+    assert urls(routes, "something.new") == ["http://localhost:3003", "http://localhost:3004"]
+    assert len(routes.targets) == 4
+
+
+def test_no_route_is_forgotten_or_doubled() -> None:
+    """The last flag does not win: all targets count, and the same one twice counts once."""
+    routes = Routes.parse(["3000", "3001", ":3000", "http://localhost:3000/?glob=order.paid"])
+    assert len(urls(routes, "order.paid")) == 3
+    assert urls(Routes.parse([]), "order.paid") == []
+    assert urls(Routes.parse(["order.*=3000", "*.paid=3000"]), "order.paid") == [
+        "http://localhost:3000"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("order.payed=3000", "Did you mean order.paid?"),
+        ("orders.*=3000", ""),
+        ("xyz=3000", "The types: "),
+    ],
+)
+def test_route_that_matches_nothing_is_refused(text: str, hint: str) -> None:
+    """A misspelled type is an error with a suggestion, not a listener that stays silent."""
+    with pytest.raises(UsageError) as caught:
+        Routes.parse([text])
+    assert hint in (caught.value.hint or "")
+
+
+def test_select_events_takes_names_and_globs() -> None:
+    """`--events`: names, globs and commas; in the order of the contract; all 18 by default."""
+    assert select_events([]) == EVENT_TYPES
+    assert select_events(["payout.paid,order.*", "order.paid"]) == (
+        "order.paid",
+        "order.cancelled",
+        "payout.paid",
+    )
+    with pytest.raises(UsageError) as caught:
+        select_events(["charge.*"])
+    assert "charge.*" in caught.value.message
+
+
+def test_until_is_read() -> None:
+    """`--until TYPE[:N]`."""
+    assert Until.parse("order.paid") == Until("order.paid", 1)
+    assert Until.parse("refund.*:3") == Until("refund.*", 3)
+    for wrong in (
+        "order.payed",
+        "order.paid:",
+        "order.paid:0",
+        "order.paid:x",
+        "order.paid:-1",
+        "order.paid:²",
+    ):
+        with pytest.raises(UsageError):
+            Until.parse(wrong)
+
+
+def test_retry_decisions() -> None:
+    """Fast waits for a target that is away, real follows the service, off tries once."""
+    away, closed = Reply(1.0, trouble="unreachable"), Reply(1.0, trouble="closed")
+    late, refused = Reply(1.0, trouble="timeout"), Reply(1.0, status=500)
+    for retry in ("fast", "real", "off"):
+        assert decide(retry, Reply(1.0, status=204), 1) == Done()
+    assert decide("fast", away, 1000) == Hold()
+    assert decide("fast", closed, 4) == Hold()
+    assert decide("fast", closed, 5) == Failed()
+    assert decide("fast", late, 1) == decide("fast", refused, 1) == Failed()
+    assert decide("fast", Reply(1.0, trouble="forbidden"), 1) == Failed()
+    assert {type(decide("off", one, 1)) for one in (away, closed, late, refused)} == {Failed}
+    assert decide("real", away, 1) == decide("real", refused, 1) == Later(60)
+
+
+def test_real_schedule_is_the_services() -> None:
+    """15 attempts at 0, 1 min, 11 min, 1 h 11 min and then every 6 h to 67 h 11 min (R83)."""
+    at, times, attempt = 0.0, [0.0], 1
+    while (delay := real_delay(attempt)) is not None:
+        at += delay
+        times.append(at)
+        attempt += 1
+    assert times[:5] == [0, 60, 660, 4260, 4260 + 21600]
+    assert len(times) == 15
+    assert times[-1] == (67 * 60 + 11) * 60
+
+
+def test_hold_grows_from_one_second_to_thirty() -> None:
+    """A target that stays away is asked ever more seldom, but at least twice a minute."""
+    assert [hold_seconds(n) for n in (1, 2, 3, 4, 5, 6, 7, 500)] == [1, 2, 4, 8, 16, 30, 30, 30]
+
+
+def explain(body: bytes, header: str, secret: str = SECRET) -> str:
+    with pytest.raises(SignatureError) as caught:
+        verify(body, [header], [secret], NOW)
+    return diagnose(caught.value, body, [header.encode()], [secret])
+
+
+PRETTY = json.dumps(json.loads(event()), indent=2).encode()
+ALTERED = [
+    pytest.param(PRETTY, event(), "its JSON was written anew", id="pretty-to-compact"),
+    pytest.param(event(), PRETTY, "its JSON was written anew", id="compact-to-pretty"),
+    pytest.param(event() + b"\n", event(), "its last line feed was taken off", id="stripped"),
+    pytest.param(event(), event() + b"\n", "a line feed was added at its end", id="added"),
+    pytest.param(
+        b'{\r\n"a":1\r\n}', b'{\n"a":1\n}', "its CRLF line ends were turned into LF", id="crlf"
+    ),
+    pytest.param(
+        b'{\n"a":1\n}', b'{\r\n"a":1\r\n}', "its line ends were turned into CRLF", id="lf"
+    ),
+    pytest.param(
+        '{"a":"e\u0301"}'.encode(),
+        '{"a":"\u00e9"}'.encode(),
+        "its accents were encoded anew",
+        id="nfc",
+    ),
+]
+
+
+@pytest.mark.parametrize(("signed", "arrived", "words"), ALTERED)
+def test_altered_body_is_recognised(signed: bytes, arrived: bytes, words: str) -> None:
+    """A body that was changed on the way is told as such, with what was done to it."""
+    assert words in explain(arrived, header_value(signed, [SECRET], NOW))
+
+
+def test_wrong_key_reading_is_recognised() -> None:
+    """A sender that signs with another reading of the same secret is told as such."""
+    body = event()
+
+    def header(key: bytes) -> str:
+        mac = hmac.new(key, f"{NOW}.".encode() + body, "sha256").hexdigest()
+        return f"t={NOW},v1={mac}"
+
+    base64_secret = "whsec_" + "c2VjcmV0LXNlY3JldA=="
+    assert "without whsec_" in explain(body, header(SECRET.removeprefix("whsec_").encode()))
+    assert "line feed behind it" in explain(body, header(f"{SECRET}\n".encode()))
+    assert "base64-decoded" in explain(body, header(b"secret-secret"), base64_secret)
+
+
+def test_diagnosis_never_quotes_the_payload() -> None:
+    """R49: what is told of a rejected delivery holds nothing of it."""
+    text = explain(b'{"secret":"4242"}', f"t={NOW},v1={sign(b'x', SECRET, NOW)}")
+    assert "4242" not in text
+    assert text == "No signature fits: another secret, or the body was altered."
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        (f"t={NOW - 400},v1={sign(event(), SECRET, NOW - 400)}", "400 s ago"),
+        (f"t={NOW + 400},v1={sign(event(), SECRET, NOW + 400)}", "400 s in the future"),
+        ("t=1", "no v1"),
+        ("", "There is no Svc-Signature header"),
+        ("x", "malformed"),
+    ],
+)
+def test_other_reasons_say_what_is_wrong(header: str, words: str) -> None:
+    """Each kind of refusal has a sentence of its own, times with their distance."""
+    assert words in explain(event(), header)
