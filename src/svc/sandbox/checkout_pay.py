@@ -14,12 +14,11 @@ from svc.sandbox.world import World
 _NO_LIVE_PAYMENTS: Final = "live_mode_test_card"
 _NOT_AUTHENTICATED: Final = "authentication_failed"
 
-VIEW: Final = (Field("client_secret", Text(), required=True),)
+# Either of the two. The id is our own addition: whoever plays the shopper at a keyboard has it,
+# and the client secret was shown only once.
+VIEW: Final = (Field("client_secret", Text()), Field("order", Text()))
 PAY: Final = (
-    Field("client_secret", Text()),
-    # Our own addition: whoever plays the shopper at a keyboard has the order's id, and its client
-    # secret was shown only once.
-    Field("order", Text()),
+    *VIEW,
     Field("method", Text()),
     Field(
         "card",
@@ -61,7 +60,7 @@ def pay(world: World, params: Params) -> Doc | Problem:
 
     A declined attempt is returned as its 402, not raised: the failed payment and its event stay.
     """
-    order = _order_to_pay(world, params)
+    order = _order_of(world, params)
     if order["status"] != "requires_payment":
         message = f"The order is {order['status']}; only an unpaid order can be paid."
         raise unexpected_state(orders.KIND, order["status"], message)
@@ -77,22 +76,26 @@ def pay(world: World, params: Params) -> Doc | Problem:
     return _pay_by_redirect(world, order, method, params.get("outcome", "success"))
 
 
-def _order_to_pay(world: World, params: Params) -> Doc:
-    if "order" not in params:
-        if "client_secret" not in params:
-            raise missing("client_secret")
-        return _order_of(world, params)
-    order = world.get(orders.KIND, params["order"])
-    if order is None:
-        raise resource_missing("order", params["order"], "order")
-    return order
-
-
 def _order_of(world: World, params: Params) -> Doc:
+    if "order" in params:
+        return _order_by_id(world, params)
+    if "client_secret" not in params:
+        raise missing("client_secret")
     secret = params["client_secret"]
     order = world.get(orders.KIND, secret.partition("_secret_")[0])
     if order is None or order["_client_secret"] != secret:
-        raise resource_missing("client secret", "no order of this mode has it", "client_secret")
+        message = "No order of this mode has this client secret."
+        raise Problem(404, "resource_missing", message, param="client_secret")
+    return order
+
+
+def _order_by_id(world: World, params: Params) -> Doc:
+    if "client_secret" in params:
+        message = "Give either client_secret or order, not both."
+        raise invalid("parameters_exclusive", "client_secret", message)
+    order = world.get(orders.KIND, params["order"])
+    if order is None:
+        raise resource_missing(orders.KIND, params["order"], "order")
     return order
 
 

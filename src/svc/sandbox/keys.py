@@ -13,7 +13,7 @@ from svc.sandbox.documents import Doc, public
 from svc.sandbox.params import Field, Object, Params
 from svc.sandbox.problems import Problem, invalid, missing
 from svc.sandbox.world import World
-from svc.spec import KEY_GRACE_MAX_SECONDS, RESTRICTED_RESOURCES
+from svc.spec import KEY_GRACE_MAX_SECONDS, KEY_PREFIXES, RESTRICTED_RESOURCES
 
 KIND: Final = "api_key"
 TYPES: Final = ("secret", "publishable", "restricted")
@@ -88,9 +88,9 @@ def has_expired(world: World, key: Doc) -> bool:
 
 
 def masked(text: str) -> str:
-    """A key's prefix and last four characters."""
-    kind, _, rest = text.rpartition("_")
-    return f"{kind}_…{rest[-4:]}"
+    """A key's prefix, if it has one of a key, and its last four characters."""
+    prefix = text[: len("sk_test_")]
+    return f"{prefix if prefix in KEY_PREFIXES else ''}…{text[-4:]}"
 
 
 def _issue(world: World, kind: str, permissions: Params | None) -> Doc:

@@ -232,6 +232,21 @@ def test_keys_are_listed_masked(sandbox: "Sandbox") -> None:
     assert live["livemode"] is True
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("sk_test_sandbox", "sk_test_…dbox"),
+        ("rk_live_abcdefghijkl", "rk_live_…ijkl"),
+        ("somebody_elses_key", "…_key"),
+        ("x", "…x"),
+    ],
+)
+def test_the_log_shows_a_key_by_its_ends(sandbox: "Sandbox", text: str, shown: str) -> None:
+    """Whatever was sent as a key: its prefix and last four characters, never more."""
+    sandbox.call("GET", "/v1/orders", key=text)
+    assert sandbox.control("/requests", method="GET").json["data"][0]["key"] == shown
+
+
 KEY_ROWS = [
     ({}, "parameter_missing", "type"),
     ({"type": "admin"}, "parameter_invalid_value", "type"),

@@ -350,6 +350,24 @@ def test_checkout_needs_the_right_secret(sandbox: "Sandbox", path: str) -> None:
         assert answer.param == "client_secret"
 
 
+def test_checkout_takes_the_orders_id_too(sandbox: "Sandbox") -> None:
+    """The client secret is shown once; in the sandbox the id does as well, and only one of them."""
+    order = sandbox.order()
+    by_id: dict[str, Any] = {"order": order["id"]}
+    for key, status in ((sandbox.live_publishable, 404), (sandbox.publishable, 200)):
+        assert sandbox.control("/checkout/view", by_id, key=key).status == status
+    both = {**by_id, "client_secret": order["client_secret"]}
+    answer = sandbox.control("/checkout/view", both, key=sandbox.publishable)
+    assert (answer.code, answer.param) == ("parameters_exclusive", "client_secret")
+    neither = sandbox.control("/checkout/view", {}, key=sandbox.publishable)
+    assert (neither.code, neither.param) == ("parameter_missing", "client_secret")
+    text = f"order={order['id']}&card[number]=4242424242424242&card[exp_month]=12"
+    text += "&card[exp_year]=2030&card[cvc]=123&save_card=true"
+    headers = {"svc-sandbox": "1"}
+    paid = sandbox.form("/_sandbox/checkout/pay", text, key=sandbox.publishable, headers=headers)
+    assert paid.json["order"]["status"] == "paid"
+
+
 PAY_ROWS: list[tuple[dict[str, Any], str, str]] = [
     ({}, "parameter_missing", "card"),
     ({"card": {"number": "1"}}, "parameter_missing", "card[exp_month]"),
