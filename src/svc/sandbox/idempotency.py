@@ -15,6 +15,7 @@ from svc.spec import REPLAYED_HEADER
 
 _TYPE: Final = "idempotency_error"
 _KEY: Final = re.compile(r"[!-~]{1,255}")
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 class InFlight:
@@ -47,7 +48,9 @@ def checked_key(key: str | None) -> str | None:
 
 def fingerprint(method: str, path: str, tree: Tree) -> str:
     """What requests for the same thing have in common, however they were encoded."""
-    content = json.dumps(_normal(tree), sort_keys=True, separators=(",", ":"))
+    content = _CANONICAL.encode(tree)
+    if "null" in content:
+        content = _CANONICAL.encode(_normal(tree))
     return hashlib.sha256(f"{method} {path}\n{content}".encode()).hexdigest()
 
 
@@ -57,11 +60,11 @@ def replay(world: World, key: str, print_: str, *, mine: bool) -> Reply | None:
     Raises:
         Problem: the key was used for something else, or its first request is running.
     """
+    if not mine:  # also while a fault rule holds the answer of a change that is on disk (F.6)
+        message = "A request with this idempotency key is running; try again."
+        raise Problem(409, "idempotency_key_in_use", message)
     stored = world.get_result(key)
     if stored is None:
-        if not mine:
-            message = "A request with this idempotency key is running; try again."
-            raise Problem(409, "idempotency_key_in_use", message)
         return None
     if stored.fingerprint != print_:
         message = "This idempotency key was used for another request."
