@@ -20,6 +20,7 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.exchange import refusal
 from svc.sandbox.guard import check_host
 from svc.sandbox.memory import Memory
+from svc.sandbox.openapi import serving
 from svc.sandbox.operations import Routes, act, create, listing, retrieve
 from svc.sandbox.problems import Problem
 from svc.sandbox.rate_limit import RateLimit
@@ -76,14 +77,18 @@ def build_app(
     memory = memory or Memory()
     limit = RateLimit(real_clock or SystemClock())
     api = Api(engine, Routes(OPERATIONS), memory, limit, strict_https=strict_https)
-    return Front(engine, api, ControlApi(engine, memory))
+    described = serving.Described(engine, OPERATIONS)
+    return Front(engine, api, ControlApi(engine, memory), described)
 
 
 class Front:
     """An ASGI application: sends a request to the API or to the controls, by the scope's path."""
 
-    def __init__(self, engine: Engine, api: Api, controls: ControlApi) -> None:
+    def __init__(
+        self, engine: Engine, api: Api, controls: ControlApi, described: serving.Described
+    ) -> None:
         self._engine = engine
+        self._described = described
         self._rooms = ((API_ROOT + "/", api), (SANDBOX_ROOT + "/", controls))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,7 +102,9 @@ class Front:
         else:
             await room(scope, receive, send)
 
-    def _room(self, path: str) -> Api | ControlApi:
+    def _room(self, path: str) -> Api | ControlApi | serving.Described:
+        if path == serving.PATH:
+            return self._described
         for prefix, room in self._rooms:
             if path.startswith(prefix):
                 return room

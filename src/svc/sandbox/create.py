@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
-from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from svc.clock import Clock, SystemClock
@@ -64,7 +63,10 @@ def create_app(
         finally:
             await engine.stop()
 
-    return Starlette(routes=[Mount("", app=place)], lifespan=lifespan)
+    app = Starlette(lifespan=lifespan)
+    # Not mounted as a route: a route's pattern does not match a path with a line break in it.
+    app.router.default = place
+    return app
 
 
 class _Place:

@@ -13,7 +13,7 @@ DECLINED: Final = "4000000000000002"
 IBAN: Final = "DE89370400440532013000"
 _YEARS: Final = 3  # until a sample card expires
 
-_ORDER: Final[Mapping[str, Any]] = {
+ORDER: Final[Mapping[str, Any]] = {
     "amount": 12900,
     "currency": "EUR",
     "shipping": {"country": "DE", "postal_code": "10115"},
@@ -21,7 +21,7 @@ _ORDER: Final[Mapping[str, Any]] = {
         {"name": "Linen jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900},
     ],
 }
-_PAYOUT: Final[Mapping[str, Any]] = {
+PAYOUT: Final[Mapping[str, Any]] = {
     "amount": 10000,
     "currency": "EUR",
     "source_currency": "USD",
@@ -32,12 +32,12 @@ _PAYOUT: Final[Mapping[str, Any]] = {
 
 def order(world: World, changes: Mapping[str, Any]) -> Doc:
     """An unpaid order, with parameters changed; raises Problem if they are not in order."""
-    return orders.create(world, _params(world, orders.CREATE, {**_ORDER, **changes}))
+    return orders.create(world, _params(world, orders.CREATE, {**ORDER, **changes}))
 
 
 def payout(world: World, changes: Mapping[str, Any]) -> Doc:
     """A created payout, with parameters changed; raises Problem if they are not in order."""
-    return payouts.create(world, _params(world, payouts.CREATE, {**_PAYOUT, **changes}))
+    return payouts.create(world, _params(world, payouts.CREATE, {**PAYOUT, **changes}))
 
 
 def attempt(world: World, unpaid: Doc, number: str = APPROVED) -> Doc:

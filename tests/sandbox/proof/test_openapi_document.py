@@ -1,0 +1,150 @@
+"""The OpenAPI document: it is served to everybody, it is whole, and it is made from the tables."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from svc.clock import SystemClock
+from svc.sandbox import process
+from svc.sandbox.app import OPERATIONS
+from svc.sandbox.launch_options import LaunchOptions
+from svc.sandbox.openapi.catalogue import BY_STATUS, KEY_REUSED, refusals_of
+from svc.sandbox.openapi.document import document
+from svc.sandbox.openapi.names import NAMES
+
+SANDBOX = Path(__file__).parents[3] / "src" / "svc" / "sandbox"
+DOCUMENT = document(OPERATIONS)
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """A sandbox process."""
+    folder = tmp_path_factory.mktemp("state")
+    options = LaunchOptions(":memory:", 0, str(folder))
+    record = process.start(options, os.environ, SystemClock())
+    yield record.port
+    process.stop(folder, record, SystemClock())
+
+
+def asked(port: int, method: str, headers: dict[str, str]) -> tuple[int, Any]:
+    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request(method, "/_sandbox/openapi.json", headers=headers)
+        response = connection.getresponse()
+        return response.status, json.loads(response.read() or b"null")
+    finally:
+        connection.close()
+
+
+def test_document_is_served_without_a_key(port: int) -> None:
+    """Neither a key nor the controls' header is asked for, and it is the document."""
+    assert asked(port, "GET", {}) == (200, DOCUMENT)
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
+def test_document_takes_no_other_method(port: int, method: str) -> None:
+    """The document cannot be changed; the error has the shape of the controls' errors."""
+    status, body = asked(port, method, {})
+    assert (status, body["code"], body["type"]) == (405, "method_not_allowed", "sandbox_error")
+
+
+def test_document_is_for_this_machine_only(port: int) -> None:
+    """R89: a Host that is no loopback name gets nothing, as everywhere."""
+    status, body = asked(port, "GET", {"Host": "evil.example"})
+    assert (status, body["code"]) == (403, "host_not_allowed")
+
+
+def test_document_names_every_operation_once() -> None:
+    """All operations are there under distinct ids, and no others."""
+    found = {
+        f"{method.upper()} {path.replace('{id}', ':id')}": described["operationId"]
+        for path, methods in DOCUMENT["paths"].items()
+        for method, described in methods.items()
+    }
+    assert set(found) == {f"{o.method} {o.path}" for o in OPERATIONS} == set(NAMES)
+    assert len(set(found.values())) == len(found)
+
+
+def test_every_reference_leads_somewhere() -> None:
+    """Each `$ref` and each link names something that the document has."""
+    text = json.dumps(DOCUMENT)
+    for place in set(re.findall(r'"\$ref": "#/([^"]+)"', text)):
+        here: Any = DOCUMENT
+        for step in place.split("/"):
+            here = here[step]
+    ids = set(re.findall(r'"operationId": "(\w+)"', text))
+    assert ids == {name.id for name in NAMES.values()}
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENT["components"]["schemas"]))
+def test_every_schema_is_a_schema(name: str) -> None:
+    """Each schema of the document is valid JSON Schema of the dialect of OpenAPI 3.1."""
+    schema = {**DOCUMENT["components"]["schemas"][name], "components": DOCUMENT["components"]}
+    jsonschema_rs.meta.validate(schema)
+
+
+@pytest.mark.parametrize(
+    "operation", [o for o in OPERATIONS if NAMES[f"{o.method} {o.path}"].example]
+)
+def test_every_example_fits_its_schema(operation: Any) -> None:
+    """What the document shows as a body is one."""
+    path = DOCUMENT["paths"][operation.path.replace(":id", "{id}")]
+    content = path[operation.method.lower()]["requestBody"]["content"]["application/json"]
+    schema = {**content["schema"], "components": DOCUMENT["components"]}
+    assert jsonschema_rs.is_valid(schema, content["example"])
+
+
+def test_strict_schemas_refuse_what_they_do_not_know() -> None:
+    """A field too many or too few in an answer is a violation: drift cannot pass unseen."""
+    schema = {**DOCUMENT["components"]["schemas"]["Refund"], "components": DOCUMENT["components"]}
+    refund = {
+        "id": "rf_" + "a" * 24,
+        "object": "refund",
+        "payment": "pay_" + "a" * 24,
+        "order": "ord_" + "a" * 24,
+        "amount": 1,
+        "currency": "EUR",
+        "reason": None,
+        "status": "pending",
+        "failure_reason": None,
+        "metadata": {},
+        "created": "2026-10-01T09:00:00Z",
+        "livemode": False,
+    }
+    assert jsonschema_rs.is_valid(schema, refund)
+    assert not jsonschema_rs.is_valid(schema, {**refund, "colour": "red"})
+    for name in refund:
+        rest = {key: value for key, value in refund.items() if key != name}
+        assert not jsonschema_rs.is_valid(schema, rest), name
+
+
+# The modules that refuse something on behalf of `/v1`.
+API = (
+    "api auth bodies checks disputes endpoints execution goods idempotency metadata operations "
+    "orders params payments payouts problems quotes rate_limit refunds"
+).split()
+
+
+def raised_codes() -> set[str]:
+    """Every error code that is spelled out where the API's modules raise it."""
+    found: set[str] = set()
+    for name in API:
+        text = (SANDBOX / f"{name}.py").read_text(encoding="utf-8")
+        found |= set(re.findall(r"(?:Problem\(\s*\d+,|invalid\()\s*\"([a-z_]+)\"", text))
+    return found
+
+
+def test_catalogue_has_every_code_that_is_raised() -> None:
+    """No code of the API is missing from the document's error answers (contract C)."""
+    listed = {code for _, codes in BY_STATUS.values() for code in codes} | {KEY_REUSED}
+    for operation in OPERATIONS:
+        listed |= refusals_of(operation)
+    assert len(raised_codes()) > 30
+    assert raised_codes() <= listed

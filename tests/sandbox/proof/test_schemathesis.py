@@ -1,0 +1,79 @@
+"""Requests that the OpenAPI document allows, and requests that it forbids (promise R88)."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from svc.clock import SystemClock
+from svc.sandbox import process
+from svc.sandbox.app import OPERATIONS
+from svc.sandbox.launch_options import LaunchOptions
+from svc.sandbox.records import RunRecord
+
+HERE = Path(__file__).parent
+REQUESTS = int(os.environ.get("SVC_PROOF_REQUESTS", "5000"))  # of the slow run; 50000 for R88
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RunRecord]:
+    """A sandbox process with one object of each kind in it."""
+    options = LaunchOptions(":memory:", 0, str(tmp_path / "state"), seed=7, fixture="demo")
+    record = process.start(options, os.environ, SystemClock())
+    yield record
+    process.stop(options.folder, record, SystemClock())
+
+
+def examined(server: RunRecord, folder: Path, seed: int, *options: str) -> Counter[str]:
+    """Runs schemathesis with every check it has; returns how often each answer was seen."""
+    counts = folder / f"counts-{seed}.json"
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(HERE),
+        "PROOF_SANDBOX": server.url,
+        "PROOF_COUNTS": str(counts),
+    }
+    command = [sys.executable, "-m", "schemathesis.cli", "--config-file"]
+    command += [str(HERE / "schemathesis.toml"), "run", f"{server.url}/_sandbox/openapi.json"]
+    command += ["--checks", "all", "--seed", str(seed), *options]
+    done = subprocess.run(
+        command, env=env, cwd=folder, capture_output=True, text=True, check=False, timeout=3600
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Counter(json.loads(counts.read_text(encoding="utf-8")))
+
+
+def labels(*methods: str) -> list[str]:
+    """The operations of some methods as the document writes them."""
+    wanted = [operation for operation in OPERATIONS if operation.method in methods]
+    return [f"{each.method} {each.path.replace(':id', '{id}')}" for each in wanted]
+
+
+def check_seen(seen: Counter[str], done: list[str]) -> None:
+    """These operations were carried out, and requests without a key were among the refused."""
+    assert [label for label in done if not seen[f"{label} 200"]] == []
+    assert any(label.endswith(" 401") for label in seen)
+    assert [label for label in seen if label[-3:] >= "500"] == []
+
+
+def test_schemathesis_finds_nothing(server: RunRecord, tmp_path: Path) -> None:
+    """R88, a short run: no server error, no answer outside its schema, no ignored key."""
+    seen = examined(server, tmp_path, 1, "--phases", "examples,fuzzing", "-n", "12")
+    check_seen(seen, labels("GET"))
+
+
+@pytest.mark.slow
+def test_schemathesis_finds_nothing_in_many_requests(server: RunRecord, tmp_path: Path) -> None:
+    """R88: the same in all its phases, over as many requests as `SVC_PROOF_REQUESTS` says."""
+    seen: Counter[str] = Counter()
+    seed = 0
+    while seen.total() < REQUESTS:
+        seed += 1
+        seen += examined(server, tmp_path, seed, "-n", "100")
+    check_seen(seen, labels("GET", "POST"))
+    print(f"\n{seen.total()} requests, 0 failures")
