@@ -4,6 +4,7 @@
 from svc.cli import sandbox_process  # noqa: F401, I001
 from svc.cli import sandbox_env  # noqa: F401
 from svc.cli import sandbox_shopper  # noqa: F401
+from svc.cli import sandbox_checkout  # noqa: F401
 from svc.cli import sandbox_outcomes  # noqa: F401
 from svc.cli import sandbox_time  # noqa: F401
 from svc.cli import sandbox_dashboard  # noqa: F401

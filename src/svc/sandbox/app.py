@@ -15,6 +15,8 @@ from svc.sandbox import (
     refunds,
 )
 from svc.sandbox.api import Api
+from svc.sandbox.checkout.address import ROOT as CHECKOUT_ROOT
+from svc.sandbox.checkout.pages import Pages
 from svc.sandbox.control_api import ControlApi
 from svc.sandbox.engine import Engine
 from svc.sandbox.exchange import refusal
@@ -78,18 +80,27 @@ def build_app(
     limit = RateLimit(real_clock or SystemClock())
     api = Api(engine, Routes(OPERATIONS), memory, limit, strict_https=strict_https)
     described = serving.Described(engine, OPERATIONS)
-    return Front(engine, api, ControlApi(engine, memory), described)
+    return Front(engine, api, ControlApi(engine, memory), Pages(engine), described)
 
 
 class Front:
-    """An ASGI application: sends a request to the API or to the controls, by the scope's path."""
+    """An ASGI application: sends a request to API, controls or checkout, by the scope's path."""
 
     def __init__(
-        self, engine: Engine, api: Api, controls: ControlApi, described: serving.Described
+        self,
+        engine: Engine,
+        api: Api,
+        controls: ControlApi,
+        pages: Pages,
+        described: serving.Described,
     ) -> None:
         self._engine = engine
         self._described = described
-        self._rooms = ((API_ROOT + "/", api), (SANDBOX_ROOT + "/", controls))
+        self._rooms = (
+            (API_ROOT + "/", api),
+            (SANDBOX_ROOT + "/", controls),
+            (CHECKOUT_ROOT + "/", pages),
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -102,7 +113,7 @@ class Front:
         else:
             await room(scope, receive, send)
 
-    def _room(self, path: str) -> Api | ControlApi | serving.Described:
+    def _room(self, path: str) -> Api | ControlApi | Pages | serving.Described:
         if path == serving.PATH:
             return self._described
         for prefix, room in self._rooms:

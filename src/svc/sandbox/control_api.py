@@ -14,6 +14,7 @@ from svc.sandbox import (
     control_objects,
     control_requests,
 )
+from svc.sandbox.checkout import control as checkout_control
 from svc.sandbox.control_call import route
 from svc.sandbox.engine import Engine
 from svc.sandbox.exchange import Reply, refusal
@@ -35,6 +36,7 @@ class ControlApi:
             *control_objects.CONTROLS,
             *control_faults.controls(memory.faults),
             *control_requests.controls(memory.log),
+            *checkout_control.CONTROLS,
         )
         self._router = Router(
             [

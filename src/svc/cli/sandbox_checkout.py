@@ -1,0 +1,58 @@
+"""`svc sandbox checkout`: the shopper's page of an order (cli section 7)."""
+
+from typing import Annotated
+
+import typer
+
+from svc.cli.app import verb
+from svc.cli.sandbox_app import app
+from svc.cli.sandbox_control import Control
+from svc.cli.session import Session
+from svc.client.call import segment
+
+_SECRET_MARK = "_secret_"  # noqa: S105  the middle of every client secret
+
+
+@verb(app)
+def checkout(
+    ctx: typer.Context,
+    order: Annotated[
+        str,
+        typer.Argument(
+            metavar="ORDER", help="ord_..., or the order's client secret", show_default=False
+        ),
+    ],
+    print_only: Annotated[
+        bool, typer.Option("--print", help="Print the address and open nothing.")
+    ] = False,
+) -> None:
+    """Open the page on which the shopper pays an order; in a pipe, print its address.
+
+    $ svc sandbox checkout ord_3kPq0aVb7cXd9eYf1gZh2iWj
+    $ svc sandbox checkout ord_3kPq0aVb7cXd9eYf1gZh2iWj --print
+    """
+    session = Session.of(ctx)
+    url = session.base_url.url(_path(session, order))
+    if session.given.everywhere.output in ("json", "ndjson"):
+        session.out.value({"object": "checkout_url", "url": url})
+    else:
+        # A pipe means a program that opens the address, not one that reads JSON.
+        session.out.line(url)
+    if session.streams.person_reads and not print_only:
+        _open(session, url)
+
+
+def _path(session: Session, order: str) -> str:
+    """Asks where the page is; a client secret tells it already."""
+    with Control(session) as control:
+        if _SECRET_MARK in order:
+            return f"/checkout/{segment(order)}"
+        _, data = control.get(f"/orders/{segment(order)}/checkout_url")
+    return str(data["path"])
+
+
+def _open(session: Session, url: str) -> None:
+    import webbrowser
+
+    if not webbrowser.open(url):
+        session.out.note("No browser could be opened; open the address above.")

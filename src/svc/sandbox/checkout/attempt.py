@@ -1,0 +1,88 @@
+"""One attempt to pay, through the very steps of the checkout control (contract F.2)."""
+
+from datetime import date
+from typing import Any, Final
+
+from svc.sandbox import cards, checkout_pay, orders
+from svc.sandbox.checkout.visit import Visit, token_of
+from svc.sandbox.documents import Doc
+from svc.sandbox.engine import Engine
+from svc.sandbox.params import check
+from svc.sandbox.problems import Problem
+from svc.sandbox.world import World
+
+TOTAL_CHANGED: Final = "total_changed"
+# Codes that a shopper may know; of any other decline only that it was one (a thief learns nothing).
+_TOLD: Final = frozenset(
+    {
+        "authentication_failed",
+        "expired_card",
+        "iban_invalid",
+        "incorrect_cvc",
+        "incorrect_number",
+        "insufficient_funds",
+        "method_not_offered",
+        "processing_error",
+        TOTAL_CHANGED,
+    }
+)
+_FIELD_OF_CODE: Final = {
+    "expired_card": "expiry",
+    "iban_invalid": "iban",
+    "incorrect_cvc": "cvc",
+    "incorrect_number": "number",
+}
+_CODE_OF_PARAM: Final = {
+    "card[number]": "incorrect_number",
+    "card[exp_month]": "expired_card",
+    "card[exp_year]": "expired_card",
+    "card[cvc]": "incorrect_cvc",
+    "iban": "iban_invalid",
+}
+
+
+async def attempt(
+    engine: Engine, visit: Visit, agreed: str, fields: dict[str, Any]
+) -> Doc | Problem:
+    """Pays, if the total is still the one that the shopper agreed to (`Visit.token`).
+
+    A refusal is returned, whether it left a failed payment behind or nothing at all.
+    """
+
+    def act(world: World) -> Doc | Problem:
+        order = world.get(orders.KIND, visit.order["id"])
+        if order is not None and token_of(order) != agreed:
+            raise Problem(409, TOTAL_CHANGED, "The total is not the one that was shown.")
+        return checkout_pay.pay(world, params)
+
+    try:
+        tree = {"client_secret": visit.address.secret, **fields}
+        params = check(checkout_pay.PAY, tree, engine.settings)
+        return await engine.run(visit.mode, act)
+    except Problem as problem:
+        return problem
+
+
+def needs_challenge(fields: dict[str, Any], today: date) -> bool:
+    """Says whether the card in `fields` is one whose bank asks the shopper first."""
+    if "card" not in fields:
+        return False
+    profile = cards.assess(**fields["card"], today=today)
+    return profile.problem is None and profile.challenge
+
+
+def told(code: str | None) -> str:
+    """The key of the text that a shopper is told after a decline with this code."""
+    return code if code in _TOLD else "declined"
+
+
+def code_of(problem: Problem) -> str:
+    """The code that says most of what went wrong: a bank's own, if there is one."""
+    return problem.extra.get("decline_code") or _CODE_OF_PARAM.get(
+        problem.param or "", problem.code
+    )
+
+
+def field_of(code: str) -> str | None:
+    """The field that a code is about."""
+    return _FIELD_OF_CODE.get(code)

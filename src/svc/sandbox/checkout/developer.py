@@ -1,0 +1,117 @@
+"""Notes for whoever builds on the service: set apart from the shop's page, and in English."""
+
+from typing import Final
+
+from svc.sandbox.checkout import trials
+from svc.sandbox.checkout.html import Child, Html, el
+from svc.sandbox.checkout.payment_forms import form_id
+from svc.sandbox.checkout.visit import Visit
+from svc.sandbox.documents import Doc
+
+_WHAT_FOLLOWS: Final = {
+    "paid": (
+        "The event order.paid was sent when the payment was captured. Watch it arrive:",
+        "svc events listen",
+    ),
+    "authorized": (
+        "Nothing is captured yet, and order.paid not sent. It follows the capture:",
+        "svc orders capture {order}",
+    ),
+    "processing": (
+        "order.paid is not sent yet. It follows when the bank confirms; do not wait for it here:",
+        "svc sandbox settle {payment}",
+    ),
+    "cancelled": ("order.cancelled was sent. Nothing is to be fulfilled.", "svc orders list"),
+}
+_REDIRECT: Final = (
+    "This page is only the browser's redirect. Do not fulfil an order because a shopper arrived "
+    "here: many close the browser before, and anyone may open the address again. Fulfilment "
+    "follows the webhook event order.paid."
+)
+
+
+def note(title: str, *content: Child) -> Html:
+    """A note that no shopper would see."""
+    return el(
+        "aside",
+        el("p", "For developers", class_="mark"),
+        el("h2", title, id="developer"),
+        *content,
+        lang="en",
+        aria_labelledby="developer",
+        class_="developer",
+    )
+
+
+def trial_panel(visit: Visit, last: Doc | None) -> Html:
+    """Test cards and accounts, one click each; `last` is a failed attempt to tell about."""
+    accounts = "sepa_debit" in visit.order["methods"]
+    return note(
+        "Test cards",
+        _attempt(last),
+        el("p", "One click fills the form and pays."),
+        [_group(name, _cards(group)) for name, group in trials.CARDS.items()],
+        _group("SEPA accounts", _accounts()) if accounts else None,
+        _facts(visit),
+    )
+
+
+def end_note(visit: Visit) -> Html:
+    """What an order's state means for whoever fulfils it."""
+    order, payment = visit.order, visit.payment or {}
+    words, command = _WHAT_FOLLOWS.get(order["status"], ("", "svc orders retrieve {order}"))
+    shown = command.format(order=order["id"], payment=payment.get("id", ""))
+    return note(
+        "Fulfil on order.paid, not on this page",
+        el("p", _REDIRECT),
+        el("p", words, " ", el("code", shown)),
+        _facts(visit),
+    )
+
+
+def key_note(message: str) -> Html:
+    """Why the page cannot be mounted with a key."""
+    text = "Open the page with a working publishable key:"
+    return note("The key", el("p", message), el("p", text, " ", el("code", "?key=pk_test_…")))
+
+
+def _attempt(payment: Doc | None) -> Child:
+    if payment is None:
+        return None
+    kind = f" ({payment['decline_type']})" if payment["decline_type"] else ""
+    return el(
+        "p",
+        "Last attempt: ",
+        el("code", f"{payment['failure_code']}{kind}"),
+        " in ",
+        el("code", payment["id"]),
+        "; payment.failed was sent.",
+    )
+
+
+def _group(name: str, buttons: Child) -> Html:
+    return el("div", el("h3", name), el("div", buttons, class_="trials"), class_="group")
+
+
+def _cards(group: tuple[trials.TrialCard, ...]) -> list[Html]:
+    form = form_id("card")
+    return [_button(form, "test_card", each.tag, each.label, each.last4) for each in group]
+
+
+def _accounts() -> list[Html]:
+    form = form_id("sepa_debit")
+    return [
+        _button(form, "test_iban", each.tag, each.label, each.iban[-4:]) for each in trials.ACCOUNTS
+    ]
+
+
+def _button(form: str, name: str, tag: str, label: str, ending: str) -> Html:
+    words = (label, " ", el("small", f"··{ending}"))
+    return el("button", words, type="submit", form=form, name=name, value=tag)
+
+
+def _facts(visit: Visit) -> Html:
+    rows = {"Order": visit.order["id"], "Status": visit.order["status"], "Key": visit.key}
+    if visit.payment:
+        rows["Payment"] = visit.payment["id"]
+    return el("dl", [el("div", el("dt", name), el("dd", text)) for name, text in rows.items()])

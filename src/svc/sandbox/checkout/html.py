@@ -1,0 +1,52 @@
+"""Markup built from elements: every text is escaped unless it is markup already."""
+
+from collections.abc import Iterable
+from html import escape
+from typing import Final
+
+_VOID: Final = frozenset({"input", "link", "meta"})
+
+
+class Html(str):
+    """Markup that may be sent as it is."""
+
+    __slots__ = ()
+
+
+Child = str | Html | None | Iterable["str | Html | None"]
+Attribute = str | int | bool | None
+
+
+def el(name: str, /, *children: Child, **attributes: Attribute) -> Html:
+    """One element.
+
+    Strings are escaped, None is left out, lists are joined. An attribute that is True has no value,
+    one that is None or False is left out; `for_` and `class_` lose their mark, `aria_label` becomes
+    `aria-label`.
+    """
+    opening = f"<{name}{''.join(map(_attribute, attributes, attributes.values()))}>"
+    if name in _VOID:
+        return Html(opening)
+    return Html(f"{opening}{join(children)}</{name}>")
+
+
+def join(children: Iterable[Child]) -> Html:
+    """Markup of several children, one after the other."""
+    return Html("".join(map(_markup, children)))
+
+
+def _markup(child: Child) -> str:
+    if child is None:
+        return ""
+    if isinstance(child, Html):
+        return child
+    if isinstance(child, str):
+        return escape(child)
+    return join(child)
+
+
+def _attribute(name: str, value: Attribute) -> str:
+    if value is None or value is False:
+        return ""
+    plain = name.rstrip("_").replace("_", "-")
+    return f" {plain}" if value is True else f' {plain}="{escape(str(value))}"'

@@ -1,0 +1,91 @@
+"""The languages of the checkout, and which one a shopper gets (spec: What the service does, 2).
+
+A language is chosen by the shipping country; the shopper may choose another.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from svc.sandbox.checkout.amounts import NumberStyle, written
+from svc.sandbox.checkout.texts import de, en, es, fr, ja
+
+# Brands are called the same in every language; the rest is in the texts.
+_BRANDS: Final = {
+    "alipay": "Alipay",
+    "bancontact": "Bancontact",
+    "benefit": "BenefitPay",
+    "bizum": "Bizum",
+    "blik": "BLIK",
+    "eps": "eps",
+    "fpx": "FPX",
+    "ideal": "iDEAL",
+    "interac": "Interac",
+    "kakao_pay": "Kakao Pay",
+    "klarna": "Klarna",
+    "knet": "KNET",
+    "mb_way": "MB WAY",
+    "mobilepay": "MobilePay",
+    "multibanco": "Multibanco",
+    "oxxo": "OXXO",
+    "p24": "Przelewy24",
+    "paynow": "PayNow",
+    "paypal": "PayPal",
+    "paypay": "PayPay",
+    "payto": "PayTo",
+    "pix": "Pix",
+    "promptpay": "PromptPay",
+    "swish": "Swish",
+    "twint": "TWINT",
+    "upi": "UPI",
+    "vipps": "Vipps",
+    "wechat_pay": "WeChat Pay",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One language: its tag, its name in itself, its texts and its way with numbers."""
+
+    tag: str
+    name: str
+    texts: Mapping[str, str]
+    numbers: NumberStyle
+
+    def say(self, key: str, **values: str) -> str:
+        """A text with its values put in; plain text, not yet escaped."""
+        return self.texts[key].format_map(values)
+
+    def money(self, amount: int, currency: str) -> str:
+        """Minor units as this language writes them."""
+        return written(amount, currency, self.numbers)
+
+    def method(self, name: str) -> str:
+        """What people call a payment method; an unknown one keeps its name."""
+        return _BRANDS.get(name) or self.texts.get(name, name)
+
+
+ENGLISH: Final = Language("en", "English", en.TEXTS, NumberStyle(".", ",", symbol_first=True))
+LANGUAGES: Final = (
+    ENGLISH,
+    Language("de", "Deutsch", de.TEXTS, NumberStyle(",", ".", symbol_first=False)),
+    Language(
+        "fr",
+        "Français",
+        fr.TEXTS,
+        NumberStyle(",", "\N{NARROW NO-BREAK SPACE}", symbol_first=False),
+    ),
+    Language("es", "Español", es.TEXTS, NumberStyle(",", ".", symbol_first=False, group_from=5)),
+    Language("ja", "日本語", ja.TEXTS, NumberStyle(".", ",", symbol_first=True)),
+)
+_BY_TAG: Final = {language.tag: language for language in LANGUAGES}
+
+
+def named(tag: str | None) -> Language | None:
+    """The language of a tag such as `de`, if the checkout speaks it."""
+    return _BY_TAG.get(tag or "")
+
+
+def choose(asked: str | None, locale: str) -> Language:
+    """The language that was asked for, else that of the locale (`de-AT`), else English."""
+    return named(asked) or named(locale.partition("-")[0]) or ENGLISH
