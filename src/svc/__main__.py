@@ -16,6 +16,10 @@ def main() -> None:
         sys.stdout.write(f"svc {__version__}\n")
         sys.stdout.flush()
         return
+    import signal
+
+    # Before and after a command, Ctrl-C ends the process without a traceback (promise R79).
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     from svc.cli.main import main as run
 
     code = run()

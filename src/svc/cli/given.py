@@ -45,6 +45,7 @@ class WriteOptions:
     data: list[str] = field(default_factory=list)
     body: str | None = None
     idempotency_key: str | None = None
+    new_request: bool = False
     dry_run: bool = False
     curl: bool = False
     form: bool = False
@@ -113,6 +114,11 @@ def write_options() -> list[TyperOption]:
         option("--body", metavar="FILE|-", help="A JSON object; options and -d win over it."),
         option(
             "--idempotency-key", metavar="KEY", help="Your own key; a new one if it is not given."
+        ),
+        option(
+            "--new-request",
+            help="Send it although the same request is unresolved.",
+            is_flag=True,
         ),
         option("--dry-run", help="Print the request as JSON and send nothing.", is_flag=True),
         option("--curl", help="Print the same call for curl and send nothing.", is_flag=True),

@@ -6,19 +6,21 @@ from collections.abc import Sequence
 
 import typer
 
+from svc.cli.endings import report_end_of_output, report_stopped
 from svc.cli.reporting import report_bug, report_error, usage_error_of
 from svc.cli.session import Session
 from svc.cli.signals import Stopped, stopping
 from svc.cli.streams import Streams
-from svc.errors import ExitCode, LocalError, SvcError
+from svc.errors import ExitCode, SvcError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command line and returns its exit code (cli section 3)."""
     arguments = sys.argv[1:] if argv is None else list(argv)
-    session = Session(arguments, os.environ, Streams.of_process())
-    with session:
-        return run(session)
+    # Not closed: closing the state database would move its log into it, which waits for the disk
+    # twice more on every POST. What was committed is safe in the log (promise R68), and the system
+    # closes what a process leaves open.
+    return run(Session(arguments, os.environ, Streams.of_process()))
 
 
 def run(session: Session) -> int:
@@ -33,11 +35,11 @@ def run(session: Session) -> int:
     except typer.TyperException as error:
         return report_error(session, usage_error_of(error))
     except Stopped as stopped:
-        return stopped.exit_code
+        return report_stopped(session, stopped)
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
     except OSError as error:
-        return _end_of_output(session, error)
+        return report_end_of_output(session, error)
     except Exception as error:  # noqa: BLE001  the boundary: no traceback reaches a user
         return report_bug(session, error)
 
@@ -54,14 +56,3 @@ def _invoke(session: Session) -> int:
     except typer.Exit as end:
         return end.exit_code
     return ExitCode.OK
-
-
-def _end_of_output(session: Session, error: OSError) -> int:
-    """Says what was done when the result could not be written (promise R77)."""
-    if session.done is not None:
-        session.streams.stderr.write(f"Done: {session.done}, but the result was not written.\n")
-    if isinstance(error, BrokenPipeError):
-        return ExitCode.BROKEN_PIPE
-    return report_error(
-        session, LocalError(f"Reading or writing failed: {error.strerror or error}.")
-    )

@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "post": Entry("post", "Send any POST to a /v1/ path.", RESOURCES),
     "events": Entry("events", "Retrieve events; receive, verify and forward webhooks.", WEBHOOKS),
     "webhook-endpoints": Entry("endpoints", "Register webhook endpoints.", WEBHOOKS),
+    "requests": Entry("requests", "See what was sent; settle what has no known outcome.", ACCOUNT),
     "keys": Entry("keys", "Keep API keys in the OS keyring.", ACCOUNT),
     "profiles": Entry("profiles", "Name accounts and switch between them.", ACCOUNT),
     "config": Entry("config_commands", "Read and change settings.", ACCOUNT),

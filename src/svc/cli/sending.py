@@ -47,13 +47,21 @@ def send_write(
         _show_request(session, call, as_curl=asked.curl)
         return
     from svc.cli.confirm import confirm_money
+    from svc.cli.journalled import send_recorded
 
     out = session.out  # made first: a wrong --query must be refused before anything is sent
     with session.client() as client:
         confirm_money(session, money, body)
-        reply = client.send(call, idempotency_key=asked.idempotency_key)
-        session.note_done(reply.data)
-        show_reply(session, out, _settled(session, client, reply, settles))
+        sent = send_recorded(
+            session,
+            client,
+            call,
+            idempotency_key=asked.idempotency_key,
+            new_request=asked.new_request,
+        )
+        show_reply(session, out, _settled(session, client, sent.reply, settles))
+    if sent.unsaved is not None:
+        raise sent.unsaved
 
 
 def _show_request(session: Session, call: Call, *, as_curl: bool) -> None:

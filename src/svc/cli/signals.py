@@ -4,19 +4,32 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # loaded only where something is sent
+    from svc.client.intents_model import Intent
 
 
 class Stopped(BaseException):
-    """SIGINT, SIGTERM or SIGHUP came; carries the shell's exit code for it (promise R78)."""
+    """SIGINT, SIGTERM or SIGHUP came; carries the shell's exit code for it (promise R78).
+
+    Attributes:
+        sending: the recorded request that was being sent, to be named to the user.
+    """
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
+        self.number = number
         self.exit_code = 128 + number
+        self.sending: Intent | None = None
 
 
 @contextmanager
 def stopping() -> Iterator[None]:
-    """Turns the first signal into `Stopped`; the second one ends the process at once."""
+    """Turns the first signal into `Stopped`; the second one ends the process at once.
+
+    That holds until the process ends: what is done about the first must not hold up the second.
+    """
     numbers = [signal.SIGINT, signal.SIGTERM]
     if hasattr(signal, "SIGHUP"):  # not on Windows
         numbers.append(signal.SIGHUP)
@@ -35,4 +48,5 @@ def stopping() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            if signal.getsignal(number) is stop:
+                signal.signal(number, handler)

@@ -17,6 +17,10 @@ class Streams:
 
     @classmethod
     def of_process(cls) -> "Streams":
+        if None in (sys.stdin, sys.stdout, sys.stderr):
+            from svc.cli.missing import fill_missing
+
+            fill_missing()
         for stream in (sys.stdout, sys.stderr):
             # With LANG=C a name in Japanese must not end the program (promises, row 57).
             if hasattr(stream, "reconfigure"):

@@ -63,10 +63,9 @@ def already_settled(intent: Intent) -> Conflict:
 def twin_of(intent: Intent, now: float) -> Conflict:
     """The same request is unresolved already (promise R5)."""
     if is_too_old(intent, now) or is_in_the_future(intent, now):
-        way = f"See what it did: svc requests resume {intent.id}; then svc requests forget"
-        way = f"{way} {intent.id}"
+        way = f"svc requests resume {intent.id} says where to see what it did"
     else:
-        way = f"Settle it: {resume_command(intent)}"
+        way = resume_command(intent)
     return Conflict(
         f"The same request ({_what(intent)}) was begun at {moment(intent.created_at)} and its "
         "outcome is not known. Nothing was sent now.",
@@ -74,7 +73,7 @@ def twin_of(intent: Intent, now: float) -> Conflict:
         outcome="not_sent",
         request=intent.id,
         idempotency_key=intent.stored.idempotency_key,
-        hint=f"{way}. To send a second one: --new-request",
+        hint=f"{way}; to send a second one, add --new-request",
     )
 
 
@@ -87,7 +86,7 @@ def twin_in_flight(intent: Intent) -> Conflict:
         outcome="not_sent",
         request=intent.id,
         idempotency_key=intent.stored.idempotency_key,
-        hint=f"Wait for it: svc requests show {intent.id}. To send a second one: --new-request",
+        hint=f"Wait for it: svc requests show {intent.id}; to send a second one, add --new-request",
     )
 
 

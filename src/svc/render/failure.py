@@ -46,7 +46,8 @@ def envelope(error: SvcError) -> str:
 
 def _message(error: SvcError) -> str:
     """What is wrong; where the words are ours, also what to do: the envelope has no other place."""
-    if error.hint and error.status is None:
+    own = error.status is None or error.exit_code == ExitCode.UNKNOWN
+    if error.hint and own:
         return f"{error.message} {error.hint}"
     return error.message
 

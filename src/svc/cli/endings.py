@@ -1,0 +1,77 @@
+"""What is said when a command ends before its time: signals, and output that nobody takes."""
+
+from typing import TYPE_CHECKING
+
+from svc.cli.reporting import report_error
+from svc.errors import ExitCode, LocalError, SvcError
+from svc.spec import ID_PREFIXES
+
+if TYPE_CHECKING:
+    from svc.cli.session import Session
+    from svc.cli.signals import Stopped
+
+
+def report_stopped(session: "Session", stopped: "Stopped") -> int:
+    """Names the request that a signal left unresolved, or what was done before (promise R78)."""
+    error = _stopped_sending(stopped) or _stopped_after(session, stopped)
+    if error is not None:
+        report_error(session, error)
+    return stopped.exit_code
+
+
+def report_end_of_output(session: "Session", error: OSError) -> int:
+    """Says what was done when the result could not be written (promise R77)."""
+    code = ExitCode.BROKEN_PIPE if isinstance(error, BrokenPipeError) else ExitCode.LOCAL
+    if session.done is None and code == ExitCode.BROKEN_PIPE:
+        return code  # whoever read us has had enough, and nothing was changed
+    why = (error.strerror or str(error)).lower()
+    if session.done is None:
+        return report_error(session, LocalError(f"Reading or writing failed: {why}."))
+    lost = LocalError(
+        f"Done: {session.done}, but the result could not be written: {why}.",
+        code="result_not_written",
+        outcome="done",
+        hint=_look(session.done),
+    )
+    lost.exit_code = code
+    return report_error(session, lost)
+
+
+def _stopped_sending(stopped: "Stopped") -> SvcError | None:
+    intent = stopped.sending
+    if intent is None:
+        return None
+    from svc.client.intents_refusals import resume_command
+
+    return _interrupted(
+        stopped,
+        f"Stopped while POST {intent.stored.path} was being sent; it may have been carried out.",
+        outcome="unknown",
+        request=intent.id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=resume_command(intent),
+    )
+
+
+def _stopped_after(session: "Session", stopped: "Stopped") -> SvcError | None:
+    if session.done is None:
+        return None
+    return _interrupted(
+        stopped,
+        f"Stopped, but {session.done} was done before.",
+        outcome="done",
+        hint=_look(session.done),
+    )
+
+
+def _look(identifier: str) -> str | None:
+    """The command that shows an object; an endpoint cannot be retrieved (spec: Endpoints)."""
+    if identifier.startswith(ID_PREFIXES["webhook_endpoint"]):
+        return None
+    return f"svc get {identifier}"
+
+
+def _interrupted(stopped: "Stopped", message: str, **fields: object) -> SvcError:
+    error = SvcError(message, code="stopped", type="interrupted", **fields)  # type: ignore[arg-type]
+    error.exit_code = ExitCode(stopped.exit_code)
+    return error

@@ -1,0 +1,146 @@
+"""How every POST is sent: recorded first, settled afterwards (promises R2, R10, R70)."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import NamedTuple
+
+from svc.cli.session import Session
+from svc.cli.signals import Stopped
+from svc.client.call import Call
+from svc.client.client import Client
+from svc.client.intents import Intents
+from svc.client.intents_leases import Leases
+from svc.client.intents_look import where_to_look
+from svc.client.intents_model import Asked, Intent, Scope, Settled, settled_by, settled_with
+from svc.client.intents_refusals import resume_command
+from svc.client.prepared import Prepared
+from svc.client.replies import Reply
+from svc.errors import LocalError, OutcomeUnknown, SvcError, UsageError
+
+
+class Sent(NamedTuple):
+    """A request that was carried out.
+
+    Attributes:
+        unsaved: why the journal does not know it, or None; to be raised once the result is shown.
+    """
+
+    reply: Reply
+    unsaved: LocalError | None
+
+
+@contextmanager
+def journal(session: Session) -> Iterator[Intents]:
+    """The requests of the state database; the database is opened when it is first needed."""
+    with closing(Leases(session.paths.state_dir / "senders")) as leases:
+        yield Intents(session.state, leases, session.clock)
+
+
+def scope_of(session: Session) -> Scope:
+    """For whom and where this command sends."""
+    settings = session.settings
+    return Scope(settings.profile, settings.mode, str(settings.base_url), session.key.fingerprint)
+
+
+def send_recorded(
+    session: Session,
+    client: Client,
+    call: Call,
+    *,
+    idempotency_key: str | None = None,
+    new_request: bool = False,
+) -> Sent:
+    """Records a POST, sends it and keeps how it ended.
+
+    Raises:
+        Conflict: the same request is unresolved, or the key was used for another one; not sent.
+        LocalError: it could not be recorded; not sent (promise R2).
+        SvcError: as `Client.deliver`, with the journal's id and the next command in it.
+    """
+    prepared = client.prepare(call, idempotency_key=idempotency_key)
+    _refuse_key_inside(session, prepared)
+    with journal(session) as intents:
+        try:
+            intent = intents.record(
+                Asked(call, prepared, scope_of(session)), new_request=new_request
+            )
+        except LocalError as error:
+            raise not_sent(error) from error
+        return deliver(session, client, intents, intent, (call, prepared))
+
+
+def deliver(
+    session: Session,
+    client: Client,
+    intents: Intents,
+    intent: Intent,
+    request: tuple[Call, Prepared],
+) -> Sent:
+    """Sends a recorded request whose lease is held, and keeps how it ended."""
+    call, prepared = request
+    try:
+        reply = client.deliver(call, prepared, sent_before=intent.sent_before)
+        session.note_done(reply.data)
+        return Sent(reply, _save_done(intents, intent, settled_by(reply)))
+    except SvcError as error:
+        _explain(error, intent)
+        _save_end(session, intents, intent, settled_with(error))
+        raise
+    except Stopped as stopped:
+        stopped.sending = intent
+        raise
+
+
+def not_sent(error: LocalError) -> LocalError:
+    """Says of an error of the journal that it came before anything was sent (promise R70)."""
+    error.message = f"{error.message} Nothing was sent."
+    error.outcome = "not_sent"
+    return error
+
+
+def _refuse_key_inside(session: Session, prepared: Prepared) -> None:
+    """Keeps the API key out of everything but its header, and so out of the journal (R28, R45)."""
+    key = session.key.secret
+    if key.encode() in prepared.body or key in f"{prepared.target} {prepared.idempotency_key}":
+        raise UsageError(
+            "The request holds the API key in its path, body or idempotency key.",
+            code="api_key_in_request",
+            hint="Take it out: the key is sent in the Authorization header only",
+        )
+
+
+def _explain(error: SvcError, intent: Intent) -> None:
+    """Puts the journal's id and the exact next command into an error (promise R10)."""
+    error.request = intent.id
+    if not isinstance(error, OutcomeUnknown):
+        return
+    if error.retryable:
+        error.hint = resume_command(intent)
+    else:
+        error.hint = f"{where_to_look(intent)}; then svc requests forget {intent.id}"
+
+
+def _save_done(intents: Intents, intent: Intent, settled: Settled) -> LocalError | None:
+    try:
+        intents.settle(intent, settled)
+    except LocalError as error:
+        made = f" ({settled.object_id})" if settled.object_id else ""
+        return LocalError(
+            f"POST {intent.stored.path} was carried out{made}, but the journal could not be "
+            f"updated: {error.message}",
+            code=error.code,
+            outcome="done",
+            request=intent.id,
+            request_id=settled.request_id,
+            idempotency_key=intent.stored.idempotency_key,
+            hint=f"It stays listed as unresolved; in the end: svc requests forget {intent.id}",
+        )
+    return None
+
+
+def _save_end(session: Session, intents: Intents, intent: Intent, settled: Settled) -> None:
+    """Keeps an end that is being reported anyway; failing to do so must not hide it."""
+    try:
+        intents.settle(intent, settled)
+    except LocalError as error:
+        session.out.warn(f"The journal could not be updated for {intent.id}: {error.message}")

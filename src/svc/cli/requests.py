@@ -1,0 +1,94 @@
+"""`svc requests`: what was sent, what became of it, and settling what nobody knows (cli 5)."""
+
+from typing import Annotated
+
+import typer
+
+from svc.cli.app import new_noun, verb
+from svc.cli.journalled import journal
+from svc.cli.request_records import record_of, summary_of
+from svc.cli.session import Session
+from svc.client.intents_refusals import unknown_request
+
+app = new_noun("See what was sent and what became of it; settle what is unresolved.")
+
+RequestId = Annotated[
+    str, typer.Argument(metavar="ID", help="The request, rq_...", show_default=False)
+]
+_SHOWN = 100
+_COLUMNS = "id,status,operation,created"
+_WIDE_COLUMNS = f"{_COLUMNS},object_id"
+_WIDE = 110
+
+
+@verb(app, "list")
+def list_(
+    ctx: typer.Context,
+    unresolved: Annotated[
+        bool, typer.Option("--unresolved", help="Only those whose outcome is not known.")
+    ] = False,
+    limit: Annotated[
+        int, typer.Option("--limit", metavar="N", min=1, help="The newest N.")
+    ] = _SHOWN,
+) -> None:
+    """List the POSTs of this machine, newest first; all that are unresolved with --unresolved.
+
+    $ svc requests list --unresolved
+    """
+    session = Session.of(ctx)
+    _choose_columns(session)
+    with journal(session) as intents:
+        found = intents.list(unresolved=unresolved, limit=None if unresolved else limit)
+        rows = [summary_of(one, in_flight=intents.is_in_flight(one)) for one in found]
+    session.out.value(rows)
+    if any(row["status"] in ("unresolved", "unknown") for row in rows):
+        session.out.hint("Settle each: svc requests resume ID")
+
+
+@verb(app)
+def show(ctx: typer.Context, request_id: RequestId) -> None:
+    """Show one request: what was sent, with which key, and how it ended.
+
+    $ svc requests show rq_4kd0v6x8gq2m7w1s9b3t
+    """
+    session = Session.of(ctx)
+    with journal(session) as intents:
+        found = intents.find(request_id)
+        if found is None:
+            raise unknown_request(request_id)
+        session.out.value(record_of(found, in_flight=intents.is_in_flight(found)))
+
+
+@verb(app)
+def resume(ctx: typer.Context, request_id: RequestId) -> None:
+    """Send an unresolved request again: same key, same bytes, so it is carried out once at most.
+
+    The service answers with the original result. After 23 hours it is refused.
+
+    $ svc requests resume rq_4kd0v6x8gq2m7w1s9b3t
+    """
+    from svc.cli.resuming import resume_request
+
+    resume_request(Session.of(ctx), request_id)
+
+
+@verb(app)
+def forget(ctx: typer.Context, request_id: RequestId) -> None:
+    """Delete a request from the journal, once you know what became of it.
+
+    $ svc requests forget rq_4kd0v6x8gq2m7w1s9b3t
+    """
+    session = Session.of(ctx)
+    with journal(session) as intents:
+        gone = intents.forget(request_id)
+    session.out.value(record_of(gone, in_flight=False))
+    if gone.is_unresolved:
+        session.out.note("Forgotten. Whether it was carried out is not known to this machine.")
+
+
+def _choose_columns(session: Session) -> None:
+    """People get what fits on a line, programs get everything."""
+    asked = session.given.everywhere
+    if session.format == "human" and asked.fields is None and asked.query is None:
+        wide = session.streams.width(session.env) >= _WIDE
+        asked.fields = _WIDE_COLUMNS if wide else _COLUMNS
