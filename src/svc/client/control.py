@@ -8,7 +8,7 @@ from svc.client import chance, guards
 from svc.client.attempts import Finding, Meaning
 from svc.client.call import Call
 from svc.client.deadline import Deadline
-from svc.client.exchange import RawReply, Wire, WireRequest
+from svc.client.exchange import RawReply, Trouble, Wire, WireRequest
 from svc.client.judge import judged
 from svc.client.prepared import prepare
 from svc.client.refusals import error as refused
@@ -21,6 +21,10 @@ from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
 
 HEALTH = Call("GET", "/_sandbox/health")
 _CONNECT_SECONDS = 3.0
+_START = "svc sandbox start --detach starts one; svc sandbox status shows which run"
+_CHOOSE = "Choose one with --profile sandbox or --base-url http://127.0.0.1:4242"
+_TRUST = "Its certificate comes with --profile sandbox, or with: svc sandbox env"
+_LOOK = "svc sandbox status shows whether it answers, svc sandbox logs what went wrong"
 
 
 class Control:
@@ -31,6 +35,7 @@ class Control:
     Args:
         base_url: must be this machine.
         deadline_seconds: for one call; advancing the clock may take long.
+        deadline: for all calls together, in place of `deadline_seconds`.
 
     Raises:
         UsageError: when the address is not on this machine.
@@ -41,16 +46,18 @@ class Control:
         base_url: BaseUrl,
         *,
         deadline_seconds: float = 60.0,
+        deadline: Deadline | None = None,
         clock: Clock | None = None,
         wire: Wire | None = None,
         new_key: Callable[[], str] = chance.uuid4,
         ca_bundle: str | None = None,
     ) -> None:
         if not base_url.is_loopback:
-            raise _no_sandbox(base_url, "it is not on this machine")
+            raise _no_sandbox(f"{base_url} is not on this machine")
         self.base_url = base_url
         self._clock = clock or SystemClock()
         self._deadline_seconds = deadline_seconds
+        self._deadline = deadline
         self._new_key = new_key
         self._wire = wire or _socket_wire(base_url, self._clock, ca_bundle)
         self._health: Reply | None = None
@@ -83,9 +90,9 @@ class Control:
             except SvcError as error:
                 if error.status is None:
                     raise
-                raise _no_sandbox(self.base_url, "what answers there is none") from None
+                raise self._something_else() from None
             if not isinstance(reply.data, dict) or reply.data.get("object") != "sandbox":
-                raise _no_sandbox(self.base_url, "what answers there is none")
+                raise self._something_else()
             self._health = reply
         return self._health
 
@@ -106,7 +113,7 @@ class Control:
     def _exchange(self, call: Call, key: str | None, accept: tuple[int, ...]) -> Reply:
         result = self._wire.exchange(
             self._request(call, key),
-            deadline=Deadline(self._clock, self._deadline_seconds),
+            deadline=self._deadline or Deadline(self._clock, self._deadline_seconds),
             connect_seconds=_CONNECT_SECONDS,
         )
         if isinstance(result, RawReply) and result.status in accept:
@@ -126,27 +133,44 @@ class Control:
         return WireRequest(prepared.method, prepared.target, headers, prepared.body)
 
     def _failed(self, call: Call, finding: Finding) -> SvcError:
-        if finding.refusal is not None:
+        if finding.refusal is not None and finding.meaning not in OPEN:
             return refused(call, finding)
-        what = f"The sandbox at {self.base_url} gave no usable answer to {call.path}"
-        if call.changes and finding.meaning in OPEN:
+        if finding.trouble is not None and finding.meaning not in OPEN:
+            return self._unreached(finding)
+        said = f"The sandbox at {self.base_url} gave no usable answer to {call.path}"
+        if call.changes:
             return OutcomeUnknown(
-                f"{what}: {finding.detail}.", status=finding.status, outcome="unknown"
+                f"{said}: {finding.detail}. It may have done it.",
+                status=finding.status,
+                request_id=finding.request_id,
+                outcome="unknown",
+                hint=_LOOK,
             )
         return NetworkError(
-            f"{what}: {finding.detail}.",
+            f"{said}: {finding.detail}.",
             status=finding.status,
-            outcome="not_sent" if call.changes else None,
-            hint="Is it running? svc sandbox status",
+            request_id=finding.request_id,
+            hint=_LOOK,
         )
 
+    def _unreached(self, finding: Finding) -> NetworkError:
+        untrusted = finding.trouble is Trouble.CERTIFICATE
+        return NetworkError(
+            f"No sandbox answers at {self.base_url}: {finding.detail}.",
+            outcome="not_sent",
+            hint=_TRUST if untrusted else _START,
+        )
 
-def _no_sandbox(base_url: BaseUrl, why: str) -> UsageError:
+    def _something_else(self) -> UsageError:
+        return _no_sandbox(f"What answers at {self.base_url} is no sandbox")
+
+
+def _no_sandbox(why: str) -> UsageError:
     return UsageError(
-        f"{base_url} is no sandbox: {why}.",
+        f"{why}; svc sandbox commands work on a sandbox only.",
         code="not_a_sandbox",
         param="base_url",
-        hint="Start one with: svc sandbox start",
+        hint=_CHOOSE,
     )
 
 

@@ -1,10 +1,19 @@
 """The sandbox's controls as calls, for `Control.send` (contract F.1)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from svc.client.call import Body, Call, Params, query_of, segment
 
 Settings = Mapping[str, object]
+
+
+def in_mode(call: Call, mode: str) -> Call:
+    """The same control in a mode; without it a control works in test mode.
+
+    Not for the checkout, whose key says the mode, nor for the clock, which both modes share.
+    """
+    return replace(call, query=(*call.query, ("mode", mode))) if mode != "test" else call
 
 
 def checkout_view(client_secret: str) -> Call:
@@ -109,7 +118,7 @@ def trigger(event_type: str, overrides: Settings | None = None) -> Call:
 
 
 def deliveries(params: Params = ()) -> Call:
-    """Lists webhook deliveries with their attempts."""
+    """Lists webhook attempts: `event`, `endpoint`, `status`, `limit`, `starting_after`."""
     return Call("GET", "/_sandbox/deliveries", query=query_of(params))
 
 
@@ -155,9 +164,9 @@ def requests(params: Params = ()) -> Call:
     return Call("GET", "/_sandbox/requests", query=query_of(params))
 
 
-def emails() -> Call:
-    """Lists the mails that the service would have sent."""
-    return Call("GET", "/_sandbox/emails")
+def emails(params: Params = ()) -> Call:
+    """Lists the mails that the service would have sent: `limit`, `starting_after`."""
+    return Call("GET", "/_sandbox/emails", query=query_of(params))
 
 
 def balances(params: Params = ()) -> Call:

@@ -1,9 +1,9 @@
 """Webhook attempts: what is sent, and what follows from the answer (contract E, promise R83)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from svc.sandbox import deliveries, events, jobs, webhooks
-from svc.sandbox.deliveries import Delivery
+from svc.sandbox.deliveries import DELIVERY_PREFIX, Delivery
 from svc.sandbox.delivery import Outgoing, Reply
 from svc.sandbox.documents import Doc
 from svc.sandbox.jobs import Job
@@ -38,46 +38,45 @@ class Attempt:
     allowed: bool
 
 
-def prepare(world: World, job: Job, wall: int) -> Attempt | None:
+def prepare(world: World, job: Job, wall: int, *, age: int = 0) -> Attempt | None:
     """Builds and signs the request of a due attempt; None if nothing is owed any more.
 
     `world.now` is the attempt's start; `wall` the real time in unix seconds, which signs unless
-    the setting `signature_time` is `virtual`.
+    the setting `signature_time` is `virtual`. The signature is `age` seconds older than that.
     """
     delivery = deliveries.retrieve(world.store, job.subject)
     endpoint = world.get(webhooks.KIND, job.lane)
     body = events.body(world.store, delivery.event) if delivery else None
     if delivery is None or delivery.status != "pending" or endpoint is None or body is None:
         return None
-    started = micros(world.now)
-    virtual = world.settings["signature_time"] == "virtual"
-    signed_at = started // SECOND if virtual else wall
-    secrets = webhooks.signing_secrets(endpoint, started)
-    headers = (
-        ("Content-Type", "application/json; charset=utf-8"),
-        ("User-Agent", USER_AGENT),
-        (SIGNATURE_HEADER, header_value(body, secrets, signed_at)),
-        (EVENT_ID_HEADER, delivery.event),
-        (DELIVERY_ID_HEADER, delivery.id),
-        (ATTEMPT_HEADER, str(delivery.attempt)),
-    )
     url = endpoint["url"]
     allowed = webhooks.is_local(url) or world.settings["allow_remote_webhooks"]
-    return Attempt(job, delivery, started, Outgoing(url, headers, body), allowed)
+    outgoing = _request(world, endpoint, delivery, body, _signed_at(world, wall) - age)
+    return Attempt(job, delivery, micros(world.now), outgoing, allowed)
+
+
+def copy_of(world: World, attempt: Attempt, number: int, wall: int) -> Attempt | None:
+    """The same event once more, under a delivery id of its own; None if its endpoint is gone."""
+    endpoint = world.get(webhooks.KIND, attempt.job.lane)
+    if endpoint is None:
+        return None
+    identity = world.ids.derived(DELIVERY_PREFIX, attempt.delivery.id, number)
+    delivery = replace(attempt.delivery, id=identity)
+    body, signed_at = attempt.outgoing.body, _signed_at(world, wall)
+    outgoing = _request(world, endpoint, delivery, body, signed_at)
+    return replace(attempt, delivery=delivery, outgoing=outgoing, started=micros(world.now))
+
+
+def record_copy(world: World, attempt: Attempt, reply: Reply) -> None:
+    """Writes the outcome of a copy down; nothing follows from it."""
+    deliveries.add_made(world.store, world.mode, attempt.delivery)
+    _finish(world, attempt, reply)
 
 
 def record(world: World, attempt: Attempt, reply: Reply) -> None:
     """Writes the outcome down and decides what follows, in one transaction with the job's end."""
     owed = jobs.finish(world.store, attempt.job.seq)
-    deliveries.finish(
-        world.store,
-        attempt.delivery.id,
-        status="succeeded" if reply.accepted else "failed",
-        started=attempt.started,
-        code=reply.code,
-        error=reply.error,
-        ms=reply.ms,
-    )
+    _finish(world, attempt, reply)
     endpoint = world.get(webhooks.KIND, attempt.delivery.endpoint)
     if endpoint is None:
         return
@@ -100,6 +99,38 @@ def retry_delay(step: int) -> int:
     if step <= len(WEBHOOK_RETRY_DELAYS):
         return WEBHOOK_RETRY_DELAYS[step - 1]
     return WEBHOOK_RETRY_INTERVAL
+
+
+def _signed_at(world: World, wall: int) -> int:
+    virtual = world.settings["signature_time"] == "virtual"
+    return micros(world.now) // SECOND if virtual else wall
+
+
+def _request(
+    world: World, endpoint: Doc, delivery: Delivery, body: bytes, signed_at: int
+) -> Outgoing:
+    secrets = webhooks.signing_secrets(endpoint, micros(world.now))
+    headers = (
+        ("Content-Type", "application/json; charset=utf-8"),
+        ("User-Agent", USER_AGENT),
+        (SIGNATURE_HEADER, header_value(body, secrets, signed_at)),
+        (EVENT_ID_HEADER, delivery.event),
+        (DELIVERY_ID_HEADER, delivery.id),
+        (ATTEMPT_HEADER, str(delivery.attempt)),
+    )
+    return Outgoing(endpoint["url"], headers, body)
+
+
+def _finish(world: World, attempt: Attempt, reply: Reply) -> None:
+    deliveries.finish(
+        world.store,
+        attempt.delivery.id,
+        status="succeeded" if reply.accepted else "failed",
+        started=attempt.started,
+        code=reply.code,
+        error=reply.error,
+        ms=reply.ms,
+    )
 
 
 def _follow_up(world: World, attempt: Attempt, endpoint: Doc) -> None:

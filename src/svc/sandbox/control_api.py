@@ -34,7 +34,7 @@ class ControlApi:
         self._engine = engine
         own = (
             *control_objects.CONTROLS,
-            *control_faults.controls(memory.faults),
+            *control_faults.controls(memory.faults, memory.webhook_faults),
             *control_requests.controls(memory.log),
             *checkout_control.CONTROLS,
         )

@@ -1,16 +1,21 @@
-"""The controls over the API's fault rules (contract F.6)."""
+"""The controls over fault rules, of the API and of webhook deliveries (contract F.6)."""
 
+from collections.abc import Callable
 from typing import Final
 
 from svc.sandbox.checks import Choice, Integer, Text
 from svc.sandbox.control_call import Call, Control, page_of
 from svc.sandbox.documents import Doc
-from svc.sandbox.faults import CONNECTIONS, PHASES, STATUSES, Faults, Rule
-from svc.sandbox.params import Field, Object, Params
+from svc.sandbox.fault_rules import R, Rules
+from svc.sandbox.faults import CONNECTIONS, PHASES, STATUSES, ApiRule, Faults
+from svc.sandbox.params import Field, Fields, Object, Params
 from svc.sandbox.problems import invalid, missing, resource_missing
+from svc.sandbox.webhook_faults import DELAY, EFFECTS, WebhookFaults, WebhookRule
 from svc.sandbox.world import World
 
 _COUNT_MAX: Final = 1_000_000
+_COPIES_MAX: Final = 100
+_PREFIX: Final = "flt_"
 _DELAY_MAX: Final = 600_000  # milliseconds
 _RETRY_AFTER_MAX: Final = 10**12  # clients are tested with absurd values too
 
@@ -28,19 +33,15 @@ def _one_effect(effect: Params, name: str) -> None:
         raise invalid("parameter_invalid_value", f"{name}[status]", message)
 
 
-_FIELDS: Final = (
+_HOW_OFTEN: Final = (Field("skip", Integer(0, _COUNT_MAX)), Field("times", Integer(1, _COUNT_MAX)))
+_API: Final[Fields] = (
     Field(
         "match",
         Object(
-            (
-                Field("method", Text(10)),
-                Field("path", Text()),
-                Field("idempotency_key", Text()),
-            )
+            (Field("method", Text(10)), Field("path", Text()), Field("idempotency_key", Text()))
         ),
     ),
-    Field("skip", Integer(0, _COUNT_MAX)),
-    Field("times", Integer(1, _COUNT_MAX)),
+    *_HOW_OFTEN,
     Field("phase", Choice(PHASES)),
     Field(
         "effect",
@@ -59,39 +60,70 @@ _FIELDS: Final = (
 )
 
 
-def controls(faults: Faults) -> tuple[Control, ...]:
-    """The controls over one set of rules."""
+_WEBHOOK: Final[Fields] = (
+    Field("match", Object((Field("type", Text()), Field("endpoint", Text())))),
+    *_HOW_OFTEN,
+    Field("effect", Choice(EFFECTS), required=True),
+    Field("count", Integer(1, _COPIES_MAX)),
+    Field("delay_ms", Integer(0, _DELAY_MAX)),
+)
 
-    async def show(call: Call) -> Doc:  # noqa: ARG001  a control takes its call
-        return page_of(([rule.shown() for rule in faults.every()], False))
 
-    async def add(call: Call) -> Doc:
-        rule = await call.engine.run(call.mode, lambda world: _rule(world, call.params))
-        faults.add(rule)
-        return rule.shown()
-
-    async def clear(call: Call) -> Doc:  # noqa: ARG001  the same
-        return {"object": "fault", "deleted": faults.remove()}
-
-    async def remove(call: Call) -> Doc:
-        if not faults.remove(call.id):
-            raise resource_missing("fault", call.id, "id")
-        return {"id": call.id, "object": "fault", "deleted": True}
-
+def controls(faults: Faults, webhook_faults: WebhookFaults) -> tuple[Control, ...]:
+    """The controls over one set of rules of each kind."""
     return (
-        Control("GET", "/faults", show),
-        Control("POST", "/faults", add, _FIELDS),
-        Control("DELETE", "/faults", clear),
-        Control("DELETE", "/faults/{id}", remove),
+        *_over("/faults", faults, _API, _api_rule),
+        *_over("/webhook_faults", webhook_faults, _WEBHOOK, _webhook_rule),
     )
 
 
-def _rule(world: World, params: Params) -> Rule:
-    return Rule(
-        id=world.new_id("flt_"),
-        phase=params.get("phase", "before"),
-        effect=params["effect"],
+def _over(
+    path: str, rules: Rules[R], fields: Fields, make: Callable[[World, Params], R]
+) -> tuple[Control, ...]:
+    async def show(call: Call) -> Doc:  # noqa: ARG001  a control takes its call
+        return page_of(([rule.shown() for rule in rules.every()], False))
+
+    async def add(call: Call) -> Doc:
+        rule = await call.engine.run(call.mode, lambda world: make(world, call.params))
+        rules.add(rule)
+        return rule.shown()
+
+    async def clear(call: Call) -> Doc:  # noqa: ARG001  the same
+        return {"object": rules.kind, "deleted": rules.remove()}
+
+    async def remove(call: Call) -> Doc:
+        if not rules.remove(call.id):
+            raise resource_missing("fault", call.id, "id")
+        return {"id": call.id, "object": rules.kind, "deleted": True}
+
+    return (
+        Control("GET", path, show),
+        Control("POST", path, add, fields),
+        Control("DELETE", path, clear),
+        Control("DELETE", path + "/{id}", remove),
+    )
+
+
+def _api_rule(world: World, params: Params) -> ApiRule:
+    return ApiRule(
+        id=world.new_id(_PREFIX),
         match=params.get("match", {}),
         skip=params.get("skip", 0),
         times=params.get("times", 1),
+        phase=params.get("phase", "before"),
+        effect=params["effect"],
+    )
+
+
+def _webhook_rule(world: World, params: Params) -> WebhookRule:
+    if params["effect"] == DELAY and not params.get("delay_ms"):
+        raise missing("delay_ms")
+    return WebhookRule(
+        id=world.new_id(_PREFIX),
+        match=params.get("match", {}),
+        skip=params.get("skip", 0),
+        times=params.get("times", 1),
+        effect=params["effect"],
+        count=params.get("count", 1),
+        delay_ms=params.get("delay_ms", 0),
     )

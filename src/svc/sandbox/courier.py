@@ -5,14 +5,16 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from svc.sandbox import attempts, jobs, webhooks
+from svc.sandbox import attempts, deliveries, jobs, webhooks
 from svc.sandbox.attempts import Attempt
 from svc.sandbox.clock import VirtualClock
 from svc.sandbox.delivery import Reply, Sender
 from svc.sandbox.groups import GroupCommit
 from svc.sandbox.jobs import Job
+from svc.sandbox.spoiling import with_bad_signature
 from svc.sandbox.store import Store
 from svc.sandbox.times import SECOND, micros
+from svc.sandbox.webhook_faults import BAD_SIGNATURE, DROP, WebhookFaults, WebhookRule
 from svc.sandbox.world import World
 
 LANE_WIDTH = 8  # attempts at one endpoint at a time; a slow one holds up nobody else
@@ -45,19 +47,33 @@ class Courier:
         clock: VirtualClock,
         sender: Sender,
         wall: Callable[[], float],
+        faults: WebhookFaults,
     ) -> None:
         self._store = store
         self._groups = groups
         self._clock = clock
         self._sender = sender
         self._wall = wall
+        self._faults = faults
         self._lanes: dict[str, Lane] = {}
         self.landed: Callable[[], None] = _nothing
         self.made = 0
+        faults.holding.changed = self._tell
 
     @property
-    def flying(self) -> bool:
-        return any(lane.flying for lane in self._lanes.values())
+    def moving(self) -> bool:
+        """True while attempts are under way that fault rules do not hold back."""
+        flying = sum(len(lane.flying) for lane in self._lanes.values())
+        return flying > self._faults.holding.held
+
+    @property
+    def holds(self) -> bool:
+        """True while a fault rule holds attempts back until there are more."""
+        return self._faults.holding.held > 0
+
+    def let_go(self) -> None:
+        """Has what is held back go: nothing more comes that it could wait for."""
+        self._faults.holding.release()
 
     def next_due(self, *, free: bool = False) -> int | None:
         """The moment of the next job (microseconds); `free` leaves blocked lanes out."""
@@ -76,8 +92,10 @@ class Courier:
     async def finish_now(self, job: Job) -> None:
         """Makes one attempt, due or held, and returns when it is over."""
         lane = self._lanes.setdefault(job.lane, Lane())
-        if job.seq not in lane.flying:
-            self._start(lane, job)
+        if job.seq in lane.flying:
+            self.let_go()
+        else:
+            self._start(lane, job, at_once=True)
         await asyncio.wait([lane.flying[job.seq]])
 
     async def ground(self, grace: float) -> None:
@@ -93,6 +111,9 @@ class Courier:
         """Begins anew: the tables were emptied."""
         self._lanes.clear()
 
+    def _tell(self) -> None:
+        self.landed()
+
     def _names(self) -> list[str]:
         sql = "SELECT id FROM docs WHERE mode = ? AND kind = ?"
         modes = ("test", "live")
@@ -102,27 +123,28 @@ class Courier:
         lane.blocked = True
         if lane.closing:
             return
-        room = LANE_WIDTH - len(lane.flying)
+        room = LANE_WIDTH + self._faults.holding.held - len(lane.flying)
         waiting = jobs.due(self._store, name, until, LANE_WIDTH + 1, lane.busy)
         for job in waiting[: max(room, 0)]:
             lane.closing = job.name == jobs.DISABLE
             if lane.closing and lane.flying:
                 lane.closing = False
+                self.let_go()
                 return
             self._start(lane, job)
             if lane.closing:
                 return
         lane.blocked = len(waiting) > room
 
-    def _start(self, lane: Lane, job: Job) -> None:
-        lane.flying[job.seq] = asyncio.create_task(self._fly(lane, job))
+    def _start(self, lane: Lane, job: Job, *, at_once: bool = False) -> None:
+        lane.flying[job.seq] = asyncio.create_task(self._fly(lane, job, at_once=at_once))
 
-    async def _fly(self, lane: Lane, job: Job) -> None:
+    async def _fly(self, lane: Lane, job: Job, *, at_once: bool) -> None:
         try:
             if job.name == jobs.DISABLE:
                 await self._groups.run(job.mode, lambda world: _disable(world, job))
             else:
-                await self._attempt(job)
+                await self._attempt(job, at_once=at_once)
         except Exception:  # noqa: BLE001  one broken attempt must not stop the others
             _log.exception(
                 "the job %s of %s broke; it waits for the next start", job.name, job.lane
@@ -133,29 +155,64 @@ class Courier:
             lane.closing = lane.closing and job.name != jobs.DISABLE
             self.landed()
 
-    async def _attempt(self, job: Job) -> None:
-        start = self._start_of(job)
+    async def _attempt(self, job: Job, *, at_once: bool) -> None:
+        rule = await self._rule_for(job, at_once=at_once)
+        async with self._faults.turn(rule):
+            attempt = await self._make(job, rule)
+            if rule is not None and attempt is not None:
+                await self._send_copies(attempt, rule)
+
+    async def _rule_for(self, job: Job, *, at_once: bool) -> WebhookRule | None:
+        """The fault rule for an attempt that is still owed."""
+        if not self._faults.every():
+            return None
+        delivery = await self._groups.read(
+            job.mode, lambda world: deliveries.retrieve(world.store, job.subject)
+        )
+        if delivery is None or delivery.status != "pending":
+            return None
+        return self._faults.pick(delivery.type, job.lane, at_once=at_once)
+
+    async def _make(self, job: Job, rule: WebhookRule | None) -> Attempt | None:
+        start, age = self._start_of(job), 0 if rule is None else rule.age
         wall = int(self._wall())
         attempt = await self._groups.read(
-            job.mode, lambda world: attempts.prepare(world, job, wall), start
+            job.mode, lambda world: attempts.prepare(world, job, wall, age=age), start
         )
         if attempt is None:
             await self._groups.run(job.mode, lambda world: attempts.give_up(world, job))
-            return
-        reply = await self._send(attempt)
+            return None
+        reply = await self._send(attempt, rule)
         await self._groups.run(
             job.mode, lambda world: attempts.record(world, attempt, reply), start
         )
         self.made += 1
+        return attempt
 
-    async def _send(self, attempt: Attempt) -> Reply:
-        """The one place through which every request to a receiver goes.
+    async def _send_copies(self, attempt: Attempt, rule: WebhookRule) -> None:
+        for number in range(rule.copies):
+            await self._faults.pause(rule)
+            await self._send_copy(attempt, number)
 
-        Webhook faults (contract F.6: duplicate, reorder, drop, bad signature, stale timestamp,
-        delay) belong here: they change, hold, repeat or swallow `attempt.outgoing`.
-        """
+    async def _send_copy(self, attempt: Attempt, number: int) -> None:
+        mode, wall = attempt.job.mode, int(self._wall())
+        copy = await self._groups.read(
+            mode, lambda world: attempts.copy_of(world, attempt, number, wall)
+        )
+        if copy is None:
+            return
+        reply = await self._send(copy, None)
+        await self._groups.run(mode, lambda world: attempts.record_copy(world, copy, reply))
+        self.made += 1
+
+    async def _send(self, attempt: Attempt, rule: WebhookRule | None) -> Reply:
+        """The one place through which every request to a receiver goes."""
         if not attempt.allowed:
             return Reply(None, "remote_not_allowed", 0)
+        if rule is not None and rule.effect == DROP:
+            return Reply(None, "dropped_by_fault_rule", 0)
+        if rule is not None and rule.effect == BAD_SIGNATURE:
+            return await self._sender.send(with_bad_signature(attempt.outgoing))
         return await self._sender.send(attempt.outgoing)
 
     def _start_of(self, job: Job) -> int:

@@ -52,7 +52,13 @@ def create_app(
         # loop's.
         store = Store.open(db_path)
         engine = Engine(
-            store, handlers=HANDLERS, fixture=refill, seed=seed, clock=clock, sender=sender
+            store,
+            handlers=HANDLERS,
+            fixture=refill,
+            seed=seed,
+            clock=clock,
+            sender=sender,
+            webhook_faults=memory.webhook_faults,
         )
         place.app = build_app(engine, memory=memory, real_clock=clock, strict_https=strict_https)
         try:

@@ -12,7 +12,12 @@ from svc.sandbox.times import moment, text
 Status = Literal["pending", "succeeded", "failed", "dropped"]
 
 _FIELDS = "id, event, type, endpoint, url, attempt, status, due, started, code, error, ms, next"
+DELIVERY_PREFIX = "dlv_"
 FILTERS = ("event", "endpoint", "status")
+_INSERT = (
+    "INSERT INTO deliveries(id, mode, event, type, endpoint, url, attempt, status, due)"
+    " VALUES(?, ?, ?, ?, ?, ?, ?, 'pending', ?)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +72,19 @@ def queue(
 
     The ids are derived, not drawn: how fast receivers answer must not change the ids of objects.
     """
-    sql = "SELECT COUNT(*) FROM deliveries WHERE event = ? AND endpoint = ?"
+    sql = "SELECT MAX(attempt) FROM deliveries WHERE event = ? AND endpoint = ?"
     row = store.one(sql, event[0], endpoint[0])
-    attempt = 1 + (row[0] if row else 0)
-    identity = ids.derived("dlv_", event[0], endpoint[0], attempt)
-    store.write(
-        "INSERT INTO deliveries(id, mode, event, type, endpoint, url, attempt, status, due)"
-        " VALUES(?, ?, ?, ?, ?, ?, ?, 'pending', ?)",
-        identity,
-        mode,
-        *event,
-        *endpoint,
-        attempt,
-        due,
-    )
+    attempt = 1 + (row[0] or 0 if row else 0)
+    identity = ids.derived(DELIVERY_PREFIX, event[0], endpoint[0], attempt)
+    store.write(_INSERT, identity, mode, *event, *endpoint, attempt, due)
     jobs.add(store, mode, due, jobs.ATTEMPT, identity, chain, endpoint[0])
     return identity
+
+
+def add_made(store: Store, mode: str, delivery: Delivery) -> None:
+    """Adds an attempt that was made without having been owed; `finish` says how it went."""
+    event, endpoint = (delivery.event, delivery.type), (delivery.endpoint, delivery.url)
+    store.write(_INSERT, delivery.id, mode, *event, *endpoint, delivery.attempt, delivery.due)
 
 
 def retrieve(store: Store, identity: str) -> Delivery | None:

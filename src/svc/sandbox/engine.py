@@ -17,6 +17,7 @@ from svc.sandbox.runner import Counts, Handler, Pause, Runner, pause
 from svc.sandbox.settings import Settings
 from svc.sandbox.store import Store
 from svc.sandbox.times import micros
+from svc.sandbox.webhook_faults import WebhookFaults
 from svc.sandbox.world import Ground, World
 
 T = TypeVar("T")
@@ -42,6 +43,7 @@ class Engine:
         random: Random = os.urandom,
         sender: Sender | None = None,
         pause: Pause = pause,
+        webhook_faults: WebhookFaults | None = None,
     ) -> None:
         real = clock or SystemClock()
         self._store = store
@@ -51,7 +53,8 @@ class Engine:
         self._ground = Ground(store, IdSource(seed, random), Settings(store))
         self._groups = GroupCommit(self._ground, self._clock, random)
         self._sender = sender or HttpSender()
-        self._courier = Courier(store, self._groups, self._clock, self._sender, real.now)
+        faults = webhook_faults or WebhookFaults()
+        self._courier = Courier(store, self._groups, self._clock, self._sender, real.now, faults)
         self._runner = Runner(
             store,
             self._groups,

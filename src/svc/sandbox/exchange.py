@@ -15,7 +15,7 @@ from svc.sandbox.documents import compact
 from svc.sandbox.problems import Problem
 from svc.spec import REQUEST_BODY_MAX
 
-_JSON: Final = (b"content-type", b"application/json; charset=utf-8")
+_JSON: Final = "application/json; charset=utf-8"
 _EXPONENT: Final = re.compile(rb'"fx_rate":([0-9.]+)e-([0-9]+)')
 
 
@@ -46,15 +46,18 @@ class Reply:
     body: bytes
     headers: tuple[tuple[str, str], ...] = ()
     connection: str | None = None
+    media_type: str = _JSON
 
     def with_headers(self, *more: tuple[str, str]) -> "Reply":
-        return Reply(self.status, self.body, (*self.headers, *more), self.connection)
+        headers = (*self.headers, *more)
+        return Reply(self.status, self.body, headers, self.connection, self.media_type)
 
     def raw_headers(self) -> list[tuple[bytes, bytes]]:
         """The header lines as ASGI wants them."""
+        media = (b"content-type", self.media_type.encode())
         length = (b"content-length", str(len(self.body)).encode())
         more = [(name.lower().encode(), text.encode("latin-1")) for name, text in self.headers]
-        return [_JSON, length, *more]
+        return [media, length, *more]
 
     async def send(self, send: Send) -> None:
         start = {"type": "http.response.start", "status": self.status}

@@ -6,12 +6,13 @@ effects, events and idempotent result are on disk.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from svc.sandbox.documents import Doc
 from svc.sandbox.exchange import Reply, Request
+from svc.sandbox.fault_rules import Rule, Rules
 from svc.sandbox.problems import Problem
 
 Sleep = Callable[[float], Awaitable[None]]
@@ -30,74 +31,41 @@ _GARBAGE: Final = b"\x00\xff<not json>"
 _FILLER: Final = b'{"id":"cut_off_by_a_fault_rule","object":"nothing","data":[]}'
 
 
-@dataclass(slots=True)
-class Rule:
-    """One rule; `skip` matching requests pass before it fires `times` times."""
+@dataclass(slots=True, kw_only=True)
+class ApiRule(Rule):
+    """A rule for requests of one method, path pattern and idempotency key, or of all."""
 
-    id: str
     phase: str
     effect: Mapping[str, Any]
-    match: Mapping[str, Any] = field(default_factory=dict)
-    skip: int = 0
-    times: int = 1
-    seen: int = 0
 
     def fires(self, request: Request, key: str | None) -> bool:
         """Counts a matching request and says whether the rule applies to it."""
-        if self.seen >= self.skip + self.times or not self._matches(request, key):
-            return False
-        self.seen += 1
-        return self.seen > self.skip
+        return self._matches(request, key) and self.counts()
 
-    def shown(self) -> Doc:
-        return {
-            "id": self.id,
-            "object": "fault",
-            "match": dict(self.match),
-            "skip": self.skip,
-            "times": self.times,
-            "phase": self.phase,
-            "effect": dict(self.effect),
-            "fired": max(0, self.seen - self.skip),
-        }
+    def shown_effect(self) -> Doc:
+        return {"phase": self.phase, "effect": dict(self.effect)}
 
     def _matches(self, request: Request, key: str | None) -> bool:
         wanted = self.match
         return (
-            wanted.get("method") in (None, request.method)
+            (wanted.get("method") or request.method).upper() == request.method
             and fnmatchcase(request.path, wanted.get("path") or "*")
             and wanted.get("idempotency_key") in (None, key)
         )
 
 
-class Faults:
-    """The rules, in the order in which they are tried. They live in memory only."""
+class Faults(Rules[ApiRule]):
+    """The rules, and what they make of requests. `sleep` takes real seconds."""
 
     def __init__(self, sleep: Sleep = asyncio.sleep) -> None:
-        self._rules: list[Rule] = []
+        super().__init__(ApiRule.kind)
         self._sleep = sleep
 
-    def add(self, rule: Rule) -> None:
-        self._rules.append(rule)
-
-    def every(self) -> list[Rule]:
-        return list(self._rules)
-
-    def remove(self, identity: str | None = None) -> int:
-        """Removes one rule, or all; returns how many there were."""
-        kept = [rule for rule in self._rules if identity not in (None, rule.id)]
-        removed = len(self._rules) - len(kept)
-        self._rules = kept
-        return removed
-
-    def pick(self, request: Request, key: str | None) -> Rule | None:
+    def pick(self, request: Request, key: str | None) -> ApiRule | None:
         """The first rule that applies to a request."""
-        for rule in self._rules:
-            if rule.fires(request, key):
-                return rule
-        return None
+        return next((rule for rule in self if rule.fires(request, key)), None)
 
-    async def spoil(self, rule: Rule | None, phase: str, reply: Reply | None) -> Reply | None:
+    async def spoil(self, rule: ApiRule | None, phase: str, reply: Reply | None) -> Reply | None:
         """What a rule makes of a request (`reply` None) or of its reply.
 
         Raises:
@@ -122,9 +90,17 @@ def _error(effect: Mapping[str, Any]) -> Reply:
     elif status == 429:  # noqa: PLR2004  contract C: always with Retry-After
         headers["Retry-After"] = "1"
     if "body" in effect:
-        return Reply(status, effect["body"].encode(), tuple(headers.items()))
+        body = effect["body"]
+        return Reply(status, body.encode(), tuple(headers.items()), media_type=_media_type(body))
     message = "A fault rule of the sandbox answered this request."
     raise Problem(status, STATUSES[status], message, headers=headers)
+
+
+def _media_type(body: str) -> str:
+    """The type that whoever stands before a service would give such a body."""
+    start = body.lstrip()[:1]
+    kind = "application/json" if start in ("{", "[") else "text/html" if start == "<" else None
+    return f"{kind or 'text/plain'}; charset=utf-8"
 
 
 def _broken(connection: str, reply: Reply | None) -> Reply:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from svc.sandbox.faults import Faults
 from svc.sandbox.requests_log import RequestLog
+from svc.sandbox.webhook_faults import WebhookFaults
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,8 +12,10 @@ class Memory:
     """The fault rules and the log of requests."""
 
     faults: Faults = field(default_factory=Faults)
+    webhook_faults: WebhookFaults = field(default_factory=WebhookFaults)
     log: RequestLog = field(default_factory=RequestLog)
 
     def forget(self) -> None:
         self.faults.remove()
+        self.webhook_faults.remove()
         self.log.clear()

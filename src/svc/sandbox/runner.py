@@ -119,6 +119,7 @@ class Runner:
                     break
             if to is not None:
                 self._clock.move_to(to)
+            await self._let_go()
             await self._groups.save_clock()
             self.wake()
             return _difference(self._counts(), before)
@@ -146,12 +147,19 @@ class Runner:
         while True:
             self._woken.clear()
             await self._run_ready(until, held=False)
-            if self._courier.flying:
+            if self._courier.moving:
                 await self._woken.wait()
                 continue
             due = self.next_due()
             if due is None or due > until:
                 return
+            self._courier.let_go()  # or it would hold up what is due
+
+    async def _let_go(self) -> None:
+        """Makes the attempts that fault rules hold back until there are more of them."""
+        while self._courier.holds:
+            self._courier.let_go()
+            await self._drain(self._clock.now())
 
     async def _run_ready(self, until: int, *, held: bool) -> None:
         await self._groups.settled()

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from svc.sandbox import checkout_pay, disputes, orders, payments, payouts, refunds
+from svc.sandbox.bodies import Given
 from svc.sandbox.documents import Doc
-from svc.sandbox.params import Fields, check, refuse_unknown
+from svc.sandbox.params import Fields, check, coerce, refuse_unknown
 from svc.sandbox.world import World
 
 APPROVED: Final = "4242424242424242"
@@ -44,7 +45,12 @@ def attempt(world: World, unpaid: Doc, number: str = APPROVED) -> Doc:
     """Pays an order by card and returns the payment, whatever became of it."""
     card = {"number": number, "exp_month": 12, "exp_year": world.now.year + _YEARS, "cvc": "123"}
     checkout_pay.pay(world, {"client_secret": unpaid["_client_secret"], "card": card})
-    return payments.latest(world, again(world, unpaid))
+    return latest_payment(world, unpaid)
+
+
+def latest_payment(world: World, order: Doc) -> Doc:
+    """The last attempt to pay an order."""
+    return payments.latest(world, again(world, order))
 
 
 def debit(world: World, unpaid: Doc) -> None:
@@ -71,5 +77,7 @@ def again(world: World, doc: Doc) -> Doc:
 
 
 def _params(world: World, fields: Fields, tree: dict[str, Any]) -> dict[str, Any]:
-    refuse_unknown(fields, tree)
-    return check(fields, tree, world.settings)
+    # Changes that were typed on a command line are text, as in a form.
+    coerced = coerce(fields, Given(tree, textual=True))
+    refuse_unknown(fields, coerced)
+    return check(fields, coerced, world.settings)

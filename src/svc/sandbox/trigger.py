@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from svc.sandbox import disputes, events, lifecycle, orders, payouts, samples
-from svc.sandbox.documents import Doc, decode
+from svc.sandbox.documents import Doc, decode, public
 from svc.sandbox.problems import Problem
 from svc.sandbox.times import micros
 from svc.sandbox.world import World
@@ -13,8 +13,109 @@ Changes = Mapping[str, Any]
 _EVIDENCE: Final = {"evidence": {"tracking_number": "00340434161094042557"}, "submit": True}
 
 
+class Story:
+    """The steps that lead to an event; `made` are the objects that came of them, in their order.
+
+    `changes` are parameters of the order, or of the payout, that the story begins with.
+    """
+
+    def __init__(self, world: World, changes: Changes) -> None:
+        self.world = world
+        self.made: list[Doc] = []
+        self._changes = changes
+
+    def order(self, **fixed: Any) -> Doc:
+        return self._add(samples.order(self.world, {**self._changes, **fixed}))
+
+    def paid(self) -> Doc:
+        """The captured payment of a new order."""
+        payment = self._attempt(self.order())
+        if payment["status"] != "captured":
+            raise _not_triggered(
+                "No payment was captured: live mode takes none, a manual order only holds it."
+            )
+        return payment
+
+    def held(self) -> Doc:
+        """A new order whose money is held."""
+        order = self.order(capture_method="manual")
+        self._attempt(order)
+        return samples.again(self.world, order)
+
+    def declined(self) -> None:
+        self._attempt(self.order(), samples.DECLINED)
+
+    def processing(self) -> None:
+        """A delayed debit whose result is open."""
+        order = self.order()
+        samples.debit(self.world, order)
+        self._add(samples.latest_payment(self.world, order))
+
+    def cancelled(self, order: Doc) -> None:
+        orders.cancel(self.world, order, {})
+
+    def refund(self) -> Doc:
+        return self._add(samples.refund(self.world, self.paid()))
+
+    def finished_refund(self, failure_reason: str | None) -> None:
+        lifecycle.finish_refund(self.world, self.refund(), failure_reason)
+
+    def disputed(self) -> Doc:
+        return self._add(samples.dispute(self.world, self.paid()))
+
+    def answered(self) -> Doc:
+        """A dispute whose evidence is under review."""
+        return disputes.update(self.world, self.disputed(), _EVIDENCE)
+
+    def decided(self, outcome: str) -> None:
+        disputes.close(self.world, self.answered(), outcome)
+
+    def payout(self) -> Doc:
+        return self._add(samples.payout(self.world, self._changes))
+
+    def sent(self) -> Doc:
+        payout = self.payout()
+        payouts.send(self.world, payout)
+        return payout
+
+    def arrived(self) -> None:
+        payouts.arrive(self.world, self.sent())
+
+    def rejected(self) -> None:
+        payouts.fail(self.world, self.sent(), "account_closed")
+
+    def _attempt(self, order: Doc, number: str = samples.APPROVED) -> Doc:
+        return self._add(samples.attempt(self.world, order, number))
+
+    def _add(self, doc: Doc) -> Doc:
+        self.made.append(doc)
+        return doc
+
+
+STORIES: Final[Mapping[str, Callable[[Story], object]]] = {
+    "order.paid": Story.paid,
+    "order.cancelled": lambda story: story.cancelled(story.order()),
+    "payment.authorized": Story.held,
+    "payment.captured": Story.paid,
+    "payment.failed": Story.declined,
+    "payment.processing": Story.processing,
+    "payment.cancelled": lambda story: story.cancelled(story.held()),
+    "refund.created": Story.refund,
+    "refund.succeeded": lambda story: story.finished_refund(None),
+    "refund.failed": lambda story: story.finished_refund("declined"),
+    "dispute.opened": Story.disputed,
+    "dispute.evidence_submitted": Story.answered,
+    "dispute.won": lambda story: story.decided("won"),
+    "dispute.lost": lambda story: story.decided("lost"),
+    "payout.created": Story.payout,
+    "payout.sent": Story.sent,
+    "payout.paid": Story.arrived,
+    "payout.failed": Story.rejected,
+}
+
+
 def trigger(world: World, event_type: str, changes: Changes) -> Doc:
-    """Creates what the event needs and lets it happen; returns the event.
+    """Creates what the event needs and lets it happen; shows the event and what was created.
 
     `changes` are parameters of the order, or of the payout, that is created for it.
 
@@ -22,101 +123,31 @@ def trigger(world: World, event_type: str, changes: Changes) -> Doc:
         Problem: the parameters are not in order, or the event cannot happen in this mode.
     """
     before = world.emitted
-    _RECIPES[event_type](world, changes)
+    story = Story(world, changes)
+    STORIES[event_type](story)
+    emitted = _latest(world, world.emitted - before)
+    event = next((one for one in emitted if one["type"] == event_type), None)
+    if event is None:
+        raise _not_triggered(
+            f"{event_type} cannot be triggered like this; live mode takes no payments."
+        )
+    return {
+        "object": "trigger",
+        "type": event_type,
+        "event": event,
+        "created": [public(samples.again(world, doc)) for doc in story.made],
+        "events": [{"id": one["id"], "type": one["type"]} for one in reversed(emitted)],
+        "livemode": world.livemode,
+    }
+
+
+def _latest(world: World, count: int) -> list[Doc]:
+    """The last `count` events, the newest first."""
     rows, _ = events.page(
-        world.store, world.mode, micros(world.now), event_type=event_type, limit=1, after=None
+        world.store, world.mode, micros(world.now), event_type=None, limit=count, after=None
     )
-    if world.emitted == before or not rows:
-        message = f"{event_type} cannot be triggered like this; live mode takes no payments."
-        raise Problem(400, "event_not_triggered", message, param="type")
-    return decode(rows[0])
+    return [decode(row) for row in rows]
 
 
-def _paid(world: World, changes: Changes) -> Doc:
-    payment = samples.attempt(world, samples.order(world, changes))
-    if payment["status"] != "captured":
-        message = "No payment was captured: live mode takes none, a manual order only holds it."
-        raise Problem(400, "event_not_triggered", message, param="type")
-    return payment
-
-
-def _cancelled(world: World, changes: Changes) -> None:
-    orders.cancel(world, samples.order(world, changes), {})
-
-
-def _held(world: World, changes: Changes) -> Doc:
-    order = samples.order(world, {**changes, "capture_method": "manual"})
-    samples.attempt(world, order)
-    return samples.again(world, order)
-
-
-def _released(world: World, changes: Changes) -> None:
-    orders.cancel(world, _held(world, changes), {})
-
-
-def _declined(world: World, changes: Changes) -> None:
-    samples.attempt(world, samples.order(world, changes), samples.DECLINED)
-
-
-def _processing(world: World, changes: Changes) -> None:
-    samples.debit(world, samples.order(world, changes))
-
-
-def _refund(reason: str | None) -> Callable[[World, Changes], None]:
-    def run(world: World, changes: Changes) -> None:
-        refund = samples.refund(world, _paid(world, changes))
-        lifecycle.finish_refund(world, refund, reason)
-
-    return run
-
-
-def _refund_created(world: World, changes: Changes) -> None:
-    samples.refund(world, _paid(world, changes))
-
-
-def _disputed(world: World, changes: Changes) -> Doc:
-    return samples.dispute(world, _paid(world, changes))
-
-
-def _answered(world: World, changes: Changes) -> Doc:
-    return disputes.update(world, _disputed(world, changes), _EVIDENCE)
-
-
-def _decided(outcome: str) -> Callable[[World, Changes], None]:
-    return lambda world, changes: disputes.close(world, _answered(world, changes), outcome)
-
-
-def _sent(world: World, changes: Changes) -> Doc:
-    payout = samples.payout(world, changes)
-    payouts.send(world, payout)
-    return payout
-
-
-def _arrived(world: World, changes: Changes) -> None:
-    payouts.arrive(world, _sent(world, changes))
-
-
-def _rejected(world: World, changes: Changes) -> None:
-    payouts.fail(world, _sent(world, changes), "account_closed")
-
-
-_RECIPES: Final[Mapping[str, Callable[[World, Changes], object]]] = {
-    "order.paid": _paid,
-    "order.cancelled": _cancelled,
-    "payment.authorized": _held,
-    "payment.captured": _paid,
-    "payment.failed": _declined,
-    "payment.processing": _processing,
-    "payment.cancelled": _released,
-    "refund.created": _refund_created,
-    "refund.succeeded": _refund(None),
-    "refund.failed": _refund("declined"),
-    "dispute.opened": _disputed,
-    "dispute.evidence_submitted": _answered,
-    "dispute.won": _decided("won"),
-    "dispute.lost": _decided("lost"),
-    "payout.created": samples.payout,
-    "payout.sent": _sent,
-    "payout.paid": _arrived,
-    "payout.failed": _rejected,
-}
+def _not_triggered(message: str) -> Problem:
+    return Problem(400, "event_not_triggered", message, param="type")

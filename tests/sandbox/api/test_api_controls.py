@@ -180,22 +180,48 @@ def test_log_is_bounded(sandbox: "Sandbox") -> None:
 
 @pytest.mark.parametrize("event_type", EVENT_TYPES)
 def test_every_event_type_can_be_triggered(sandbox: "Sandbox", event_type: str) -> None:
-    """The event happens for real: it is stored, and its object can be retrieved as it shows it."""
-    event = sandbox.control("/events/trigger", {"type": event_type}).json
-    assert event["type"] == event_type
+    """The event happens for real: it is stored, and what was created for it can be retrieved."""
+    told = sandbox.control("/events/trigger", {"type": event_type}).json
+    event = told["event"]
+    assert (told["object"], told["type"], event["type"]) == ("trigger", event_type, event_type)
     assert sandbox.get(f"/v1/events/{event['id']}").json == event
     shown = event["data"]["object"]
     assert shown["object"] == event_type.partition(".")[0]
-    assert sandbox.again(shown) == shown
-    assert event_type in sandbox.event_types()
+    assert shown in told["created"]
+    for doc in told["created"]:
+        assert sandbox.again(doc) == doc
+    assert [each["type"] for each in told["events"]] == sandbox.event_types()
+    assert {"id": event["id"], "type": event_type} in told["events"]
+
+
+CREATED = [
+    ("order.cancelled", ["order"]),
+    ("payment.failed", ["order", "payment"]),
+    ("payment.processing", ["order", "payment"]),
+    ("refund.succeeded", ["order", "payment", "refund"]),
+    ("dispute.won", ["order", "payment", "dispute"]),
+    ("payout.paid", ["payout"]),
+]
+
+
+@pytest.mark.parametrize(("event_type", "objects"), CREATED)
+def test_trigger_tells_what_it_created(
+    sandbox: "Sandbox", event_type: str, objects: list[str]
+) -> None:
+    """Every object of the story, in the order in which they came to be."""
+    told = sandbox.control("/events/trigger", {"type": event_type}).json
+    assert [doc["object"] for doc in told["created"]] == objects
+    assert "client_secret" not in told["created"][0]
 
 
 def test_trigger_takes_overrides(sandbox: "Sandbox") -> None:
     """Overrides are parameters of the order or payout behind the event, and are checked."""
     overrides = {"amount": 500, "metadata": {"ref": "T-1"}}
     body = {"type": "order.paid", "overrides": overrides}
-    order = sandbox.control("/events/trigger", body).json["data"]["object"]
+    order = sandbox.control("/events/trigger", body).json["event"]["data"]["object"]
     assert (order["amount"], order["metadata"]) == (500, {"ref": "T-1"})
+    typed = {"type": "payout.paid", "overrides": {"amount": "700"}}
+    assert sandbox.control("/events/trigger", typed).json["created"][0]["amount"] == 700
     wrong = {"type": "payout.paid", "overrides": {"amount": 0}}
     assert sandbox.control("/events/trigger", wrong).code == "amount_too_small"
     unknown = {"type": "order.paid", "overrides": {"colour": "red"}}
@@ -212,7 +238,7 @@ def test_trigger_says_when_an_event_cannot_happen(sandbox: "Sandbox") -> None:
     manual = {"type": "order.paid", "overrides": {"capture_method": "manual"}}
     assert sandbox.control("/events/trigger", manual).code == "event_not_triggered"
     live = sandbox.control("/events/trigger", {"type": "order.cancelled", "mode": "live"})
-    assert live.json["livemode"] is True
+    assert live.json["event"]["livemode"] is True
 
 
 # --- webhooks, fixtures, reset ------------------------------------------------------------------

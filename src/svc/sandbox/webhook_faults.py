@@ -1,0 +1,106 @@
+"""Fault rules for webhook deliveries: what goes wrong on the way to a receiver (contract F.6)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import ClassVar, Final
+
+from svc.sandbox.documents import Doc
+from svc.sandbox.fault_rules import Rule, Rules
+from svc.sandbox.holding import Holding
+
+Sleep = Callable[[float], Awaitable[None]]
+
+DUPLICATE: Final = "duplicate"
+REORDER: Final = "reorder"
+DROP: Final = "drop"
+BAD_SIGNATURE: Final = "bad_signature"
+STALE_TIMESTAMP: Final = "stale_timestamp"
+DELAY: Final = "delay"
+EFFECTS: Final = (DUPLICATE, REORDER, DROP, BAD_SIGNATURE, STALE_TIMESTAMP, DELAY)
+
+STALE_SECONDS: Final = 600
+_PAIR: Final = 2  # one delivery alone has no order
+
+
+@dataclass(slots=True, kw_only=True)
+class WebhookRule(Rule):
+    """A rule for attempts of some event types at one endpoint or at every one.
+
+    `count` is how many copies a duplicate has, or how many deliveries are reordered; `delay_ms`
+    are real milliseconds before an attempt, or before each copy of a duplicate.
+    """
+
+    kind: ClassVar[str] = "webhook_fault"
+    effect: str
+    count: int = 1
+    delay_ms: int = 0
+
+    @property
+    def age(self) -> int:
+        """How old the signature pretends to be, seconds."""
+        return STALE_SECONDS if self.effect == STALE_TIMESTAMP else 0
+
+    @property
+    def copies(self) -> int:
+        """How many times more the event is delivered."""
+        return self.count if self.effect == DUPLICATE else 0
+
+    @property
+    def group(self) -> int:
+        """How many deliveries wait for each other; 0 for none."""
+        return max(self.count, _PAIR) if self.effect == REORDER else 0
+
+    def matches(self, event_type: str, endpoint: str) -> bool:
+        """Says whether an attempt is one of those that the rule is for."""
+        wanted = self.match.get("endpoint")
+        pattern = self.match.get("type") or "*"
+        return wanted in (None, endpoint) and fnmatchcase(event_type, pattern)
+
+    def shown_effect(self) -> Doc:
+        return {"effect": self.effect, "count": self.count, "delay_ms": self.delay_ms}
+
+
+class WebhookFaults(Rules[WebhookRule]):
+    """The rules and what they hold back. `sleep` takes real seconds."""
+
+    def __init__(self, sleep: Sleep = asyncio.sleep) -> None:
+        super().__init__(WebhookRule.kind)
+        self.holding = Holding()
+        self._sleep = sleep
+
+    def pick(self, event_type: str, endpoint: str, *, at_once: bool) -> WebhookRule | None:
+        """The first rule that applies to an attempt; one made `at_once` is never held.
+
+        A group that waits takes what matches; `times` counts groups there.
+        """
+        for rule in self:
+            if not rule.matches(event_type, endpoint) or (rule.group and at_once):
+                continue
+            if self.holding.is_open(rule.id) or rule.counts():
+                return rule
+        return None
+
+    def remove(self, identity: str | None = None) -> int:
+        """Removes one rule, or all; what they hold goes."""
+        removed = super().remove(identity)
+        self.holding.release()
+        return removed
+
+    @asynccontextmanager
+    async def turn(self, rule: WebhookRule | None) -> AsyncIterator[None]:
+        """Holds the caller back as a rule says; the block is the attempt."""
+        if rule is not None and not rule.copies:
+            await self.pause(rule)
+        if rule is not None and rule.group:
+            async with self.holding.turn(rule.id, rule.group):
+                yield
+        else:
+            yield
+
+    async def pause(self, rule: WebhookRule) -> None:
+        """Waits as long as a rule says."""
+        if rule.delay_ms:
+            await self._sleep(rule.delay_ms / 1000)
