@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from svc.errors import ExitCode, SvcError, UsageError
+from svc.paths import make_private
 from svc.redaction import redact
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def _write_report(session: "Session", text: str) -> str | None:
     folder = session.paths.state_dir / "reports"
     path = folder / f"report-{int(session.clock.now())}.txt"
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(folder)
         path.write_text(text, encoding="utf-8")
         path.chmod(0o600)
     except OSError:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from svc.errors import LocalError
 from svc.sandbox import schema
+from svc.sandbox.records import make_private
 
 MEMORY: Final = ":memory:"
 _BUSY_MS: Final = 3000  # the time that a stopping sandbox may still hold the file
@@ -144,8 +145,7 @@ class Store:
 def _prepare_file(path: Path) -> None:
     """Creates the file for its owner alone, or checks the one that is there."""
     try:
-        if not path.parent.exists():
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(path.parent)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
         try:
             os.fchmod(handle, _PRIVATE)

@@ -1,0 +1,20 @@
+"""Where files lie, and who may enter."""
+
+from pathlib import Path
+
+from svc.paths import Paths, make_private
+
+
+def test_folders_are_taken_from_own_variables_then_xdg() -> None:
+    """SVC_*_DIR wins over XDG_*_HOME; a relative XDG value is ignored, as its rules say."""
+    paths = Paths.from_env({"SVC_CONFIG_DIR": "/a", "XDG_STATE_HOME": "/b", "XDG_CACHE_HOME": "c"})
+    assert paths.config_file == Path("/a/config.toml")
+    assert paths.state_file == Path("/b/svc/state.db")
+    assert paths.cache_dir.is_absolute()
+
+
+def test_private_folder_and_what_is_made_above_it_are_the_users_alone(tmp_path: Path) -> None:
+    """R67: whichever command runs first, the state folder can be used by the next."""
+    make_private(tmp_path / "state" / "reports")
+    for folder in (tmp_path / "state", tmp_path / "state" / "reports"):
+        assert folder.stat().st_mode & 0o777 == 0o700
