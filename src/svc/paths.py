@@ -51,6 +51,6 @@ def _folder(env: Mapping[str, str], own: str, xdg: str, system: str) -> Path:
 
 def make_private(folder: Path) -> None:
     """Makes a folder that only the user can enter, and so those above it that are missing (R67)."""
-    if not folder.is_dir():
+    if not folder.exists():
         make_private(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)

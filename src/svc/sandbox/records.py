@@ -70,7 +70,7 @@ def is_running(folder: Path, record: RunRecord) -> bool:
 
 def make_private(folder: Path) -> None:
     """Makes a folder that only the user can enter, and so those above it that are missing."""
-    if not folder.is_dir():
+    if not folder.exists():
         make_private(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
 
