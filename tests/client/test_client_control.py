@@ -14,7 +14,8 @@ from svc.errors import ApiError, AuthError, NetworkError, OutcomeUnknown, UsageE
 from svc.origin import BaseUrl
 
 if TYPE_CHECKING:
-    from client.conftest import FakeWire, Server
+    from client.conftest import FakeWire
+    from misbehaving import Server
 
 HEALTHY = RawReply(200, (), b'{"object":"sandbox","version":"1"}')
 

@@ -24,7 +24,7 @@ from svc.errors import ApiError, NetworkError, OutcomeUnknown, SvcError
 from svc.origin import BaseUrl
 
 if TYPE_CHECKING:
-    from client.conftest import Server
+    from misbehaving import Server
 
     Connect = Callable[..., Client]
 
