@@ -171,11 +171,11 @@ def test_what_was_not_forwarded_is_forwarded_after_a_restart(tmp_path: Path) -> 
     with listening(tmp_path, 1, manner=Manner(retry="fast")) as listener:
         for number in range(100):
             assert listener.send(event(number)) == 200
-        assert listener.stop().undelivered == 100
+        assert listener.stop().pending == 100
     with Target() as target:
         with listening(tmp_path, target.port, manner=Manner(1)) as listener:
             forwards = listener.forwards(100)
-            assert listener.stop().undelivered == 0
+            assert listener.stop().pending == 0
         assert target.ids == [f"evt_{number}" for number in range(100)]
         assert {one.attempt for one in forwards} == {1}
         with listening(tmp_path, target.port) as listener:
@@ -213,7 +213,7 @@ def test_an_event_whose_forward_was_noted_but_not_its_end_is_closed(tmp_path: Pa
         with listening(tmp_path, target.port) as listener:
             listener.send(event(2))
             listener.forwards(1)
-            assert listener.stop().undelivered == 0
+            assert listener.stop().pending == 0
         assert target.ids == ["evt_2"]
 
 

@@ -51,7 +51,7 @@ def test_ack_forwarded_passes_the_verdict_on(reply: Any, expected: int, tmp_path
             assert listener.send(event()) == 200
             assert listener.send(event()) == 200
             assert [one.duplicate for one in listener.events(3)] == [False, False, True]
-            assert listener.stop().undelivered == 0
+            assert listener.stop().pending == 0
         assert len(target.received) == 2
 
 
@@ -186,7 +186,7 @@ def test_event_of_the_other_mode_is_withheld(mode: str, livemode: bool, tmp_path
         assert [one.wrong_mode for one in listener.events(1)] == [True]
         summary = listener.stop()
     assert target.received == []
-    assert (summary.withheld, summary.undelivered) == (1, 0)
+    assert (summary.withheld, summary.pending) == (1, 0)
 
 
 def test_late_event_is_flagged(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_stop_is_quick_and_loses_nothing(tmp_path: Path) -> None:
             listener.send(event())
             listener.until(lambda: len(target.received) == 1)
             started = time.monotonic()
-            assert listener.stop().undelivered == 1
+            assert listener.stop().pending == 1
             assert time.monotonic() - started < 1
         target.reply = lambda _: OK
         with listening(tmp_path, target.port) as listener:

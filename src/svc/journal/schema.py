@@ -37,13 +37,19 @@ CREATE TABLE endpoints (
 )"""
 
 # One listener's identity; two listeners of one account each get every event once. `port` and
-# `path` are kept so that a restart finds the endpoint that is registered already.
+# `path` are kept so that a restart finds the endpoint that is registered already, `targets` (JSON)
+# so that a replay knows where the events went.
 _LISTENERS: Final = """
 CREATE TABLE listeners (
   id INTEGER PRIMARY KEY,
   scope TEXT NOT NULL UNIQUE,
+  origin TEXT NOT NULL DEFAULT '',
+  profile TEXT NOT NULL DEFAULT '',
+  mode TEXT NOT NULL DEFAULT '',
   port INTEGER,
-  path TEXT
+  path TEXT,
+  endpoint_id TEXT,
+  targets TEXT NOT NULL DEFAULT '[]'
 )"""
 
 # `outcome` is null until every forward of the event has ended: then forwarded or failed; or
@@ -126,7 +132,26 @@ CREATE INDEX request_open ON requests (body_sha256) WHERE state IN ('open', 'unk
 _REQUEST_BATCH: Final = """
 CREATE INDEX request_batch ON requests (batch_id, batch_row) WHERE batch_id IS NOT NULL"""
 
+# The lists of rows that `svc batch` runs. `name` is a file's full path, or what `--import` says;
+# `lease` names the process that is running it.
+_BATCHES: Final = """
+CREATE TABLE batches (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  operation TEXT NOT NULL,
+  profile TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  base_url TEXT NOT NULL,
+  begun_at REAL NOT NULL,
+  last_run_at REAL NOT NULL,
+  lease TEXT
+)"""
+# Finds the rows of one list in another one.
+_REQUEST_CONTENT: Final = """
+CREATE INDEX request_content ON requests (body_sha256) WHERE batch_id IS NOT NULL"""
+
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (_KEY_FACTS, _ENDPOINTS, _LISTENERS, _INBOX, _INBOX_EVENT, _INBOX_OPEN, _PAYLOADS, _FORWARDS),
     (_REQUESTS, _REQUEST_KEY, _REQUEST_OPEN, _REQUEST_BATCH),
+    (_BATCHES, _REQUEST_CONTENT),
 )

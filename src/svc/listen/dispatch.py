@@ -70,7 +70,7 @@ class Dispatcher:
         facts = delivery.facts
         targets = self._routes.match(facts.type)
         ticket = self._tickets[seq] = Ticket(facts.id, facts.type, set(targets))
-        self._desk.progress.undelivered.add(seq)
+        self._desk.progress.started(seq)
         item = Item(seq, facts.id, facts.type, facts.object_id, delivery.headers, delivery.body)
         for target in targets:
             if again:
@@ -110,7 +110,7 @@ class Dispatcher:
         ticket = Ticket(one.event_id, one.type, missing)
         if targets:
             self._tickets[one.seq] = ticket
-            self._desk.progress.undelivered.add(one.seq)
+            self._desk.progress.started(one.seq)
             if not missing:  # the earlier run ended between the last forward and noting it
                 self._event_ended(one.seq, ticket)
         return ticket
@@ -163,9 +163,7 @@ class Dispatcher:
         del self._tickets[seq]
         progress = self._desk.progress
         self._desk.keeper.settle(seq, "failed" if ticket.failed else "forwarded")
-        if not ticket.failed:
-            progress.undelivered.discard(seq)
-            progress.forwarded += 1
+        progress.settled(seq, taken=not ticket.failed)
         progress.ended(ticket.type)
         self._desk.flights.land(ticket.event_id)
         self._desk.ended()

@@ -42,7 +42,21 @@ class Progress:
     withheld: int = 0
     forwarded: int = 0
     matched: int = 0
-    undelivered: set[int] = field(default_factory=set)
+    failed: set[int] = field(default_factory=set)
+    pending: set[int] = field(default_factory=set)
+
+    def started(self, seq: int) -> None:
+        """Notes an event that is to be forwarded."""
+        self.failed.discard(seq)
+        self.pending.add(seq)
+
+    def settled(self, seq: int, *, taken: bool) -> None:
+        """Notes that its forwards have all ended."""
+        self.pending.discard(seq)
+        if taken:
+            self.forwarded += 1
+        else:
+            self.failed.add(seq)
 
     def ended(self, event_type: str) -> None:
         """Counts an event that was received and, where it has a target, forwarded."""
@@ -65,6 +79,7 @@ class Progress:
             refused=self.refused,
             withheld=self.withheld,
             forwarded=self.forwarded,
-            undelivered=len(self.undelivered),
+            failed=len(self.failed),
+            pending=len(self.pending),
             until_reached=self.reached,
         )

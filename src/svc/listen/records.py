@@ -158,8 +158,8 @@ class TunnelDown:
 class Summary:
     """What happened in all. `refused`: requests that were no deliveries (other path, host ...).
 
-    `undelivered`: events of which a forward failed for good or has not succeeded yet.
-    `until_reached` is None when nothing was waited for.
+    `failed`: events that a target did not take for good. `pending`: events that are still to be
+    forwarded, at the next start if need be. `until_reached` is None when nothing was waited for.
     """
 
     time: float
@@ -170,7 +170,8 @@ class Summary:
     refused: int
     withheld: int
     forwarded: int
-    undelivered: int
+    failed: int
+    pending: int
     until_reached: bool | None
 
     def to_dict(self) -> Mapping[str, Any]:
@@ -184,7 +185,8 @@ class Summary:
             "refused": self.refused,
             "withheld": self.withheld,
             "forwarded": self.forwarded,
-            "undelivered": self.undelivered,
+            "failed": self.failed,
+            "pending": self.pending,
             "until_reached": self.until_reached,
         }
 

@@ -48,6 +48,12 @@ class Routes:
         """All targets, each once, in the order in which they were given."""
         return tuple(dict.fromkeys(route.target for route in self._routes))
 
+    def described(self) -> list[str]:
+        """Gives each route in words: which types go where."""
+        named = any(route.glob is not None for route in self._routes)
+        rest = "all others" if named else "all"
+        return [f"{route.glob or rest} to {route.target}" for route in self._routes]
+
     def match(self, event_type: str) -> tuple[Target, ...]:
         """Gives the targets of one event type; none at all means that it is only kept."""
         found = self._found.get(event_type)

@@ -1,0 +1,164 @@
+"""What `svc events listen` was asked for, checked before anything is opened or sent."""
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, cast
+
+from svc.cli.key_input import read_secret
+from svc.cli.session import Session
+from svc.errors import UsageError
+from svc.keys.kinds import parse_signing_secret
+from svc.listen.connection import Limits
+from svc.listen.forward import HeaderText, parse_header
+from svc.listen.lane import Manner
+from svc.listen.progress import Until
+from svc.listen.retries import Retry
+from svc.listen.routes import Routes, select_events
+from svc.origin import BaseUrl
+from svc.spec import WEBHOOK_BODY_MAX
+
+Shown = Literal["summary", "payload", "none"]
+Ack = Literal["received", "forwarded"]
+
+VARIABLE: Final = "SVC_WEBHOOK_SECRET"
+_SIZE: Final = re.compile(r"([0-9]{1,9})(B|KiB|MiB)?")
+_UNITS: Final = {None: 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024}
+_SECRETS_MAX: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The options as they stand on the command line."""
+
+    forward_to: tuple[str, ...]
+    events: tuple[str, ...]
+    public_url: str | None
+    port: int | None
+    secret_stdin: bool
+    ack: str
+    concurrency: int
+    ordered: bool
+    forward_timeout: float
+    retry: str
+    headers: tuple[str, ...]
+    allow_remote: bool
+    max_body: str
+    shown: str
+    until: str | None
+    timeout: float | None
+    ready_file: Path | None
+    command: str | None
+    strict: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The same, read; `secrets` are those of an endpoint that exists already."""
+
+    routes: Routes
+    events: tuple[str, ...]
+    public_url: BaseUrl | None
+    port: int | None
+    secrets: tuple[str, ...]
+    ack: Ack
+    manner: Manner
+    headers: tuple[HeaderText, ...]
+    limits: Limits
+    shown: Shown
+    until: Until | None
+    timeout: float | None
+    ready_file: Path | None
+    command: tuple[str, ...]
+    strict: bool
+
+
+def read(session: Session, given: Given) -> Asked:
+    """Reads the options; standard input only where it is asked for.
+
+    Raises:
+        UsageError: a value is wrong; names the option and what it takes.
+    """
+    _refuse_formats(session)
+    return Asked(
+        routes=Routes.parse(given.forward_to, allow_remote=given.allow_remote),
+        events=select_events(given.events),
+        public_url=BaseUrl.parse(given.public_url) if given.public_url else None,
+        port=given.port,
+        secrets=_secrets(session, given),
+        ack=cast("Ack", _one_of("--ack", given.ack, ("received", "forwarded"))),
+        manner=Manner(
+            concurrency=given.concurrency,
+            ordered=given.ordered,
+            retry=cast("Retry", _one_of("--retry", given.retry, ("fast", "real", "off"))),
+            seconds=given.forward_timeout,
+        ),
+        headers=tuple(parse_header(text) for text in given.headers),
+        limits=Limits(body_bytes=_size(given.max_body)),
+        shown=cast("Shown", _one_of("--print", given.shown, ("summary", "payload", "none"))),
+        until=Until.parse(given.until) if given.until else None,
+        timeout=given.timeout,
+        ready_file=given.ready_file,
+        command=_command(given.command),
+        strict=given.strict,
+    )
+
+
+def _refuse_formats(session: Session) -> None:
+    if session.format in ("csv", "id"):
+        raise UsageError(
+            f"listen cannot print {session.format}.",
+            param="--output",
+            hint="Use -o human or -o ndjson; json prints the same records as ndjson",
+        )
+    if session.given.everywhere.query or session.given.everywhere.fields:
+        raise UsageError(
+            "listen prints records as they come; --query and --fields need a whole result.",
+            hint="Pipe -o ndjson into jq",
+        )
+
+
+def _secrets(session: Session, given: Given) -> tuple[str, ...]:
+    if given.secret_stdin:
+        text, source = read_secret(session, "", stdin=True), "Standard input"
+    else:
+        text, source = session.env.get(VARIABLE, ""), VARIABLE
+        if not text:
+            return ()
+    parts = text.split("\n") if given.secret_stdin else text.split(",")
+    if len(parts) > _SECRETS_MAX:
+        raise UsageError(f"{source} holds more than two signing secrets.", code="secret_invalid")
+    return tuple(parse_signing_secret(part, source) for part in parts)
+
+
+def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise UsageError(
+            f"{option} is {value!r}.", param=option, hint=f"Use one of: {', '.join(allowed)}"
+        )
+    return value
+
+
+def _size(text: str) -> int:
+    match = _SIZE.fullmatch(text)
+    size = int(match[1]) * _UNITS[match[2]] if match else 0
+    if not 0 < size <= WEBHOOK_BODY_MAX:
+        raise UsageError(
+            f"--max-body {text!r} is no size from 1 to 1MiB.",
+            param="--max-body",
+            hint="Write it as 262144, 256KiB or 1MiB; nothing larger is ever verified",
+        )
+    return size
+
+
+def _command(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return ()
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise UsageError(f"--exec cannot be read: {error}.", param="--exec") from None
+    if not words:
+        raise UsageError("--exec is empty.", param="--exec")
+    return words

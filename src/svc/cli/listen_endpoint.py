@@ -1,0 +1,203 @@
+"""The webhook endpoint of a listener: registered once, found again from then on."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from svc.cli.session import Session
+from svc.client import controls
+from svc.client.call import Call
+from svc.client.control import Control
+from svc.errors import KeyStoreError, SvcError
+from svc.journal import State
+from svc.keys.kinds import parse_signing_secret
+from svc.keys.places import Place
+from svc.keys.signing import SigningSecrets
+
+_FIND = (
+    "SELECT endpoint_id, secret FROM endpoints"
+    " WHERE origin = ? AND profile = ? AND mode = ? AND url = ? AND events = ?"
+)
+_OTHERS = (
+    "SELECT endpoint_id, url FROM endpoints"
+    " WHERE origin = ? AND profile = ? AND mode = ? AND events = ? AND url LIKE ? ESCAPE '!'"
+)
+_KEEP = (
+    "INSERT OR REPLACE INTO endpoints"
+    " (origin, profile, mode, url, events, endpoint_id, secret, created_at)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Endpoint:
+    """Where the service sends events, and with which secrets it signs them.
+
+    `id` is None for an endpoint that the user named. `where` says where the secret is kept.
+    """
+
+    id: str | None
+    url: str
+    secrets: tuple[str, ...]
+    where: str
+
+
+class Endpoints:
+    """Finds and registers endpoints for one origin, profile and mode.
+
+    `sandbox` says that the origin is a sandbox of this machine: its endpoints and secrets are
+    public test data and lie in the state database, those of a real service in the keyring.
+    """
+
+    def __init__(self, session: Session, state: State, *, sandbox: bool) -> None:
+        settings = session.settings
+        self._session = session
+        self._state = state
+        self._sandbox = sandbox
+        self._place = Place(settings.base_url.origin, settings.profile, settings.mode)
+
+    def of(self, url: str, path: str, events: tuple[str, ...]) -> Endpoint:
+        """Gives the endpoint of a URL and event list; registers one if there is none.
+
+        `path` is the listener's own part of the URL, by which its earlier endpoints are known.
+
+        Raises:
+            SvcError: the service refused, or was not reached.
+        """
+        known = self._known(url, events)
+        if known is not None:
+            return known
+        earlier = self._earlier(path, events)
+        made = self._register(url, events)
+        self._tell(made, earlier)
+        return made
+
+    def secret_of(self, endpoint_id: str) -> str | None:
+        """Gives the secret of an endpoint that was registered here."""
+        rows = self._state.rows(
+            "SELECT secret FROM endpoints WHERE endpoint_id = ?", (endpoint_id,)
+        )
+        if rows and rows[0]["secret"]:
+            return str(rows[0]["secret"])
+        return self._from_keyring(endpoint_id)
+
+    def _known(self, url: str, events: tuple[str, ...]) -> Endpoint | None:
+        rows = self._state.rows(_FIND, (*self._who, url, ",".join(events)))
+        if not rows:
+            return None
+        endpoint_id = rows[0]["endpoint_id"]
+        if self._sandbox:
+            secret = rows[0]["secret"] if self._is_enabled(endpoint_id) else None
+            where = "in the state database"
+        else:
+            secret, where = self._from_keyring(endpoint_id), "in your keyring"
+        return Endpoint(endpoint_id, url, (secret,), where) if secret else None
+
+    @property
+    def _who(self) -> tuple[str, str, str]:
+        return self._place.origin, self._place.profile, self._place.mode
+
+    def _is_enabled(self, endpoint_id: str) -> bool:
+        """Asks the sandbox, which forgets its endpoints when it is reset."""
+        found = self._control(controls.endpoints())
+        return any(
+            one.get("id") == endpoint_id and one.get("status") == "enabled"
+            for one in found.get("data", [])
+        )
+
+    def _earlier(self, path: str, events: tuple[str, ...]) -> list[str]:
+        rows = self._state.rows(_OTHERS, (*self._who, ",".join(events), f"%{path}"))
+        return [row["endpoint_id"] for row in rows]
+
+    def _register(self, url: str, events: tuple[str, ...]) -> Endpoint:
+        from svc.cli.journalled import send_recorded
+        from svc.client import endpoints
+
+        session = self._session
+        with session.client() as client:
+            call = endpoints.create({"url": url, "events": list(events)})
+            sent = send_recorded(session, client, call)
+        session.done = None  # an endpoint is no result of this command
+        endpoint_id = str(sent.reply.data["id"])
+        secret = parse_signing_secret(_secret_in(sent.reply.data), "The service's answer")
+        where = self._keep(endpoint_id, url, events, secret)
+        return Endpoint(endpoint_id, url, (secret,), where)
+
+    def _keep(self, endpoint_id: str, url: str, events: tuple[str, ...], secret: str) -> str:
+        where = "in the state database"
+        if not self._sandbox:
+            try:
+                self._secrets.put(endpoint_id, secret)
+            except KeyStoreError as error:
+                self._session.out.warn(
+                    f"{error.message} The signing secret of {endpoint_id} is held for this run "
+                    "only; the next run has to register another endpoint."
+                )
+                return "for this run only"
+            where = "in your keyring"
+        values = (*self._who, url, ",".join(events), endpoint_id)
+        shown = secret if self._sandbox else None
+        with self._state.write() as tx:
+            tx.execute(_KEEP, (*values, shown, self._session.clock.now()))
+        return where
+
+    def _tell(self, made: Endpoint, earlier: list[str]) -> None:
+        """Says that an endpoint was registered: the API has no call to delete one."""
+        if not earlier:
+            self._session.out.note(
+                f"Registered the webhook endpoint {made.id}, used again from now on."
+            )
+        elif self._sandbox:
+            for endpoint_id in earlier:
+                self._forget(endpoint_id)
+            self._session.out.note(f"Registered the webhook endpoint {made.id} in place of others.")
+        else:
+            self._session.out.note(
+                f"Registered another webhook endpoint, {made.id}. The API has no call to delete "
+                f"the earlier {', '.join(earlier)}: disable it in the dashboard."
+            )
+
+    def _forget(self, endpoint_id: str) -> None:
+        try:
+            self._control(controls.delete_endpoint(endpoint_id))
+        except SvcError:
+            return  # it was gone already
+        with self._state.write() as tx:
+            tx.execute("DELETE FROM endpoints WHERE endpoint_id = ?", (endpoint_id,))
+
+    def _control(self, call: Call) -> dict[str, Any]:
+        session = self._session
+        ca_bundle = session.settings.ca_bundle
+        with Control(session.base_url, clock=session.clock, ca_bundle=ca_bundle) as control:
+            data = control.send(controls.in_mode(call, session.settings.mode)).data
+        return data if isinstance(data, dict) else {}
+
+    @property
+    def _secrets(self) -> SigningSecrets:
+        return SigningSecrets(self._session.key_store(), self._place)
+
+    def _from_keyring(self, endpoint_id: str) -> str | None:
+        try:
+            return self._secrets.get(endpoint_id)
+        except KeyStoreError:
+            return None  # then another endpoint is registered, and why is said there
+
+
+def is_sandbox(session: Session) -> bool:
+    """Says whether the origin is a sandbox of this machine: by the settings, else by asking."""
+    if session.settings.sandbox or not session.base_url.is_loopback:
+        return session.settings.sandbox
+    ca_bundle = session.settings.ca_bundle
+    try:
+        with Control(session.base_url, clock=session.clock, ca_bundle=ca_bundle) as control:
+            control.health()
+    except SvcError:
+        return False
+    return True
+
+
+def _secret_in(data: dict[str, Any]) -> str:
+    """Finds the secret, whose field the specification does not name (contract J.10)."""
+    for name in ("secret", "signing_secret"):
+        if isinstance(data.get(name), str):
+            return str(data[name])
+    return next((v for v in data.values() if isinstance(v, str) and v.startswith("whsec_")), "")
