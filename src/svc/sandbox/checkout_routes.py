@@ -9,9 +9,8 @@ from starlette.routing import Route
 
 from svc.sandbox import auth, checkout_pay
 from svc.sandbox.bodies import decode_body
-from svc.sandbox.documents import Doc
+from svc.sandbox.documents import Doc, compact
 from svc.sandbox.engine import Engine
-from svc.sandbox.exchange import encode
 from svc.sandbox.params import Fields, Params, check, coerce, refuse_unknown
 from svc.sandbox.problems import Problem
 from svc.sandbox.world import World
@@ -41,7 +40,7 @@ def _route(engine: Engine, path: str, act: Act, fields: Fields) -> Route:
         result = await engine.run(mode, lambda world: act(world, params))
         if isinstance(result, Problem):
             raise result
-        return Response(encode(result), media_type="application/json; charset=utf-8")
+        return Response(compact(result), media_type="application/json; charset=utf-8")
 
     return Route(_ROOT + path, endpoint, methods=["POST"])
 

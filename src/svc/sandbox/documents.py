@@ -1,14 +1,16 @@
 """Documents: plain JSON objects as a GET shows them, plus private keys that begin with `_`."""
 
 import json
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 Doc = dict[str, Any]
 
 # Encoders are kept: json.dumps builds one a call when it is given options.
 _PLAIN = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 _ESCAPED = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_EXPONENT: Final = re.compile(r'"fx_rate":([0-9.]+)e-([0-9]+)')
 _SHOWN_ONCE = frozenset({"client_secret", "secret"})
 
 
@@ -26,9 +28,16 @@ def snapshot(doc: Mapping[str, Any]) -> Doc:
 
 
 def compact(value: object) -> bytes:
-    """Compact JSON in UTF-8; a lone surrogate, which UTF-8 cannot hold, stays an escape."""
+    """Compact JSON in UTF-8; a lone surrogate, which UTF-8 cannot hold, stays an escape.
+
+    Exchange rates are plain decimals: 0.00004, not 4e-05 (contract B.4).
+    """
+    text = _PLAIN.encode(value)
+    # A quote inside a string is escaped, so this finds the number of that name and no text.
+    if '"fx_rate":' in text:
+        text = _EXPONENT.sub(_plain, text)
     try:
-        return _PLAIN.encode(value).encode()
+        return text.encode()
     except UnicodeEncodeError:
         return _ESCAPED.encode(value).encode()
 
@@ -37,3 +46,8 @@ def decode(stored: str | bytes) -> Doc:
     """Reads what `compact` wrote; every call makes a fresh object."""
     doc: Doc = json.loads(stored)
     return doc
+
+
+def _plain(match: re.Match[str]) -> str:
+    digits = match[1].replace(".", "")
+    return '"fx_rate":0.' + "0" * (int(match[2]) - 1) + digits

@@ -4,10 +4,9 @@ Hand-made on purpose: nothing here builds an address from the Host header, reads
 costs a millisecond (promises R59, P10).
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
@@ -16,7 +15,6 @@ from svc.sandbox.problems import Problem
 from svc.spec import REQUEST_BODY_MAX
 
 _JSON: Final = "application/json; charset=utf-8"
-_EXPONENT: Final = re.compile(rb'"fx_rate":([0-9.]+)e-([0-9]+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +66,8 @@ class Reply:
 def refusal(problem: Problem, request_id: str, *, nested: bool = False) -> Reply:
     """An error answer; `nested` wraps it as `{"error": …}` (contract C)."""
     body = problem.body(request_id)
-    shown = encode({"error": body} if nested else body)
+    shown = compact({"error": body} if nested else body)
     return Reply(problem.status, shown, tuple(problem.headers.items()))
-
-
-def encode(value: Any) -> bytes:
-    """Compact JSON with exchange rates in plain decimals: 0.00004, not 4e-05 (contract B.4)."""
-    body = compact(value)
-    # A quote inside a string is escaped, so this finds the number of that name and no text.
-    return _EXPONENT.sub(_plain, body) if b'"fx_rate":' in body else body
 
 
 async def read_request(scope: Scope, receive: Receive) -> Request | None:
@@ -107,9 +98,3 @@ def _headers(lines: list[tuple[bytes, bytes]]) -> dict[bytes, str]:
         text = raw.decode("latin-1")
         headers[name] = f"{headers[name]}, {text}" if name in headers else text
     return headers
-
-
-def _plain(match: re.Match[bytes]) -> bytes:
-    digits = match[1].replace(b".", b"")
-    zeros = int(match[2]) - 1
-    return b'"fx_rate":0.' + b"0" * zeros + digits

@@ -5,7 +5,8 @@ from typing import Final
 
 from svc.sandbox import idempotency, params
 from svc.sandbox.bodies import Given, Tree, decode_body, decode_query
-from svc.sandbox.exchange import Reply, Request, encode
+from svc.sandbox.documents import compact
+from svc.sandbox.exchange import Reply, Request
 from svc.sandbox.operations import Operation, target_of
 from svc.sandbox.problems import Problem, unknown
 from svc.sandbox.world import World
@@ -33,7 +34,7 @@ class Execution:
             self._refuse_stray()
             params.refuse_unknown(fields, self.tree)
         clean = params.check(fields, self.tree, self.settings, partial=self.operation.partial)
-        return Reply(200, encode(self.operation.run(world, target, clean)))
+        return Reply(200, compact(self.operation.run(world, target, clean)))
 
     def run_once(self, world: World, key: str, *, mine: bool) -> Reply:
         """The same under an idempotency key: replayed, or stored with its effects."""

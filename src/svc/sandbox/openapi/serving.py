@@ -6,8 +6,9 @@ from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
+from svc.sandbox.documents import compact
 from svc.sandbox.engine import Engine
-from svc.sandbox.exchange import Reply, encode, refusal
+from svc.sandbox.exchange import Reply, refusal
 from svc.sandbox.guard import ERROR_TYPE
 from svc.sandbox.openapi.document import document
 from svc.sandbox.operations import Operation
@@ -34,7 +35,7 @@ class Described:
 
     @cached_property
     def _shown(self) -> Reply:
-        return Reply(200, encode(document(self._operations)))
+        return Reply(200, compact(document(self._operations)))
 
 
 def _wrong_method() -> Problem:
