@@ -119,7 +119,7 @@ class Api:
         text = auth.key_text(request.header("authorization"))
         passage.entry.key = keys.masked(text)
         passage.mode = auth.mode_of(text)
-        key = await self._engine.read(passage.mode, lambda world: auth.authenticate(world, text))
+        key = self._engine.peek(passage.mode, lambda world: auth.authenticate(world, text))
         passage.entry.mode = passage.mode
         if settings["pinned_version"] is None:
             await self._engine.run(passage.mode, _pin)
