@@ -1,0 +1,133 @@
+"""`svc sandbox checkout`: where an order's page is, and opening it (cli section 7)."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Svc = Any  # the fixture's classes live in the conftest, which no test can import
+Sandbox = Any
+
+ORDER = {
+    "currency": "EUR",
+    "amount": 12900,
+    "shipping": {"country": "DE", "postal_code": "10115"},
+    "items": [{"name": "Jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
+}
+
+
+def call(sandbox: Sandbox, method: str, path: str, body: Any = None, key: str = "") -> Any:
+    """One request without the program under test: status and body."""
+    connection = HTTPConnection("127.0.0.1", sandbox.port, timeout=10)
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    try:
+        connection.request(method, path, json.dumps(body) if body else None, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def unpaid(sandbox: Sandbox, key: str = "sk_test_sandbox") -> Any:
+    """A new order, with its client secret."""
+    status, body = call(sandbox, "POST", "/v1/orders", ORDER, key)
+    assert status == 200, body
+    return json.loads(body)
+
+
+def at_a_terminal(tmp_path: Path, *argv: str, works: bool = True) -> tuple[str, str]:
+    """Runs the program at a terminal with a browser of ours; what it printed and what it opened."""
+    opened, browser = tmp_path / "opened", tmp_path / "browser"
+    browser.write_text(f"#!/bin/sh\necho \"$1\" >> '{opened}'\nexit {0 if works else 1}\n")
+    browser.chmod(0o755)
+    master, slave = pty.openpty()
+    try:
+        # No other browser is to be found: one of the machine's own must not open.
+        env = {**os.environ, "BROWSER": f"{browser} %s", "PATH": str(tmp_path), "TERM": "xterm"}
+        for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+            env.pop(name, None)
+        command = [sys.executable, "-m", "svc", "sandbox", "checkout", *argv]
+        subprocess.run(command, env=env, stdin=slave, stdout=slave, stderr=slave, check=True)
+        printed = os.read(master, 65536).decode()
+    finally:
+        os.close(master)
+        os.close(slave)
+    return printed, opened.read_text() if opened.exists() else ""
+
+
+@pytest.mark.parametrize("argv", [(), ("--print",)])
+def test_address_is_printed_into_a_pipe(svc: Svc, sandbox: Sandbox, argv: tuple[str, ...]) -> None:
+    """One line that another program can open, and the page is there."""
+    order = unpaid(sandbox)
+    result = svc("sandbox", "checkout", order["id"], *argv)
+    assert (result.code, result.err) == (0, "")
+    path = f"/checkout/{order['client_secret']}"
+    assert result.out == f"{sandbox.url}{path}\n"
+    status, page = call(sandbox, "GET", path)
+    assert status == 200
+    assert "12" in page
+
+
+def test_client_secret_names_the_order_too(svc: Svc, sandbox: Sandbox) -> None:
+    """As for `pay`."""
+    order = unpaid(sandbox)
+    by_secret = svc("sandbox", "checkout", order["client_secret"])
+    assert by_secret.out == svc("sandbox", "checkout", order["id"]).out
+
+
+def test_programs_get_json_when_they_ask(svc: Svc, sandbox: Sandbox) -> None:
+    """With -o json, one document."""
+    order = unpaid(sandbox)
+    assert svc.ok("sandbox", "checkout", order["id"], "-o", "json") == {
+        "object": "checkout_url",
+        "url": f"{sandbox.url}/checkout/{order['client_secret']}",
+    }
+
+
+def test_live_order_is_found_in_live_mode(svc: Svc, sandbox: Sandbox) -> None:
+    """Modes are kept apart."""
+    order = unpaid(sandbox, "sk_live_sandbox")
+    assert svc("sandbox", "checkout", order["id"]).code == 5
+    assert order["client_secret"] in svc("sandbox", "checkout", order["id"], "--live").out
+
+
+def test_unknown_order_is_not_found(svc: Svc, sandbox: Sandbox) -> None:
+    """Exit code 5, and nothing on stdout."""
+    result = svc("sandbox", "checkout", "ord_nothing")
+    assert (result.code, result.out) == (5, "")
+    assert result.error["code"] == "resource_missing"
+
+
+def test_origin_elsewhere_is_refused(svc: Svc) -> None:
+    """Only a sandbox has a page that pays by itself."""
+    result = svc("sandbox", "checkout", "ord_x", "--base-url", "https://api.example.com")
+    assert (result.code, result.error["code"]) == (2, "not_a_sandbox")
+
+
+def test_browser_opens_for_a_person(sandbox: Sandbox, tmp_path: Path) -> None:
+    """At a terminal the page is opened, and its address shown."""
+    order = unpaid(sandbox)
+    url = f"{sandbox.url}/checkout/{order['client_secret']}"
+    printed, opened = at_a_terminal(tmp_path, order["id"])
+    assert opened == f"{url}\n"
+    assert url in printed
+
+
+def test_print_opens_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
+    """With --print a person gets the address only."""
+    printed, opened = at_a_terminal(tmp_path, unpaid(sandbox)["id"], "--print")
+    assert "/checkout/" in printed
+    assert opened == ""
+
+
+def test_missing_browser_is_said(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Where no browser can be opened the address is still there to copy."""
+    printed, _ = at_a_terminal(tmp_path, unpaid(sandbox)["id"], works=False)
+    assert "/checkout/" in printed
+    assert "No browser could be opened" in printed
