@@ -1,0 +1,154 @@
+"""`svc events verify`: check one delivery offline and say precisely what is wrong."""
+
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from svc import signature
+from svc.cli.app import new_app, verb
+from svc.cli.key_input import read_secret
+from svc.cli.listen_asked import VARIABLE
+from svc.cli.session import Session
+from svc.errors import LocalError, SignatureError, UsageError
+from svc.keys.kinds import parse_signing_secret
+from svc.listen.diagnosis import diagnose
+from svc.listen.records import iso
+from svc.spec import SIGNATURE_HEADER, WEBHOOK_BODY_MAX
+
+_PREFIX = re.compile(rf"{SIGNATURE_HEADER}[ \t]*:[ \t]*", re.IGNORECASE)
+
+app = new_app()
+
+
+@verb(app)
+def verify(
+    ctx: typer.Context,
+    header: Annotated[
+        list[str],
+        typer.Option(metavar="VALUE", help="The Svc-Signature header, one for each line of it."),
+    ],
+    payload: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The raw body; default: standard input."),
+    ] = None,
+    secret_stdin: Annotated[
+        bool,
+        typer.Option("--secret-stdin", help="Read the signing secret from standard input."),
+    ] = False,
+    now: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Check as of then: unix seconds or ISO 8601."),
+    ] = None,
+) -> None:
+    """Check one delivery: exit 0 if it is authentic, else 11 and what is wrong.
+
+    The secret comes from SVC_WEBHOOK_SECRET, from standard input, or from your own endpoints.
+
+    $ svc events verify --header 't=1700000000,v1=83cb...' --payload body.json
+    """
+    session = Session.of(ctx)
+    if secret_stdin and payload is None:
+        raise UsageError(
+            "The secret and the payload cannot both come on standard input.",
+            param="--payload",
+            hint="Give --payload FILE",
+        )
+    moment = _time(now, session.clock.now())
+    secrets = _secrets(session, from_stdin=secret_stdin)
+    headers = [_PREFIX.sub("", text, count=1).encode("utf-8", "surrogateescape") for text in header]
+    body = _body(session, payload)
+    try:
+        verified = signature.verify(body, headers, secrets, int(moment))
+    except SignatureError as error:
+        sentence = diagnose(error, body, headers, secrets)
+        raise SignatureError(error.reason, sentence, hint=error.hint) from None
+    _tell(session, verified, int(moment) - verified.timestamp)
+
+
+def _tell(session: Session, verified: signature.Verified, age: int) -> None:
+    when = iso(verified.timestamp).replace(".000Z", "Z")
+    if session.format == "human":
+        distance = f"{age} s ago" if age >= 0 else f"{-age} s ahead"
+        session.out.line(f"Verified: authentic and unaltered, signed {when} ({distance}).")
+        return
+    session.out.value(
+        {
+            "object": "verification",
+            "verified": True,
+            "signed_at": when,
+            "age_seconds": age,
+            "secret": verified.secret_index + 1,
+        }
+    )
+
+
+def _time(text: str | None, clock: float) -> float:
+    if text is None:
+        return clock
+    if re.fullmatch(r"[0-9]{1,12}", text):
+        return float(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise UsageError(
+            f"--now {text!r} is no time.",
+            param="--now",
+            hint="Write unix seconds, or ISO 8601 with a zone: 2026-10-01T09:00:00Z",
+        )
+    return moment.timestamp()
+
+
+def _secrets(session: Session, *, from_stdin: bool) -> list[str]:
+    if from_stdin:
+        return [parse_signing_secret(read_secret(session, "", stdin=True), "Standard input")]
+    given = session.env.get(VARIABLE)
+    if given:
+        return [parse_signing_secret(part, VARIABLE) for part in given.split(",")]
+    known = _known(session)
+    if not known:
+        raise UsageError(
+            "There is no signing secret to check with.",
+            code="secret_missing",
+            hint=f"Set {VARIABLE}, or pipe it in: --secret-stdin --payload FILE < SECRET",
+        )
+    return known
+
+
+def _known(session: Session) -> list[str]:
+    """The secrets of endpoints that were registered here; nothing is asked over the network."""
+    if not session.paths.state_file.exists():
+        return []
+    from svc.cli.listen_endpoint import Endpoints
+
+    settings, state = session.settings, session.state()
+    rows = state.rows(
+        "SELECT endpoint_id, secret FROM endpoints WHERE profile = ? AND mode = ?"
+        " ORDER BY created_at DESC",
+        (settings.profile, settings.mode),
+    )
+    stored = [row["secret"] for row in rows if row["secret"]]
+    unread = [row["endpoint_id"] for row in rows if not row["secret"]]
+    if settings.address is None or not unread:
+        return stored
+    endpoints = Endpoints(session, state, sandbox=False)
+    return stored + [found for name in unread if (found := endpoints.secret_of(name))]
+
+
+def _body(session: Session, payload: Path | None) -> bytes:
+    """Reads the raw bytes; one byte more than is ever verified is enough to say too large."""
+    try:
+        if payload is not None:
+            with payload.open("rb") as file:
+                return file.read(WEBHOOK_BODY_MAX + 1)
+        stream = session.streams.stdin
+        raw = getattr(stream, "buffer", None)
+        data = stream.read(WEBHOOK_BODY_MAX + 1).encode() if raw is None else raw.read()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise LocalError(f"The payload cannot be read: {reason}.") from error
+    return bytes(data)

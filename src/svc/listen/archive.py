@@ -1,0 +1,168 @@
+"""Looking back into the inbox, and noting what was sent again."""
+
+import fnmatch
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from svc.journal import Row, State
+
+_PAGE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Whose:
+    """Whose deliveries: those of one profile and mode, and of one origin if it is known."""
+
+    profile: str
+    mode: str
+    origin: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which of them; `since` is in unix seconds."""
+
+    glob: str | None = None
+    failed: bool = False
+    since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One kept delivery without its payload.
+
+    `state` is pending, forwarded, failed, kept (no target wanted it) or withheld (wrong mode).
+    `status` and `target` are those of the last attempt.
+    """
+
+    seq: int
+    id: str
+    type: str
+    object_id: str
+    received_at: float
+    state: str
+    copies: int
+    attempts: int
+    status: int | None
+    error: str | None
+    target: str | None
+    endpoint_id: str | None
+    targets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a delivery consisted of: the header lines that are passed on, and the raw body."""
+
+    headers: bytes
+    body: bytes
+
+
+class Archive:
+    """Reads what listeners have kept; raises LocalError where the database cannot be used."""
+
+    def __init__(self, state: State, whose: Whose) -> None:
+        self._state = state
+        self._whose = whose
+
+    def entries(self, wanted: Wanted) -> Iterator[Entry]:
+        """Gives entries, the newest first, in constant memory."""
+        before = 2**62
+        while True:
+            rows = self._state.rows(_ENTRIES, (*self._filters(wanted), before, _PAGE))
+            for row in rows:
+                before = row["seq"]
+                if wanted.glob is None or fnmatch.fnmatchcase(row["type"], wanted.glob):
+                    yield _entry(row)
+            if len(rows) < _PAGE:
+                return
+
+    def find(self, event_id: str) -> Entry | None:
+        """Gives the entry of one event, the newest if several listeners have it."""
+        origin = self._whose.origin
+        values = (self._whose.profile, self._whose.mode, origin, origin, event_id)
+        rows = self._state.rows(_BY_ID, values)
+        return _entry(rows[0]) if rows else None
+
+    def content(self, entry: Entry) -> Content:
+        """Gives the bytes of an entry."""
+        [row] = self._state.rows(
+            "SELECT headers, body FROM payloads WHERE inbox_seq = ?", (entry.seq,)
+        )
+        return Content(row["headers"], row["body"])
+
+    def forwards(self, entry: Entry) -> list[Row]:
+        """Gives all attempts of an entry, oldest first, as rows of the table."""
+        return self._state.rows(
+            "SELECT target AS url, status, milliseconds, attempt, replay, started_at, error, reply"
+            " FROM forwards WHERE inbox_seq = ? ORDER BY started_at",
+            (entry.seq,),
+        )
+
+    def note_replays(self, seq: int, attempts: Sequence[tuple[Any, ...]], *, taken: bool) -> None:
+        """Notes what was sent again; a target's 2xx closes an event whose forward had failed.
+
+        Each attempt is (url, started_at, milliseconds, status, error, reply).
+        """
+        with self._state.write() as tx:
+            [row] = tx.rows(
+                "SELECT COALESCE(MAX(attempt), 0) AS last FROM forwards"
+                " WHERE inbox_seq = ? AND replay",
+                (seq,),
+            )
+            numbered = [
+                (seq, url, row["last"] + number, *rest)
+                for number, (url, *rest) in enumerate(attempts, start=1)
+            ]
+            tx.many(_NOTE, numbered)
+            if taken:
+                tx.execute(
+                    "UPDATE inbox SET outcome = 'forwarded' WHERE seq = ? AND outcome = 'failed'",
+                    (seq,),
+                )
+
+    def _filters(self, wanted: Wanted) -> tuple[object, ...]:
+        since = wanted.since if wanted.since is not None else 0.0
+        origin = self._whose.origin
+        return (self._whose.profile, self._whose.mode, origin, origin, since, wanted.failed)
+
+
+_STATES: Final = {"": "pending", "unrouted": "kept"}
+_SELECT: Final = """
+SELECT i.seq, i.event_id, i.type, i.object_id, i.received_at, i.outcome, i.copies,
+  l.endpoint_id, l.targets,
+  (SELECT COUNT(*) FROM forwards WHERE inbox_seq = i.seq) AS attempts,
+  f.status, f.error, f.target
+FROM inbox i JOIN listeners l ON l.id = i.listener
+LEFT JOIN forwards f ON f.inbox_seq = i.seq AND f.started_at =
+  (SELECT MAX(started_at) FROM forwards WHERE inbox_seq = i.seq)
+WHERE l.profile = ? AND l.mode = ? AND (? IS NULL OR l.origin = ?)"""
+_ENTRIES: Final = f"""{_SELECT}
+  AND i.received_at >= ? AND (NOT ? OR i.outcome = 'failed') AND i.seq < ?
+GROUP BY i.seq ORDER BY i.seq DESC LIMIT ?"""
+_BY_ID: Final = f"{_SELECT} AND i.event_id = ? GROUP BY i.seq ORDER BY i.seq DESC LIMIT 1"
+_NOTE: Final = (
+    "INSERT OR REPLACE INTO forwards (inbox_seq, target, attempt, replay, started_at,"
+    " milliseconds, status, error, reply) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?)"
+)
+
+
+def _entry(row: Row) -> Entry:
+    outcome: str = row["outcome"] or ""
+    return Entry(
+        seq=row["seq"],
+        id=row["event_id"],
+        type=row["type"],
+        object_id=row["object_id"],
+        received_at=row["received_at"],
+        state=_STATES.get(outcome, outcome),
+        copies=row["copies"],
+        attempts=row["attempts"],
+        status=row["status"],
+        error=row["error"],
+        target=row["target"],
+        endpoint_id=row["endpoint_id"],
+        targets=tuple(json.loads(row["targets"])),
+    )
