@@ -30,6 +30,7 @@ COMMANDS: Final = {
     "disputes": Entry("disputes", "Answer disputes with evidence.", RESOURCES),
     "get": Entry("get", "Send any GET: an id or a /v1/ path.", RESOURCES),
     "post": Entry("post", "Send any POST to a /v1/ path.", RESOURCES),
+    "batch": Entry("batch", "Run an operation for every row of a file.", RESOURCES),
     "events": Entry("events", "Retrieve events; receive, verify and forward webhooks.", WEBHOOKS),
     "webhook-endpoints": Entry("endpoints", "Register webhook endpoints.", WEBHOOKS),
     "requests": Entry("requests", "See what was sent; settle what has no known outcome.", ACCOUNT),

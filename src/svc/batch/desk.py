@@ -1,0 +1,98 @@
+"""The journal's side of a batch: rows recorded in groups before they are sent, settled in groups.
+
+One transaction and one fsync serve the intents of many rows (promise R2); another one, which need
+not wait for the disk, their ends.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from svc.batch.fleet import Job
+from svc.batch.plan import Task
+from svc.batch.results import Line
+from svc.batch.verdicts import Verdict, error_fields
+from svc.client.call import Encoding
+from svc.client.intents import Intents
+from svc.client.intents_model import Asked, Intent, Scope, Settled
+from svc.client.stored import Stored, restored
+from svc.errors import Conflict, OutcomeUnknown, SvcError
+from svc.origin import BaseUrl
+
+
+class Desk:
+    """Turns tasks into jobs and keeps how jobs ended.
+
+    `encoding` is the operation's, `api_version` is sent with new requests; one that was recorded
+    before is sent as it was (promise R1).
+    """
+
+    def __init__(
+        self,
+        intents: Intents,
+        *,
+        import_id: str,
+        scope: Scope,
+        base_url: BaseUrl,
+        encoding: Encoding,
+        api_version: str | None,
+    ) -> None:
+        self._intents = intents
+        self._import_id = import_id
+        self._scope = scope
+        self._base_url = base_url
+        self._encoding = encoding
+        self._api_version = api_version
+
+    def record(self, tasks: Sequence[Task]) -> tuple[list[Job], list[Line]]:
+        """Commits the requests of tasks; gives the jobs, and the rows that may not be sent now.
+
+        Raises:
+            LocalError: they could not be committed; none may be sent.
+        """
+        try:
+            return list(self._jobs(tasks)), []
+        except (Conflict, OutcomeUnknown):
+            return self._one_by_one(tasks)
+
+    def settle(self, verdicts: Iterable[Verdict]) -> None:
+        """Keeps how jobs ended, in one transaction; what is undecided stays unresolved."""
+        ends: list[tuple[Intent, Settled]] = []
+        for each in verdicts:
+            if each.settled is None:
+                self._intents.release(each.job.intent)
+            else:
+                ends.append((each.job.intent, each.settled))
+        if ends:
+            self._intents.settle_many(ends)
+
+    def _jobs(self, tasks: Sequence[Task]) -> Iterator[Job]:
+        calls = [restored(self._stored(task), self._base_url) for task in tasks]
+        asked = [
+            Asked(call, prepared, self._scope, self._import_id, task.row.number)
+            for task, (call, prepared) in zip(tasks, calls, strict=True)
+        ]
+        intents = self._intents.record_many(asked)
+        for task, intent, (call, prepared) in zip(tasks, intents, calls, strict=True):
+            yield Job(task.row.number, task.row.line, intent, call, prepared)
+
+    def _one_by_one(self, tasks: Sequence[Task]) -> tuple[list[Job], list[Line]]:
+        """One request of a group is in other hands; the others must not wait for it."""
+        jobs: list[Job] = []
+        lines: list[Line] = []
+        for task in tasks:
+            try:
+                jobs += self._jobs([task])
+            except (Conflict, OutcomeUnknown) as error:
+                lines.append(_refused(task, error))
+        return jobs, lines
+
+    def _stored(self, task: Task) -> Stored:
+        if task.intent is not None:
+            return task.intent.stored
+        row = task.row
+        return Stored(row.path, self._encoding, row.body, task.key, self._api_version)
+
+
+def _refused(task: Task, error: SvcError) -> Line:
+    request = task.intent.id if task.intent is not None else error.request
+    row = task.row
+    return Line(row.number, row.line, "unknown", None, error_fields(error), task.key, request)

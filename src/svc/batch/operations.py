@@ -1,0 +1,164 @@
+"""The eight operations that a batch can run, as data (cli section 5).
+
+An export holds more fields than its object can be made of. Those that are only ever answered are
+named here and left out, so that what `list --all` wrote is taken back (promise R64); a name that
+nobody knows is sent, and it is for the service to judge.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from svc.client import disputes, orders, payouts, quotes, refunds
+from svc.client.call import Body, Call
+from svc.errors import UsageError
+
+Path: TypeAlias = tuple[str, ...]
+
+_EVERYWHERE: Final = "id object status created livemode"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation.
+
+    Attributes:
+        call: builds the call from the id, empty where there is none, and the fields of a row.
+        id_prefix: of the column `id`, which says what is changed; empty where something is made.
+        needs: fields without which a row means nothing.
+        answered: fields of the service's answers that a request does not take.
+        total: the field of an answer that is added up, in `currency`; empty for none.
+        doubles: whether the same row twice does the same thing twice.
+        moves: what a person is asked to confirm in live mode; empty where no money moves.
+    """
+
+    name: str
+    call: Callable[[str, Body], Call]
+    answered: frozenset[str]
+    id_prefix: str = ""
+    needs: tuple[str, ...] = ()
+    total: str = ""
+    doubles: bool = False
+    moves: str = ""
+
+
+def named(name: str) -> Operation:
+    """Finds an operation by its name on the command line.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    if name not in OPERATIONS:
+        raise UsageError(
+            f"{name!r} is no operation of a batch.",
+            param="OPERATION",
+            hint=f"Use one of: {', '.join(OPERATIONS)}",
+        )
+    return OPERATIONS[name]
+
+
+def _answered(fields: str) -> frozenset[str]:
+    return frozenset(f"{_EVERYWHERE} {fields}".split())
+
+
+_ORDER_ANSWERS: Final = (
+    "client_secret methods landed_cost amount_total amount_captured amount_refunded "
+    "latest_payment cancelled_at paid_at"
+)
+_ORDER_FIELDS: Final = "currency settlement_currency shipping items capture_method metadata"
+
+_ALL: Final = (
+    Operation(
+        "orders.create",
+        lambda _, body: orders.create(body),
+        _answered(f"{_ORDER_ANSWERS} cancellation_reason"),
+        needs=("amount", "currency"),
+        total="amount",
+        doubles=True,
+        moves="create {} orders",
+    ),
+    Operation(
+        "orders.update",
+        orders.update,
+        _answered(f"{_ORDER_ANSWERS} cancellation_reason"),
+        id_prefix="ord_",
+        total="amount",
+        moves="change {} orders",
+    ),
+    Operation(
+        "orders.cancel",
+        orders.cancel,
+        _answered(f"{_ORDER_ANSWERS} {_ORDER_FIELDS} amount"),
+        id_prefix="ord_",
+        total="amount",
+        moves="cancel {} orders",
+    ),
+    Operation(
+        "orders.capture",
+        orders.capture,
+        _answered(f"{_ORDER_ANSWERS} {_ORDER_FIELDS} cancellation_reason"),
+        id_prefix="ord_",
+        total="amount_captured",
+        moves="capture {} orders",
+    ),
+    Operation(
+        "refunds.create",
+        lambda _, body: refunds.create(body),
+        _answered("order currency failure_reason"),
+        needs=("payment",),
+        total="amount",
+        doubles=True,
+        moves="make {} refunds",
+    ),
+    Operation(
+        "payouts.create",
+        lambda _, body: payouts.create(body),
+        _answered(
+            "source_amount fx_rate network_fees failure_reason failure_message estimated_arrival "
+            "sent_at paid_at failed_at"
+        ),
+        needs=("amount", "currency"),
+        total="amount",
+        doubles=True,
+        moves="send {} payouts",
+    ),
+    Operation(
+        "landed-cost-quotes.create",
+        lambda _, body: quotes.create(body),
+        _answered("duty vat fees total guaranteed warnings expires_at"),
+        needs=("currency",),
+    ),
+    Operation(
+        "disputes.update",
+        disputes.update,
+        _answered(
+            "payment order amount currency reason evidence_status evidence_due_by "
+            "evidence_submitted_at closed_at"
+        ),
+        id_prefix="dp_",
+        moves="answer {} disputes",
+    ),
+)
+OPERATIONS: Final = {operation.name: operation for operation in _ALL}
+
+# Parts of answered objects, below fields that a request takes; `*` stands for a position.
+ANSWERED_INSIDE: Final = frozenset(
+    {
+        ("destination", "last4"),
+        ("items", "*", "duty"),
+        ("items", "*", "vat"),
+        ("items", "*", "duty_rate_bps"),
+    }
+)
+
+# The types of the documented fields; every other field of a CSV is text (contract A).
+INTEGERS: Final[dict[Path, int]] = {
+    ("amount",): 1,
+    ("shipping_amount",): 0,
+    ("items", "*", "quantity"): 1,
+    ("items", "*", "unit_amount"): 0,
+}
+BOOLEANS: Final[frozenset[Path]] = frozenset({("submit",)})
+OBJECTS: Final[frozenset[Path]] = frozenset(
+    {("shipping",), ("items",), ("items", "*"), ("destination",), ("metadata",), ("evidence",)}
+)

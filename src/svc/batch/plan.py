@@ -1,0 +1,155 @@
+"""What a run has to do: each row of the file against what the journal knows of its list.
+
+A row takes, of the requests that say the same, first one that was carried out, then one whose end
+nobody knows, then one that was never carried out; only after these does it get a new key. A request
+that was refused for good is closed: the same row becomes a new request (promise R12).
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Final, NamedTuple
+
+from svc.batch.identity import key_of
+from svc.batch.rows import Bad, Row
+from svc.client.intents_look import where_to_look
+from svc.client.intents_model import Intent
+from svc.client.intents_refusals import is_in_the_future, is_too_old, not_again
+from svc.errors import Conflict, SvcError
+
+_SHOWN: Final = 3
+# The service says that it knows the key with another request: no reason for a second key.
+_CONTESTED: Final = ("idempotency_key_reused", "idempotency_error")
+
+
+class Task(NamedTuple):
+    """A row that is to be sent; `intent` is its request of an earlier run."""
+
+    row: Row
+    key: str
+    intent: Intent | None
+
+
+class Done(NamedTuple):
+    """A row that an earlier run has carried out."""
+
+    row: Row
+    intent: Intent
+
+
+class Stale(NamedTuple):
+    """A row whose outcome is unknown and which is too old to be sent again (promise R4)."""
+
+    row: Row
+    intent: Intent
+    error: SvcError
+
+
+@dataclass(slots=True)
+class Plan:
+    """The rows of a file by what becomes of them, each in the order of the file."""
+
+    tasks: list[Task] = field(default_factory=list)
+    done: list[Done] = field(default_factory=list)
+    stale: list[Stale] = field(default_factory=list)
+    bad: list[Bad] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int:
+        return len(self.tasks) + len(self.done) + len(self.stale) + len(self.bad)
+
+    @property
+    def fresh(self) -> list[Row]:
+        """The rows that were never sent before."""
+        return [task.row for task in self.tasks if task.intent is None]
+
+
+def plan(import_id: str, rows: Iterable[Row | Bad], known: Sequence[Intent], *, now: float) -> Plan:
+    """Compares a file's rows with the requests of its list.
+
+    Raises:
+        Conflict: the outcome of some request is unknown, and no row of the file says the same any
+            more. Sending a corrected row now might do both.
+    """
+    shelves = _Shelves(import_id, known)
+    found = Plan()
+    for row in rows:
+        if isinstance(row, Bad):
+            found.bad.append(row)
+            continue
+        intent = shelves.take(row.content)
+        if intent is None:
+            found.tasks.append(Task(row, shelves.new_key(row.content), None))
+        elif intent.state == "done":
+            found.done.append(Done(row, intent))
+        elif intent.is_unresolved and _is_stale(intent, now):
+            found.stale.append(Stale(row, intent, not_again(intent, now, where_to_look(intent))))
+        else:
+            found.tasks.append(Task(row, intent.stored.idempotency_key, intent))
+    _refuse_orphans([intent for intent in shelves.left() if intent.is_unresolved])
+    return found
+
+
+class _Shelves:
+    """The requests of a list, by what they say."""
+
+    def __init__(self, import_id: str, known: Sequence[Intent]) -> None:
+        self._import_id = import_id
+        self._keys = {intent.stored.idempotency_key for intent in known}
+        self._used: Counter[bytes] = Counter()
+        self._by_content: dict[bytes, deque[Intent]] = {}
+        for intent in sorted((one for one in known if not _is_closed(one)), key=_order):
+            self._by_content.setdefault(_content(intent), deque()).append(intent)
+
+    def take(self, content: bytes) -> Intent | None:
+        shelf = self._by_content.get(content)
+        return shelf.popleft() if shelf else None
+
+    def new_key(self, content: bytes) -> str:
+        """The first key of equal rows that no request has had."""
+        while True:
+            key = key_of(self._import_id, content, self._used[content])
+            self._used[content] += 1
+            if key not in self._keys:
+                return key
+
+    def left(self) -> list[Intent]:
+        return [intent for shelf in self._by_content.values() for intent in shelf]
+
+
+def _content(intent: Intent) -> bytes:
+    return sha256(f"{intent.stored.path}\n{intent.body_sha256}".encode()).digest()
+
+
+def _is_closed(intent: Intent) -> bool:
+    contested = intent.settled is not None and intent.settled.error_code in _CONTESTED
+    return intent.state == "refused" and not intent.may_go_again and not contested
+
+
+def _order(intent: Intent) -> tuple[int, int]:
+    if intent.state == "done":
+        return 0, intent.seq
+    return (1 if intent.is_unresolved else 2), intent.seq
+
+
+def _is_stale(intent: Intent, now: float) -> bool:
+    return is_too_old(intent, now) or is_in_the_future(intent, now)
+
+
+def _refuse_orphans(orphans: Sequence[Intent]) -> None:
+    if not orphans:
+        return
+    names = ", ".join(intent.id for intent in orphans[:_SHOWN])
+    more = f" and {len(orphans) - _SHOWN} more" if len(orphans) > _SHOWN else ""
+    rows = "row" if len(orphans) == 1 else "rows"
+    raise Conflict(
+        f"{len(orphans)} {rows} of an earlier run may have been carried out and are not in the "
+        f"file any more ({names}{more}). Nothing was sent.",
+        code="rows_unresolved",
+        outcome="not_sent",
+        request=orphans[0].id,
+        idempotency_key=orphans[0].stored.idempotency_key,
+        hint=f"Run the file once more as it was, or settle them: svc requests resume "
+        f"{orphans[0].id}; to see all: svc requests list --unresolved",
+    )

@@ -1,0 +1,179 @@
+"""The results file: one line of JSON for each row of the list (promises R16, R65, R66).
+
+It is put in its place whole, with what earlier runs have settled; a run appends to it as rows end,
+so that even a killed one leaves whole lines; and when the run ends it is put in its place once
+more, complete and in the order of the file.
+"""
+
+import json
+import os
+import stat
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Final, NamedTuple, Self
+
+from svc.errors import LocalError
+
+_MODE: Final = 0o600
+
+
+class Line(NamedTuple):
+    """One row's result.
+
+    Attributes:
+        outcome: done, refused, unknown, not_sent or invalid.
+        id: of what was made or changed.
+        error: code, message and so on, where it is not done.
+        request: the journal's id, for `svc requests show`.
+    """
+
+    row: int
+    line: int
+    outcome: str
+    id: str | None = None
+    error: Mapping[str, object] | None = None
+    idempotency_key: str | None = None
+    request: str | None = None
+
+
+class Results:
+    """The results file of one run; a context manager that leaves no temporary file behind.
+
+    All methods raise LocalError where the file cannot be written.
+    """
+
+    def __init__(self, path: Path, import_id: str) -> None:
+        self.path = path
+        self._import_id = import_id
+        self._fresh = path.with_name(f".{path.name}.part")
+        self._file: BinaryIO | None = None
+        self._end = 0
+        self._rows, self._starts = array("Q"), array("Q")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+        with suppress(OSError):
+            self._fresh.unlink(missing_ok=True)
+
+    def check(self, *, force: bool) -> None:
+        """Makes sure that the file may be written, before anything is sent.
+
+        Raises:
+            LocalError: it belongs to something else and `force` is not given, or it or its folder
+                is a symbolic link or no such thing (promise R65).
+        """
+        with self._worded():
+            if not stat.S_ISDIR(self.path.parent.lstat().st_mode):
+                raise LocalError(
+                    f"{self.path.parent} is not a folder of its own.",
+                    param="--results",
+                    hint="Name the results file by its real path",
+                )
+            try:
+                facts = self.path.lstat()
+            except FileNotFoundError:
+                return
+            if not stat.S_ISREG(facts.st_mode):
+                raise LocalError(f"{self.path} is no plain file.", param="--results")
+            if not force and facts.st_size and not self._is_ours():
+                raise LocalError(
+                    f"{self.path} exists and holds something else. Nothing was sent.",
+                    code="results_exist",
+                    param="--results",
+                    hint="Name another file with --results, or overwrite it with --force",
+                )
+
+    def begin(self, lines: Iterable[Line]) -> None:
+        """Puts the file in its place, with the rows that are settled already."""
+        with self._worded():
+            self._file = self._new()
+            self._write(lines)
+            self._publish()
+
+    def add(self, lines: Iterable[Line]) -> None:
+        """Appends rows that have ended."""
+        with self._worded():
+            self._write(lines)
+
+    def finish(self) -> None:
+        """Puts the file in its place complete: every line once, in the order of the rows."""
+        with self._worded():
+            old = self._file
+            assert old is not None
+            order = sorted(range(len(self._rows)), key=self._rows.__getitem__)
+            if order == list(range(len(order))):
+                os.fsync(old.fileno())
+                return
+            self._file = self._new()
+            with old:
+                for index in order:
+                    old.seek(self._starts[index])
+                    self._file.write(old.readline())
+            self._publish()
+
+    def _write(self, lines: Iterable[Line]) -> None:
+        assert self._file is not None
+        texts = []
+        for line in lines:
+            text = self._text(line)
+            texts.append(text)
+            self._rows.append(line.row)
+            self._starts.append(self._end)
+            self._end += len(text)
+        self._file.write(b"".join(texts))
+        self._file.flush()
+
+    def _text(self, line: Line) -> bytes:
+        shown = {"import": self._import_id, **line._asdict()}
+        return (json.dumps(shown) + "\n").encode("ascii")
+
+    def _is_ours(self) -> bool:
+        handle = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW)
+        with os.fdopen(handle, "rb") as file:
+            first = file.readline(64 * 1024)
+        try:
+            found = json.loads(first)
+        except ValueError:
+            return False
+        return isinstance(found, dict) and found.get("import") == self._import_id
+
+    def _new(self) -> BinaryIO:
+        self._fresh.unlink(missing_ok=True)  # of a run that was killed
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        return os.fdopen(os.open(self._fresh, flags, _MODE), "w+b")
+
+    def _publish(self) -> None:
+        assert self._file is not None
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._fresh.replace(self.path)
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    @contextmanager
+    def _worded(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise LocalError(
+                f"The results file {self.path} cannot be written: {why}.",
+                code="results_not_written",
+                param="--results",
+                hint="Free some space, or name another file with --results",
+            ) from error

@@ -1,0 +1,70 @@
+"""One row of a file: read, understood, and either fit to be sent or bad."""
+
+from typing import Any, NamedTuple, TypeAlias
+
+Given: TypeAlias = dict[str, Any]
+
+
+class BadRow(Exception):  # noqa: N818  it describes a row
+    """A row that cannot be sent; never leaves this package.
+
+    `param` names the field as the service does (contract 1.2: `items[0][unit_amount]`).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        param: str | None = None,
+        code: str = "row_invalid",
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message if hint is None else f"{message}; {hint}"
+        self.param = param
+        self.code = code
+
+
+class Read(NamedTuple):
+    """A row as it stands in the file.
+
+    Attributes:
+        number: 1 for the first row; neither the head of a CSV nor an empty line counts.
+        line: of the file, 1 for the first, where the row begins.
+        given: its fields, or why it could not be read.
+    """
+
+    number: int
+    line: int
+    given: Given | BadRow
+
+
+class Row(NamedTuple):
+    """A row that can be sent.
+
+    Attributes:
+        path: what the request is posted to.
+        body: the encoded parameters, with names in alphabetical order.
+        content: the same path and the same body give the same digest.
+        amount: in minor units, where the row says it.
+        currency: where the row says it.
+    """
+
+    number: int
+    line: int
+    path: str
+    body: bytes
+    body_sha256: str
+    content: bytes
+    amount: int | None
+    currency: str | None
+
+
+class Bad(NamedTuple):
+    """A row that is not sent, and why."""
+
+    number: int
+    line: int
+    message: str
+    param: str | None
+    code: str

@@ -1,0 +1,224 @@
+"""Running a plan: one loop that feeds the workers, keeps what comes back, and knows when to stop.
+
+The loop alone touches the journal and the results file. It records rows a little ahead of the
+workers, so that they never wait for the disk, and collects for a moment what they bring back, so
+that one transaction serves many rows.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Protocol
+
+from svc.batch.desk import Desk
+from svc.batch.fleet import Ended, Fleet, Job
+from svc.batch.operations import Operation
+from svc.batch.pace import SharedQuota
+from svc.batch.plan import Plan, Task
+from svc.batch.results import Line, Results
+from svc.batch.tally import Tally
+from svc.batch.verdicts import Verdict, error_fields, verdict
+from svc.clock import Clock
+from svc.errors import SvcError
+
+_AHEAD: Final = 4  # rows in hand for each worker
+_LOOK_SECONDS: Final = 0.2
+_GATHER_SECONDS: Final = 0.01
+# What a signal leaves to the requests that are under way (promise R78: stopped within a second).
+_FAREWELL_SECONDS: Final = 0.5
+
+
+class Watcher(Protocol):
+    """Shows a person how far a run is."""
+
+    def tell(self, tally: Tally) -> None:
+        """Says where the run stands; called often."""
+
+    def clear(self) -> None:
+        """Takes away what was shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crew:
+    """What a run works with."""
+
+    desk: Desk
+    fleet: Fleet
+    results: Results
+    quota: SharedQuota
+    clock: Clock
+
+
+class Run:
+    """One run of a plan.
+
+    `in_order` sends a row only when the one before it has ended. `progress` is told after every
+    group of rows.
+
+    Attributes:
+        tally: what became of the rows so far.
+        stopped_by: why the run began no further rows, or None.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        operation: Operation,
+        crew: Crew,
+        *,
+        size: int,
+        in_order: bool,
+        progress: Watcher,
+    ) -> None:
+        self._plan = plan
+        self._operation = operation
+        self._crew = crew
+        self._in_hand_max = 1 if in_order else size * _AHEAD
+        self._in_order = in_order
+        self._progress = progress
+        self._waiting = iter(plan.tasks)
+        self._in_hand: dict[str, Job] = {}
+        self._told: set[int] = set()
+        self.tally = Tally(plan.rows)
+        self.stopped_by: BaseException | None = None
+
+    def go(self) -> None:
+        """Sends every row that is to be sent, unless something stops the run.
+
+        However it ends, every row has its line in the results file afterwards.
+
+        Raises:
+            LocalError: the journal or the results file cannot be written.
+        """
+        self._begin()
+        try:
+            while self._feed():
+                self._keep(self._collect())
+        except BaseException:
+            # A full disk or a signal: what can still be kept is kept, the first reason is raised.
+            with suppress(SvcError):
+                self._say_farewell()
+            with suppress(SvcError):
+                self._end()
+            raise
+        self._end()
+        if self.stopped_by is not None and not isinstance(self.stopped_by, SvcError):
+            raise self.stopped_by
+
+    def _begin(self) -> None:
+        lines = [*_known(self._plan)]
+        self._told.update(line.row for line in lines)
+        self._crew.results.begin(lines)
+        for line in lines:
+            if line.outcome == "done":
+                self.tally.skipped += 1
+            else:
+                self.tally.add(line)
+
+    def _feed(self) -> bool:
+        """Records more rows and hands them out; false when nothing is left to wait for."""
+        room = self._in_hand_max - len(self._in_hand)
+        if self.stopped_by is None and room * 2 > self._in_hand_max:
+            tasks = list(islice(self._waiting, room))
+            if tasks:
+                self._hand_out(tasks)
+        return bool(self._in_hand)
+
+    def _hand_out(self, tasks: list[Task]) -> None:
+        jobs, lines = self._crew.desk.record(tasks)
+        self._in_hand.update((job.intent.id, job) for job in jobs)
+        self._crew.fleet.put(jobs)
+        self._note(lines)
+
+    def _collect(self) -> list[Ended]:
+        ended = self._crew.fleet.take(_LOOK_SECONDS)
+        if ended and len(ended) < len(self._in_hand):
+            self._crew.clock.sleep(_GATHER_SECONDS)
+            ended += self._crew.fleet.take(0)
+        return ended
+
+    def _keep(self, ended: list[Ended]) -> None:
+        verdicts = [verdict(each, self._operation) for each in ended]
+        for each in verdicts:
+            self._watch(each)
+            if each.line.outcome == "done" and self._operation.total:
+                self.tally.money.add(each.total)
+        try:
+            # The results come first: they tell what was done even where the journal cannot.
+            self._note([each.line for each in verdicts])
+        finally:
+            self._crew.desk.settle(verdicts)
+        for each in verdicts:
+            del self._in_hand[each.job.intent.id]
+        self._progress.tell(self.tally)
+
+    def _note(self, lines: list[Line]) -> None:
+        for line in lines:
+            self._told.add(line.row)
+            self.tally.add(line)
+        self._crew.results.add(lines)
+
+    def _watch(self, each: Verdict) -> None:
+        """Decides whether what happened to a row concerns all others."""
+        stop = each.stop
+        if stop is None and each.line.outcome in ("unknown", "not_sent"):
+            # A service that is down; and rows that must not overtake each other.
+            stop = each.error if self._crew.quota.exhausted or self._in_order else None
+        if stop is not None and self.stopped_by is None:
+            self.stopped_by = stop
+            self._crew.fleet.stop()
+
+    def _say_farewell(self) -> None:
+        """Gives requests under way a moment to end; what does not is resumed by the next run."""
+        self._crew.fleet.stop()
+        until = self._crew.clock.monotonic() + _FAREWELL_SECONDS
+        while self._in_hand and (left := until - self._crew.clock.monotonic()) > 0:
+            self._keep(self._crew.fleet.take(left))
+
+    def _end(self) -> None:
+        """Gives every row that has none its line, and puts the results in their place."""
+        under_way = {job.row: job for job in self._in_hand.values()}
+        lines = [
+            _left(task, under_way.get(task.row.number))
+            for task in self._plan.tasks
+            if task.row.number not in self._told
+        ]
+        try:
+            self._note(lines)
+            self._crew.results.finish()
+        finally:
+            self._progress.clear()
+            self._crew.fleet.close(0 if under_way else _FAREWELL_SECONDS)
+
+
+def _left(task: Task, job: Job | None) -> Line:
+    """The line of a row that has not ended: begun or not, it is for the next run."""
+    outcome, request = ("not_sent", None) if job is None else ("unknown", job.intent.id)
+    if task.intent is not None and task.intent.is_unresolved:
+        outcome, request = "unknown", task.intent.id
+    return Line(task.row.number, task.row.line, outcome, None, None, task.key, request)
+
+
+def _known(plan: Plan) -> list[Line]:
+    """The lines of rows about which nothing will be done in this run."""
+    lines = [
+        Line(
+            row.number,
+            row.line,
+            "done",
+            None if intent.settled is None else intent.settled.object_id,
+            None,
+            intent.stored.idempotency_key,
+            intent.id,
+        )
+        for row, intent in plan.done
+    ]
+    for row, intent, error in plan.stale:
+        key = intent.stored.idempotency_key
+        lines.append(
+            Line(row.number, row.line, "unknown", None, error_fields(error), key, intent.id)
+        )
+    for bad in plan.bad:
+        reason = {"code": bad.code, "message": bad.message, "param": bad.param}
+        lines.append(Line(bad.number, bad.line, "invalid", None, reason))
+    return lines

@@ -1,0 +1,113 @@
+"""What an ended job means: for the journal, for the results file, and for the rest of the batch."""
+
+from typing import NamedTuple
+
+from svc.batch.fleet import Ended, Job
+from svc.batch.operations import Operation
+from svc.batch.results import Line
+from svc.client.intents_model import Settled, settled_by, settled_with
+from svc.client.replies import Reply
+from svc.errors import (
+    AuthError,
+    Forbidden,
+    OutcomeUnknown,
+    RateLimited,
+    ReplyContradiction,
+    SvcError,
+    Unauthorized,
+    UsageError,
+)
+from svc.redaction import redact
+
+# The key is refused before the row is looked at, so every other row would fare the same.
+_KEY_REFUSED = (Unauthorized, Forbidden)
+_STOPPING = (AuthError, UsageError, ReplyContradiction)
+
+
+class Verdict(NamedTuple):
+    """One row's end.
+
+    Attributes:
+        settled: for the journal; None leaves the request as unresolved as it was.
+        total: currency and amount (minor units) that the answer states.
+        error: why it is not done, where something went wrong.
+        stop: why no other row should be begun.
+    """
+
+    job: Job
+    settled: Settled | None
+    line: Line
+    total: tuple[str, int] | None = None
+    error: SvcError | None = None
+    stop: BaseException | None = None
+
+
+def verdict(ended: Ended, operation: Operation) -> Verdict:
+    """Judges one job."""
+    if ended.reply is not None:
+        return _done(ended.job, ended.reply, operation)
+    if ended.error is not None:
+        return _failed(ended.job, ended.error)
+    return _unsent(ended.job, ended.bug)
+
+
+def error_fields(error: SvcError) -> dict[str, object]:
+    """The part of an error that a results line holds."""
+    return {
+        "code": error.code or error.type,
+        "message": redact(error.message),
+        "param": error.param,
+        "status": error.status,
+        "request_id": error.request_id,
+    }
+
+
+def _done(job: Job, reply: Reply, operation: Operation) -> Verdict:
+    settled = settled_by(reply)
+    line = _line(job, "done", identifier=settled.object_id)
+    return Verdict(job, settled, line, _total(reply, operation.total))
+
+
+def _failed(job: Job, error: SvcError) -> Verdict:
+    settled: Settled | None = settled_with(error)
+    key_refused = isinstance(error, _KEY_REFUSED)
+    if key_refused or isinstance(error, RateLimited):
+        # Not carried out, and the row's key stays its own (promises R11, row 64).
+        settled = settled_with(error)._replace(outcome="not_sent")
+    elif isinstance(error, AuthError | UsageError):
+        # There was no connection to send it over.
+        settled = None if job.intent.sent_before else settled_with(error)
+    cause = error.__cause__ if isinstance(error, OutcomeUnknown) else None
+    stop = error if key_refused or isinstance(error, _STOPPING) else None
+    if isinstance(cause, _KEY_REFUSED):
+        stop = cause
+    outcome = "unknown" if settled is None else settled.outcome
+    line = _line(job, outcome, error=error_fields(error))
+    return Verdict(job, settled, line, error=error, stop=stop)
+
+
+def _unsent(job: Job, bug: BaseException | None) -> Verdict:
+    if job.intent.sent_before or bug is not None:
+        return Verdict(job, None, _line(job, "unknown"), stop=bug)
+    return Verdict(job, Settled("not_sent"), _line(job, "not_sent"))
+
+
+def _line(
+    job: Job,
+    outcome: str,
+    *,
+    identifier: str | None = None,
+    error: dict[str, object] | None = None,
+) -> Line:
+    key = job.intent.stored.idempotency_key
+    return Line(job.row, job.line, outcome, identifier, error, key, job.intent.id)
+
+
+def _total(reply: Reply, field: str) -> tuple[str, int] | None:
+    data = reply.data
+    if not field or not isinstance(data, dict):
+        return None
+    amount, currency = data.get(field), data.get("currency")
+    if not isinstance(amount, int) or not isinstance(currency, str):
+        return None
+    return currency, amount

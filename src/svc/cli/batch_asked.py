@@ -1,0 +1,86 @@
+"""What a batch was asked to do, and the file that it was given, understood."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from svc.batch.identity import Import, default_name
+from svc.batch.operations import Operation, named
+from svc.batch.reading import STDIN, format_of, read_bytes, rows_of
+from svc.batch.rows import Bad, Row
+from svc.batch.shaping import Shaper
+from svc.cli.session import Session
+from svc.client.intents_model import Scope
+from svc.errors import UsageError
+
+_ENDING = ".results.ndjson"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options of one `svc batch`.
+
+    Attributes:
+        size: requests at a time.
+        rate: requests in a second at most, or None.
+        name: of the list, or None for the file's path.
+    """
+
+    operation: str
+    file: str
+    size: int
+    in_order: bool
+    rate: float | None
+    results: str | None
+    force: bool
+    name: str | None
+    again: bool
+    raw_csv: bool
+
+    def results_path(self) -> Path:
+        """Where the results go: beside the file unless they were given a name of their own.
+
+        Raises:
+            UsageError: there is no file to lie beside.
+        """
+        if self.results is not None:
+            return Path(self.results).absolute()
+        if self.file == STDIN:
+            raise UsageError(
+                "The results of rows from standard input need a file.",
+                param="--results",
+                hint="Add --results FILE",
+            )
+        path = Path(self.file).resolve()
+        return path.with_name(path.name + _ENDING)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A file's rows for an operation.
+
+    Attributes:
+        what: the list that they are.
+        left_out: fields of the file that the operation does not take.
+    """
+
+    operation: Operation
+    what: Import
+    rows: list[Row | Bad]
+    left_out: tuple[str, ...]
+
+
+def understood(session: Session, asked: Asked, scope: Scope) -> Given:
+    """Reads the whole file, before anything is sent.
+
+    Raises:
+        UsageError: the operation, the file or its head is not what it should be.
+    """
+    operation = named(asked.operation)
+    stdin = session.streams.stdin
+    data = read_bytes(asked.file, stdin.buffer)
+    shaper = Shaper(operation)
+    form = format_of(asked.file, data)
+    rows = [shaper.shape(read) for read in rows_of(data, form, raw=asked.raw_csv)]
+    name = asked.name or default_name(asked.file, data)
+    what = Import(name, operation.name, scope)
+    return Given(operation, what, rows, tuple(shaper.left_out))

@@ -1,0 +1,96 @@
+"""The workers of a batch and what they share: pace, retry allowance, settings, key."""
+
+from collections.abc import Callable
+from typing import Final
+
+from svc.batch.desk import Desk
+from svc.batch.fleet import Fleet
+from svc.batch.pace import Pace, SharedQuota
+from svc.batch.plan import Plan
+from svc.batch.results import Results
+from svc.batch.run import Crew, Run
+from svc.cli.batch_asked import Asked, Given
+from svc.cli.batch_progress import Progress
+from svc.cli.session import Session
+from svc.client.client import AttemptRecord, Client
+from svc.client.intents import Intents
+from svc.client.prepared import checked_version
+from svc.client.proxies import chosen
+from svc.redaction import redact
+
+_LIMITED: Final = 429
+
+
+def put_together(
+    session: Session, asked: Asked, given: Given, todo: Plan, intents: Intents, results: Results
+) -> Run:
+    """Puts a run together; its workers start with it."""
+    settings, clock = session.settings, session.clock
+    version = settings.api_version
+    desk = Desk(
+        intents,
+        import_id=given.what.id,
+        scope=given.what.scope,
+        base_url=settings.base_url,
+        encoding=given.operation.call("x", {}).encoding,
+        api_version=None if version is None else checked_version(version),
+    )
+    pace, quota = Pace(clock, asked.rate), SharedQuota(len(todo.tasks))
+    size = max(1, min(asked.size, len(todo.tasks)))
+    fleet = Fleet(size, _connector(session, pace, quota), pace, clock)
+    crew = Crew(desk, fleet, results, quota, clock)
+    return Run(
+        todo,
+        given.operation,
+        crew,
+        size=size,
+        in_order=asked.in_order,
+        progress=_progress(session),
+    )
+
+
+def _progress(session: Session) -> Progress:
+    """A bar where a person watches stderr, else nothing."""
+    stderr = session.streams.stderr
+    watched = stderr.isatty() and session.env.get("TERM") != "dumb" and not session.out.quiet
+    width = session.streams.width(session.env)
+    return Progress(stderr if watched else None, session.clock, width)
+
+
+def _connector(session: Session, pace: Pace, quota: SharedQuota) -> Callable[[], Client]:
+    """Makes the function that makes a worker's client; keyring and settings are read here."""
+    settings, secret = session.settings, session.key.secret
+    proxy = chosen(settings.base_url, settings.proxy, session.env)
+    stderr = session.streams.stderr if session.given.everywhere.verbose else None
+
+    def attempted(record: AttemptRecord) -> None:
+        if record.status == _LIMITED:
+            pace.was_limited()
+        elif record.status is not None:
+            pace.went_through()
+        if stderr is not None:
+            stderr.write(_line(record))
+
+    def connect() -> Client:
+        return Client(
+            settings.base_url,
+            secret,
+            mode=settings.mode,
+            api_version=settings.api_version,
+            deadline_seconds=settings.max_time,
+            clock=session.clock,
+            auth=settings.auth,
+            on_attempt=attempted,
+            proxy=proxy,
+            ca_bundle=settings.ca_bundle,
+            quota=quota,
+        )
+
+    return connect
+
+
+def _line(record: AttemptRecord) -> str:
+    what = str(record.status) if record.status is not None else record.error
+    line = f"{record.method} {record.path}  attempt {record.attempt}  {what}"
+    line += f"  {record.milliseconds:.0f} ms  {record.request_id or ''}"
+    return redact(line.rstrip()) + "\n"

@@ -1,0 +1,220 @@
+"""What a batch says at its end: a summary for people or programs, and the error if there is one."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from svc.batch.plan import Plan
+from svc.batch.results import Line
+from svc.batch.tally import PROBLEMS_MAX, Money, Tally, money_planned
+from svc.cli.batch_asked import Given
+from svc.errors import (
+    ExitCode,
+    Forbidden,
+    LocalError,
+    PartlyDone,
+    ReplyContradiction,
+    SvcError,
+    Unauthorized,
+)
+from svc.money import format_amount
+
+if TYPE_CHECKING:
+    from svc.render.output import Output
+
+_OUTCOMES: Final = ("refused", "invalid", "unknown", "not_sent")
+_WORDS: Final = {"not_sent": "not sent"}
+_NEW_KEY: Final = "Give svc the new key, then run the same command again: done rows are skipped"
+_GO_ON: Final = "Run the same command again to go on: done rows are skipped"
+
+
+class Report:
+    """The end of one run."""
+
+    def __init__(self, given: Given, tally: Tally, results: Path) -> None:
+        self._given = given
+        self._tally = tally
+        self._results = results
+
+    def show(self, out: "Output") -> None:
+        """Prints the summary: on stderr for people, else one JSON document on stdout.
+
+        Raises:
+            LocalError: stdout cannot be written; what was done is said (promise R77).
+        """
+        if out.format == "human":
+            self._tell(out)
+            return
+        try:
+            out.value(self._data())
+        except OSError as error:
+            raise self._lost(error) from error
+
+    def error(self, failure: SvcError | None, stop: BaseException | None) -> SvcError | None:
+        """The error that the command ends with; None when every row is done."""
+        if failure is not None:
+            return failure
+        if isinstance(stop, ReplyContradiction):
+            return stop
+        tally, reason = self._tally, stop if isinstance(stop, SvcError) else None
+        if not tally.not_done:
+            return None
+        nothing = not (tally.done or tally.skipped or tally.counts["unknown"])
+        if reason is not None and nothing:
+            return reason
+        return self._partly(reason)
+
+    def _partly(self, stop: SvcError | None) -> PartlyDone:
+        tally = self._tally
+        why = f" The batch was stopped: {stop.message}" if stop is not None else ""
+        return PartlyDone(
+            f"{tally.not_done} of {tally.rows} rows are not done "
+            f"({_counted(tally, _OUTCOMES)}).{why}",
+            code=(stop.code if stop is not None else None) or "rows_failed",
+            request_id=stop.request_id if stop is not None else None,
+            retryable=stop is not None,
+            hint=self._hint(stop),
+        )
+
+    def _hint(self, stop: SvcError | None) -> str:
+        if isinstance(stop, Unauthorized | Forbidden):
+            return _NEW_KEY
+        if stop is not None or not self._tally.counts["invalid"] + self._tally.counts["refused"]:
+            return _GO_ON
+        return f"Correct the rows ({self._results.name} says why), then run the same command again"
+
+    def _data(self) -> dict[str, Any]:
+        tally = self._tally
+        return {
+            "operation": self._given.operation.name,
+            "import": self._given.what.id,
+            "name": self._given.what.name,
+            "rows": tally.rows,
+            "done": tally.done,
+            "skipped": tally.skipped,
+            **{outcome: tally.counts[outcome] for outcome in _OUTCOMES},
+            "totals": tally.money.as_data(),
+            "results": str(self._results),
+            "problems": _problems(tally.problems),
+        }
+
+    def _tell(self, out: "Output") -> None:
+        tally = self._tally
+        for line in tally.problems:
+            if line.error is not None:
+                out.note(
+                    f"line {line.line}: {_WORDS.get(line.outcome, line.outcome)}: {_why(line)}"
+                )
+        counts = _counted(tally, ("done", "skipped", *_OUTCOMES), every=True)
+        out.note(f"{self._given.operation.name}: {tally.rows} rows: {counts}")
+        if tally.money.rows:
+            out.note(f"Done now: {in_words(tally.money)}")
+        out.note(f"Results: {self._results}")
+
+    def _lost(self, error: OSError) -> LocalError:
+        why = (error.strerror or str(error)).lower()
+        lost = LocalError(
+            f"{self._tally.done} rows were done, but the summary could not be written: {why}.",
+            code="result_not_written",
+            outcome="done",
+            hint=f"The ids are in {self._results}",
+        )
+        if isinstance(error, BrokenPipeError):
+            lost.exit_code = ExitCode.BROKEN_PIPE
+        return lost
+
+
+def report_check(out: "Output", given: Given, todo: Plan) -> None:
+    """Says what a run would do (`--dry-run`).
+
+    Raises:
+        PartlyDone: some rows could not be sent.
+    """
+    money = money_planned(todo)
+    lines = [
+        Line(bad.number, bad.line, "invalid", error={"code": bad.code, "message": bad.message})
+        for bad in todo.bad
+    ]
+    if out.format == "human":
+        for line in lines[:PROBLEMS_MAX]:
+            out.note(f"line {line.line}: {_why(line)}")
+        out.note(_check_in_words(given, todo, money))
+    else:
+        out.value(_check_data(given, todo, money, lines))
+    if todo.bad:
+        raise PartlyDone(
+            f"{len(todo.bad)} of {todo.rows} rows cannot be sent. Nothing was sent.",
+            code="rows_invalid",
+            outcome="not_sent",
+            hint="Correct them, or run without --dry-run to send the others",
+        )
+
+
+def left_out_note(given: Given) -> str | None:
+    """Names the fields of the file that the operation does not take."""
+    if not given.left_out:
+        return None
+    return f"Not sent, for {given.operation.name} does not take them: {', '.join(given.left_out)}"
+
+
+def _check_data(given: Given, todo: Plan, money: Money, lines: list[Line]) -> dict[str, Any]:
+    return {
+        "operation": given.operation.name,
+        "import": given.what.id,
+        "name": given.what.name,
+        "rows": todo.rows,
+        "to_send": len(todo.tasks),
+        "skipped": len(todo.done),
+        "invalid": len(todo.bad),
+        "unknown": len(todo.stale),
+        "totals": money.as_data(),
+        "without_amount": money.unstated if given.operation.total else 0,
+        "problems": _problems(lines[:PROBLEMS_MAX]),
+    }
+
+
+def _check_in_words(given: Given, todo: Plan, money: Money) -> str:
+    parts = [f"{len(todo.tasks)} to send"]
+    for rows, words in (
+        (todo.done, "done before"),
+        (todo.bad, "invalid"),
+        (todo.stale, "with an unknown outcome, too old to send again"),
+    ):
+        if rows:
+            parts.append(f"{len(rows)} {words}")
+    text = f"{given.operation.name}: {todo.rows} rows: {', '.join(parts)}. Nothing was sent."
+    if todo.tasks and given.operation.total:
+        text += f"\nTo send: {in_words(money)}"
+    return text
+
+
+def in_words(money: Money) -> str:
+    """Amounts for people: `157.08 EUR (3 rows), 10 rows without a stated amount`."""
+    parts = []
+    for currency in sorted(money.rows):
+        count = money.rows[currency]
+        amount = format_amount(money.amounts[currency], currency)
+        parts.append(f"{amount} ({count} row{'s' if count > 1 else ''})")
+    if money.unstated:
+        parts.append(
+            f"{money.unstated} row{'s' if money.unstated > 1 else ''} without a stated sum"
+        )
+    return ", ".join(parts)
+
+
+def _counted(tally: Tally, outcomes: Iterable[str], *, every: bool = False) -> str:
+    counts = {**tally.counts, "skipped": tally.skipped}
+    found = ((counts.get(name, 0), _WORDS.get(name, name)) for name in outcomes)
+    return ", ".join(f"{count} {word}" for count, word in found if count or every)
+
+
+def _problems(lines: Iterable[Line]) -> list[dict[str, object]]:
+    return [
+        {"row": line.row, "line": line.line, "outcome": line.outcome, **(line.error or {})}
+        for line in lines
+    ]
+
+
+def _why(line: Line) -> str:
+    error = line.error or {}
+    return str(error.get("message") or error.get("code"))
