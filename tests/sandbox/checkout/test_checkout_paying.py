@@ -313,13 +313,15 @@ def test_challenge_of_a_paid_order_leads_to_the_end(shop: "Shop", path: Any) -> 
     assert reopened.location == path(order)
 
 
-@pytest.mark.parametrize("query", ["", "?card=", "?card=nothing"])
-def test_challenge_of_no_card_leads_back(shop: "Shop", path: Any, query: str) -> None:
-    """An address that somebody made up is no error."""
+@pytest.mark.parametrize("tag", ["", "nothing", "visa"])
+def test_only_challenged_cards_have_a_challenge(shop: "Shop", path: Any, tag: str) -> None:
+    """An address that somebody made up leads back; above all, "do not confirm" never pays."""
     order = shop.order()
-    assert shop.get(path(order) + "/challenge" + query).location == path(order)
+    assert shop.get(f"{path(order)}/challenge?card={tag}").location == path(order)
     fields = shop.get(path(order)).hidden("pay-card")
-    assert shop.send(path(order) + "/challenge", **fields).location == path(order)
+    forged = {**fields, "card": tag, "expiry": "12 / 39", "answer": "fail"}
+    assert shop.send(path(order) + "/challenge", **forged).location == path(order)
+    assert shop.payments(order) == []
 
 
 # --- banks ------------------------------------------------------------------------------------

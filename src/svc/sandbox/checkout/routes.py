@@ -81,7 +81,7 @@ class Checkout:
     async def challenge(self, request: Request) -> Response:
         """Shows the stand-in for the page of the card's bank."""
         here, query = await self._visit(request), request.query_params
-        card = trials.card(query.get("card", ""))
+        card = trials.challenged_card(query.get("card", ""))
         if card is None or not here.payable:
             return redirect(here.address.url())
         expiry, save = query.get("expiry", ""), query.get("save_card")
@@ -91,7 +91,7 @@ class Checkout:
         """Takes the shopper's answer to the card's bank."""
         form = await form_of(request)
         here = await self._visit(request, form)
-        card = trials.card(form.get("card", ""))
+        card = trials.challenged_card(form.get("card", ""))
         if card is None:
             return redirect(here.address.url())
         given = entries.filled(entries.read(form, here.today), card, form.get("expiry", ""))

@@ -5,6 +5,8 @@ from datetime import date
 from itertools import accumulate
 from typing import Final
 
+from svc.sandbox import cards
+
 _YEARS_GOOD: Final = 3
 _AMEX: Final = "37"
 
@@ -87,6 +89,7 @@ ACCOUNTS: Final = (
     TrialAccount("disputed", "Confirmed, disputed", "DE35370400440532013002"),
 )
 
+_PLAIN: Final = cards.Behaviour()
 _CARDS: Final = {card.tag: card for group in CARDS.values() for card in group}
 _BY_NUMBER: Final = {card.number: card for card in _CARDS.values()}
 _ACCOUNTS: Final = {account.tag: account for account in ACCOUNTS}
@@ -94,6 +97,12 @@ _ACCOUNTS: Final = {account.tag: account for account in ACCOUNTS}
 
 def card(tag: str) -> TrialCard | None:
     return _CARDS.get(tag)
+
+
+def challenged_card(tag: str) -> TrialCard | None:
+    """The test card of this name, if its bank asks the shopper first."""
+    found = card(tag)
+    return found if found and cards.BEHAVIOURS.get(found.number, _PLAIN).challenge else None
 
 
 def card_of_number(number: str) -> TrialCard | None:

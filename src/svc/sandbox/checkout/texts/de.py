@@ -74,7 +74,7 @@ TEXTS: Final = {
     "bank_yes": "Zahlung freigeben",
     "bank_no": "Zahlung verweigern",
     "back": "Abbrechen und zurück",
-    "stand_in": "Im Testmodus steht diese Seite für Ihre Bank.",
+    "stand_in": "Im Testmodus vertritt diese Seite Ihre Bank.",
     # the end
     "paid": "Vielen Dank. Ihre Zahlung ist abgeschlossen.",
     "paid_lead": "Wir haben {amount} für Ihre Bestellung erhalten.",
