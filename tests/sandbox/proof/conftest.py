@@ -1,0 +1,159 @@
+"""What the proofs share: a sandbox in memory, called over ASGI as fast as that goes.
+
+Its clock stands still, so that nothing happens by itself; `advance` moves it.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from svc.clock import ManualClock
+from svc.sandbox.create import create_app
+from svc.sandbox.delivery import Outgoing, Reply
+from svc.sandbox.times import parse
+
+START = "2026-10-01T09:00:00Z"
+Doc = dict[str, Any]
+JSON = (b"content-type", b"application/json")
+
+
+class Postman:
+    """Takes webhooks instead of a network, and says 200."""
+
+    async def send(self, outgoing: Outgoing) -> Reply:
+        return Reply(200, None, 1)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+KEYS = {"test": "sk_test_sandbox", "live": "sk_live_sandbox"}
+SHOPPERS = {"test": "pk_test_sandbox", "live": "pk_live_sandbox"}
+
+
+class Wire:
+    """A running sandbox; every call is a whole request through its ASGI interface."""
+
+    def __init__(self, **options: Any) -> None:
+        clock = ManualClock(parse(START).timestamp())
+        chosen = {"seed": 7, "real_clock": clock, "sender": Postman(), **options}
+        self.app = create_app(":memory:", **chosen)
+        self.calls = 0
+        self._runner = asyncio.Runner()
+        self._stack = AsyncExitStack()
+        self._runner.run(
+            self._stack.enter_async_context(self.app.router.lifespan_context(self.app))
+        )
+
+    def close(self) -> None:
+        try:
+            self._runner.run(self._stack.aclose())
+        finally:
+            self._runner.close()
+
+    def get(self, path: str, mode: str = "test") -> Doc:
+        """The object or list at a path; it must be there."""
+        status, shown = self.ask(path, mode)
+        assert status == 200, (path, shown)
+        return shown
+
+    def ask(self, path: str, mode: str) -> tuple[int, Doc]:
+        """A GET with the mode's secret key: the status and what was answered."""
+        return self.send("GET", path, None, KEYS[mode])
+
+    def post(self, path: str, body: Doc | None = None, mode: str = "test") -> tuple[int, Doc]:
+        """A POST with the mode's secret key: the status and what was answered."""
+        return self.send("POST", path, body or {}, KEYS[mode])
+
+    def control(self, path: str, body: Doc | None = None, mode: str = "test") -> tuple[int, Doc]:
+        """A control call."""
+        return self.send("POST", f"/_sandbox{path}", {**(body or {}), "mode": mode}, "")
+
+    def pay(self, body: Doc, mode: str = "test") -> tuple[int, Doc]:
+        """An attempt at the checkout, with the mode's publishable key."""
+        return self.send("POST", "/_sandbox/checkout/pay", body, SHOPPERS[mode])
+
+    def look(self, path: str) -> Doc:
+        """A control that only shows something."""
+        status, shown = self.send("GET", f"/_sandbox{path}", None, "")
+        assert status == 200, (path, shown)
+        return shown
+
+    def advance(self, **how: Any) -> Doc:
+        status, shown = self.send("POST", "/_sandbox/clock/advance", how, "")
+        assert status == 200, shown
+        return shown
+
+    def reset(self, seed: int, fixture: str | None = None) -> None:
+        chosen = {"seed": seed} if fixture is None else {"seed": seed, "fixture": fixture}
+        assert self.send("POST", "/_sandbox/reset", chosen, "")[0] == 200
+
+    def send(self, method: str, path: str, body: Doc | None, key: str) -> tuple[int, Doc]:
+        """One request; the answer's status and its body as JSON."""
+        status, raw = self.send_raw(method, path, body, key)
+        shown: Doc = json.loads(raw)
+        return status, shown
+
+    def send_raw(
+        self, method: str, path: str, body: Doc | None, key: str, *more: tuple[bytes, bytes]
+    ) -> tuple[int, bytes]:
+        """One request, with further header lines; the answer's status and bytes."""
+        self.calls += 1
+        return self._runner.run(self._exchange(method, path, body, key, more))
+
+    async def _exchange(
+        self,
+        method: str,
+        path: str,
+        body: Doc | None,
+        key: str,
+        more: tuple[tuple[bytes, bytes], ...],
+    ) -> tuple[int, bytes]:
+        path, _, query = path.partition("?")
+        lines = [(b"host", b"127.0.0.1"), (b"svc-sandbox", b"1"), *more]
+        if key:
+            lines.append((b"authorization", f"Bearer {key}".encode()))
+        payload = b""
+        if body is not None:
+            lines.append(JSON)
+            payload = json.dumps(body).encode()
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "path": path,
+            "root_path": "",
+            "query_string": query.encode(),
+            "scheme": "http",
+            "headers": lines,
+            "client": ("127.0.0.1", 50000),
+            "server": ("127.0.0.1", 4242),
+        }
+        sent: list[Any] = []
+
+        async def receive() -> Doc:
+            return {"type": "http.request", "body": payload, "more_body": False}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await self.app(scope, receive, send)
+        return sent[0]["status"], b"".join(part.get("body", b"") for part in sent[1:])
+
+
+@pytest.fixture
+def make_wire() -> Iterator[Any]:
+    """Makes sandboxes and closes them."""
+    made: list[Wire] = []
+
+    def make(**options: Any) -> Wire:
+        made.append(Wire(**options))
+        return made[-1]
+
+    yield make
+    for wire in made:
+        wire.close()
