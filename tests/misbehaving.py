@@ -68,13 +68,13 @@ class Server:
 
     def reset(self) -> Step:
         """Resets after reading the request."""
-        return self._reset
+        return self.reset_now
 
     def reset_unread(self) -> Step:
         """Resets as soon as the connection is there."""
 
         def step(sock: socket.socket) -> bool:
-            return self._reset(sock)
+            return self.reset_now(sock)
 
         self._early.add(step)
         return step
@@ -113,7 +113,9 @@ class Server:
         for thread in self._threads:
             thread.join(5)
 
-    def _reset(self, sock: socket.socket) -> bool:
+    @staticmethod
+    def reset_now(sock: socket.socket) -> bool:
+        """Makes the end of a connection a reset."""
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         return False
 

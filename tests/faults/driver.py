@@ -1,0 +1,109 @@
+"""Runs the real program with waits cut short, and with a death at a chosen point.
+
+    python driver.py '{"kill": "after_bytes", "nth": 1, "hurry": 50}' orders create ...
+
+The points are wrapped from outside: nothing in the program itself can be made to die.
+"""
+
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+POINTS = (
+    "before_intent",
+    "after_intent",
+    "after_connect",
+    "after_bytes",
+    "after_reply",
+    "before_outcome",
+)
+
+
+def main() -> None:
+    """Wraps what the orders name, then starts the program as `svc` starts it."""
+    orders = json.loads(sys.argv[1])
+    sys.argv = ["svc", *sys.argv[2:]]
+    if "hurry" in orders:
+        hurry(orders["hurry"])
+    if "kill" in orders:
+        arm(orders["kill"], orders.get("nth", 1))
+    if "full" in orders:
+        fill_disk(orders["full"])
+    from svc.__main__ import main as run
+
+    run()
+
+
+def hurry(times: float) -> None:
+    """Makes every wait so many times shorter."""
+    from svc.clock import SystemClock
+
+    SystemClock.sleep = lambda self, seconds: time.sleep(seconds / times)  # type: ignore[method-assign]
+
+
+def arm(point: str, nth: int) -> None:
+    """Kills this very process, as kill -9 does, the nth time that it comes to a point."""
+    from svc.client.intents import Intents
+    from svc.client.wire import sockets
+    from svc.client.wire.talk import Line
+
+    places: dict[str, tuple[Any, str, bool]] = {
+        "before_intent": (Intents, "record", False),
+        "after_intent": (Intents, "record", True),
+        "after_connect": (sockets, "connect", True),
+        "after_bytes": (Line, "_send", True),
+        "after_reply": (sockets.SocketWire, "exchange", True),
+        "before_outcome": (Intents, "settle", False),
+    }
+    owner, name, after = places[point]
+    setattr(owner, name, deadly(getattr(owner, name), nth, after=after))
+
+
+def deadly(function: Callable[..., Any], nth: int, *, after: bool) -> Callable[..., Any]:
+    """The same function, of which the nth call is the last thing that this process does."""
+    calls = 0
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls >= nth and not after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = function(*args, **kwargs)
+        if calls >= nth:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    return wrapped
+
+
+def fill_disk(when: str) -> None:
+    """Lets no file of this process grow any more: from the start, or once the intent is kept."""
+    from svc.client.intents import Intents
+
+    state = Path(os.environ["SVC_STATE_DIR"], "state.db-wal")
+
+    def fill() -> None:
+        size = state.stat().st_size if state.exists() else 0
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    if when == "before":
+        fill()
+        return
+    record = Intents.record
+
+    def recorded(*args: Any, **kwargs: Any) -> Any:
+        intent = record(*args, **kwargs)
+        fill()
+        return intent
+
+    Intents.record = recorded  # type: ignore[method-assign]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+"""Every POST operation of the program, as a command line."""
+
+from typing import Final
+
+OPERATIONS: Final = {
+    "create": ("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
+    "update": ("orders", "update", "ord_1", "--amount", "14900"),
+    "cancel": ("orders", "cancel", "ord_1", "--reason", "requested_by_customer"),
+    "capture": ("orders", "capture", "ord_1"),
+    "refund": ("refunds", "create", "--payment", "pay_1", "--amount", "4999"),
+    "payout": ("payouts", "create", "--amount", "10000", "--currency", "EUR", "--country", "DE"),
+    "quote": ("quotes", "create", "--currency", "EUR", "--country", "DE"),
+    "endpoint": ("webhook-endpoints", "create", "--url", "https://shop.example/hook"),
+    "evidence": ("disputes", "update", "dp_1", "--tracking-number", "1Z999", "--submit"),
+    "accept": ("disputes", "accept", "dp_1"),
+    "raw": ("post", "/v1/gift_cards", "-d", "amount:=500"),
+}
+
+
+def command(operation: str, mark: str) -> tuple[str, ...]:
+    """The command line of an operation, with a mark in its body that the ledger knows it by."""
+    return (*OPERATIONS[operation], "-d", f"metadata[note]={mark}")
