@@ -63,6 +63,11 @@ class Keeper:
             self._timer.cancel()
         self._thread.shutdown()
 
+    @property
+    def idle(self) -> bool:
+        """True when no delivery waits to be kept."""
+        return not self._told and self._running is None
+
     def _has_work(self) -> bool:
         return bool(self._batch.arrivals or self._batch.attempts or self._batch.settled)
 

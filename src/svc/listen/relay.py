@@ -144,7 +144,7 @@ class Relay:
         """Lets the events that came with the awaited one arrive as well."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._plan.manner.seconds):
-                while not self._dispatcher.idle:  # noqa: ASYNC110  at the end only, and bounded
+                while not (self._keeper.idle and self._dispatcher.idle):  # noqa: ASYNC110  bounded
                     await asyncio.sleep(_LOOK_SECONDS)
 
     async def _chores(self) -> None:
