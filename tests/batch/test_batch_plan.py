@@ -1,0 +1,309 @@
+"""What a second run does with the rows of the first: the rules of `batch.identity` (R16, R4)."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc.batch.desk import Desk
+from svc.batch.fleet import Job
+from svc.batch.identity import Import, default_name, key_of
+from svc.batch.ledger import Ledger
+from svc.batch.operations import named
+from svc.batch.plan import Plan, plan
+from svc.batch.repeats import refuse_repeats
+from svc.batch.rows import Bad, BadRow, Read, Row
+from svc.batch.shaping import Shaper
+from svc.client import refunds
+from svc.client.intents import Intents
+from svc.client.intents_leases import Leases
+from svc.client.intents_model import Asked, Scope, Settled
+from svc.client.prepared import prepare
+from svc.clock import ManualClock
+from svc.errors import Conflict
+from svc.journal import State
+from svc.origin import BaseUrl
+
+BASE = BaseUrl.parse("https://api.example.com")
+SCOPE = Scope("default", "test", str(BASE), "sk_test_…ary1")
+LIST = Import("/a/refunds.csv", "refunds.create", SCOPE)
+HOUR = 3600
+
+
+def rows(*amounts: int | str) -> list[Row | Bad]:
+    """Refunds of one payment by amount; a text is a row that cannot be read."""
+    shaper = Shaper(named("refunds.create"))
+    return [
+        shaper.shape(
+            Read(
+                number,
+                number + 1,
+                {"payment": "pay_1", "amount": amount}
+                if isinstance(amount, int)
+                else BadRow(amount),
+            )
+        )
+        for number, amount in enumerate(amounts, 1)
+    ]
+
+
+class Journal:
+    """A list's requests in a real state database, and what a file would do to it."""
+
+    def __init__(self, state: State, leases: Leases, clock: ManualClock) -> None:
+        self.clock = clock
+        self.leases = leases
+        self.intents = Intents(lambda: state, leases, clock)
+        self.ledger = Ledger(state, leases, clock)
+
+    def plan(self, *amounts: int | str, what: Import = LIST) -> Plan:
+        known = self.intents.list(batch=what.id)
+        return plan(what.id, rows(*amounts), known, now=self.clock.now())
+
+    def record(self, todo: Plan, what: Import = LIST) -> list[Job]:
+        desk = Desk(
+            self.intents,
+            import_id=what.id,
+            scope=SCOPE,
+            base_url=BASE,
+            encoding="json",
+            api_version=None,
+        )
+        jobs, lines = desk.record(todo.tasks)
+        assert lines == []
+        return jobs
+
+    def run(self, ends: dict[int, Settled | None], what: Import = LIST) -> list[str]:
+        """Sends a row for each amount and lets it end so; gives the keys that were used."""
+        jobs = self.record(self.plan(*ends, what=what), what)
+        by_amount = dict(zip(ends, jobs, strict=True))
+        settled = [(by_amount[amount].intent, end) for amount, end in ends.items() if end]
+        self.intents.settle_many(settled)
+        self.leases.close()  # the process has ended
+        return [job.intent.stored.idempotency_key for job in jobs]
+
+
+DONE = Settled("done", 200, "rf_1")
+REFUSED = Settled("refused", 400, None, None, "amount_too_large")
+LIMITED = Settled("not_sent", 429, None, None, "rate_limit")
+UNKNOWN = Settled("unknown")
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    clock = ManualClock()
+    with (
+        State.open(tmp_path / "state" / "state.db", clock=clock) as state,
+        closing(Leases(tmp_path / "state" / "senders")) as leases,
+    ):
+        yield Journal(state, leases, clock)
+
+
+def sent(todo: Plan) -> list[tuple[int, str]]:
+    """Amount and key of every row that is to be sent."""
+    return [(task.row.amount or 0, task.key) for task in todo.tasks]
+
+
+def numbers(found: Any) -> list[int]:
+    return [one.row.number for one in found]
+
+
+def test_a_key_is_made_of_list_content_and_ordinal_alone(journal: Journal) -> None:
+    """R16: the same file gives the same keys on any machine; every part of it counts."""
+    first, again = journal.plan(100, 200, 100), journal.plan(100, 200, 100)
+    assert sent(first) == sent(again)
+    keys = [key for _, key in sent(first)]
+    assert len(set(keys)) == 3
+    assert all(len(key) == 36 and key[14] == "8" for key in keys)
+    other = Import("/a/refunds.csv", "refunds.create", SCOPE._replace(mode="live"))
+    assert not {key for _, key in sent(journal.plan(100, 200, what=other))} & set(keys)
+
+
+def test_a_list_is_known_by_its_file_or_its_name() -> None:
+    """Not by its contents, which change between two runs; what is piped in has no other name."""
+    assert default_name("/a/../b/x.csv", b"1") == default_name("/b/x.csv", b"2")
+    assert default_name("-", b"1") != default_name("-", b"2")
+    assert default_name("-", b"1") == default_name("-", b"1")
+    ids = {
+        Import(name, operation, scope).id
+        for name in ("a", "b")
+        for operation in ("refunds.create", "payouts.create")
+        for scope in (SCOPE, SCOPE._replace(profile="shop"), SCOPE._replace(base_url="x"))
+    }
+    assert len(ids) == 12
+    assert Import("a", "refunds.create", SCOPE._replace(key_hint="new")).id in ids
+    assert all(one.startswith("imp_") and len(one) == 24 for one in ids)
+    assert key_of("imp_1", b"x", 0) != key_of("imp_1", b"x", 1)
+
+
+def test_done_rows_are_skipped_wherever_they_stand(journal: Journal) -> None:
+    """Rows added, inserted, taken out or in another order: nothing is done twice."""
+    journal.run({100: DONE, 200: DONE, 300: DONE})
+    todo = journal.plan(50, 300, 100, 400)
+    assert [amount for amount, _ in sent(todo)] == [50, 400]
+    assert numbers(todo.done) == [2, 3]
+
+
+def test_a_corrected_row_is_a_new_request(journal: Journal) -> None:
+    """R12: a row that was refused or unreadable is closed; its correction has a key of its own."""
+    (done, refused) = journal.run({100: DONE, 200: REFUSED})
+    todo = journal.plan(100, 201, 300)
+    assert numbers(todo.done) == [1]
+    assert [amount for amount, _ in sent(todo)] == [201, 300]
+    assert not {key for _, key in sent(todo)} & {done, refused}
+
+
+def test_a_refused_row_that_is_run_again_unchanged_gets_a_new_key(journal: Journal) -> None:
+    """R12: the service may keep a refusal under its key; the cause may have gone by now."""
+    (refused,) = journal.run({100: REFUSED})
+    (again,) = journal.run({100: REFUSED})
+    ((_, third),) = sent(journal.plan(100))
+    assert len({refused, again, third}) == 3
+
+
+@pytest.mark.parametrize("end", [None, UNKNOWN, LIMITED, Settled("not_sent", 401)])
+def test_a_row_whose_end_is_open_keeps_its_key(journal: Journal, end: Settled | None) -> None:
+    """R11, R16, row 64: unknown, interrupted, turned away and unsent rows go under their own key."""
+    (key,) = journal.run({100: end})
+    assert sent(journal.plan(100)) == [(100, key)]
+    assert journal.run({100: DONE}) == [key]
+    assert numbers(journal.plan(100).done) == [1]
+
+
+def test_a_key_that_the_service_knows_otherwise_is_never_exchanged(journal: Journal) -> None:
+    """A second key for the same row could do it twice."""
+    (key,) = journal.run({100: Settled("refused", 400, None, None, "idempotency_key_reused")})
+    assert sent(journal.plan(100)) == [(100, key)]
+
+
+def test_equal_rows_are_as_many_requests(journal: Journal) -> None:
+    """Two equal rows are two refunds; a third one added later is one more."""
+    jobs = journal.record(journal.plan(100, 100))
+    assert len({job.intent.stored.idempotency_key for job in jobs}) == 2
+    journal.intents.settle_many([(job.intent, DONE) for job in jobs])
+    todo = journal.plan(100, 100, 100)
+    assert (len(todo.done), len(todo.tasks)) == (2, 1)
+
+
+def test_of_equal_rows_the_one_that_was_done_counts_first(journal: Journal) -> None:
+    """One of two was refused and is taken out of the file: the other one is done, not sent."""
+    first, second = journal.record(journal.plan(100, 100))
+    journal.intents.settle_many([(first.intent, REFUSED), (second.intent, DONE)])
+    todo = journal.plan(100)
+    assert (len(todo.done), len(todo.tasks)) == (1, 0)
+
+
+def test_an_unknown_row_that_left_the_file_stops_everything(journal: Journal) -> None:
+    """A corrected row next to one that may have been carried out would be both."""
+    journal.run({100: DONE, 200: UNKNOWN})
+    with pytest.raises(Conflict) as caught:
+        journal.plan(100, 201)
+    error = caught.value
+    assert (error.exit_code, error.code, error.outcome) == (6, "rows_unresolved", "not_sent")
+    assert "svc requests resume rq_" in (error.hint or "")
+    journal.intents.forget(error.request or "")
+    assert [amount for amount, _ in sent(journal.plan(100, 201))] == [201]
+
+
+def test_a_forgotten_row_has_its_old_key(journal: Journal) -> None:
+    """Within 24 hours the service itself then keeps it from being done twice."""
+    (key,) = journal.run({100: UNKNOWN})
+    journal.intents.forget(journal.intents.list()[0].id)
+    assert sent(journal.plan(100)) == [(100, key)]
+
+
+@pytest.mark.parametrize("hours", [23, -1])
+def test_an_unknown_row_is_not_sent_after_23_hours(journal: Journal, hours: int) -> None:
+    """R4: nor with a clock that runs behind; it is reported with where to look."""
+    journal.run({100: UNKNOWN, 200: DONE})
+    journal.clock.advance(hours * HOUR)
+    todo = journal.plan(100, 200, 300)
+    assert numbers(todo.stale) == [1]
+    assert [amount for amount, _ in sent(todo)] == [300]
+    assert "svc payments retrieve pay_1" in (todo.stale[0].error.hint or "")
+
+
+def test_rows_that_were_never_carried_out_may_be_old(journal: Journal) -> None:
+    """R4 is about rows that may have been: this one starts its 24 hours anew."""
+    journal.run({100: Settled("not_sent")})
+    journal.clock.advance(100 * HOUR)
+    assert len(journal.plan(100).tasks) == 1
+
+
+def test_bad_rows_are_neither_sent_nor_in_the_way(journal: Journal) -> None:
+    """Row 66: the others go on."""
+    todo = journal.plan(100, "no JSON", 200)
+    assert [bad.number for bad in todo.bad] == [2]
+    assert (len(todo.tasks), todo.rows) == (2, 3)
+
+
+# --- other lists --------------------------------------------------------------------------------
+
+COPY = Import("/a/refunds-copy.csv", "refunds.create", SCOPE)
+
+
+def check_repeats(journal: Journal, *amounts: int, again: bool = False) -> None:
+    todo = journal.plan(*amounts, what=COPY)
+    refuse_repeats(journal.ledger, COPY, todo.fresh, again=again)
+
+
+def test_a_copy_of_a_list_is_not_run_a_second_time_unasked(journal: Journal) -> None:
+    """Equal rows in another file stop the batch, with both ways on."""
+    journal.ledger.begin(LIST)
+    journal.run({100: DONE, 200: DONE, 300: REFUSED})
+    with pytest.raises(Conflict) as caught:
+        check_repeats(journal, 100, 200, 301)
+    error = caught.value
+    assert (error.exit_code, error.code) == (6, "rows_repeated")
+    assert "2 of 3 rows" in error.message
+    assert "--import '/a/refunds.csv'" in (error.hint or "")
+    assert "--again" in (error.hint or "")
+    check_repeats(journal, 100, 200, 301, again=True)
+    check_repeats(journal, 300, 301)
+
+
+def test_rows_of_the_list_itself_are_no_repetition(journal: Journal) -> None:
+    """What this list has sent before is not looked for elsewhere."""
+    journal.ledger.begin(LIST)
+    journal.run({100: DONE})
+    check_repeats(journal, 100, again=True)
+    journal.run({100: DONE}, what=COPY)
+    check_repeats(journal, 100)
+
+
+def test_an_unresolved_equal_request_elsewhere_always_stops(journal: Journal) -> None:
+    """R5: not even --again gives a second key to what may have been carried out."""
+    journal.run({100: UNKNOWN})
+    with pytest.raises(Conflict, match="whose outcome is not known") as caught:
+        check_repeats(journal, 100, again=True)
+    assert caught.value.code == "request_unresolved"
+
+
+def test_an_unresolved_single_command_stops_an_equal_row(journal: Journal) -> None:
+    """R5: `svc refunds create` was interrupted; the file says the same."""
+    call = refunds.create({"amount": 100, "payment": "pay_1"})
+    prepared = prepare(call, BASE, new_key=lambda: "key-1")
+    journal.intents.record(Asked(call, prepared, SCOPE))
+    with pytest.raises(Conflict, match="request of a single command"):
+        check_repeats(journal, 100)
+
+
+def test_one_process_at_a_time_runs_a_list(journal: Journal, tmp_path: Path) -> None:
+    """R69: two runs would send the same keys at once; a dead one is in nobody's way."""
+    path = tmp_path / "state" / "state.db"
+    with (
+        State.open(path, clock=journal.clock) as state,
+        closing(Leases(tmp_path / "state" / "senders")) as leases,
+    ):
+        other = Ledger(state, leases, journal.clock)
+        journal.ledger.begin(LIST)
+        with pytest.raises(Conflict, match="Another process is running this list") as caught:
+            other.begin(LIST)
+        assert caught.value.exit_code == 6
+        other.begin(COPY)
+        journal.leases.close()
+        other.begin(LIST)
+        other.end(LIST)
+        journal.ledger.begin(LIST)

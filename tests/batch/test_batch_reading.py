@@ -1,0 +1,225 @@
+"""Rows of a file: CSV with bracket paths, NDJSON, and what makes a row or a file bad."""
+
+import json
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc.batch.reading import SIZE_MAX, format_of, read_bytes, rows_of
+from svc.batch.rows import BadRow, Read
+from svc.errors import UsageError
+from svc.render.csv_text import cell, row
+
+
+def csv_rows(text: str | bytes, *, raw: bool = False) -> list[Read]:
+    data = text if isinstance(text, bytes) else text.encode()
+    return list(rows_of(data, "csv", raw=raw))
+
+
+def given_by(head: str, *lines: str, raw: bool = False) -> Any:
+    """The fields of the first row under a head."""
+    (first, *_) = csv_rows("\n".join((head, *lines)), raw=raw)
+    return first.given
+
+
+def complaint(head: str, *lines: str) -> str:
+    bad = given_by(head, *lines)
+    assert isinstance(bad, BadRow)
+    return bad.message
+
+
+def test_columns_are_bracket_paths() -> None:
+    """Interface section 5: `shipping[country]`, `items[0][name]`; names come in alphabetical order."""
+    found = given_by(
+        "currency,amount,shipping[country],items[1][name],items[0][quantity],items[0][name]",
+        "EUR,12900,DE,Hat,2,Coat",
+    )
+    assert json.dumps(found) == json.dumps(
+        {
+            "amount": 12900,
+            "currency": "EUR",
+            "items": [{"name": "Coat", "quantity": 2}, {"name": "Hat"}],
+            "shipping": {"country": "DE"},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "value"),
+    [
+        ("amount", "12900", 12900),
+        ("amount", " 12900 ", 12900),
+        ("items[0][quantity]", "3", [{"quantity": 3}]),
+        ("items[0][unit_amount]", "0", [{"unit_amount": 0}]),
+        ("shipping_amount", "500", 500),
+        ("submit", "TRUE", True),
+        ("submit", "false", False),
+        ("reason", "12", "12"),
+        ("shipping[postal_code]", "01067", {"postal_code": "01067"}),
+        ("metadata[amount]", "12", {"amount": "12"}),
+        ("anything", "1.5", "1.5"),
+        ("anything:=", "1.5", 1.5),
+        ("anything:=", "null", None),
+        ("reason:=", '""""""', ""),
+        ("items", '"[{""name"": ""Coat""}]"', [{"name": "Coat"}]),
+        ("metadata", '"{""ref"": ""A""}"', {"ref": "A"}),
+    ],
+)
+def test_the_column_says_the_type(column: str, text: str, value: object) -> None:
+    """Documented whole numbers and booleans, JSON where it is asked for, else text as it is."""
+    found = given_by(column, text)
+    assert found[column.removesuffix(":=").partition("[")[0]] == value
+
+
+def test_an_empty_cell_leaves_its_field_out() -> None:
+    """Fewer items than columns is no error; a gap between items is one."""
+    head = "amount,reason,items[0][name],items[1][name]"
+    assert given_by(head, "5,,Coat,") == {"amount": 5, "items": [{"name": "Coat"}]}
+    assert given_by(head, ",,,") == {}
+    assert complaint(head, "5,,,Hat") == "items leaves a position empty"
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "said"),
+    [
+        ("amount", "129.00", "129.00 with two decimals is 12900 in minor units"),
+        ("amount,currency", "129.00,EUR", "129.00 EUR is 12900 in minor units"),
+        ("amount,currency", "15.000,KWD", "15.000 KWD is 15000 in minor units"),
+        ("amount,currency", "15.5,JPY", "such as 12900 for 129.00 EUR"),
+        ("amount", '"1,290"', "amount '1,290' is not a whole number"),
+        ("amount", "1e3", "amount '1e3' is not a whole number"),
+        ("amount", "9" * 30, "is not a whole number"),
+        ("items[0][quantity]", "1.0", "items[0][quantity] '1.0' is not a whole number"),
+        ("submit", "yes", "submit 'yes' is neither true nor false"),
+        ("a,b", "1", "it has 1 cells, the head has 2"),
+        ("a,b", "1,2,3", "it has 3 cells, the head has 2"),
+        ("a,", "1,2", "a cell stands under no name"),
+        ("a:=", "{", "a is not valid JSON"),
+        ("a:=", '"{""k"":1,""k"":2}"', "the key 'k' stands twice"),
+        ("a:=", "NaN", "NaN is not a JSON number"),
+        ("a:=", "[" * 100_000, "a is nested too deeply"),
+    ],
+)
+def test_a_bad_cell_makes_a_bad_row(head: str, line: str, said: str) -> None:
+    """The message names the column, and the right number where it can be told."""
+    assert said in complaint(head, line)
+
+
+def test_a_bad_row_does_not_stop_the_others() -> None:
+    """Every row has its number and the line that it begins on, also after cells of two lines."""
+    rows = csv_rows('amount,reason\n1,"two\nlines"\n\nx,bad\n3,\n')
+    assert [(one.number, one.line) for one in rows] == [(1, 2), (2, 5), (3, 6)]
+    assert rows[0].given == {"amount": 1, "reason": "two\nlines"}
+    assert isinstance(rows[1].given, BadRow)
+    assert rows[2].given == {"amount": 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "The file has no head"),
+        ("\n\n", "The file has no head"),
+        (",,\n1,2,3", "The file has no head"),
+        ("amount,amount\n", "stands twice"),
+        ("shipping,shipping[country]\n", "stands twice, or goes through another"),
+        ("shipping[country],shipping\n", "stands twice, or goes through another"),
+        ("shipping[country\n", "is no bracket path"),
+        ("a[]\n", "is no bracket path"),
+        ("items[1][name]\n", "leave out a position"),
+        ('a,b\n1,"2\n3,4\n', "no valid CSV from line 2 on"),
+        ('a,b\n1,2\n1,"2"x\n', "no valid CSV from line 3 on"),
+    ],
+)
+def test_a_file_that_cannot_be_trusted_is_refused_whole(text: str, said: str) -> None:
+    """A broken head or a quote that never closes: exit 2, nothing is sent."""
+    with pytest.raises(UsageError) as caught:
+        csv_rows(text)
+    assert said in caught.value.message
+
+
+def test_text_that_is_not_utf8_is_refused_with_its_line() -> None:
+    """A spreadsheet's own code page would put wrong names on customs papers."""
+    with pytest.raises(UsageError) as caught:
+        csv_rows("name\nok\nJäger\n".encode("latin-1"))
+    assert caught.value.message == "Line 3 of the file is not UTF-8 text."
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_spreadsheets_of_all_countries_are_read(mark: str) -> None:
+    """The separator is the one in the head; a byte order mark and CR LF are no part of a cell."""
+    (one,) = csv_rows(b"\xef\xbb\xbf" + f"payment{mark}amount\r\npay_1{mark}5\r\n".encode())
+    assert one.given == {"payment": "pay_1", "amount": 5}
+
+
+@given(st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=4))
+def test_exported_text_comes_back_exactly(texts: list[str]) -> None:
+    """R64: what `cell` defused is what the row holds."""
+    head = row([f"metadata[k{index}]" for index in range(len(texts))])
+    line = row([cell(text) for text in texts])
+    assert given_by((head + line).rstrip("\r\n")) == {
+        "metadata": {f"k{index}": text for index, text in enumerate(texts)}
+    }
+
+
+def test_raw_cells_stay_as_they_are() -> None:
+    """An export of `--raw-csv` holds formulas, and quotes that are no protection."""
+    assert given_by("reason", "=1+1", raw=True) == {"reason": "=1+1"}
+    assert given_by("reason", "'=1+1", raw=True) == {"reason": "'=1+1"}
+    assert given_by("reason", "'=1+1") == {"reason": "=1+1"}
+
+
+def test_lines_of_json_are_rows() -> None:
+    """Blank lines are none; numbers keep their spelling; a bad line is a bad row."""
+    data = b'{"amount": 5, "x": 1.50}\r\n\n[1]\n{"a":1,"a":2}\n{"a":\n"text"\n{"amount":6}'
+    rows = list(rows_of(data, "ndjson", raw=False))
+    assert [(one.number, one.line) for one in rows] == [
+        (1, 1),
+        (2, 3),
+        (3, 4),
+        (4, 5),
+        (5, 6),
+        (6, 7),
+    ]
+    assert rows[0].given["amount"] == 5  # type: ignore[index]
+    assert str(rows[0].given["x"]) == "1.50"  # type: ignore[index]
+    said = [one.given.message for one in rows if isinstance(one.given, BadRow)]
+    assert said[0] == "it is no JSON object; one object a line: jq -c '.[]' FILE"
+    assert "the key 'a' stands twice" in said[1]
+    assert "it is not valid JSON at column" in said[2]
+    assert said[3] == "it is no JSON object"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "form"),
+    [
+        ("a.csv", b"{", "csv"),
+        ("a.CSV", b"", "csv"),
+        ("a.ndjson", b"amount\n1", "ndjson"),
+        ("a.jsonl", b"", "ndjson"),
+        ("a.txt", b' \n{"a":1}', "ndjson"),
+        ("a", b"amount\n1", "csv"),
+        ("-", b"amount\n1", "ndjson"),
+    ],
+)
+def test_the_ending_says_the_format(name: str, data: bytes, form: str) -> None:
+    """Else the first character does; standard input is NDJSON."""
+    assert format_of(name, data) == form
+
+
+def test_files_are_read_whole_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`-` is standard input; what is missing or too large is a mistake of use."""
+    assert read_bytes("-", BytesIO(b"x")) == b"x"
+    (tmp_path / "a.csv").write_bytes(b"y")
+    assert read_bytes(str(tmp_path / "a.csv"), BytesIO()) == b"y"
+    with pytest.raises(UsageError, match="cannot be read: no such file"):
+        read_bytes(str(tmp_path / "b.csv"), BytesIO())
+    with pytest.raises(UsageError, match="cannot be read: is a directory"):
+        read_bytes(str(tmp_path), BytesIO())
+    monkeypatch.setattr("svc.batch.reading.SIZE_MAX", 3)
+    assert SIZE_MAX > 3
+    with pytest.raises(UsageError, match="is over"):
+        read_bytes("-", BytesIO(b"four"))

@@ -1,0 +1,158 @@
+"""The results file: whole lines, one a row, never over something else (promises R16, R65, R66)."""
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc.batch.results import Line, Results
+from svc.errors import LocalError
+
+OURS = "imp_ours"
+
+
+def line(row: int, outcome: str = "done", **more: Any) -> Line:
+    return Line(row, row + 1, outcome, **more)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(text) for text in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "out").mkdir()
+    return tmp_path / "out" / "r.ndjson"
+
+
+def test_a_finished_file_has_every_row_once_in_order(path: Path) -> None:
+    """R16: whatever order rows end in."""
+    with Results(path, OURS) as results:
+        results.check(force=False)
+        results.begin([line(2, id="rf_2"), line(5, "invalid", error={"code": "x"})])
+        results.add([line(4), line(1)])
+        results.add([])
+        results.add([line(3, "unknown", idempotency_key="k", request="rq_1")])
+        assert [one["row"] for one in read(path)] == [2, 5, 4, 1, 3]
+        results.finish()
+    found = read(path)
+    assert [one["row"] for one in found] == [1, 2, 3, 4, 5]
+    assert found[2] == {
+        "import": OURS,
+        "row": 3,
+        "line": 4,
+        "outcome": "unknown",
+        "id": None,
+        "error": None,
+        "idempotency_key": "k",
+        "request": "rq_1",
+    }
+    assert [one["id"] for one in found] == [None, "rf_2", None, None, None]
+
+
+def test_a_reader_never_sees_half_a_line(path: Path) -> None:
+    """R66: at every moment the file is as it was, or ends with a whole line."""
+    with Results(path, OURS) as results:
+        results.begin([])
+        for row in range(50):
+            results.add([line(row)])
+            text = path.read_text()
+            assert text.endswith("\n")
+            assert len(text.splitlines()) == row + 1
+
+
+def test_a_killed_run_leaves_what_had_ended(path: Path) -> None:
+    """The next one puts a whole file in its place, and no temporary file is left."""
+    killed = Results(path, OURS)
+    killed.begin([])
+    killed.add([line(1)])
+    (path.parent / f".{path.name}.part").write_text("half")
+    assert killed._file is not None
+    killed._file.close()  # the process has ended
+    with Results(path, OURS) as results:
+        results.check(force=False)
+        results.begin([line(1, id="rf_1")])
+        results.finish()
+    assert [one["id"] for one in read(path)] == ["rf_1"]
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def test_the_file_is_the_users_own(path: Path) -> None:
+    """R66: 0600, whatever the umask."""
+    with Results(path, OURS) as results:
+        results.begin([])
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "text", ["precious", '{"import": "imp_other", "row": 1}\n', "[1]\n", "\x00"]
+)
+def test_something_else_is_not_overwritten(path: Path, text: str) -> None:
+    """R65: an existing file needs --force; nothing was sent and nothing is changed."""
+    path.write_text(text)
+    with (
+        Results(path, OURS) as results,
+        pytest.raises(LocalError, match="holds something else") as caught,
+    ):
+        results.check(force=False)
+    assert caught.value.exit_code == 10
+    assert path.read_text() == text
+    with Results(path, OURS) as results:
+        results.check(force=True)
+        results.begin([])
+    assert path.read_text() == ""
+
+
+def test_an_empty_file_and_our_own_are_continued(path: Path) -> None:
+    """What a run was killed in the middle of."""
+    path.touch()
+    Results(path, OURS).check(force=False)
+    path.write_text(json.dumps({"import": OURS}) + "\n")
+    Results(path, OURS).check(force=False)
+
+
+def test_links_are_refused(tmp_path: Path) -> None:
+    """R65: neither the file nor its folder may be a symbolic link, with --force neither."""
+    target = tmp_path / "target"
+    target.write_text("precious")
+    (tmp_path / "link").symlink_to(target)
+    with pytest.raises(LocalError, match="no plain file"):
+        Results(tmp_path / "link", OURS).check(force=True)
+    (tmp_path / "real").mkdir()
+    (tmp_path / "folder").symlink_to(tmp_path / "real")
+    with pytest.raises(LocalError, match="not a folder of its own"):
+        Results(tmp_path / "folder" / "r", OURS).check(force=True)
+    assert target.read_text() == "precious"
+
+
+def test_a_folder_that_is_missing_is_said_before_anything_is_sent(tmp_path: Path) -> None:
+    """Row 67: exit 10."""
+    with pytest.raises(LocalError, match="no such file or directory"):
+        Results(tmp_path / "none" / "r", OURS).check(force=False)
+
+
+def test_a_full_disk_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row 67: what was there stays whole, and no temporary file is left."""
+    path.write_text(json.dumps({"import": OURS, "row": 1}) + "\n")
+
+    def full(_: int) -> None:
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr("svc.batch.results.os.fsync", full)
+    with pytest.raises(LocalError, match="no space left"), Results(path, OURS) as results:
+        results.begin([line(1), line(2)])
+    assert len(read(path)) == 1
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def test_hostile_text_cannot_act_on_a_terminal(path: Path) -> None:
+    """R61: the service's words are escaped, and come back whole."""
+    words = "\x1b]52;c;x\x07 \u202e"
+    with Results(path, OURS) as results:
+        results.begin([line(1, "refused", error={"message": words})])
+    assert path.read_text().isascii()
+    assert "\x1b" not in path.read_text()
+    assert read(path)[0]["error"]["message"] == words
