@@ -175,6 +175,8 @@ def test_pages_are_followed_and_counted(svc: Svc, sandbox: Sandbox) -> None:
     assert [json.loads(line)["id"] for line in lines] == newest_first
     page = svc("orders", "list", "--limit", "2", "-o", "human")
     assert f"svc orders list --limit 2 -o human --starting-after {newest_first[1]}" in page.out
+    raw = svc("get", "/v1/orders", "--param", "limit=2", "-o", "human")
+    assert f"--param limit=2 -o human --param starting_after={newest_first[1]}" in raw.out
     rest = svc("orders", "list", "--starting-after", newest_first[1], "-o", "id")
     assert rest.out.split() == newest_first[2:]
 

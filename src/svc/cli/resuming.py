@@ -2,7 +2,6 @@
 
 from svc.cli.confirm import confirm_money, confirm_other_key
 from svc.cli.journalled import deliver, journal, not_sent
-from svc.cli.sending import show_reply
 from svc.cli.session import Session
 from svc.client.call import Body
 from svc.client.intents_model import Intent
@@ -34,7 +33,7 @@ def resume_request(session: Session, identifier: str) -> None:
             except LocalError as error:
                 raise not_sent(error) from error
             sent = deliver(session, client, intents, intent, (call, prepared))
-            show_reply(session, out, sent.reply)
+            out.one(sent.reply.text, sent.reply.data)
         if sent.unsaved is not None:
             raise sent.unsaved
 

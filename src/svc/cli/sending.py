@@ -23,7 +23,7 @@ def send_read(session: Session, call: Call) -> None:
     out = session.out  # made first: a wrong --query must be refused before anything is sent
     with session.client() as client:
         reply = client.send(call)
-    show_reply(session, out, reply)
+    show_reply(session, out, call, reply)
 
 
 def send_write(
@@ -59,7 +59,7 @@ def send_write(
             idempotency_key=asked.idempotency_key,
             new_request=asked.new_request,
         )
-        show_reply(session, out, _settled(session, client, sent.reply, settles))
+        show_reply(session, out, call, _settled(session, client, sent.reply, settles))
     if sent.unsaved is not None:
         raise sent.unsaved
 
@@ -91,11 +91,11 @@ def send_list(session: Session, make: MakeCall, filters: Mapping[str, str]) -> N
         out.stream(_objects(client, call, asked.max))
 
 
-def show_reply(session: Session, out: "Output", reply: "Reply") -> None:
+def show_reply(session: Session, out: "Output", call: Call, reply: "Reply") -> None:
     """Prints one answer."""
     data = reply.data
     if isinstance(data, dict) and data.get("object") == "list":
-        out.page(reply.text, data, next_command=_next_command(session, data))
+        out.page(reply.text, data, next_command=_next_command(session, data, call.path))
     else:
         out.one(reply.text, data)
 
@@ -135,21 +135,38 @@ def _query(
     return tuple((name, value) for name, value in known.items() if value is not None)
 
 
-def _next_command(session: Session, page: Mapping[str, Any]) -> str | None:
-    """The command line of the next page: this one, begun behind the last object shown."""
+def _next_command(session: Session, page: Mapping[str, Any], path: str) -> str | None:
+    """The command line of the next page: this one, begun behind the last object shown.
+
+    `path` is the one that `svc get` was given; it takes the cursor as a parameter of the query.
+    """
     objects = page.get("data") or []
     if not page.get("has_more") or not objects or not isinstance(objects[-1], dict):
         return None
     import shlex
 
-    words = iter(session.argv)
+    cursor = str(objects[-1].get("id"))
+    if path in session.argv:
+        kept = _without(session.argv, "--param", "starting_after=")
+        return shlex.join(["svc", *kept, "--param", f"starting_after={cursor}"])
+    kept = _without(session.argv, "--starting-after", "")
+    return shlex.join(["svc", *kept, "--starting-after", cursor])
+
+
+def _without(argv: list[str], option: str, beginning: str) -> list[str]:
+    """The words but for an option whose value begins in a certain way."""
     kept: list[str] = []
+    words = iter(argv)
     for word in words:
-        if word == "--starting-after":
-            next(words, None)
-        elif not word.startswith("--starting-after="):
-            kept.append(word)
-    return shlex.join(["svc", *kept, "--starting-after", str(objects[-1].get("id"))])
+        if word.startswith(f"{option}={beginning}"):
+            continue
+        if word == option:
+            value = next(words, "")
+            if not value.startswith(beginning):
+                kept += [word, value]
+            continue
+        kept.append(word)
+    return kept
 
 
 def _settled(session: Session, client: "Client", reply: "Reply", settles: str | None) -> "Reply":
