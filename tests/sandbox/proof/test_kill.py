@@ -1,0 +1,262 @@
+"""kill -9 under load, again and again on one file: what was acknowledged is there (promise R82)."""
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+from svc.clock import SystemClock
+from svc.sandbox import process
+from svc.sandbox.launch_options import LaunchOptions
+from svc.sandbox.records import RunRecord
+
+KILLS = int(os.environ.get("SVC_PROOF_KILLS", "200"))  # of the slow run
+CALLERS = 4
+ORDER = {
+    "amount": 12900,
+    "currency": "EUR",
+    "shipping": {"country": "DE"},
+    "items": [{"name": "Linen jacket", "quantity": 1, "unit_amount": 12900}],
+}
+PAYOUT = {
+    "amount": 1000,
+    "currency": "EUR",
+    "destination": {
+        "country": "DE",
+        "account_holder_name": "Muster GmbH",
+        "iban": "DE89370400440532013000",
+    },
+}
+
+
+class Line:
+    """One kept-alive connection to a sandbox."""
+
+    def __init__(self, port: int) -> None:
+        self._connection = HTTPConnection("127.0.0.1", port, timeout=20)
+
+    def post(self, path: str, body: Any, key: str) -> tuple[int, bytes, bool]:
+        """Status, body, and whether it was a replay."""
+        return self._ask("POST", path, json.dumps(body), {"Idempotency-Key": key})
+
+    def get(self, path: str) -> Any:
+        status, body, _ = self._ask("GET", path, None, {"Svc-Sandbox": "1"})
+        assert status == 200, (path, body)
+        return json.loads(body)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _ask(
+        self, method: str, path: str, body: str | None, more: dict[str, str]
+    ) -> tuple[int, bytes, bool]:
+        headers = {"Authorization": "Bearer sk_test_sandbox", **more}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        self._connection.request(method, path, body, headers)
+        answer = self._connection.getresponse()
+        return answer.status, answer.read(), answer.getheader("Idempotent-Replayed") == "true"
+
+
+@dataclass
+class Call:
+    """One POST: what was sent under a key, and the answer if there was one."""
+
+    path: str
+    body: Any
+    answer: bytes | None = None
+
+
+@dataclass
+class Ledger:
+    """What the callers know: every call by its key."""
+
+    calls: dict[str, Call] = field(default_factory=dict)
+    unexpected: list[Any] = field(default_factory=list)
+
+    def made(self, noun: str) -> dict[str, Call]:
+        return {key: call for key, call in self.calls.items() if call.path == f"/v1/{noun}"}
+
+
+def keep_calling(port: int, name: str, ledger: Ledger) -> None:
+    """Creates payouts and orders and cancels some, until the connection breaks."""
+    line = Line(port)
+    try:
+        for number in range(10**6):
+            for path, body in one_of_each(f"{name}-{number}", ledger):
+                key = f"{name}-{number}-{path}"
+                call = ledger.calls[key] = Call(path, body)
+                status, call.answer, replayed = line.post(path, body, key)
+                if status != 200 or replayed:
+                    ledger.unexpected.append((status, call.answer))
+    except (OSError, HTTPException):
+        line.close()  # killed: the last call has no answer
+
+
+def one_of_each(ref: str, ledger: Ledger) -> Any:
+    """Three calls; the last one names the order that the second one made."""
+    metadata = {"ref": ref}
+    yield "/v1/payouts", {**PAYOUT, "metadata": metadata}
+    yield "/v1/orders", {**ORDER, "metadata": metadata}
+    answer = ledger.calls[f"{ref}-/v1/orders"].answer
+    yield f"/v1/orders/{json.loads(answer or b'')['id']}/cancel", {}
+
+
+class Rounds:
+    """A database file, and rounds of load, kill, check on it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._db = folder / "sandbox.db"
+        self._options = LaunchOptions(str(self._db), 0, str(folder / "state"))
+        self._chance = random.Random(7)
+        self._alive = False
+        self.acknowledged = self.unanswered = self.survived = 0
+        self._spent = 0
+        self._last: dict[str, str | None] = {"payouts": None, "orders": None}
+
+    def __enter__(self) -> Self:
+        self._server = self._started()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._alive:
+            self._kill()
+
+    def one(self, number: int) -> None:
+        """Load, kill at a random moment, restart, check everything that this round did."""
+        ledger = Ledger()
+        port = self._server.port
+        threads = [
+            threading.Thread(target=keep_calling, args=(port, f"{number}-{caller}", ledger))
+            for caller in range(CALLERS)
+        ]
+        for thread in threads:
+            thread.start()
+        time.sleep(self._chance.uniform(0.005, 0.2))
+        self._kill()
+        for thread in threads:
+            thread.join()
+        assert ledger.unexpected == []
+        with closing(sqlite3.connect(self._db)) as database:
+            assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        self._server = self._started()
+        line = Line(self._server.port)
+        try:
+            self._check(line, ledger)
+        finally:
+            line.close()
+
+    def _started(self) -> RunRecord:
+        record = process.start(self._options, os.environ, SystemClock())
+        self._alive = True
+        return record
+
+    def _kill(self) -> None:
+        self._alive = False
+        os.kill(self._server.pid, signal.SIGKILL)
+        os.waitpid(self._server.pid, 0)
+
+    def _check(self, line: Line, ledger: Ledger) -> None:
+        for key, call in ledger.calls.items():
+            status, answer, replayed = line.post(call.path, call.body, key)
+            assert status == 200, answer
+            if call.answer is not None:  # acknowledged: there, byte for byte
+                assert (replayed, answer) == (True, call.answer)
+                self.acknowledged += 1
+            else:
+                self.unanswered += 1
+                self.survived += replayed
+                call.answer = answer
+        self._check_payouts(line, ledger.made("payouts"))
+        self._check_orders(line, ledger)
+
+    def _check_payouts(self, line: Line, calls: dict[str, Call]) -> None:
+        """Each payout once, with its one event, and its cost taken once from the balance."""
+        shown = {key: json.loads(call.answer or b"") for key, call in calls.items()}
+        payouts = self._fresh(line, "payouts")
+        assert {doc["id"]: doc for doc in payouts} == {doc["id"]: doc for doc in shown.values()}
+        assert len(payouts) == len(calls)
+        events = self._events(line, "payout.created", len(payouts))
+        assert sorted(doc["id"] for doc in events) == sorted(doc["id"] for doc in payouts)
+        self._spent += sum(doc["source_amount"] for doc in payouts)
+        balances = line.get("/_sandbox/balances")["data"]
+        left = next(each["amount"] for each in balances if each["currency"] == "USD")
+        assert left == 100_000_000 - self._spent
+        self._remember("payouts", payouts)
+
+    def _check_orders(self, line: Line, ledger: Ledger) -> None:
+        """Each order once; those whose cancelling was sent are cancelled, with one event."""
+        orders = self._fresh(line, "orders")
+        created = [json.loads(call.answer or b"")["id"] for call in ledger.made("orders").values()]
+        assert sorted(doc["id"] for doc in orders) == sorted(created)
+        cancelled = {doc["id"] for doc in orders if doc["status"] == "cancelled"}
+        asked = {c.path.split("/")[3] for c in ledger.calls.values() if c.path.endswith("/cancel")}
+        assert cancelled == asked
+        events = self._events(line, "order.cancelled", len(cancelled))
+        assert sorted(doc["id"] for doc in events) == sorted(cancelled)
+        self._remember("orders", orders)
+
+    def _fresh(self, line: Line, noun: str) -> list[Any]:
+        """The objects that were made since the last round, newest first."""
+        found: list[Any] = []
+        more, after = True, ""
+        while more:
+            page = line.get(f"/v1/{noun}?limit=100{after}")
+            for doc in page["data"]:
+                if doc["id"] == self._last[noun]:
+                    return found
+                found.append(doc)
+            more = page["has_more"]
+            after = f"&starting_after={found[-1]['id']}" if found else ""
+        return found
+
+    def _events(self, line: Line, kind: str, count: int) -> list[Any]:
+        """The objects of the newest `count` events of a type."""
+        found: list[Any] = []
+        after = ""
+        while len(found) < count:
+            limit = min(100, count - len(found))
+            page = line.get(f"/_sandbox/events?type={kind}&limit={limit}{after}")["data"]
+            assert page, f"an event of {kind} is missing"
+            found += [event["data"]["object"] for event in page]
+            after = f"&starting_after={page[-1]['id']}"
+        return found
+
+    def _remember(self, noun: str, docs: list[Any]) -> None:
+        if docs:
+            self._last[noun] = docs[0]["id"]
+
+
+def rounds_of(folder: Path, kills: int) -> Rounds:
+    with Rounds(folder) as rounds:
+        for number in range(kills):
+            rounds.one(number)
+    # Killed in the middle of work, not before or after it.
+    assert rounds.acknowledged > kills
+    assert rounds.unanswered > kills
+    return rounds
+
+
+def test_ten_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
+    """R82: each acknowledged POST is there once, byte for byte, with its event and its money."""
+    rounds_of(tmp_path, 10)
+
+
+@pytest.mark.slow
+def test_two_hundred_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
+    """R82: the same at 200 random points on one file."""
+    rounds = rounds_of(tmp_path, KILLS)
+    print(
+        f"\n{KILLS} kills: {rounds.acknowledged} acknowledged, all there once; of "
+        f"{rounds.unanswered} unanswered {rounds.survived} were carried out"
+    )
