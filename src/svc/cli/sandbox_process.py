@@ -68,6 +68,7 @@ def start(
         fixture=fixture,
         certificate=None if pair is None else pair.certificate,
         private_key=None if pair is None else pair.private_key,
+        authority=None if pair is None else pair.authority,
         strict_https=strict_https,
     )
     _start(session, options, None if ready_file is None else Path(ready_file), detach=detach)

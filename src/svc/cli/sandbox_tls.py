@@ -2,32 +2,31 @@
 
 import os
 import shutil
-import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from svc.cli.session import Session
 from svc.errors import LocalError, UsageError
-from svc.sandbox.records import make_private
+from svc.paths import make_private
 
-_DAYS: Final = 825
-_RENEW_AFTER: Final = 800 * 86400  # seconds
-_SECONDS: Final = 30.0
-_NAMES: Final = "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1"
-_EXTENSIONS: Final = (
-    _NAMES,
-    "keyUsage=critical,digitalSignature,keyCertSign",
-    "extendedKeyUsage=serverAuth",
-)
+if TYPE_CHECKING:
+    from svc.sandbox.authority import Issued
+
+_AUTHORITY: Final = "authority.pem"
+_CERTIFICATE: Final = "certificate.pem"
+_PRIVATE_KEY: Final = "private-key.pem"
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A certificate and its private key, as absolute paths of PEM files."""
+    """A certificate, its private key and what clients trust, as absolute paths of PEM files."""
 
     certificate: str
     private_key: str
+    authority: str
 
 
 def certificate_for(
@@ -41,7 +40,7 @@ def certificate_for(
     """
     certificate, private_key = own
     if certificate and private_key:
-        return Pair(_file(certificate), _file(private_key))
+        return Pair(_file(certificate), _file(private_key), _file(certificate))
     if certificate or private_key:
         raise UsageError("--certificate and --private-key belong together.")
     return _made(session, folder / "tls") if tls else None
@@ -54,39 +53,50 @@ def _file(path: str) -> str:
 
 
 def _made(session: Session, folder: Path) -> Pair:
-    pair = Pair(str(folder / "certificate.pem"), str(folder / "private-key.pem"))
-    if not _is_good(session, pair):
-        _make(folder, pair)
-    return pair
+    """The latest pair that is good for a while, else a new one.
 
-
-def _is_good(session: Session, pair: Pair) -> bool:
+    Each has a folder of its own: a running sandbox keeps what it was started with.
+    """
+    now = datetime.fromtimestamp(session.clock.now(), UTC)
     try:
-        made = min(Path(pair.certificate).stat().st_mtime, Path(pair.private_key).stat().st_mtime)
-    except OSError:
-        return False
-    return 0 <= session.clock.now() - made < _RENEW_AFTER
+        home = _latest(folder, now) or _write(folder, now)
+    except OSError as error:
+        raise LocalError(f"No certificate could be written: {error.strerror}.") from error
+    return Pair(str(home / _CERTIFICATE), str(home / _PRIVATE_KEY), str(home / _AUTHORITY))
 
 
-def _make(folder: Path, pair: Pair) -> None:
-    program = shutil.which("openssl")
-    if program is None:
-        raise LocalError(
-            "--tls needs the program openssl to make a certificate, and it is not installed.",
-            hint="Install it, or give your own pair: --certificate FILE --private-key FILE",
-        )
+def _latest(folder: Path, now: datetime) -> Path | None:
+    from svc.sandbox.authority import RENEWAL, ends
+
+    good: list[tuple[datetime, Path]] = []
+    for home in folder.glob("[0-9a-f]*"):
+        with suppress(OSError, ValueError, ImportError):
+            end = ends((home / _CERTIFICATE).read_bytes())
+            if end - now > RENEWAL:
+                good.append((end, home))
+            elif end < now:
+                shutil.rmtree(home)
+    return max(good)[1] if good else None
+
+
+def _write(folder: Path, now: datetime) -> Path:
+    from svc.sandbox.authority import issue
+
+    issued = issue(now)
     make_private(folder)
-    argv = [program, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
-    argv += ["-noenc", "-days", str(_DAYS), "-subj", "/CN=svc sandbox"]
-    argv += ["-keyout", pair.private_key, "-out", pair.certificate]
-    argv += [word for extension in _EXTENSIONS for word in ("-addext", extension)]
-    try:
-        done = subprocess.run(  # noqa: S603  fixed words and our own paths
-            argv, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=_SECONDS
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise LocalError(f"No certificate could be made: {error}.") from error
-    if done.returncode:
-        words = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        raise LocalError(f"No certificate could be made: {''.join(words)}.")
-    Path(pair.private_key).chmod(0o600)
+    fresh = folder / f"new-{issued.serial}"
+    fresh.mkdir(mode=0o700)
+    for name, data in _texts(issued).items():
+        handle = os.open(fresh / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+    # Renamed when it is whole: whoever looks for a pair finds all of it.
+    return fresh.rename(folder / issued.serial)
+
+
+def _texts(issued: "Issued") -> dict[str, bytes]:
+    return {
+        _AUTHORITY: issued.authority,
+        _CERTIFICATE: issued.certificate,
+        _PRIVATE_KEY: issued.private_key,
+    }

@@ -14,6 +14,7 @@ class LaunchOptions:
 
     `db` is a file or `:memory:`. Port 0 lets the system choose. `state_dir` holds the run records
     and logs. `certificate` and `private_key` are PEM files; with both, the sandbox speaks https.
+    `authority` is the PEM file that clients trust, where that is not the certificate itself.
     `strict_https` makes plain HTTP answer 401, as the real service does.
     """
 
@@ -24,6 +25,7 @@ class LaunchOptions:
     fixture: str | None = None
     certificate: str | None = None
     private_key: str | None = None
+    authority: str | None = None
     strict_https: bool = False
 
     @property

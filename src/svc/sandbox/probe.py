@@ -13,7 +13,7 @@ _BODY_MAX: Final = 65536
 def health(record: RunRecord, timeout: float = 2.0) -> dict[str, Any] | None:
     """Gives the health answer of a running sandbox, or None when none comes in `timeout` seconds.
 
-    A TLS sandbox must show the very certificate of its record.
+    A TLS sandbox must show a certificate that its record vouches for.
     """
     from http.client import HTTPConnection, HTTPException, HTTPSConnection
 

@@ -22,7 +22,10 @@ _TRIES: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A running sandbox: its process, address, database and log; `started` is ISO 8601 in UTC."""
+    """A running sandbox: its process, address, database and log; `started` is ISO 8601 in UTC.
+
+    `certificate` is the PEM file that clients trust, where it speaks https.
+    """
 
     pid: int
     port: int

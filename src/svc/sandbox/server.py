@@ -15,6 +15,7 @@ from typing import Any, Final
 import uvicorn
 
 from svc.errors import LocalError
+from svc.sandbox.doorman import Doorman
 from svc.sandbox.launch_options import LaunchOptions
 from svc.sandbox.listening import LOOPBACK, listen_on
 from svc.sandbox.records import RunRecord, holding
@@ -108,7 +109,7 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         try:
-            await super().startup(sockets)
+            await self._open_port(sockets or [])
         except SystemExit:
             if self._app.failure is None:
                 raise
@@ -118,6 +119,22 @@ class _Server(uvicorn.Server):
         except Exception as error:  # noqa: BLE001  raised by `_serve` once all is closed
             self.failure = error
             self.should_exit = True
+
+    async def _open_port(self, sockets: list[socket.socket]) -> None:
+        context = self.config.ssl
+        if context is None:
+            await super().startup(sockets)
+            return
+        await super().startup([])
+        servers: list[Any] = self.servers
+        servers.extend(Doorman(sock, context, self._protocol) for sock in sockets)
+
+    def _protocol(self) -> asyncio.Protocol:
+        """What uvicorn makes for each connection."""
+        make: Callable[..., asyncio.Protocol] = self.config.http_protocol_class
+        return make(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -136,7 +153,9 @@ def _stopped_by_signals(server: uvicorn.Server) -> Iterator[list[int]]:
         if not caught:
             caught.append(number)
 
-    before = {number: signal.signal(number, stop) for number in _SIGNALS}
+    # What whoever started us had ignored stays ignored: `nohup` means its SIGHUP.
+    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, stop) for number in heard}
     try:
         yield caught
     finally:
@@ -152,7 +171,7 @@ def _record(options: LaunchOptions, port: int) -> RunRecord:
         db=options.db,
         started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         log=str(options.folder / f"sandbox-{port}.log"),
-        certificate=options.certificate,
+        certificate=options.authority or options.certificate,
     )
 
 
