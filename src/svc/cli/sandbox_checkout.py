@@ -6,8 +6,9 @@ import typer
 
 from svc.cli.app import verb
 from svc.cli.sandbox_app import app
-from svc.cli.sandbox_control import Control
+from svc.cli.sandbox_call import open_control
 from svc.cli.session import Session
+from svc.client import controls
 from svc.client.call import segment
 
 _SECRET_MARK = "_secret_"  # noqa: S105  the middle of every client secret
@@ -44,11 +45,12 @@ def checkout(
 
 def _path(session: Session, order: str) -> str:
     """Asks where the page is; a client secret tells it already."""
-    with Control(session) as control:
+    with open_control(session) as control:
         if _SECRET_MARK in order:
+            control.health()
             return f"/checkout/{segment(order)}"
-        _, data = control.get(f"/orders/{segment(order)}/checkout_url")
-    return str(data["path"])
+        call = controls.in_mode(controls.checkout_url(order), session.settings.mode)
+        return str(control.send(call).data["path"])
 
 
 def _open(session: Session, url: str) -> None:

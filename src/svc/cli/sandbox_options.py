@@ -14,3 +14,4 @@ Seed = Annotated[
 Fixture = Annotated[
     str | None, typer.Option(metavar="NAME", help="demo fills it with one of everything.")
 ]
+Limit = Annotated[int | None, typer.Option(metavar="1..100", help="How many a page (25).")]

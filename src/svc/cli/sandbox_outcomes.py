@@ -1,26 +1,31 @@
 """What banks and networks decide: `svc sandbox settle`, `fail` and `decide` (contract F.1)."""
 
-from typing import Annotated, Any, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from svc.cli import options
 from svc.cli.app import verb
+from svc.cli.body import Body
 from svc.cli.fields import present
 from svc.cli.sandbox_app import app
-from svc.cli.sandbox_control import Control
+from svc.cli.sandbox_call import open_control, tell
 from svc.cli.session import Session
-from svc.client.call import segment
+from svc.client import controls
+from svc.client.call import Call
 from svc.errors import ApiError, UsageError
 from svc.spec import ID_PREFIXES
 
-# For each kind: its controls, its good end, and the field that says why it failed.
+if TYPE_CHECKING:
+    from svc.client.control import Control
+
+# For each kind: its control, its good end, and the field that says why it failed.
 _KINDS: Final = {
-    ID_PREFIXES["payment"]: ("/payments", "captured", "failure_code"),
-    ID_PREFIXES["refund"]: ("/refunds", "succeeded", "failure_reason"),
-    ID_PREFIXES["payout"]: ("/payouts", "paid", "failure_reason"),
+    ID_PREFIXES["payment"]: (controls.settle_payment, "captured", "failure_code"),
+    ID_PREFIXES["refund"]: (controls.settle_refund, "succeeded", "failure_reason"),
+    ID_PREFIXES["payout"]: (controls.settle_payout, "paid", "failure_reason"),
 }
-_PAYOUTS: Final = "/payouts"
 _BEFORE_PAID: Final = "sent"
 
 Pending = Annotated[
@@ -34,17 +39,30 @@ Pending = Annotated[
 
 
 @verb(app)
-def settle(ctx: typer.Context, identity: Pending) -> None:
+def settle(
+    ctx: typer.Context,
+    identity: Pending,
+    sent: Annotated[
+        bool, typer.Option("--sent", help="Of a payout: only hand it to the local network.")
+    ] = False,
+) -> None:
     """Have a bank confirm a payment, refund or payout now.
 
     $ svc sandbox settle rf_9eYf1gZh2iWj3kPq0aVb7cXd
+    $ svc sandbox settle po_2iWj3kPq0aVb7cXd9eYf1gZh --sent
     """
     session = Session.of(ctx)
-    kind, end, _ = _kind(identity)
-    with Control(session) as control:
-        if kind == _PAYOUTS:
-            _hand_over(control, identity)
-        session.out.one(*_moved(control, kind, identity, {"to": end}))
+    move, end, _ = _kind(identity)
+    payout = move is controls.settle_payout
+    if sent and not payout:
+        raise UsageError("--sent is for payouts: they go through a local network.", param="--sent")
+    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    with open_control(session) as control:
+        if payout and not sent:
+            _hand_over(session, control, identity)
+        call = move(identity, {"to": _BEFORE_PAID if sent else end})
+        reply = control.send(controls.in_mode(call, session.settings.mode))
+    out.one(reply.text, reply.data)
 
 
 @verb(app)
@@ -59,11 +77,8 @@ def fail(
 
     $ svc sandbox fail po_2iWj3kPq0aVb7cXd9eYf1gZh --reason account_closed
     """
-    session = Session.of(ctx)
-    kind, _, field = _kind(identity)
-    with Control(session) as control:
-        fields = present(**{"to": "failed", field: reason})
-        session.out.one(*_moved(control, kind, identity, fields))
+    move, _, field = _kind(identity)
+    tell(Session.of(ctx), move(identity, present(**{"to": "failed", field: reason})))
 
 
 @verb(app)
@@ -78,15 +93,12 @@ def decide(
 
     $ svc sandbox decide dp_1gZh2iWj3kPq0aVb7cXd9eYf won
     """
-    session = Session.of(ctx)
     if outcome not in ("won", "lost"):
         raise UsageError(f"A dispute is won or lost, not {outcome!r}.", param="outcome")
-    with Control(session) as control:
-        path = f"/disputes/{segment(dispute)}/decide"
-        session.out.one(*control.post(path, {"outcome": outcome}))
+    tell(Session.of(ctx), controls.decide_dispute(dispute, outcome))
 
 
-def _kind(identity: str) -> tuple[str, str, str]:
+def _kind(identity: str) -> tuple[Callable[[str, Body], Call], str, str]:
     for prefix, kind in _KINDS.items():
         if identity.startswith(prefix):
             return kind
@@ -97,14 +109,11 @@ def _kind(identity: str) -> tuple[str, str, str]:
     )
 
 
-def _moved(control: Control, kind: str, identity: str, fields: dict[str, str]) -> tuple[str, Any]:
-    return control.post(f"{kind}/{segment(identity)}/transition", fields)
-
-
-def _hand_over(control: Control, payout: str) -> None:
+def _hand_over(session: Session, control: "Control", payout: str) -> None:
     """Takes a payout's step before the last one, unless it is behind it already."""
+    call = controls.settle_payout(payout, {"to": _BEFORE_PAID})
     try:
-        _moved(control, _PAYOUTS, payout, {"to": _BEFORE_PAID})
+        control.send(controls.in_mode(call, session.settings.mode))
     except ApiError as refused:
         if refused.code != "payout_unexpected_state":
             raise

@@ -1,23 +1,26 @@
 """What the shopper does: `svc sandbox pay` and `dispute` (contract F.1, F.2)."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from svc.cli import options
 from svc.cli.app import verb
+from svc.cli.body import Body
 from svc.cli.fields import present
 from svc.cli.sandbox_app import app
-from svc.cli.sandbox_control import Control
+from svc.cli.sandbox_call import open_control, tell
 from svc.cli.session import Session
-from svc.errors import UsageError
+from svc.client import controls
+from svc.errors import ApiError, UsageError
 from svc.spec import SANDBOX_KEYS
 
-_CARD = "4242424242424242"
-_AMEX = ("34", "37")
-_YEARS_GOOD = 3
-_SECRET_MARK = "_secret_"  # noqa: S105  the middle of every client secret
+_CARD: Final = "4242424242424242"
+_AMEX: Final = ("34", "37")
+_YEARS_GOOD: Final = 3
+_SECRET_MARK: Final = "_secret_"  # noqa: S105  the middle of every client secret
+_DECLINED: Final = 402
 
 Number = Annotated[
     str | None, typer.Option("--card", metavar="NUMBER", help="A test card (4242424242424242).")
@@ -60,23 +63,20 @@ def pay(
     $ svc sandbox pay ord_3kPq0aVb7cXd9eYf1gZh2iWj --card 4000000000009995
     """
     session = Session.of(ctx)
-    fields = present(
+    new_card = method in (None, "card") and payment_method is None
+    if not new_card and (card or expiry or cvc):
+        raise UsageError("--card, --expiry and --cvc are for paying with a new card.")
+    body = present(
         **_whose(order),
         method=method,
+        card=_card_fields(session, card or _CARD, expiry, cvc) if new_card else None,
         payment_method=payment_method,
-        save_card="true" if save_card else None,
+        save_card=save_card or None,
         three_ds=three_ds,
         iban=iban,
         outcome=outcome,
     )
-    if method in (None, "card") and payment_method is None:
-        fields |= _card_fields(session, card or _CARD, expiry, cvc)
-    elif card or expiry or cvc:
-        raise UsageError("--card, --expiry and --cvc are for paying with a new card.")
-    key = SANDBOX_KEYS[f"publishable_{session.settings.mode}"]
-    with Control(session) as control:
-        text, data = control.post("/checkout/pay", fields, key)
-    _show_payment(session, text, data)
+    _pay(session, body)
 
 
 @verb(app)
@@ -95,45 +95,57 @@ def dispute(
 
     $ svc sandbox dispute pay_7cXd9eYf1gZh2iWj3kPq0aVb --reason product_not_received
     """
-    session = Session.of(ctx)
-    fields = present(payment=payment, reason=reason, evidence_due_by=evidence_due_by)
-    with Control(session) as control:
-        session.out.one(*control.post("/disputes", fields))
+    body = present(payment=payment, reason=reason, evidence_due_by=evidence_due_by)
+    tell(Session.of(ctx), controls.open_dispute(body))
+
+
+def _pay(session: Session, body: Body) -> None:
+    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    key = SANDBOX_KEYS[f"publishable_{session.settings.mode}"]
+    with open_control(session) as control:
+        reply = control.send(controls.checkout_pay(body), key=key, accept=(_DECLINED,))
+    if reply.status == _DECLINED:
+        raise _declined(reply.data, reply.request_id)
+    if session.format != "human":
+        out.one(reply.text, reply.data)
+        return
+    # People see the payment or, after giving up, the order; programs get both.
+    order = reply.data["order"]
+    out.value(reply.data.get("payment") or order)
+    out.note(f"Order {order['id']} is {order['status']}.")
+
+
+def _declined(data: Any, request_id: str | None) -> ApiError:
+    """Says why the card was declined, in the bank's word too, and where the payment is."""
+    code, payment = data.get("decline_code"), data.get("payment")
+    return ApiError(
+        data["message"] + (f" ({code})" if code else ""),
+        code=data["code"],
+        type=data["type"],
+        status=_DECLINED,
+        request_id=request_id,
+        outcome="refused",
+        hint=f"svc payments retrieve {payment['id']}" if payment else None,
+    )
 
 
 def _whose(order: str) -> dict[str, str]:
     return {"client_secret" if _SECRET_MARK in order else "order": order}
 
 
-def _card_fields(
-    session: Session, number: str, expiry: str | None, cvc: str | None
-) -> dict[str, str]:
-    month, year = _expiry(expiry) if expiry else ("12", str(_this_year(session) + _YEARS_GOOD))
+def _card_fields(session: Session, number: str, expiry: str | None, cvc: str | None) -> Body:
+    month, year = _expiry(expiry) if expiry else (12, _this_year(session) + _YEARS_GOOD)
     usual = "1234" if number.startswith(_AMEX) else "123"
-    return {
-        "card[number]": number.replace(" ", ""),
-        "card[exp_month]": month,
-        "card[exp_year]": year,
-        "card[cvc]": cvc or usual,
-    }
+    plain = number.replace(" ", "")
+    return {"number": plain, "exp_month": month, "exp_year": year, "cvc": cvc or usual}
 
 
 def _this_year(session: Session) -> int:
     return datetime.fromtimestamp(session.clock.now(), UTC).year
 
 
-def _expiry(text: str) -> tuple[str, str]:
+def _expiry(text: str) -> tuple[int, int]:
     month, slash, year = text.partition("/")
     if not (slash and month.isascii() and year.isascii() and (month + year).isdigit()):
         raise UsageError(f"--expiry {text!r} is not MM/YY.", param="--expiry", hint="As in 12/29")
-    return month, year
-
-
-def _show_payment(session: Session, text: str, data: dict[str, Any]) -> None:
-    """People see the payment (or, after giving up, the order); programs get both."""
-    if session.format != "human":
-        session.out.one(text, data)
-        return
-    order = data["order"]
-    session.out.value(data.get("payment") or order)
-    session.out.note(f"Order {order['id']} is {order['status']}.")
+    return int(month), int(year)

@@ -1,6 +1,6 @@
-"""The sandbox's clock and its beginning: `svc sandbox advance` and `reset` (contract F.4, F.7)."""
+"""The sandbox's clock and its beginning: `advance`, `clock` and `reset` (contract F.4, F.7)."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -8,10 +8,13 @@ from svc.cli.app import verb
 from svc.cli.duration import seconds_of
 from svc.cli.fields import present
 from svc.cli.sandbox_app import app
-from svc.cli.sandbox_control import Control
+from svc.cli.sandbox_call import open_control, show, tell
 from svc.cli.sandbox_options import Fixture, Seed
 from svc.cli.session import Session
+from svc.client import controls
 from svc.errors import UsageError
+
+_MODES: Final = ("realtime", "frozen")
 
 
 @verb(app)
@@ -31,22 +34,45 @@ def advance(
     $ svc sandbox advance 3d
     $ svc sandbox advance --until idle
     """
-    session = Session.of(ctx)
     if sum(given is not None for given in (duration, until, to)) != 1:
         raise UsageError("Give a duration, --until or --to.", hint="svc sandbox advance 3d")
-    seconds = None if duration is None else str(seconds_of(duration, "DURATION"))
-    with Control(session) as control:
-        fields = present(seconds=seconds, until=until, to=to)
-        session.out.one(*control.post("/clock/advance", fields))
+    seconds = None if duration is None else seconds_of(duration, "DURATION")
+    tell(Session.of(ctx), controls.advance(present(seconds=seconds, until=until, to=to)))
+
+
+@verb(app)
+def clock(
+    ctx: typer.Context,
+    mode: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[realtime|frozen]", help="Let it run, or stop it", show_default=False
+        ),
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Go forward to this moment first.")
+    ] = None,
+) -> None:
+    """Show the sandbox's clock, stop it or let it run. A stopped one moves by advance only.
+
+    $ svc sandbox clock frozen --to 2030-01-01T00:00:00Z
+    $ svc sandbox clock realtime
+    """
+    session = Session.of(ctx)
+    if mode is not None and mode not in _MODES:
+        raise UsageError(f"The clock is realtime or frozen, not {mode!r}.", param="mode")
+    wanted = present(mode=mode, now=to)
+    _ = session.out  # made first: a wrong --query must be refused before anything is sent
+    with open_control(session) as control:
+        # Both modes of the account share the clock: its own `mode` is another thing.
+        reply = control.send(controls.set_clock(wanted) if wanted else controls.clock())
+    show(session, reply)
 
 
 @verb(app)
 def reset(ctx: typer.Context, seed: Seed = None, fixture: Fixture = None) -> None:
-    """Empty the sandbox. Objects, events, settings and keys of both modes go.
+    """Empty the sandbox. Objects, events, settings, faults and keys of both modes go.
 
     $ svc sandbox reset --fixture demo
     """
-    session = Session.of(ctx)
-    fields = present(seed=None if seed is None else str(seed), fixture=fixture)
-    with Control(session) as control:
-        session.out.one(*control.post("/reset", fields))
+    tell(Session.of(ctx), controls.reset(present(seed=seed, fixture=fixture)))

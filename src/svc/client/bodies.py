@@ -24,13 +24,14 @@ class Broken(Exception):  # noqa: N818  it describes a connection
 
 
 class Collector:
-    """Takes a body as it comes and keeps what is within the cap."""
+    """Takes a body as it comes and keeps what is within the cap of `most` bytes."""
 
-    def __init__(self, status: int, headers: Headers) -> None:
+    def __init__(self, status: int, headers: Headers, most: int = BODY_MAX) -> None:
         self._strict = status < 300  # noqa: PLR2004
-        self._left = BODY_MAX if self._strict else ERROR_BODY_MAX
-        if self._strict and int(header(headers, "content-length") or 0) > BODY_MAX:
-            raise Broken(Trouble.TOO_LARGE, f"over {BODY_MAX // MIB} MiB")
+        self._most = most
+        self._left = most if self._strict else ERROR_BODY_MAX
+        if self._strict and int(header(headers, "content-length") or 0) > most:
+            raise self._too_large()
         self._parts: list[bytes] = []
         self._gunzip = self._decoder(header(headers, "content-encoding") or "identity")
         self.full = False
@@ -44,7 +45,7 @@ class Collector:
         plain = data if self._gunzip is None else self._inflated(self._gunzip, data)
         if len(plain) > self._left:
             if self._strict:
-                raise Broken(Trouble.TOO_LARGE, f"over {BODY_MAX // MIB} MiB")
+                raise self._too_large()
             self.full = True
         self._parts.append(plain[: self._left])
         self._left -= len(self._parts[-1])
@@ -58,6 +59,9 @@ class Collector:
         if self._strict and self._parts and self._gunzip is not None and not self._gunzip.eof:
             raise Broken(Trouble.TRUNCATED, "the compressed body ends early")
         return b"".join(self._parts)
+
+    def _too_large(self) -> Broken:
+        return Broken(Trouble.TOO_LARGE, f"over {self._most // MIB} MiB")
 
     def _decoder(self, encoding: str) -> "_Decompress | None":
         name = encoding.strip().lower()

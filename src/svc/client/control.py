@@ -21,6 +21,7 @@ from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
 
 HEALTH = Call("GET", "/_sandbox/health")
 _CONNECT_SECONDS = 3.0
+_STATE_MAX = 1024 * 1024 * 1024  # bytes: an export holds all that a sandbox has
 _START = "svc sandbox start --detach starts one; svc sandbox status shows which run"
 _CHOOSE = "Choose one with --profile sandbox or --base-url http://127.0.0.1:4242"
 _TRUST = "Its certificate comes with --profile sandbox, or with: svc sandbox env"
@@ -177,4 +178,4 @@ def _no_sandbox(why: str) -> UsageError:
 def _socket_wire(base_url: BaseUrl, clock: Clock, ca_bundle: str | None) -> Wire:
     from svc.client.wire.sockets import SocketWire
 
-    return SocketWire(base_url, clock=clock, ca_bundle=ca_bundle)
+    return SocketWire(base_url, clock=clock, ca_bundle=ca_bundle, body_max=_STATE_MAX)

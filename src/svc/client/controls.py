@@ -26,6 +26,11 @@ def checkout_pay(body: Body) -> Call:
     return Call("POST", "/_sandbox/checkout/pay", body=body)
 
 
+def checkout_url(order: str) -> Call:
+    """Where an order's checkout page is."""
+    return Call("GET", f"/_sandbox/orders/{segment(order)}/checkout_url")
+
+
 def settle_payment(payment: str, body: Body) -> Call:
     """Finishes a processing payment: `to` is `captured` or `failed`."""
     return Call("POST", f"/_sandbox/payments/{segment(payment)}/transition", body=body)

@@ -3,7 +3,7 @@
 import socket
 from typing import TYPE_CHECKING
 
-from svc.client.bodies import Broken
+from svc.client.bodies import BODY_MAX, Broken
 from svc.client.deadline import Deadline
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
 from svc.client.proxies import Proxy, proxy_for
@@ -23,7 +23,7 @@ class SocketWire:
     """Carries requests to one origin, one at a time; belongs to one thread.
 
     `proxy` is an address such as `http://proxy.example:3128` or None; `ca_bundle` is a PEM file
-    that is trusted besides the system's authorities.
+    that is trusted besides the system's authorities. Answers have at most `body_max` bytes.
     """
 
     def __init__(
@@ -33,8 +33,10 @@ class SocketWire:
         clock: Clock,
         proxy: str | None = None,
         ca_bundle: str | None = None,
+        body_max: int = BODY_MAX,
     ) -> None:
         self._base_url = base_url
+        self._body_max = body_max
         self._clock = clock
         self._proxy: Proxy | None = proxy_for(base_url, proxy)
         self._trusted = _trust(base_url, ca_bundle)
@@ -91,7 +93,7 @@ class SocketWire:
         via = self._proxy or self._base_url
         sock = connect(via.host, via.port, limit)
         try:
-            return Line(self._secured(sock, limit))
+            return Line(self._secured(sock, limit), self._body_max)
         except BaseException:
             sock.close()
             raise

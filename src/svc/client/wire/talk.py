@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import h11
 
-from svc.client.bodies import Broken, Collector
+from svc.client.bodies import BODY_MAX, Broken, Collector
 from svc.client.cleaning import one_line
 from svc.client.deadline import Deadline
 from svc.client.exchange import Headers, RawReply, Trouble, WireRequest
@@ -18,15 +18,16 @@ _BODILESS = (204, 304)
 
 
 class Line:
-    """A connected socket that speaks HTTP/1.1.
+    """A connected socket that speaks HTTP/1.1 and takes bodies of at most `body_max` bytes.
 
     Attributes:
         sent: whether any byte of the present request may have left (promise R10).
         received: whether any byte of its answer came.
     """
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, body_max: int = BODY_MAX) -> None:
         self._sock = sock
+        self._body_max = body_max
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADER_MAX)
         self._ended = False
         self._whole = False
@@ -116,7 +117,7 @@ class Line:
     def _answer(self, deadline: Deadline) -> RawReply:
         head = self._head(deadline)
         headers = _headers(head)
-        body = Collector(head.status_code, headers)
+        body = Collector(head.status_code, headers, self._body_max)
         while not body.full:
             event = self._event(deadline)
             if isinstance(event, h11.EndOfMessage):

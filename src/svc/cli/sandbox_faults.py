@@ -1,0 +1,218 @@
+"""What goes wrong on purpose: `svc sandbox fault` (contract F.6)."""
+
+import json
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from svc.cli.app import new_noun, verb
+from svc.cli.body import Body, file_reader
+from svc.cli.fields import present
+from svc.cli.sandbox_call import ask, open_control, show
+from svc.cli.session import Session
+from svc.client import controls
+from svc.errors import NotFound, UsageError
+
+if TYPE_CHECKING:
+    from svc.client.control import Control
+
+API: Final = "faults"
+WEBHOOK: Final = "webhook_faults"
+_CONNECTIONS: Final = ("close", "reset", "truncate", "garbage", "drip")
+_EFFECTS: Final = ("duplicate", "reorder", "drop", "bad_signature", "stale_timestamp", "delay")
+
+app = new_noun("Have requests and webhook deliveries go wrong on purpose.")
+
+Skip = Annotated[int | None, typer.Option(metavar="N", help="Let N matching ones pass first (0).")]
+Times = Annotated[int | None, typer.Option(metavar="N", help="Then spoil N of them (1).")]
+DelayMs = Annotated[
+    int | None, typer.Option("--delay-ms", metavar="MS", help="Real milliseconds; goes with all.")
+]
+_REQUESTS: Final = "For API requests"
+_DELIVERIES: Final = "For webhook deliveries"
+
+
+@verb(app)
+def add(
+    ctx: typer.Context,
+    skip: Skip = None,
+    times: Times = None,
+    delay_ms: DelayMs = None,
+    method: Annotated[
+        str | None,
+        typer.Option(metavar="METHOD", help="Only GET or POST.", rich_help_panel=_REQUESTS),
+    ] = None,
+    path: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GLOB", help="Only these, as '/v1/orders*'.", rich_help_panel=_REQUESTS
+        ),
+    ] = None,
+    idempotency_key: Annotated[
+        str | None,
+        typer.Option(metavar="KEY", help="Only with this key.", rich_help_panel=_REQUESTS),
+    ] = None,
+    after: Annotated[
+        bool,
+        typer.Option(
+            "--after",
+            help="Spoil the answer only: the change is made and its result stored.",
+            rich_help_panel=_REQUESTS,
+        ),
+    ] = False,
+    status: Annotated[
+        int | None,
+        typer.Option(
+            metavar="STATUS", help="429, 500, 502, 503 or 504.", rich_help_panel=_REQUESTS
+        ),
+    ] = None,
+    retry_after: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SECONDS", help="Header that goes with the status.", rich_help_panel=_REQUESTS
+        ),
+    ] = None,
+    body: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT|@FILE", help="Body in place of the error.", rich_help_panel=_REQUESTS
+        ),
+    ] = None,
+    connection: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW",
+            help=f"One of {', '.join(_CONNECTIONS)}.",
+            rich_help_panel=_REQUESTS,
+        ),
+    ] = None,
+    webhook: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EFFECT",
+            help=f"One of {', '.join(_EFFECTS)}.",
+            rich_help_panel=_DELIVERIES,
+        ),
+    ] = None,
+    event_type: Annotated[
+        str | None,
+        typer.Option(
+            "--type", metavar="GLOB", help="Only these, as 'order.*'.", rich_help_panel=_DELIVERIES
+        ),
+    ] = None,
+    endpoint: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Only to this one, we_... .", rich_help_panel=_DELIVERIES),
+    ] = None,
+    count: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Copies of a duplicate (1), or how many are reordered (2).",
+            rich_help_panel=_DELIVERIES,
+        ),
+    ] = None,
+) -> None:
+    """Spoil requests, or with --webhook deliveries, from now on.
+
+    $ svc sandbox fault add --status 503 --retry-after 2 --times 3
+    $ svc sandbox fault add --method POST --path '/v1/refunds' --after --connection reset
+    $ svc sandbox fault add --webhook duplicate --type 'order.*' --count 2
+    """
+    session = Session.of(ctx)
+    often = present(skip=skip, times=times)
+    answer = present(
+        status=status,
+        retry_after=retry_after,
+        body=None if body is None else _text(session, body),
+        connection=connection,
+    )
+    request = present(method=method, path=path, idempotency_key=idempotency_key)
+    delivery = present(type=event_type, endpoint=endpoint)
+    if webhook is None:
+        _refuse(
+            present(delivery=delivery, count=count), "--type, --endpoint and --count", _DELIVERIES
+        )
+        rule = _request_rule(often, request, present(**answer, delay_ms=delay_ms), after=after)
+        call = controls.add_fault(rule, API)
+    else:
+        own = {**answer, **request, **present(after=after or None)}
+        _refuse(own, f"--{', --'.join(own).replace('_', '-')}", _REQUESTS)
+        spoilt = present(effect=webhook, count=count, delay_ms=delay_ms)
+        call = controls.add_fault(present(**often, match=delivery, **spoilt), WEBHOOK)
+    show(session, ask(session, call))
+
+
+@verb(app, "list")
+def list_(ctx: typer.Context) -> None:
+    """List the rules of both kinds and how often each has fired.
+
+    $ svc sandbox fault list
+    """
+    session = Session.of(ctx)
+    _ = session.out  # made first: a wrong --query must be refused before anything is sent
+    with open_control(session) as control:
+        found = [control.send(controls.faults(kind)).data["data"] for kind in (API, WEBHOOK)]
+    if session.format == "human" and all(found):
+        for rules in found:
+            session.out.value(rules)
+        return
+    every = {"object": "list", "data": [rule for each in found for rule in each], "has_more": False}
+    session.out.page(json.dumps(every), every, next_command=None)
+
+
+@verb(app)
+def clear(
+    ctx: typer.Context,
+    rules: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="Only these, flt_...", show_default=False),
+    ] = None,
+) -> None:
+    """Remove all rules, or some. What they hold back goes on.
+
+    $ svc sandbox fault clear
+    """
+    session = Session.of(ctx)
+    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    with open_control(session) as control:
+        if rules:
+            for rule in rules:
+                _remove(control, rule)
+            removed = len(rules)
+        else:
+            replies = [control.send(controls.clear_faults(kind=kind)) for kind in (API, WEBHOOK)]
+            removed = sum(reply.data["deleted"] for reply in replies)
+    if session.format == "human":
+        out.line(f"{removed} {'rule' if removed == 1 else 'rules'} removed.")
+    else:
+        out.value({"object": "fault", "deleted": removed})
+
+
+def _request_rule(often: Body, match: Body, effect: Body, *, after: bool) -> Body:
+    if not effect:
+        raise UsageError(
+            "Say what goes wrong.",
+            hint="--status, --connection or --delay-ms; --webhook for deliveries",
+        )
+    return present(**often, match=match, phase="after" if after else None, effect=effect)
+
+
+def _refuse(given: Body, names: str, panel: str) -> None:
+    if given:
+        raise UsageError(
+            f"A rule is for requests or for deliveries, not both: {names}.",
+            hint=f"They are listed under {panel!r} in: svc sandbox fault add --help",
+        )
+
+
+def _text(session: Session, given: str) -> str:
+    """A body as it stands, or of a file."""
+    return file_reader(session.streams.stdin)(given[1:]) if given.startswith("@") else given
+
+
+def _remove(control: "Control", rule: str) -> None:
+    try:
+        control.send(controls.clear_faults(rule, API))
+    except NotFound:
+        control.send(controls.clear_faults(rule, WEBHOOK))

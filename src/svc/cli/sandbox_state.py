@@ -1,0 +1,98 @@
+"""The sandbox looked into and carried about: `requests`, `export`, `import` (contract F.1)."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from svc.cli.app import verb
+from svc.cli.body import parse_object
+from svc.cli.fields import present
+from svc.cli.sandbox_app import app
+from svc.cli.sandbox_call import ask, show, tell
+from svc.cli.session import Session
+from svc.client import controls
+from svc.errors import LocalError, UsageError
+
+
+@verb(app)
+def requests(
+    ctx: typer.Context,
+    path: Annotated[
+        str | None, typer.Option(metavar="GLOB", help="Only these, as '/v1/refunds*'.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="1..1000", help="How many at most (25).")
+    ] = None,
+) -> None:
+    """List the latest API requests, newest first. Keys and account numbers are masked.
+
+    $ svc sandbox requests --path '/v1/orders*'
+    """
+    tell(Session.of(ctx), controls.requests(present(path=path, limit=limit)))
+
+
+@verb(app)
+def export(
+    ctx: typer.Context,
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", help="Where to; else standard output", show_default=False),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> None:
+    """Write the whole state: objects of both modes, events, jobs, clock, settings, ids.
+
+    $ svc sandbox export state.json
+    """
+    session = Session.of(ctx)
+    if file is None and session.format == "human":
+        raise UsageError("Say where to.", param="FILE", hint="svc sandbox export state.json")
+    path = None if file is None else _free(Path(file), force=force)
+    reply = ask(session, controls.export())
+    if path is None:
+        show(session, reply)
+        return
+    from svc.config.files import write_atomically
+
+    write_atomically(path, reply.text + "\n")
+    if session.format == "human":
+        session.out.line(f"Written to {path}.")
+    else:
+        session.out.value({"object": "sandbox_export", "file": str(path)})
+
+
+@verb(app, "import")
+def import_(
+    ctx: typer.Context,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="What export wrote; - reads standard input")
+    ],
+) -> None:
+    """Put an exported state in place of the present one. Clock and ids go on from there.
+
+    $ svc sandbox import state.json
+    """
+    session = Session.of(ctx)
+    state = parse_object(_read(session, file), file)
+    tell(session, controls.restore(state))
+
+
+def _free(path: Path, *, force: bool) -> Path:
+    """A path that may be written (promise R65)."""
+    if path.is_symlink():
+        raise LocalError(f"{path} is a symbolic link; nothing was written through it.")
+    if path.exists() and not force:
+        raise LocalError(f"{path} exists.", hint="--force replaces it")
+    if not path.absolute().parent.is_dir():
+        raise LocalError(f"There is no folder {path.absolute().parent}.")
+    return path
+
+
+def _read(session: Session, file: str) -> str:
+    try:
+        return session.streams.stdin.read() if file == "-" else Path(file).read_text("utf-8")
+    except OSError as error:
+        raise LocalError(f"{file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise LocalError(f"{file} is not UTF-8 text.") from None

@@ -1,0 +1,122 @@
+"""What people see of the sandbox's own objects: deliveries, keys, faults (contract F.1)."""
+
+from typing import Final
+
+from svc.render.view import Field, View
+
+_CREATED: Final = Field("created", "Created", "time", rank=1)
+_MODE: Final = Field("livemode", "Live mode", "flag")
+
+DELIVERY: Final = View(
+    title="Delivery",
+    columns=(
+        Field("id", "ID", "id"),
+        Field("status", "Status", "status"),
+        Field("attempt", "Try", "number"),
+        Field("event_type", "Event", rank=1),
+        Field("started_at", "When", "time", rank=2, instead="scheduled_at"),
+        Field("response_code", "Answer", rank=1, instead="error"),
+        Field("next_attempt", "Next", "time", rank=4),
+        Field("event", "Event ID", "id", rank=3),
+        Field("url", "URL", "id", rank=5),
+    ),
+    fields=(
+        Field("event_type", "Event"),
+        Field("event", "Event ID", "id"),
+        Field("attempt", "Attempt", "number"),
+        Field("endpoint", "Endpoint", "id"),
+        Field("url", "URL", "id"),
+        Field("scheduled_at", "Scheduled", "time"),
+        Field("started_at", "Made", "time"),
+        Field("response_code", "Answer"),
+        Field("error", "Error"),
+        Field("duration_ms", "Took (ms)", "number"),
+        Field("next_attempt", "Next attempt", "time"),
+    ),
+)
+
+REQUEST: Final = View(
+    title="Request",
+    status=Field("status", "Status", "number"),
+    columns=(
+        Field("id", "ID", "id", rank=3),
+        Field("method", "Method"),
+        Field("path", "Path", "id"),
+        Field("status", "Status", "number"),
+        Field("error_code", "Error", rank=1),
+        Field("replayed", "Replayed", "flag", rank=2),
+        Field("created", "When", "time", rank=2),
+        Field("key", "Key", rank=4),
+        Field("idempotency_key", "Idempotency key", rank=5),
+    ),
+)
+
+KEY: Final = View(
+    title="API key",
+    columns=(
+        Field("id", "ID", "id"),
+        Field("type", "Type"),
+        Field("key", "Key"),
+        Field("expires_at", "Ends", "time", rank=1),
+        _CREATED,
+    ),
+    fields=(
+        Field("type", "Type"),
+        Field("key", "Key"),
+        Field("secret", "Secret", "id"),
+        Field("expires_at", "Ends", "time"),
+        _CREATED,
+    ),
+)
+
+EMAIL: Final = View(
+    title="E-mail",
+    columns=(
+        Field("id", "ID", "id", rank=3),
+        Field("created", "When", "time"),
+        Field("type", "Kind", rank=1),
+        Field("webhook_endpoint", "Endpoint", "id", rank=2),
+        Field("subject", "Subject"),
+    ),
+)
+
+BALANCE: Final = View(
+    title="Balance",
+    columns=(Field("currency", "Currency"), Field("amount", "Balance", "money")),
+)
+
+FAULT: Final = View(
+    title="Fault rule for requests",
+    columns=(
+        Field("id", "ID", "id"),
+        Field("match.method", "Method", rank=2),
+        Field("match.path", "Path", rank=1),
+        Field("phase", "Phase"),
+        Field("effect.status", "Status", "number"),
+        Field("effect.connection", "Connection"),
+        Field("effect.delay_ms", "Delay (ms)", "number"),
+        Field("times", "Times", "number"),
+        Field("fired", "Fired", "number"),
+    ),
+)
+
+WEBHOOK_FAULT: Final = View(
+    title="Fault rule for deliveries",
+    columns=(
+        Field("id", "ID", "id"),
+        Field("match.type", "Events", rank=1),
+        Field("effect", "Effect"),
+        Field("times", "Times", "number"),
+        Field("fired", "Fired", "number"),
+    ),
+)
+
+VIEWS: Final = {
+    "delivery": DELIVERY,
+    "request": REQUEST,
+    "api_key": KEY,
+    "email": EMAIL,
+    "balance": BALANCE,
+    "fault": FAULT,
+    "webhook_fault": WEBHOOK_FAULT,
+}
