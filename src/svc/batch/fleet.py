@@ -40,12 +40,21 @@ class Ended(NamedTuple):
 class Fleet:
     """`size` workers; `connect` makes the client of one, in its own thread.
 
-    They take jobs in order and end with the process at the latest: nothing that they do must be
+    They take jobs in order until `halts` says of one's end that it concerns them all, which is seen
+    before another one begins. They end with the process at the latest: nothing that they do must be
     tidied up, since what they send is in the journal.
     """
 
-    def __init__(self, size: int, connect: Callable[[], Client], pace: Pace, clock: Clock) -> None:
+    def __init__(
+        self,
+        size: int,
+        connect: Callable[[], Client],
+        halts: Callable[[Ended], bool],
+        pace: Pace,
+        clock: Clock,
+    ) -> None:
         self._connect = connect
+        self._halts = halts
         self._pace = pace
         self._clock = clock
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
@@ -102,11 +111,14 @@ class Fleet:
     def _one(self, client: Client | None, job: Job) -> Client | None:
         try:
             client = client or self._connect()
-            self._ended.put(self._sent(client, job))
+            ended = self._sent(client, job)
         except SvcError as error:
-            self._ended.put(Ended(job, error=error))
+            ended = Ended(job, error=error)
         except BaseException as bug:  # noqa: BLE001  the main thread reports it
-            self._ended.put(Ended(job, bug=bug))
+            ended = Ended(job, bug=bug)
+        if self._halts(ended):
+            self.stop()
+        self._ended.put(ended)
         return client
 
     def _sent(self, client: Client, job: Job) -> Ended:

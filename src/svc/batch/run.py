@@ -5,6 +5,7 @@ workers, so that they never wait for the disk, and collects for a moment what th
 that one transaction serves many rows.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -17,7 +18,7 @@ from svc.batch.pace import SharedQuota
 from svc.batch.plan import Plan, Task
 from svc.batch.results import Line, Results
 from svc.batch.tally import Tally
-from svc.batch.verdicts import Verdict, error_fields, verdict
+from svc.batch.verdicts import Verdict, error_fields, stop_of, verdict
 from svc.clock import Clock
 from svc.errors import SvcError
 
@@ -156,14 +157,12 @@ class Run:
         for line in lines:
             self._told.add(line.row)
             self.tally.add(line)
-        self._crew.results.add(lines)
+        if lines:
+            self._crew.results.add(lines)
 
     def _watch(self, each: Verdict) -> None:
-        """Decides whether what happened to a row concerns all others."""
-        stop = each.stop
-        if stop is None and each.line.outcome in ("unknown", "not_sent"):
-            # A service that is down; and rows that must not overtake each other.
-            stop = each.error if self._crew.quota.exhausted or self._in_order else None
+        """Remembers why the run ends, where what happened to a row concerns all others."""
+        stop = stop_of(each, strained=self._crew.quota.exhausted or self._in_order)
         if stop is not None and self.stopped_by is None:
             self.stopped_by = stop
             self._crew.fleet.stop()
@@ -189,6 +188,17 @@ class Run:
         finally:
             self._progress.clear()
             self._crew.fleet.close(0 if under_way else _FAREWELL_SECONDS)
+
+
+def halting(operation: Operation, quota: SharedQuota) -> Callable[[Ended], bool]:
+    """What a worker asks after each job: whether no other one may begin."""
+
+    def halts(ended: Ended) -> bool:
+        if ended.reply is not None:
+            return False
+        return stop_of(verdict(ended, operation), strained=quota.exhausted) is not None
+
+    return halts
 
 
 def _left(task: Task, job: Job | None) -> Line:

@@ -42,6 +42,17 @@ class Verdict(NamedTuple):
     stop: BaseException | None = None
 
 
+def stop_of(each: Verdict, *, strained: bool) -> BaseException | None:
+    """Why the whole batch ends with a row, or None.
+
+    `strained` says that a row without a definite end is reason enough: the service is down, or rows
+    must not overtake each other.
+    """
+    if each.stop is None and strained and each.line.outcome in ("unknown", "not_sent"):
+        return each.error
+    return each.stop
+
+
 def verdict(ended: Ended, operation: Operation) -> Verdict:
     """Judges one job."""
     if ended.reply is not None:

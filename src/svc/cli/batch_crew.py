@@ -8,7 +8,7 @@ from svc.batch.fleet import Fleet
 from svc.batch.pace import Pace, SharedQuota
 from svc.batch.plan import Plan
 from svc.batch.results import Results
-from svc.batch.run import Crew, Run
+from svc.batch.run import Crew, Run, halting
 from svc.cli.batch_asked import Asked, Given
 from svc.cli.batch_progress import Progress
 from svc.cli.session import Session
@@ -37,7 +37,8 @@ def put_together(
     )
     pace, quota = Pace(clock, asked.rate), SharedQuota(len(todo.tasks))
     size = max(1, min(asked.size, len(todo.tasks)))
-    fleet = Fleet(size, _connector(session, pace, quota), pace, clock)
+    halts = halting(given.operation, quota)
+    fleet = Fleet(size, _connector(session, pace, quota), halts, pace, clock)
     crew = Crew(desk, fleet, results, quota, clock)
     return Run(
         todo,
