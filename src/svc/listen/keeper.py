@@ -36,7 +36,9 @@ class Keeper:
         """Keeps a delivery and tells where, or why that failed, once it is on the disk."""
         self._batch.arrivals.append(arrival)
         self._told.append(told)
-        self._commit()
+        if len(self._told) == 1 and self._running is None:
+            # After everything that has arrived by now, so that it goes into one group.
+            asyncio.get_running_loop().call_soon(self._commit)
 
     def record(self, attempt: Attempt) -> None:
         """Notes a forward; it is on the disk a moment later."""

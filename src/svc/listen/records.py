@@ -1,7 +1,6 @@
 """What happens while listening, as values; whoever shows them decides how."""
 
 import base64
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -174,7 +173,7 @@ class Summary:
     pending: int
     until_reached: bool | None
 
-    def to_dict(self) -> Mapping[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "record": "summary",
             "time": iso(self.time),
