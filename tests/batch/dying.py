@@ -1,0 +1,62 @@
+"""Runs the real program with a death at a chosen point, as kill -9 does it.
+
+    python dying.py POINT NTH batch orders.create ...
+
+The points are wrapped from outside: nothing in the program itself can be made to die.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+
+def main() -> None:
+    """Arms the point, then starts the program as `svc` starts it."""
+    point, nth = sys.argv[1], int(sys.argv[2])
+    sys.argv = ["svc", *sys.argv[3:]]
+    owner, name, after = _places()[point]
+    setattr(owner, name, _deadly(getattr(owner, name), nth, after=after))
+    from svc.__main__ import main as run
+
+    run()
+
+
+def _places() -> dict[str, tuple[Any, str, bool]]:
+    from svc.batch.results import Results
+    from svc.client.intents import Intents
+    from svc.client.wire import sockets
+    from svc.client.wire.talk import Line
+
+    return {
+        "before_record": (Intents, "record_many", False),
+        "after_record": (Intents, "record_many", True),
+        "after_bytes": (Line, "_send", True),
+        "after_reply": (sockets.SocketWire, "exchange", True),
+        "before_results": (Results, "add", False),
+        "before_settle": (Intents, "settle_many", False),
+        "after_settle": (Intents, "settle_many", True),
+        "before_finish": (Results, "finish", False),
+    }
+
+
+def _deadly(function: Callable[..., Any], nth: int, *, after: bool) -> Callable[..., Any]:
+    """The same function, of which the nth call is the last thing that this process does."""
+    calls = 0
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls >= nth and not after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = function(*args, **kwargs)
+        if calls >= nth:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    return wrapped
+
+
+if __name__ == "__main__":
+    main()
