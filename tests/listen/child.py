@@ -9,13 +9,14 @@ from svc.clock import SystemClock
 from svc.journal import State
 from svc.listen.inbox import SqliteInbox
 from svc.listen.receiver import bind
-from svc.listen.records import Record
+from svc.listen.records import Ready, Record
 from svc.listen.relay import Plan, Relay
 from svc.listen.routes import Routes
 
 
 def tell(record: Record) -> None:
-    print(record.to_dict()["record"], flush=True)
+    if isinstance(record, Ready):
+        print("ready", flush=True)
 
 
 async def main(state: State, target: str) -> None:

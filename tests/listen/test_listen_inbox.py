@@ -1,6 +1,7 @@
 """The durable inbox: nothing that was acknowledged is lost, nothing is forwarded twice."""
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -339,3 +340,40 @@ def test_failed_forward_is_remembered_as_failed(tmp_path: Path) -> None:
         assert state.rows("SELECT outcome FROM inbox") == [{"outcome": "failed"}]
         [row] = state.rows("SELECT status, attempt, target FROM forwards")
     assert row == {"status": 418, "attempt": 1, "target": f"http://localhost:{target.port}"}
+
+
+@pytest.mark.slow
+def test_ten_thousand_bad_requests_cost_nothing(tmp_path: Path) -> None:
+    """R58: 10,000 bad requests: no crash, less than 20 MB more memory, good ones still within 1 s."""
+    bad = [
+        delivery(event(), secret="whsec_other", now=int(time.time())),
+        delivery(event(note="x" * 900_000), secret="whsec_other", now=int(time.time())),
+        delivery(event(), Host="evil.example"),
+        b"\x00\xff" * 50 + b"\r\n\r\n",
+        delivery(event())[:200],
+    ]
+    with Target() as target, child(tmp_path / "state" / "state.db", target.port) as (process, port):
+        for number in range(500):
+            knock(port, bad[number % len(bad)])
+        before = resident(process.pid)
+        for number in range(10_000):
+            knock(port, bad[number % len(bad)])
+        assert resident(process.pid) - before < 20
+        started = time.monotonic()
+        assert status(talk(port, delivery(event(), now=int(time.time())))) == 200
+        assert time.monotonic() - started < 1
+
+
+def knock(port: int, data: bytes) -> None:
+    """Sends what is bad, and goes away at once where nothing is to be waited for."""
+    if len(data) == 200:
+        with socket.create_connection(("127.0.0.1", port)) as peer:
+            peer.sendall(data)
+    else:
+        assert status(talk(port, data)) >= 400
+
+
+def resident(pid: int) -> float:
+    """Memory of a process in MB."""
+    text = Path(f"/proc/{pid}/status").read_text()
+    return int(text.split("VmRSS:")[1].split()[0]) / 1024

@@ -1,0 +1,182 @@
+"""Endpoints of a real service: registered once, their secrets in the keyring or for the run only."""
+
+import io
+import json
+import os
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+
+from svc.cli.listen_endpoint import Endpoint, Endpoints, is_sandbox
+from svc.cli.session import Session
+from svc.cli.streams import Streams
+from svc.clock import ManualClock
+from svc.journal import State
+from svc.keys.backend import Absent
+from svc.keys.store import KeyStore
+from svc.listen.claims import Listening, claimed, remember
+
+EVENTS = ("order.paid",)
+PATH = "/hook/0123456789abcdef0123456789abcdef"
+
+
+class Keyring:
+    """A keyring in memory, or one that is not there."""
+
+    name = "memory.Keyring"
+    asking = False
+
+    def __init__(self, *, absent: bool = False) -> None:
+        self.items: dict[str, str] = {}
+        self.absent = absent
+
+    def read(self, service: str, user: str) -> str | None:
+        self.check()
+        return self.items.get(user)
+
+    def write(self, service: str, user: str, secret: str) -> None:
+        self.check()
+        self.items[user] = secret
+
+    def erase(self, service: str, user: str) -> bool:
+        self.check()
+        return self.items.pop(user, None) is not None
+
+    def check(self) -> None:
+        if self.absent:
+            raise Absent("there is no D-Bus")
+
+
+class RealSession(Session):
+    """A session whose keyring is the test's."""
+
+    keyring: Keyring
+
+    def key_store(self) -> KeyStore:
+        return KeyStore([self.keyring])
+
+
+@pytest.fixture
+def registered() -> list[dict[str, list[str]]]:
+    """The forms that the service has received."""
+    return []
+
+
+@pytest.fixture
+def service(registered: list[dict[str, list[str]]]) -> Iterator[str]:
+    """A service on this machine that is no sandbox: it registers endpoints and nothing else."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            registered.append(form)
+            number = len(registered)
+            self.answer(
+                200,
+                {
+                    "id": f"we_{number}",
+                    "object": "webhook_endpoint",
+                    "livemode": False,
+                    "url": form["url"][0],
+                    "signing_secret": f"whsec_of_{number}",
+                },
+            )
+
+        def do_GET(self) -> None:
+            self.answer(
+                404, {"type": "invalid_request_error", "code": "endpoint_unknown", "message": "No."}
+            )
+
+        def answer(self, status: int, data: object) -> None:
+            body = json.dumps(data).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Keeps quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def endpoint(service: str, keyring: Keyring, url: str) -> tuple[Endpoint, str]:
+    """What one run finds or registers, and what it says on stderr."""
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    env = {**os.environ, "SVC_BASE_URL": service, "SVC_API_KEY": "sk_test_abcdefghijklmnop"}
+    with RealSession([], env, streams) as session:
+        session.keyring = keyring
+        assert not is_sandbox(session)
+        found = Endpoints(session, session.state(), sandbox=False).of(url, PATH, EVENTS)
+        assert session.done is None
+        if keyring.items:
+            assert Endpoints(session, session.state(), sandbox=False).secret_of(found.id or "")
+    assert isinstance(streams.stderr, io.StringIO)
+    return found, streams.stderr.getvalue()
+
+
+def test_secret_of_a_real_endpoint_goes_to_the_keyring(
+    service: str, registered: list[dict[str, list[str]]], isolated: Path
+) -> None:
+    """Registered once, found again; the secret is in the keyring and nowhere in the state folder."""
+    keyring = Keyring()
+    url = f"https://tunnel.example{PATH}"
+    first, said = endpoint(service, keyring, url)
+    again, silent = endpoint(service, keyring, url)
+    assert first == again
+    assert (first.id, first.secrets, first.where) == ("we_1", ("whsec_of_1",), "in your keyring")
+    assert registered == [{"url": [url], "events[]": ["order.paid"]}]
+    assert "we_1" in said
+    assert silent == ""
+    assert list(keyring.items.values()) == ["whsec_of_1"]
+    for file in (isolated / "state").rglob("*"):
+        assert not file.is_file() or b"whsec_of_1" not in file.read_bytes()
+
+
+def test_another_url_means_another_endpoint_and_says_so(
+    service: str, registered: list[dict[str, list[str]]]
+) -> None:
+    """The API cannot delete an endpoint: the tool says that it had to register another."""
+    keyring = Keyring()
+    endpoint(service, keyring, f"https://one.example{PATH}")
+    found, said = endpoint(service, keyring, f"https://two.example{PATH}")
+    assert found.id == "we_2"
+    assert "no call to delete the earlier we_1" in said.replace("\n", " ")
+
+
+def test_without_a_keyring_the_secret_is_held_for_the_run(
+    service: str, registered: list[dict[str, list[str]]], isolated: Path
+) -> None:
+    """No silent plain file: the next run registers another endpoint, and the tool says why (R34)."""
+    url = f"https://tunnel.example{PATH}"
+    for number in (1, 2):
+        found, said = endpoint(service, Keyring(absent=True), url)
+        assert (found.id, found.where) == (f"we_{number}", "for this run only")
+        assert "held for this run only" in said.replace("\n", " ")
+    for file in (isolated / "state").rglob("*"):
+        assert not file.is_file() or b"whsec_of" not in file.read_bytes()
+
+
+def test_claims_are_kept_and_exclusive(tmp_path: Path) -> None:
+    """A listener finds its path and port again; a second one at the same time is another."""
+    listening = Listening("http://a", "default", "test", "local", EVENTS)
+    paths = iter(["/hook/1", "/hook/2", "/hook/3", "/hook/4"])
+    with State.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state:
+        folder = tmp_path / "locks"
+        with claimed(state, folder, listening, lambda: next(paths)) as one:
+            remember(state, one, 4321, "we_1", ["http://localhost:3000"])
+            with claimed(state, folder, listening, lambda: next(paths)) as two:
+                assert (one.path, two.path) == ("/hook/1", "/hook/2")
+                assert two.scope != one.scope
+        with claimed(state, folder, listening, lambda: next(paths)) as again:
+            assert (again.path, again.port, again.scope) == ("/hook/1", 4321, one.scope)
