@@ -18,7 +18,7 @@ from svc.batch.pace import SharedQuota
 from svc.batch.plan import Plan, Task
 from svc.batch.results import Line, Results
 from svc.batch.tally import Tally
-from svc.batch.verdicts import Verdict, error_fields, stop_of, verdict
+from svc.batch.verdicts import Verdict, bad_line, error_fields, stop_of, verdict
 from svc.clock import Clock
 from svc.errors import SvcError
 
@@ -228,7 +228,5 @@ def _known(plan: Plan) -> list[Line]:
         lines.append(
             Line(row.number, row.line, "unknown", None, error_fields(error), key, intent.id)
         )
-    for bad in plan.bad:
-        reason = {"code": bad.code, "message": bad.message, "param": bad.param}
-        lines.append(Line(bad.number, bad.line, "invalid", None, reason))
+    lines += map(bad_line, plan.bad)
     return lines

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from svc.batch.fleet import Ended, Job
 from svc.batch.operations import Operation
 from svc.batch.results import Line
+from svc.batch.rows import Bad
 from svc.client.intents_model import Settled, settled_by, settled_with
 from svc.client.replies import Reply
 from svc.errors import (
@@ -71,6 +72,18 @@ def error_fields(error: SvcError) -> dict[str, object]:
         "status": error.status,
         "request_id": error.request_id,
     }
+
+
+def bad_line(bad: Bad) -> Line:
+    """The line of a row that is not sent because it is bad."""
+    error = {
+        "code": bad.code,
+        "message": redact(bad.message),
+        "param": bad.param,
+        "status": None,
+        "request_id": None,
+    }
+    return Line(bad.number, bad.line, "invalid", None, error)
 
 
 def _done(job: Job, reply: Reply, operation: Operation) -> Verdict:

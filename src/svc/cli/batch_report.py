@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from svc.batch.plan import Plan
 from svc.batch.results import Line
 from svc.batch.tally import PROBLEMS_MAX, Money, Tally, money_planned
+from svc.batch.verdicts import bad_line
 from svc.cli.batch_asked import Given
 from svc.errors import (
     ExitCode,
@@ -131,10 +132,7 @@ def report_check(out: "Output", given: Given, todo: Plan) -> None:
         PartlyDone: some rows could not be sent.
     """
     money = money_planned(todo)
-    lines = [
-        Line(bad.number, bad.line, "invalid", error={"code": bad.code, "message": bad.message})
-        for bad in todo.bad
-    ]
+    lines = [bad_line(bad) for bad in todo.bad]
     if out.format == "human":
         for line in lines[:PROBLEMS_MAX]:
             out.note(f"line {line.line}: {_why(line)}")
