@@ -292,11 +292,14 @@ def test_exec_runs_beside_and_gets_the_secret(sandbox: Sandbox, svc: Svc, tmp_pa
 
 
 def test_print_secret_prints_only_that(sandbox: Sandbox, svc: Svc, tmp_path: Path) -> None:
-    """`--print-secret`: the secret that signs the listener's deliveries, for a script's variable."""
-    first, second = (svc("events", "listen", "--print-secret").out for _ in range(2))
-    assert first == second
+    """`--print-secret`: the secret that signs the listener's deliveries, also while it runs."""
+    first = svc("events", "listen", "--print-secret").out
+    with listen(tmp_path) as running:
+        endpoint = running.wait("ready")[0]["endpoint"]
+        assert svc("events", "listen", "--print-secret").out == first
     assert first.startswith("whsec_")
     assert first.count("\n") == 1
+    assert [one["id"] for one in sandbox.control("GET", "/webhook_endpoints")["data"]] == [endpoint]
 
 
 def test_given_secret_registers_nothing(sandbox: Sandbox, tmp_path: Path) -> None:

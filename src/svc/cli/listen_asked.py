@@ -55,7 +55,11 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The same, read; `secrets` are those of an endpoint that exists already."""
+    """The same, read.
+
+    `secrets` are those of an endpoint that exists already. `again` is the command that leads to
+    the same endpoint.
+    """
 
     routes: Routes
     events: tuple[str, ...]
@@ -72,6 +76,7 @@ class Asked:
     ready_file: Path | None
     command: tuple[str, ...]
     strict: bool
+    again: str
 
 
 def read(session: Session, given: Given) -> Asked:
@@ -102,7 +107,19 @@ def read(session: Session, given: Given) -> Asked:
         ready_file=given.ready_file,
         command=_command(given.command),
         strict=given.strict,
+        again=_again(session, given),
     )
+
+
+def _again(session: Session, given: Given) -> str:
+    everywhere = session.given.everywhere
+    words = ["svc", "events", "listen"]
+    for option, value in (("--profile", everywhere.profile), ("--base-url", everywhere.base_url)):
+        words += [option, value] if value else []
+    words += ["--live"] if everywhere.live else []
+    words += [word for text in given.events for word in ("--events", text)]
+    words += ["--public-url", given.public_url] if given.public_url else []
+    return shlex.join(words)
 
 
 def _refuse_formats(session: Session) -> None:

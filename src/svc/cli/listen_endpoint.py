@@ -71,6 +71,12 @@ class Endpoints:
         self._tell(made, earlier)
         return made
 
+    def secret_in_use(self, endpoint_id: str | None) -> str | None:
+        """Gives the secret of an endpoint that the service still knows, as far as one can tell."""
+        if endpoint_id is None or (self._sandbox and not self._is_enabled(endpoint_id)):
+            return None
+        return self.secret_of(endpoint_id)
+
     def secret_of(self, endpoint_id: str) -> str | None:
         """Gives the secret of an endpoint that was registered here."""
         rows = self._state.rows(

@@ -15,7 +15,7 @@ from svc.cli.session import Session
 from svc.cli.signals import Stopped
 from svc.errors import CheckFailed, LocalError, UsageError
 from svc.journal import State
-from svc.listen.claims import Claim, Listening, claimed, remember
+from svc.listen.claims import Claim, Listening, claimed, last_endpoint, remember
 from svc.listen.inbox import SqliteInbox
 from svc.listen.readiness import remove
 from svc.listen.receiver import bind, new_path
@@ -53,33 +53,42 @@ def listen_to(session: Session, asked: Asked) -> None:
 
 
 def print_secret(session: Session, asked: Asked) -> None:
-    """Prints the signing secret of the endpoint that these options lead to."""
-    with _prepared(session, asked) as place:
-        for secret in place.endpoint.secrets:
-            session.streams.stdout.write(secret + "\n")
+    """Prints the signing secret of the listener with these options, also while it runs."""
+    state, sandbox = session.state(), is_sandbox(session)
+    _need_a_way_in(session, asked, sandbox=sandbox)
+    endpoints = Endpoints(session, state, sandbox=sandbox)
+    known = endpoints.secret_in_use(last_endpoint(state, _listening(session, asked)))
+    secrets = asked.secrets or ((known,) if known else ())
+    if not secrets:
+        with _prepared(session, asked) as place:
+            secrets = place.endpoint.secrets
+    for secret in secrets:
+        session.streams.stdout.write(secret + "\n")
+
+
+def _listening(session: Session, asked: Asked) -> Listening:
+    settings = session.settings
+    way = "given" if asked.secrets else str(asked.public_url or "local")
+    return Listening(session.base_url.origin, settings.profile, settings.mode, way, asked.events)
 
 
 @contextmanager
 def _prepared(session: Session, asked: Asked) -> Iterator[_Place]:
-    settings, state = session.settings, session.state()
-    sandbox = is_sandbox(session)
+    state, sandbox = session.state(), is_sandbox(session)
     _need_a_way_in(session, asked, sandbox=sandbox)
-    way = "given" if asked.secrets else str(asked.public_url or "local")
-    listening = Listening(
-        session.base_url.origin, settings.profile, settings.mode, way, asked.events
-    )
     folder = session.paths.state_dir / "listeners"
-    with claimed(state, folder, listening, new_path) as claim:
+    with claimed(state, folder, _listening(session, asked), new_path) as claim:
         bound = _bind(session, asked, claim)
         with bound:
-            url, path = _address(asked, claim, bound.getsockname()[1])
+            port = bound.getsockname()[1]
+            url, path = _address(asked, claim, port)
             if asked.secrets:
                 endpoint = Endpoint(None, url, asked.secrets, "given by you")
             else:
                 found = Endpoints(session, state, sandbox=sandbox)
                 endpoint = found.of(url, claim.path, asked.events)
             targets = [str(target) for target in asked.routes.targets]
-            remember(state, claim, bound.getsockname()[1], endpoint.id, targets)
+            remember(state, claim, port, endpoint.id, targets)
             yield _Place(state, claim, bound, endpoint, path)
 
 

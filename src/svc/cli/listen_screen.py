@@ -90,7 +90,7 @@ class Screen:
         where = self._endpoint.where
         if self._endpoint.id is None:
             return f"Signing secret {shown}, {where}"
-        return f"Signing secret {shown} {where}: svc events listen --print-secret"
+        return f"Signing secret {shown} {where}: {self._asked.again} --print-secret"
 
     def _wrapped(self, text: str) -> str:
         return "\n".join(

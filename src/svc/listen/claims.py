@@ -68,6 +68,12 @@ def claimed(
         return
 
 
+def last_endpoint(state: State, listening: Listening) -> str | None:
+    """Gives the endpoint of the first listener of this kind, whether it runs or not."""
+    rows = state.rows("SELECT endpoint_id FROM listeners WHERE scope = ?", (listening.scope(0),))
+    return rows[0]["endpoint_id"] if rows else None
+
+
 def remember(
     state: State, claim: Claim, port: int, endpoint_id: str | None, targets: Sequence[str]
 ) -> None:
