@@ -1,0 +1,212 @@
+"""The fidelity table: it is whole, and each row names a test that is there (promise R80)."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc import spec
+from svc.sandbox import fx, settings
+from svc.sandbox.app import OPERATIONS
+from svc.sandbox.fidelity.rows import Row, parse
+from svc.sandbox.fidelity.table import ROWS
+from svc.sandbox.openapi.catalogue import BY_STATUS, KEY_REUSED, refusals_of
+from svc.sandbox.openapi.document import document
+
+ROOT = Path(__file__).parents[3]
+DOCUMENT = document(OPERATIONS)
+# The endpoints tables of the specification.
+STATED = """
+POST /v1/orders, GET /v1/orders/:id, POST /v1/orders/:id, POST /v1/orders/:id/cancel,
+GET /v1/orders, POST /v1/orders/:id/capture, GET /v1/payments/:id, GET /v1/payments,
+POST /v1/refunds, GET /v1/refunds/:id, POST /v1/payouts, GET /v1/payouts/:id, GET /v1/payouts,
+POST /v1/landed-cost/quotes, GET /v1/landed-cost/quotes/:id, POST /v1/webhook_endpoints,
+GET /v1/events/:id, POST /v1/disputes/:id
+"""
+EVENTS = {("Events", name) for name in spec.EVENT_TYPES}  # payout.created is a field as well
+# The figures of the specification's table of limits, and the row that has each.
+LIMITS = {
+    "default page": spec.LIMIT_DEFAULT,
+    "limit": spec.LIMIT_MAX,
+    "retention": spec.IDEMPOTENCY_RETENTION_SECONDS // 3600,
+    "10 seconds": spec.WEBHOOK_DEADLINE_SECONDS,
+    "1 min, 10 min, 1 h, every 6 h": spec.WEBHOOK_RETRY_WINDOW_SECONDS // 86400,
+    "rolling a key": "seven days",
+    "five minutes": "",
+}
+
+
+def rows_of(subject: str) -> list[Row]:
+    return [row for row in ROWS if row.subject == subject]
+
+
+def names_of(subject: str, mark: str | None = None) -> set[str]:
+    return {row.name for row in rows_of(subject) if mark in (None, row.mark)}
+
+
+def find(name: str) -> Row:
+    (row,) = (row for row in ROWS if row.name == name)
+    return row
+
+
+@cache
+def functions_of(path: str) -> set[str]:
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_row_names_a_test_that_is_there() -> None:
+    """The file exists and has that test."""
+    named = {row.test for row in ROWS}
+    parts = [(test, *test.split("::")) for test in named]
+    assert [test for test, path, name in parts if name not in functions_of(path)] == []
+
+
+def test_named_tests_are_collected() -> None:
+    """Pytest finds every one of them: none is hidden by a name or by a missing fixture."""
+    named = {row.test for row in ROWS}
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    command += ["-p", "no:randomly", "-m", "", *sorted({test.split("::")[0] for test in named})]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    collected = {line.partition("[")[0] for line in done.stdout.splitlines() if "::" in line}
+    assert named <= collected
+
+
+def test_every_row_is_for_reading() -> None:
+    """Each row says something in one short sentence, and where it is written."""
+    for row in ROWS:
+        assert 0 < len(row.what.strip()) <= 90, row
+        assert row.source.startswith("spec: " if row.mark == "says" else "contract "), row
+
+
+def test_no_row_comes_twice() -> None:
+    """A subject and a name stand for one fact."""
+    keys = [(row.subject, row.name) for row in ROWS]
+    assert sorted(keys) == sorted(set(keys))
+
+
+def test_every_operation_has_a_row() -> None:
+    """The 18 documented operations are marked as said, the four others as chosen."""
+    stated = {each.strip() for each in STATED.replace("\n", " ").split(",")}
+    assert len(stated) == 18
+    assert names_of("Operations", "says") == stated
+    ours = {f"{each.method} {each.path}" for each in OPERATIONS} - stated
+    assert names_of("Operations", "chose") == ours | {"other paths"}
+
+
+def test_every_event_type_has_a_row() -> None:
+    """Eleven are stated, seven chosen."""
+    typed = {row.name: row.mark for row in rows_of("Events") if row.name in spec.EVENT_TYPES}
+    assert set(typed) == set(spec.EVENT_TYPES)
+    says = {name for name, mark in typed.items() if mark == "says"}
+    assert says == set(spec.EVENT_TYPES_STATED)
+
+
+STATUSES = [
+    *spec.ORDER_STATUSES,
+    *(f"payment {status}" for status in spec.PAYMENT_STATUSES),
+    *(f"refund {status}" for status in spec.REFUND_STATUSES),
+    *(f"payout {status}" for status in spec.PAYOUT_STATUSES),
+    *(f"dispute {status}" for status in spec.DISPUTE_STATUSES),
+    *spec.CAPTURE_METHODS,
+]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_every_status_has_a_row(status: str) -> None:
+    """Each word that a status can be has a row of its own."""
+    assert find(status)
+
+
+def test_every_error_code_has_a_row() -> None:
+    """The catalogue of the OpenAPI document and the table name the same codes."""
+    codes = {KEY_REUSED} | {code for _, listed in BY_STATUS.values() for code in listed}
+    codes = codes.union(*map(refusals_of, OPERATIONS))
+    assert names_of("Error codes") == codes
+    assert names_of("Error codes", "says") == {"permission_denied"}
+
+
+def test_every_setting_has_a_row() -> None:
+    """The settings of the sandbox and the table name the same ones."""
+    assert names_of("Settings") == set(settings.DEFAULTS)
+
+
+def test_every_field_of_every_object_has_a_row() -> None:
+    """The table and the strict schemas of the OpenAPI document know the same fields."""
+    shown: set[str] = set()
+    schemas = DOCUMENT["components"]["schemas"]
+    for name in ("NewOrder", "Payment", "PaymentMethod", "Refund", "Payout", "LandedCostQuote",
+                 "Dispute", "NewWebhookEndpoint"):  # fmt: skip
+        fields = schemas[name]["properties"]
+        shown |= {f"{fields['object']['const']}.{field}" for field in fields}
+    shown |= {f"event.{field}" for field in schemas["Event"]["oneOf"][0]["properties"]}
+    objects = {name.partition(".")[0] for name in shown}
+    named = {row.name for row in ROWS if (row.subject, row.name) not in EVENTS}
+    assert {name for name in named if name.partition(".")[0] in objects and "." in name} == shown
+
+
+@pytest.mark.parametrize("prefix", spec.ID_PREFIXES.values())
+def test_every_id_prefix_has_a_row(prefix: str) -> None:
+    """Those that are stated are marked so."""
+    stated = prefix in spec.ID_PREFIXES_STATED.values()
+    assert find(prefix).mark == ("says" if stated else "chose")
+
+
+@pytest.mark.parametrize("prefix", spec.KEY_PREFIXES)
+def test_every_key_prefix_has_a_row(prefix: str) -> None:
+    """All six are stated."""
+    assert find(prefix).mark == "says"
+
+
+@pytest.mark.parametrize(("name", "figure"), LIMITS.items())
+def test_every_limit_has_a_row_with_its_figure(name: str, figure: Any) -> None:
+    """The seven limits of the specification are there, with the figures of `spec.py`."""
+    row = find(name)
+    assert row.mark == "says"
+    assert str(figure) in f"{row.name} {row.what}"
+
+
+def words_in(rows: Iterable[Row]) -> set[str]:
+    return set(re.findall(r"[A-Za-z_*-]+", " ".join(f"{row.name} {row.what}" for row in rows)))
+
+
+def test_words_of_closed_sets_are_named() -> None:
+    """Evidence keys, reasons, resources, headers and versions appear with the right mark."""
+    says = words_in(row for row in ROWS if row.mark == "says")
+    chose = words_in(row for row in ROWS if row.mark == "chose")
+    assert set(spec.EVIDENCE_KEYS_STATED) <= says
+    further = len(spec.EVIDENCE_KEYS) - len(spec.EVIDENCE_KEYS_STATED)
+    assert find(f"{further} further evidence keys").mark == "chose"
+    assert set(spec.CANCELLATION_REASONS) | set(spec.REFUND_REASONS) <= chose
+    assert set(spec.RESTRICTED_RESOURCES) <= chose
+    assert {spec.SIGNATURE_HEADER, spec.VERSION_HEADER, spec.IDEMPOTENCY_HEADER} <= says
+    assert {spec.REPLAYED_HEADER, spec.REQUEST_ID_HEADER, spec.EVENT_ID_HEADER} <= chose
+    assert {spec.DELIVERY_ID_HEADER, spec.ATTEMPT_HEADER, spec.SANDBOX_HEADER} <= chose
+    assert all(version in find("known versions").what for version in spec.VERSIONS)
+    assert str(len(fx.USD_PER_UNIT)) in find("supported currencies").what
+    assert str(len(spec.EVENT_TYPES)) in find("18 types").what
+
+
+@pytest.mark.parametrize("text", ["a | says", "== a | b", "name | wrong | what", "what"])
+def test_a_line_that_is_no_row_is_refused(text: str) -> None:
+    """A slip in the data is an error, never a row that is quietly left out."""
+    with pytest.raises((KeyError, ValueError)):
+        list(parse(f"== a | b | c\n@ t\n{text}"))
+
+
+@pytest.mark.parametrize("mode", ["test", "live"])
+@pytest.mark.parametrize("kind", ["secret", "publishable", "restricted"])
+def test_prefix_of_a_key_tells_its_kind_and_mode(make_wire: Any, kind: str, mode: str) -> None:
+    """The six prefixes of the specification's table of keys."""
+    body = {"type": kind, **({"permissions": {}} if kind == "restricted" else {})}
+    status, key = make_wire().control("/keys", body, mode)
+    assert status == 200
+    assert key["secret"].startswith(f"{kind[0]}k_{mode}_")
+    assert key["livemode"] == (mode == "live")
