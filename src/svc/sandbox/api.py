@@ -104,10 +104,11 @@ class Api:
             spoilt = await self._memory.faults.spoil(fault, "before", None)
             if spoilt is not None:
                 return spoilt
-            _check_version(request)
-            work = execution.decode(request, operation, identity, passage.settings)
-            self._note_params(passage, work)
-            reply = await self._carry_out(passage, work, mine=mine)
+            with self._memory.faults.unless_refused(fault):
+                _check_version(request)
+                work = execution.decode(request, operation, identity, passage.settings)
+                self._note_params(passage, work)
+                reply = await self._carry_out(passage, work, mine=mine)
             return await self._memory.faults.spoil(fault, "after", reply) or reply
 
     async def _admit(self, passage: Passage) -> tuple[Operation, str]:

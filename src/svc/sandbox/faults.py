@@ -5,7 +5,8 @@ effects, events and idempotent result are on disk.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -64,6 +65,16 @@ class Faults(Rules[ApiRule]):
     def pick(self, request: Request, key: str | None) -> ApiRule | None:
         """The first rule that applies to a request."""
         return next((rule for rule in self if rule.fires(request, key)), None)
+
+    @contextmanager
+    def unless_refused(self, rule: ApiRule | None) -> Iterator[None]:
+        """A refused request has no answer to spoil: the rule is kept for the next one."""
+        try:
+            yield
+        except Problem:
+            if rule is not None and rule.phase == "after":
+                rule.seen -= 1
+            raise
 
     async def spoil(self, rule: ApiRule | None, phase: str, reply: Reply | None) -> Reply | None:
         """What a rule makes of a request (`reply` None) or of its reply.

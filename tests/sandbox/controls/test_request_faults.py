@@ -26,6 +26,16 @@ def test_delay_holds_the_idempotency_lock(lab: "Lab", phase: str) -> None:
     assert (again.body, again.headers["idempotent-replayed"]) == (late.body, "true")
 
 
+def test_after_is_kept_for_a_request_that_succeeds(lab: "Lab") -> None:
+    """A refused request has no answer to lose, and does not use the rule up."""
+    lab.control("/faults", {"phase": "after", "effect": {"status": 500}})
+    assert lab.sandbox.post("/v1/orders", {}).status == 400
+    assert lab.sandbox.post("/v1/orders", lab.sandbox.order_params).status == 500
+    assert lab.sandbox.post("/v1/orders", lab.sandbox.order_params).status == 200
+    (rule,) = lab.control("/faults", method="GET")["data"]
+    assert rule["fired"] == 1
+
+
 @pytest.mark.parametrize(
     ("effect", "status"), [({"status": 503}, None), ({"connection": "garbage"}, 200), ({}, 418)]
 )
