@@ -416,6 +416,18 @@ def test_equal_seeds_and_calls_give_equal_bytes(svc: Svc, start: Start) -> None:
     assert first[1:] == second[1:]
 
 
+def test_seed_and_fixture_of_an_old_sandbox_are_not_taken_silently(svc: Svc, start: Start) -> None:
+    """A file that exists keeps its ids and objects, and the user is told what to do instead."""
+    start("--seed", "1")
+    svc.ok("sandbox", "stop")
+    argv = ("sandbox", "start", "--detach", "--port", "0", "--seed", "2", "--fixture", "demo")
+    again = svc(*argv)
+    assert again.code == 0
+    assert again.err.startswith("Warning: ")
+    assert "svc sandbox reset --seed 2 --fixture demo" in again.err
+    assert api(again.json["port"], "GET", "/v1/orders")["data"] == []
+
+
 # --- time -------------------------------------------------------------------------------------
 
 

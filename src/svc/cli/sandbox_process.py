@@ -143,6 +143,7 @@ def _start(
 ) -> None:
     _ = session.out, session.config  # what is wrong with them is told before anything starts
     _check_fixture(options.fixture)
+    _warn_of_ignored(session, options)
     forget(ready_file)
 
     def ready(record: RunRecord) -> None:
@@ -168,6 +169,16 @@ def _check_fixture(name: str | None) -> None:
             param="--fixture",
             hint=f"There is: {', '.join(FIXTURES)}",
         )
+
+
+def _warn_of_ignored(session: Session, options: LaunchOptions) -> None:
+    """Says so when a sandbox that exists already cannot take what only new ones take."""
+    given = {"--seed": options.seed, "--fixture": options.fixture}
+    ignored = [f"{name} {value}" for name, value in given.items() if value is not None]
+    path = Path(options.db)
+    if ignored and options.db != MEMORY and path.exists() and path.stat().st_size:
+        words = " ".join(ignored)
+        session.out.warn(f"{path} exists and stays as it is. Begin anew: svc sandbox reset {words}")
 
 
 def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord], None]) -> None:

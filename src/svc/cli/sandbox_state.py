@@ -41,7 +41,7 @@ def export(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
-    """Write the whole state: objects of both modes, events, jobs, clock, settings, ids.
+    """Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.
 
     $ svc sandbox export state.json
     """

@@ -31,7 +31,9 @@ Data = Annotated[
 
 @verb(app)
 def trigger(ctx: typer.Context, event_type: EventType, data: Data = None) -> None:
-    """Have an event of any type happen for real, with all that it needs; tell what was created.
+    """Let an event of any type happen, with all that it needs.
+
+    It happens for real: objects are created, and what was created is told.
 
     $ svc sandbox trigger order.paid
     $ svc sandbox trigger payout.failed -d amount=5000 -d currency=GBP

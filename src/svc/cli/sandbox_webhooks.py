@@ -27,7 +27,7 @@ def events(
         str | None, typer.Option(metavar="ID", help="Begin behind this one, evt_... .")
     ] = None,
 ) -> None:
-    """List events, newest first, whether an endpoint takes them or not.
+    """List events, newest first, delivered or not.
 
     $ svc sandbox events --type order.paid
     """
