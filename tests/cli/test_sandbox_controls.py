@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -13,9 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
 from running import Sandbox, Svc
+from svc.cli.main import main
+from svc.cli.sandbox_faults import app
+from svc.sandbox.faults import CONNECTIONS
 from svc.sandbox.records import running
+from svc.sandbox.webhook_faults import EFFECTS
 from svc.spec import EVENT_TYPES
 
 Start = Callable[..., Any]
@@ -185,6 +191,22 @@ def test_every_option_of_a_rule_reaches_the_sandbox(
     assert svc.ok("sandbox", "fault", "clear", other["id"])["deleted"] == 1
     assert svc("sandbox", "fault", "clear", other["id"]).code == 5
     assert svc("sandbox", "fault", "clear", "-o", "human").out == "1 rule removed.\n"
+
+
+def test_every_example_of_a_rule_works(
+    sandbox: Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The help shows each effect once, and each line is one that the sandbox takes."""
+    examples = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
+    for line in examples:
+        assert main(shlex.split(line)[1:]) == 0, line
+    capsys.readouterr()
+    rules = sandbox.control("GET", "/faults")["data"]
+    effects = [rule["effect"] for rule in rules]
+    assert {effect.get("connection") for effect in effects} == {*CONNECTIONS, None}
+    webhook = sandbox.control("GET", "/webhook_faults")["data"]
+    assert [rule["effect"] for rule in webhook] == list(EFFECTS)
+    assert len(examples) == len(rules) + len(webhook)
 
 
 @pytest.mark.parametrize(
@@ -464,16 +486,22 @@ CONTROLS = [
     ("requests",),
     ("clock",),
     ("export",),
-    ("import", "-"),
+    ("import", "STATE"),
 ]
 
 
 @pytest.mark.parametrize("argv", CONTROLS, ids=[" ".join(words[:2]) for words in CONTROLS])
-def test_control_refuses_an_origin_elsewhere(svc: Svc, argv: tuple[str, ...]) -> None:
+def test_control_refuses_an_origin_elsewhere(
+    argv: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Contract J.11: no address but this machine's is even connected to."""
-    refused = svc("sandbox", *argv, "--base-url", "https://api.example.com", stdin="{}")
-    assert (refused.code, refused.error["code"]) == (2, "not_a_sandbox")
-    assert "--profile sandbox" in refused.error["message"]
+    state = tmp_path / "state.json"
+    state.write_text("{}")
+    words = [str(state) if word == "STATE" else word for word in argv]
+    assert main(["sandbox", *words, "--base-url", "https://api.example.com"]) == 2
+    error = json.loads(capsys.readouterr().err)["error"]
+    assert (error["code"], error["outcome"]) == ("not_a_sandbox", "not_sent")
+    assert "--profile sandbox" in error["message"]
 
 
 def test_deadline_holds_for_a_control(svc: Svc) -> None:

@@ -116,8 +116,19 @@ def add(
     """Spoil requests, or with --webhook deliveries, from now on.
 
     $ svc sandbox fault add --status 503 --retry-after 2 --times 3
-    $ svc sandbox fault add --method POST --path '/v1/refunds' --after --connection reset
+    $ svc sandbox fault add --status 502 --body '<html>Bad gateway</html>'
+    $ svc sandbox fault add --delay-ms 15000 --idempotency-key order-1
+    $ svc sandbox fault add --connection close --method POST --path /v1/refunds --after
+    $ svc sandbox fault add --connection reset --path '/v1/orders*' --skip 1
+    $ svc sandbox fault add --connection truncate
+    $ svc sandbox fault add --connection garbage --after
+    $ svc sandbox fault add --connection drip
     $ svc sandbox fault add --webhook duplicate --type 'order.*' --count 2
+    $ svc sandbox fault add --webhook reorder --count 3
+    $ svc sandbox fault add --webhook drop --times 2
+    $ svc sandbox fault add --webhook bad_signature
+    $ svc sandbox fault add --webhook stale_timestamp
+    $ svc sandbox fault add --webhook delay --delay-ms 5000
     """
     session = Session.of(ctx)
     often = present(skip=skip, times=times)
