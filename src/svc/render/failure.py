@@ -46,7 +46,7 @@ def envelope(error: SvcError) -> str:
 
 def _message(error: SvcError) -> str:
     """What is wrong; where the words are ours, also what to do: the envelope has no other place."""
-    own = error.status is None or error.exit_code == ExitCode.UNKNOWN
+    own = error.status is None or error.exit_code in (ExitCode.UNKNOWN, ExitCode.PARTIAL)
     if error.hint and own:
         return f"{error.message} {error.hint}"
     return error.message
