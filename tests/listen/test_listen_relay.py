@@ -282,7 +282,7 @@ def test_stop_is_quick_and_loses_nothing(tmp_path: Path) -> None:
             listener.until(lambda: len(target.received) == 1)
             started = time.monotonic()
             assert listener.stop().pending == 1
-            assert time.monotonic() - started < 1
+            assert 0.5 <= time.monotonic() - started < 3  # half a second of grace, then the end
         target.reply = lambda _: OK
         with listening(tmp_path, target.port) as listener:
             assert listener.forwards(1)[0].status == 200

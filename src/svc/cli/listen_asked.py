@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, cast
 
-from svc.cli.key_input import read_secret
 from svc.cli.session import Session
+from svc.cli.webhook_secret import from_environment, from_stdin
 from svc.errors import UsageError
-from svc.keys.kinds import parse_signing_secret
 from svc.listen.connection import Limits
 from svc.listen.forward import HeaderText, parse_header
 from svc.listen.lane import Manner
@@ -22,10 +21,8 @@ from svc.spec import WEBHOOK_BODY_MAX
 Shown = Literal["summary", "payload", "none"]
 Ack = Literal["received", "forwarded"]
 
-VARIABLE: Final = "SVC_WEBHOOK_SECRET"
 _SIZE: Final = re.compile(r"([0-9]{1,9})(B|KiB|MiB)?")
 _UNITS: Final = {None: 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024}
-_SECRETS_MAX: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +88,7 @@ def read(session: Session, given: Given) -> Asked:
         events=select_events(given.events),
         public_url=BaseUrl.parse(given.public_url) if given.public_url else None,
         port=given.port,
-        secrets=_secrets(session, given),
+        secrets=from_stdin(session) if given.secret_stdin else from_environment(session.env),
         ack=cast("Ack", _one_of("--ack", given.ack, ("received", "forwarded"))),
         manner=Manner(
             concurrency=given.concurrency,
@@ -134,19 +131,6 @@ def _refuse_formats(session: Session) -> None:
             "listen prints records as they come; --query and --fields need a whole result.",
             hint="Pipe -o ndjson into jq",
         )
-
-
-def _secrets(session: Session, given: Given) -> tuple[str, ...]:
-    if given.secret_stdin:
-        text, source = read_secret(session, "", stdin=True), "Standard input"
-    else:
-        text, source = session.env.get(VARIABLE, ""), VARIABLE
-        if not text:
-            return ()
-    parts = text.split("\n") if given.secret_stdin else text.split(",")
-    if len(parts) > _SECRETS_MAX:
-        raise UsageError(f"{source} holds more than two signing secrets.", code="secret_invalid")
-    return tuple(parse_signing_secret(part, source) for part in parts)
 
 
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:

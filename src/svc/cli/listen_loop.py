@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from svc.cli.listen_asked import VARIABLE
 from svc.cli.listen_screen import Screen
 from svc.cli.session import Session
+from svc.cli.webhook_secret import VARIABLE
 from svc.errors import LocalError
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.listen.inbox import Inbox

@@ -8,12 +8,11 @@ import typer
 
 from svc.cli.app import new_app, verb
 from svc.cli.listen_archive import archive_of, entry_of
-from svc.cli.listen_asked import VARIABLE
 from svc.cli.listen_endpoint import Endpoints
 from svc.cli.listen_lines import HumanLines, as_ndjson
 from svc.cli.session import Session
+from svc.cli.webhook_secret import VARIABLE, from_environment
 from svc.errors import CheckFailed, UsageError
-from svc.keys.kinds import parse_signing_secret
 from svc.listen.archive import Archive, Content, Entry, Wanted
 from svc.listen.forward import FORWARD_SECONDS, Sender
 from svc.listen.link import Reply
@@ -133,9 +132,9 @@ class _Job:
         return signed_anew(content.headers, content.body, [self._secret(entry)], now)
 
     def _secret(self, entry: Entry) -> str:
-        given = self.session.env.get(VARIABLE)
+        given = from_environment(self.session.env)
         if given:
-            return parse_signing_secret(given.split(",")[0], VARIABLE)
+            return given[0]
         known = None
         if entry.endpoint_id is not None:
             endpoints = Endpoints(self.session, self.session.state(), sandbox=False)

@@ -1,6 +1,7 @@
 """`svc events verify`: check one delivery offline and say precisely what is wrong."""
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -9,11 +10,9 @@ import typer
 
 from svc import signature
 from svc.cli.app import new_app, verb
-from svc.cli.key_input import read_secret
-from svc.cli.listen_asked import VARIABLE
 from svc.cli.session import Session
+from svc.cli.webhook_secret import VARIABLE, from_environment, from_stdin
 from svc.errors import LocalError, SignatureError, UsageError
-from svc.keys.kinds import parse_signing_secret
 from svc.listen.diagnosis import diagnose
 from svc.listen.records import iso
 from svc.spec import SIGNATURE_HEADER, WEBHOOK_BODY_MAX
@@ -57,7 +56,7 @@ def verify(
             hint="Give --payload FILE",
         )
     moment = _time(now, session.clock.now())
-    secrets = _secrets(session, from_stdin=secret_stdin)
+    secrets = _secrets(session, piped=secret_stdin)
     headers = [_PREFIX.sub("", text, count=1).encode("utf-8", "surrogateescape") for text in header]
     body = _body(session, payload)
     try:
@@ -103,12 +102,10 @@ def _time(text: str | None, clock: float) -> float:
     return moment.timestamp()
 
 
-def _secrets(session: Session, *, from_stdin: bool) -> list[str]:
-    if from_stdin:
-        return [parse_signing_secret(read_secret(session, "", stdin=True), "Standard input")]
-    given = session.env.get(VARIABLE)
+def _secrets(session: Session, *, piped: bool) -> Sequence[str]:
+    given = from_stdin(session) if piped else from_environment(session.env)
     if given:
-        return [parse_signing_secret(part, VARIABLE) for part in given.split(",")]
+        return given
     known = _known(session)
     if not known:
         raise UsageError(
