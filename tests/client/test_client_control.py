@@ -8,6 +8,7 @@ import pytest
 from svc.client import controls, orders
 from svc.client.call import Call
 from svc.client.control import Control
+from svc.client.deadline import Deadline
 from svc.client.exchange import Failure, RawReply, Trouble
 from svc.clock import ManualClock
 from svc.errors import ApiError, AuthError, NetworkError, OutcomeUnknown, UsageError
@@ -112,6 +113,46 @@ def test_a_control_is_not_repeated(fake: Any) -> None:
         fake(HEALTHY, RawReply(200, (), b"x"))[0].send(controls.reset())
 
 
+def test_a_control_says_the_mode_in_its_query(fake: Any) -> None:
+    """Test mode goes unsaid; a POST keeps its body to itself."""
+    call = controls.set_balance({"currency": "EUR", "amount": 1})
+    assert controls.in_mode(call, "test") is call
+    control, wire = fake(HEALTHY, reply(200, {"object": "list", "data": []}))
+    control.send(controls.in_mode(call, "live"))
+    assert wire.requests[1].target == "/_sandbox/balances?mode=live"
+    assert json.loads(wire.requests[1].body) == {"currency": "EUR", "amount": 1}
+
+
+def test_one_deadline_may_hold_for_all_controls(server: "Server") -> None:
+    """R9: what one call took is not there for the next one any more."""
+    clock = ManualClock()
+    server.play(server.reply(200, {"object": "sandbox"}))
+    base, limit = BaseUrl.parse(server.url), Deadline(clock, 10)
+    with Control(base, clock=clock, deadline=limit) as control:
+        control.health()
+        clock.advance(11)
+        with pytest.raises(NetworkError):
+            control.send(controls.clock())
+
+
+@pytest.mark.parametrize("status", [500, 503])
+def test_a_control_that_broke_may_have_worked(fake: Any, status: int) -> None:
+    """Exit 7 with the sandbox's words for what changes something, exit 8 for what does not."""
+    broke = reply(status, {"type": "sandbox_error", "message": "It broke."})
+    with pytest.raises(OutcomeUnknown, match=r"It broke.*may have done it"):
+        fake(HEALTHY, broke)[0].send(controls.reset())
+    with pytest.raises(NetworkError, match=r"It broke"):
+        fake(HEALTHY, broke)[0].send(controls.clock())
+
+
+def test_a_certificate_that_nobody_vouches_for(fake: Any) -> None:
+    """Not sent, and where the right one comes from."""
+    control, _ = fake(Failure(Trouble.CERTIFICATE, sent=False, detail="self-signed"))
+    with pytest.raises(NetworkError) as caught:
+        control.send(controls.clock())
+    assert "svc sandbox env" in (caught.value.hint or "")
+
+
 def test_a_client_never_reaches_a_control(bench: Any) -> None:
     """J.11: not even a call made by hand goes to /_sandbox with a key."""
     made = bench(HEALTHY)
@@ -133,6 +174,7 @@ def test_a_control_never_reaches_the_api(fake: Any) -> None:
 CALLS = [
     (controls.checkout_view("s"), "POST /_sandbox/checkout/view"),
     (controls.checkout_pay({}), "POST /_sandbox/checkout/pay"),
+    (controls.checkout_url("ord_1"), "GET /_sandbox/orders/ord_1/checkout_url"),
     (controls.settle_payment("pay_1", {}), "POST /_sandbox/payments/pay_1/transition"),
     (controls.settle_refund("rf_1", {}), "POST /_sandbox/refunds/rf_1/transition"),
     (controls.settle_payout("po_1", {}), "POST /_sandbox/payouts/po_1/transition"),
