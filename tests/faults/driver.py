@@ -35,6 +35,8 @@ def main() -> None:
         arm(orders["kill"], orders.get("nth", 1))
     if "full" in orders:
         fill_disk(orders["full"])
+    if "bug" in orders:
+        put_bug(orders["bug"])
     from svc.__main__ import main as run
 
     run()
@@ -103,6 +105,16 @@ def fill_disk(when: str) -> None:
         return intent
 
     Intents.record = recorded  # type: ignore[method-assign]
+
+
+def put_bug(text: str) -> None:
+    """Puts a bug behind the reading of every answer; its words hold what they should not."""
+    from svc.client import client
+
+    def broken(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"{text} {os.environ['SVC_API_KEY']}")
+
+    vars(client)["judged"] = broken
 
 
 if __name__ == "__main__":

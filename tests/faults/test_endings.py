@@ -96,6 +96,19 @@ def test_signal_before_anything_is_sent_says_nothing(machine: Machine) -> None:
     assert (ended.code, ended.err, ended.out) == (130, "", "")
 
 
+def test_bug_in_the_middle_of_a_request_names_it(machine: Machine) -> None:
+    """R10, R79: exit 1, a report without the key, and the request can be resumed."""
+    result = machine.run(*REFUND, "-o", "json", bug="Authorization: Bearer")
+    assert (result.code, result.out) == (1, "")
+    (row,) = machine.rows()
+    error = result.error
+    assert (error["outcome"], error["request"], row["state"]) == ("unknown", row["id"], "open")
+    assert f"svc requests resume {row['id']}" in error["message"]
+    (report,) = (machine.state / "reports").iterdir()
+    assert "RuntimeError" in report.read_text()
+    assert machine.run("requests", "resume", row["id"]).code == 0
+
+
 # --- output that nobody takes -------------------------------------------------------------------
 
 TAKERS = {

@@ -166,7 +166,6 @@ def assert_named(result: Any, kept: dict[str, Any]) -> None:
 
 def assert_resumed(machine: Machine, kept: dict[str, Any]) -> None:
     """R3: what is unresolved ends in one effect, with the key and the bytes of the first time."""
-    assert machine.unresolved() == [kept["id"]]
     resumed = machine.run("requests", "resume", kept["id"], "-o", "json")
     assert resumed.code == 0, resumed.err
     first, last = machine.ledger.posts[0], machine.ledger.posts[-1]

@@ -7,6 +7,7 @@ A plain run kills 12 times, a slow one 264 times at chosen points and 60 at rand
 import os
 import random
 import signal
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -94,6 +95,13 @@ def assert_resumable(machine: Machine, kill: Kill) -> None:
     assert resumed.code == 0, (kill, resumed.err)
 
 
+def late(sock: socket.socket, reply: bytes) -> bool:
+    """Answers rightly, but not at once, so that more deaths come before the answer."""
+    time.sleep(0.02)
+    sock.sendall(reply)
+    return True
+
+
 def wait_for(state: Path) -> None:
     """Waits until a program has come to its journal."""
     deadline = time.monotonic() + 20
@@ -107,6 +115,7 @@ def check_random_kill(folder: Path, ledger: Ledger, number: int) -> bool:
     chance = random.Random(number)
     operation, mark = chance.choice(list(OPERATIONS)), f"mark-{100_000 + number}"
     machine = machine_for(folder, ledger, 100_000 + number)
+    ledger.spoil(Fault(late, carried_out=True), mark=mark)
     process = machine.start(*command(operation, mark), random="kill")
     with process:
         wait_for(machine.state)

@@ -29,6 +29,14 @@ class Sent(NamedTuple):
     unsaved: LocalError | None
 
 
+class BrokenOffError(Exception):
+    """A bug of ours came between a request and its end; `__cause__` is the bug."""
+
+    def __init__(self, intent: Intent) -> None:
+        super().__init__(intent.id)
+        self.sending = intent
+
+
 @contextmanager
 def journal(session: Session) -> Iterator[Intents]:
     """The requests of the state database; the database is opened when it is first needed."""
@@ -89,6 +97,8 @@ def deliver(
     except Stopped as stopped:
         stopped.sending = intent
         raise
+    except Exception as bug:
+        raise BrokenOffError(intent) from bug
 
 
 def not_sent(error: LocalError) -> LocalError:

@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from svc.errors import ExitCode, SvcError, UsageError
 from svc.paths import make_private
-from svc.redaction import redact
+from svc.redaction import redact, redact_maybe
 
 if TYPE_CHECKING:
     from svc.cli.session import Session
+    from svc.client.intents_model import Intent
 
 
 def report_error(session: "Session", error: SvcError) -> int:
     """Prints an expected error on stderr and returns its exit code."""
     error.message = redact(error.message)
-    error.hint = redact(error.hint) if error.hint else None
+    error.hint = redact_maybe(error.hint)
+    # What the service sends may hold a key as well: it saw ours (promise R39).
+    error.type, error.code = redact(error.type), redact_maybe(error.code)
+    error.param, error.request_id = redact_maybe(error.param), redact_maybe(error.request_id)
     with suppress(OSError):  # stderr may be closed as well: the exit code still tells
         session.error_output().error(error)
     return error.exit_code
@@ -33,13 +37,27 @@ def report_bug(session: "Session", error: Exception) -> int:
     """Prints one line and the path of a redacted report (promise R79)."""
     text = redact("".join(traceback.format_exception(error)))
     where = _write_report(session, text)
+    name = type(error.__cause__ or error).__name__
     bug = SvcError(
-        f"svc has met a bug of its own: {type(error).__name__}.",
-        code=type(error).__name__,
+        f"svc has met a bug of its own: {name}.",
+        code=name,
         hint=f"A report without secrets lies at {where}" if where else None,
     )
     bug.exit_code = ExitCode.BUG
+    intent = getattr(error, "sending", None)  # of a request that the bug came into
+    if intent is not None:
+        _name_request(bug, intent)
     return report_error(session, bug)
+
+
+def _name_request(bug: SvcError, intent: "Intent") -> None:
+    """Says that a request may have been carried out all the same (promise R10)."""
+    from svc.client.intents_refusals import resume_command
+
+    bug.outcome, bug.request = "unknown", intent.id
+    bug.idempotency_key = intent.stored.idempotency_key
+    bug.message = f"{bug.message} POST {intent.stored.path} may have been carried out."
+    bug.hint = "; ".join(filter(None, (resume_command(intent), bug.hint)))
 
 
 def _write_report(session: "Session", text: str) -> str | None:
