@@ -119,7 +119,7 @@ def _declined(data: Any, request_id: str | None) -> ApiError:
     """Says why the card was declined, in the bank's word too, and where the payment is."""
     code, payment = data.get("decline_code"), data.get("payment")
     return ApiError(
-        data["message"] + (f" ({code})" if code else ""),
+        data["message"] + (f" ({code})" if code not in (None, data["code"]) else ""),
         code=data["code"],
         type=data["type"],
         status=_DECLINED,
