@@ -84,7 +84,6 @@ class Scale:
 
     def __init__(self, sandbox: RunRecord) -> None:
         self.sandbox = sandbox
-        self.line = Line(sandbox.port)
         self.made = 0
         self.base: dict[str, Cost] = {}
         self.created, self.seconds = 0, 0.0  # orders, and processor time that they took
@@ -124,6 +123,7 @@ class Scale:
 
     def measure(self) -> None:
         """Prints what each kind of call costs now, and how that compares with the first size."""
+        self.line = Line(self.sandbox.port)  # the last one was idle for as long as filling took
         ids = self._ids_at_both_ends()
         calls: dict[str, Callable[[], Any]] = {
             "create": lambda: self._ask("POST", "/v1/orders"),
@@ -142,6 +142,7 @@ class Scale:
                 f"({cost.processor / first.processor:4.2f} x), "
                 f"{cost.wall:6.2f} ms to the answer ({cost.wall / first.wall:4.2f} x)"
             )
+        self.line.connection.close()
         print(f"  memory {resident(self.sandbox.pid) / 1024:.1f} MB")
 
     def _create(self, count: int) -> None:

@@ -42,6 +42,7 @@ COMMANDS: Final = {
     "quickstart": Entry(
         "quickstart", "See an order paid and its webhook arrive, in 15 seconds.", MORE
     ),
+    "help": Entry("help", "Read about exit codes, webhooks, assumptions and more.", MORE),
 }
 
 # Verbs of `svc events` with modules of their own: their imports are heavier than a GET's.

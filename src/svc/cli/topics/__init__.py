@@ -1,0 +1,1 @@
+"""The pages of `svc help`, one module a topic."""

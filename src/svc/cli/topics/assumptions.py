@@ -1,0 +1,41 @@
+"""`svc help assumptions`: the fidelity table of the sandbox."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from itertools import groupby
+from textwrap import wrap
+from typing import Any
+
+from svc.sandbox.fidelity.rows import Row
+from svc.sandbox.fidelity.table import ROWS
+
+_MARKS = {"says": "says ", "chose": "CHOSE"}
+_INTRODUCTION = (
+    "What the specification says, and what it does not show and we CHOSE. The sandbox does all of "
+    "it; below the rows stands the test in tests/sandbox that proves them. A program that works "
+    "with the sandbox may need changes against the real service where it relies on a choice."
+)
+
+
+def rows() -> list[dict[str, Any]]:
+    """The table as data: subject, name, what, mark (says or chose), source, test."""
+    return [asdict(row) for row in ROWS]
+
+
+def text(width: int) -> str:
+    """The table for people, grouped by subject; a test is named once for the rows it proves."""
+    said = sum(row.mark == "says" for row in ROWS)
+    lines = ["Assumptions", "", *wrap(_INTRODUCTION, width), ""]
+    lines.append(f"{len(ROWS)} rows: {said} said, {len(ROWS) - said} chosen.")
+    for subject, group in groupby(ROWS, key=lambda row: row.subject):
+        lines += ["", subject.upper(), *_subject(list(group), width)]
+    return "\n".join(lines) + "\n"
+
+
+def _subject(found: list[Row], width: int) -> Iterator[str]:
+    for test, proved in groupby(found, key=lambda row: row.test):
+        for row in proved:
+            first = f"  {_MARKS[row.mark]}  {row.name}: "
+            words = first + row.what
+            yield from wrap(words, width, subsequent_indent=" " * 9, break_on_hyphens=False)
+        yield " " * 9 + test.partition("::")[2]

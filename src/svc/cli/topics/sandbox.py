@@ -1,0 +1,78 @@
+"""`svc help sandbox`."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from svc.cli.topics.page import Page, Rows, Shown
+from svc.sandbox.cards import BEHAVIOURS, Behaviour, decline_type
+from svc.spec import SANDBOX_KEYS, SANDBOX_PORT, SANDBOX_ROOT
+
+_KEYS: Final = {
+    "secret_test": "Secret test key: use this one.",
+    "publishable_test": "Publishable test key, for the checkout.",
+    "restricted_test": "Restricted test key that reads everything.",
+    "secret_live": "Secret live key. Live mode has no money and takes no payments.",
+    "publishable_live": "Publishable live key.",
+}
+_REFUNDS: Final = {"slow": "its refunds take 24 hours", "fails": "its refunds fail"}
+
+
+def what_it_does(card: Behaviour) -> str:
+    """A test card in words."""
+    said = ", ".join(_said(card))
+    return said[0].upper() + said[1:] + "."
+
+
+def _said(card: Behaviour) -> Iterator[str]:
+    if card.challenge:
+        yield "3-D Secure challenge first"
+    if card.decline_code:
+        yield f"{decline_type(card.decline_code)} decline {card.decline_code}"
+    elif not card.challenge:
+        yield "approved"
+    if card.rescued:
+        yield "rescued where smart retries are on"
+    if card.dispute_reason:
+        yield f"disputed 5 s after the capture as {card.dispute_reason}"
+    if card.refund_scenario != "normal":
+        yield _REFUNDS[card.refund_scenario]
+    if card.suspended:
+        yield "saved with a suspended network token"
+
+
+PAGE: Final = Page(
+    "Sandbox",
+    (
+        """
+        The whole service on this machine: one process, one file, no network, no account. It
+        listens on 127.0.0.1 only.
+        """,
+        Shown(
+            (
+                "svc sandbox start --detach",
+                'eval "$(svc sandbox env)"',
+                "svc sandbox pay ORDER",
+                "svc sandbox advance 3d",
+                "svc sandbox trigger dispute.opened",
+                "svc sandbox stop",
+            )
+        ),
+        f"The port is {SANDBOX_PORT} unless it is given. The keys are public constants:",
+        Rows(tuple((SANDBOX_KEYS[name], meaning) for name, meaning in _KEYS.items())),
+        """
+        Any Luhn-valid card number is approved, such as 4242424242424242, with any expiry to come
+        and any security code. These do something else:
+        """,
+        Rows(tuple((number, what_it_does(card)) for number, card in BEHAVIOURS.items())),
+        """
+        Time stands under your control: refunds, payouts, deadlines, retries and expiries follow
+        the sandbox's clock. With --seed, equal calls give equal ids.
+        """,
+        f"""
+        The API describes itself at {SANDBOX_ROOT}/openapi.json. Where the specification is silent
+        the sandbox does what we chose: svc help assumptions.
+        """,
+        "Duty, VAT and exchange rates are fixtures. They are no tariff data.",
+        "All its commands: svc sandbox --help",
+    ),
+)
