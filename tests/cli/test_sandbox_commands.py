@@ -148,13 +148,60 @@ def test_several_sandboxes_are_told_apart_by_port(svc: Svc, start: Start) -> Non
     assert [each["port"] for each in svc.ok("sandbox", "status")] == [two["port"]]
 
 
+def test_second_sandbox_leaves_the_profile_to_the_first(svc: Svc, start: Start) -> None:
+    """While the first one runs, `--profile sandbox` stays its name; the other is told how to use."""
+    one = start("--db", ":memory:")
+    second = svc("sandbox", "start", "--detach", "--port", "0", "--db", ":memory:")
+    assert (second.code, second.json["profile"]) == (0, None)
+    assert f"svc sandbox env --port {second.json['port']}" in second.err
+    assert f"--base-url {second.json['url']}" in second.err
+    assert svc.ok("config", "get", "profiles.sandbox.base_url") == one["url"]
+    svc.ok("sandbox", "stop", "--port", str(one["port"]))
+    third = start("--db", ":memory:")
+    assert svc.ok("config", "get", "profiles.sandbox.base_url") == third["url"]
+
+
+@pytest.mark.parametrize("detach", [(), ("--detach",)])
+def test_second_start_on_the_file_names_the_first_and_mends_the_profile(
+    svc: Svc, start: Start, detach: tuple[str, ...]
+) -> None:
+    """The same data cannot run twice; a profile that is gone comes back."""
+    one = start()
+    svc.ok("profiles", "remove", "sandbox")
+    again = svc("sandbox", "start", "--port", "0", *detach)
+    assert (again.code, again.error["code"]) == (10, "sandbox_running")
+    assert f"already running at {one['url']} (pid {one['pid']})" in again.error["message"]
+    assert "svc sandbox stop ends it" in again.error["message"]
+    assert svc.ok("sandbox", "settings")["object"] == "settings"
+    assert len(svc.ok("sandbox", "status")) == 1
+
+
+def test_stop_with_nothing_to_stop_is_no_error(svc: Svc, start: Start) -> None:
+    """What was asked for is so already: with a port and without."""
+    for argv in ((), ("--port", "4999"), ("--all",)):
+        ended = svc("sandbox", "stop", *argv)
+        assert (ended.code, ended.json) == (0, [])
+        assert "No sandbox is running" in ended.err
+    one = start("--db", ":memory:")
+    assert svc.ok("sandbox", "stop", "--port", str(one["port"] + 1)) == []
+    assert len(svc.ok("sandbox", "status")) == 1
+
+
+def test_id_of_a_sandbox_is_its_address(svc: Svc, start: Start) -> None:
+    """`-o id` prints a line that other commands take, and no warning."""
+    one = start("--db", ":memory:")
+    for verb in ("status", "stop"):
+        shown = svc("sandbox", verb, "-o", "id")
+        assert (shown.out, shown.err) == (f"{one['url']}\n", "")
+
+
 def test_second_start_on_the_port_says_who_has_it(svc: Svc, start: Start) -> None:
     """A taken port is one line: a sandbox of ours is named, anything else is only taken."""
     started = start("--db", ":memory:")
     port = str(started["port"])
     refused = svc("sandbox", "start", "--port", port, "--db", ":memory:", "-o", "human")
     assert refused.code == 10
-    assert f"A sandbox is running at {started['url']} already" in refused.err
+    assert f"A sandbox is already running at {started['url']} (pid {started['pid']})" in refused.err
     assert "svc sandbox stop" in refused.err
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = str(other.getsockname()[1])
@@ -211,15 +258,22 @@ def test_tls_sandbox_is_reached_through_its_profile(svc: Svc, start: Start) -> N
 def test_plain_sandbox_after_a_tls_one_forgets_the_certificate(
     svc: Svc, start: Start, isolated: Path
 ) -> None:
-    """The profile follows the sandbox that was started last."""
+    """The profile follows the sandbox that was started last, once the one before has ended."""
     start("--db", ":memory:", "--tls")
+    svc.ok("sandbox", "stop")
     start("--db", ":memory:")
     assert "ca_bundle" not in (isolated / "config" / "config.toml").read_text()
 
 
 @pytest.mark.parametrize(
     "argv",
-    [("--fixture", "nothing"), ("--seed", "-1"), ("--port", "many"), ("-o", "yaml")],
+    [
+        ("--fixture", "nothing"),
+        ("--seed", "-1"),
+        ("--port", "many"),
+        ("--port", "99999"),
+        ("-o", "yaml"),
+    ],
 )
 def test_start_refuses_wrong_options(svc: Svc, isolated: Path, argv: tuple[str, ...]) -> None:
     """A wrong value is a usage error, told before anything is started or written."""

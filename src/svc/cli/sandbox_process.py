@@ -8,9 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from svc.cli.app import verb
+from svc.cli.naming import show_named
 from svc.cli.sandbox_app import app
 from svc.cli.sandbox_found import log_of, the_one
 from svc.cli.sandbox_options import Fixture, Port, Seed
+from svc.cli.sandbox_profile import restore
 from svc.cli.sandbox_ready import announce, forget
 from svc.cli.sandbox_tls import certificate_for
 from svc.cli.session import Session
@@ -28,7 +30,10 @@ File = Annotated[str | None, typer.Option(metavar="FILE")]
 def start(
     ctx: typer.Context,
     port: Annotated[
-        int, typer.Option(metavar="PORT", help="On loopback; 0 lets the system choose.")
+        int,
+        typer.Option(
+            metavar="PORT", min=0, max=65_535, help="On loopback; 0 lets the system choose."
+        ),
     ] = SANDBOX_PORT,
     db: Annotated[
         str | None, typer.Option(metavar="FILE", help="Its database, or :memory: for none.")
@@ -86,14 +91,15 @@ def stop(
     """
     session = Session.of(ctx)
     folder = session.paths.sandbox_dir
-    found = running(folder)
+    found = [each for each in running(folder) if port in (None, each.port)]
     if found and not every:
         found = [the_one(folder, port)]
     ended = [_stopped(session, folder, record) for record in found]
     if session.format != "human":
-        session.out.value(ended)
-    elif not ended:
-        session.out.note("No sandbox is running.")
+        show_named(session, session.out, ended, "url")
+    if not ended:
+        where = "" if port is None else f" on port {port}"
+        session.out.note(f"No sandbox is running{where}.")
     for each in ended if session.format == "human" else ():
         session.out.line(f"{each['url']} {each['result']}.")
 
@@ -108,7 +114,7 @@ def status(ctx: typer.Context) -> None:
     found = running(session.paths.sandbox_dir)
     shown = [_shown(record) for record in found]
     if session.format != "human":
-        session.out.value(shown)
+        show_named(session, session.out, shown, "url")
     for each in shown if session.format == "human" else ():
         session.out.value(each)
     if not found:
@@ -143,6 +149,10 @@ def _start(
 ) -> None:
     _ = session.out, session.config  # what is wrong with them is told before anything starts
     _check_fixture(options.fixture)
+    there = _holder(options)
+    if there is not None and health(there):
+        restore(session, there)
+        raise _already(there, options)
     _warn_of_ignored(session, options)
     forget(ready_file)
 
@@ -155,7 +165,11 @@ def _start(
         else:
             _serve(session, options, ready)
     except LocalError as error:
-        raise _explained(error, options) from error
+        # One that was just starting: it answers by now, or holds what we wanted.
+        there = _holder(options) if error.code in ("port_taken", "sandbox_file_in_use") else None
+        if there is None:
+            raise
+        raise _already(there, options) from error
 
 
 def _check_fixture(name: str | None) -> None:
@@ -188,16 +202,20 @@ def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord]
     serve(options, ready)
 
 
-def _explained(error: LocalError, options: LaunchOptions) -> LocalError:
-    """Says so when what has the port is a sandbox of ours."""
-    ours = [record for record in running(options.folder) if record.port == options.port]
-    if error.code != "port_taken" or not ours:
-        return error
+def _holder(options: LaunchOptions) -> RunRecord | None:
+    """The running sandbox that has the file or the port that a new one would need."""
+    found = running(options.folder)
+    same_file = [each for each in found if each.db == options.db != MEMORY]
+    same_port = [each for each in found if each.port == options.port]
+    return next(iter(same_file + same_port), None)
+
+
+def _already(there: RunRecord, options: LaunchOptions) -> LocalError:
+    same_file = there.db == options.db != MEMORY
     return LocalError(
-        f"A sandbox is running at {ours[0].url} already (pid {ours[0].pid}, data {ours[0].db}).",
-        code=error.code,
-        hint=f"Use it; or svc sandbox stop; or svc sandbox start --port {options.port + 1} "
-        "with another --db",
+        f"A sandbox is already running at {there.url} (pid {there.pid}); svc sandbox stop ends it.",
+        code="sandbox_running" if same_file else "port_taken",
+        hint="Another beside it: svc sandbox start --port 0 --db FILE",
     )
 
 

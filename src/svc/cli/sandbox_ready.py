@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from pathlib import Path
 
+from svc.cli.naming import show_named
 from svc.cli.sandbox_profile import NAME, remember
 from svc.cli.session import Session
 from svc.errors import LocalError
@@ -23,7 +24,8 @@ def announce(
         _write(ready_file, record.url + "\n")
     if session.format != "human":
         shown = {"object": "sandbox_process", **asdict(record)}
-        session.out.value({**shown, "profile": None if profile is None else NAME})
+        shown["profile"] = None if profile is None else NAME
+        show_named(session, session.out, shown, "url")
         return
     end = f"pid {record.pid}; svc sandbox stop ends it" if detached else "Ctrl-C to stop"
     session.out.line(f"Sandbox ready at {record.url}  ({end})")
@@ -33,7 +35,7 @@ def announce(
         words = " ".join(filter(None, ("svc", profile, "orders list")))
         session.out.line(f"Next: {words}")
     else:
-        session.out.line('Next: eval "$(svc sandbox env)"; svc orders list')
+        session.out.line(f'Next: eval "$(svc sandbox env --port {record.port})"; svc orders list')
 
 
 def forget(ready_file: Path | None) -> None:

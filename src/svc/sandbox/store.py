@@ -207,6 +207,7 @@ def _local(error: sqlite3.Error, path: str) -> LocalError:
     if "locked" in text or "busy" in text:
         return LocalError(
             f"The sandbox file {path} is in use by another sandbox.",
+            code="sandbox_file_in_use",
             hint="Stop that one, or give another file with --db FILE",
         )
     if "malformed" in text or "not a database" in text:
