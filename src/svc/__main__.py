@@ -13,9 +13,7 @@ def main() -> None:
         # Answered before Typer is imported: five times faster.
         from svc import __version__
 
-        sys.stdout.write(f"svc {__version__}\n")
-        sys.stdout.flush()
-        return
+        os._exit(_said(f"svc {__version__}\n"))
     import signal
 
     # Before and after a command, Ctrl-C ends the process without a traceback (promise R79).
@@ -32,6 +30,20 @@ def main() -> None:
     # Skips the interpreter's tidying up, a quarter of a short command's time; everything that
     # must last was flushed or committed.
     os._exit(code)
+
+
+def _said(text: str) -> int:
+    """Writes to stdout and gives the exit code: it may be closed or full (promise R77)."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return 141
+    except (OSError, ValueError, AttributeError):
+        if sys.stderr is not None:
+            sys.stderr.write("Error: the result could not be written.\n")
+        return 10
+    return 0
 
 
 if __name__ == "__main__":

@@ -53,10 +53,14 @@ def format_amount(amount: int, currency: str) -> str:
 
 
 def minor_units(text: str, currency: str | None) -> int | None:
-    """Reads `129.00` as minor units, for a hint; None when the text is no exact amount."""
+    """Reads `129.00` as minor units, for a hint; None when it could mean something else.
+
+    `1.000` is a thousand to half of the world: with more decimals than the currency has, nothing
+    is guessed.
+    """
     digits = exponent(currency) if currency else 2
     whole, point, fraction = text.strip().partition(".")
     plain = whole.isascii() and whole.isdigit() and (fraction.isdigit() or not fraction)
-    if digits is None or not point or not plain or len(fraction.rstrip("0")) > digits:
+    if digits is None or not point or not plain or len(fraction) > digits:
         return None
-    return int(whole + fraction.rstrip("0").ljust(digits, "0"))
+    return int(whole + fraction.ljust(digits, "0"))

@@ -94,6 +94,11 @@ def test_item_reads_name_value_pairs() -> None:
     [
         ("129.00", "EUR", "129.00 EUR is --amount 12900 in minor units"),
         ("129,00", "EUR", "129,00 EUR is --amount 12900 in minor units"),
+        ("1,5", "EUR", "1,5 EUR is --amount 150 in minor units"),
+        ("1,000", "EUR", "Amounts are whole numbers"),
+        ("12,900", "EUR", "Amounts are whole numbers"),
+        ("1,234", "KWD", "Amounts are whole numbers"),
+        ("1.000", "EUR", "Amounts are whole numbers"),
         ("1.5", "JPY", "Amounts are whole numbers"),
         ("12 900", "EUR", "Amounts are whole numbers"),
         ("1e3", None, "Amounts are whole numbers"),

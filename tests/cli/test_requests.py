@@ -239,7 +239,7 @@ def test_live_payout_without_a_terminal_needs_yes(
     """R19: exit 2, nothing sent, nothing recorded."""
     refused = svc(*PAYOUT, "--live", env=LIVE)
     assert (refused.code, refused.error["code"]) == (2, "confirmation_required")
-    assert "100.00 EUR, live mode, profile default" in refused.error["message"]
+    assert "100.00 EUR; live mode, profile default" in refused.error["message"]
     assert (posts(sandbox), journal(isolated)) == ([], [])
     assert svc(*PAYOUT, "--live", "--no-input", env=LIVE).code == 2
     sent = svc(*PAYOUT, "--live", "--yes", env=LIVE)
@@ -310,9 +310,24 @@ def test_person_is_asked_before_live_money_moves(
 ) -> None:
     """R19: profile, mode, amount; only yes sends, and only what is sent is recorded."""
     code, seen = terminal(answer, *PAYOUT, "--live")
-    assert "send a payout, 100.00 EUR, live mode, profile default" in seen
+    assert "send a payout, 100.00 EUR\r\n  live mode, profile default\r\n" in seen
     assert len(posts(sandbox)) == len(journal(isolated)) == sent
     assert code == (3 if sent else 2)  # 3: there is no live balance
+
+
+def test_prompt_cannot_be_drawn_over(
+    sandbox: Sandbox, isolated: Path, terminal: Any, tmp_path: Path
+) -> None:
+    """R61: an amount in a file with terminal codes in it is shown, not obeyed; nothing is sent."""
+    body = {"currency": "EUR", "amount": "9900\r\x1b[2K\x1b[1A1.00 EUR; x"}
+    (tmp_path / "body.json").write_text(json.dumps(body))
+    code, seen = terminal(
+        "n\n", "payouts", "create", "--live", "--body", str(tmp_path / "body.json")
+    )
+    assert "9900" in seen
+    assert "\x1b" not in seen
+    assert code == 2
+    assert posts(sandbox) == []
 
 
 # --- what it costs ------------------------------------------------------------------------------

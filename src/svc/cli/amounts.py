@@ -16,7 +16,7 @@ def amount_option(text: str | None, name: str, currency: str | None) -> int | No
     plain = text.removeprefix("-")
     if plain.isascii() and plain.isdigit() and len(plain) <= 15:  # noqa: PLR2004  12 are allowed
         return int(text)
-    minor = minor_units(text.replace(",", "."), currency)
+    minor = minor_units(_with_point(text), currency)
     hint = "Amounts are whole numbers in the currency's minor unit, such as 12900 for 129.00 EUR"
     if minor is not None:
         unit = f" {currency}" if currency else ""
@@ -24,3 +24,9 @@ def amount_option(text: str | None, name: str, currency: str | None) -> int | No
     raise UsageError(
         f"{name} {text!r} is not a whole number of minor units.", param=name, hint=hint
     )
+
+
+def _with_point(text: str) -> str:
+    """Reads a comma as a decimal point, but never one that could part thousands: `1,000`."""
+    whole, comma, fraction = text.partition(",")
+    return f"{whole}.{fraction}" if comma and len(fraction) in (1, 2) else text

@@ -4,6 +4,7 @@ from svc.batch.operations import Operation
 from svc.batch.plan import Plan
 from svc.batch.tally import money_planned
 from svc.cli.batch_report import in_words
+from svc.cli.confirm import is_yes
 from svc.cli.session import Session
 from svc.errors import UsageError
 
@@ -25,7 +26,5 @@ def confirm_rows(session: Session, operation: Operation, todo: Plan) -> None:
     what = f"{action}{sums}, live mode, profile {settings.profile}"
     if session.given.everywhere.no_input or not session.streams.person_answers:
         raise UsageError(f"This moves real money ({what}).", hint="Add --yes to go ahead")
-    session.streams.stderr.write(f"About to {what}, at {settings.base_url}.\nGo ahead? [y/N] ")
-    session.streams.stderr.flush()
-    if session.streams.stdin.readline().strip().lower() not in ("y", "yes"):
+    if not is_yes(session, f"About to {what}", f"{settings.base_url}."):
         raise UsageError("Stopped: the answer was not yes. Nothing was sent.")

@@ -67,7 +67,8 @@ def parse_json(text: str, source: str) -> Any:
             where = f" at line {error.lineno}, column {error.colno}"
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         message = f"{source} is not valid JSON{where}: {reason}."
-        raise UsageError(message, param=source, hint="Text goes with '=', JSON with ':='") from None
+        hint = "Text goes with '=', JSON with ':='" if source.startswith("-d") else None
+        raise UsageError(message, param=source, hint=hint) from None
 
 
 def parse_item(text: str, currency: str | None) -> Body:

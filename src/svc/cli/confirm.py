@@ -1,23 +1,35 @@
 """Asking before money moves in live mode (promise R19, cli section 4)."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from svc.cli.session import Session
 from svc.errors import UsageError
 from svc.money import format_amount
+from svc.redaction import redact
+from svc.render.text import one_line
 
 if TYPE_CHECKING:
+    from svc.client.call import Call
+    from svc.client.client import Client
     from svc.client.intents_model import Intent
 
 # Without an amount these move all that there is.
 _ALL_OF_IT = ("refund", "capture")
 
 
-def confirm_money(session: Session, action: str | None, body: Mapping[str, object]) -> None:
+def confirm_money(
+    session: Session,
+    action: str | None,
+    body: Mapping[str, object],
+    *,
+    client: "Client | None" = None,
+    about: "Callable[[dict[str, Any]], Call | None] | None" = None,
+) -> None:
     """Asks at a terminal; elsewhere `--yes` must stand on the command line.
 
-    What counts is the mode of the key in use; `action` is None where no money moves.
+    What counts is the mode of the key in use; `action` is None where no money moves. `about` reads
+    the object whose money it is, where the request itself does not name the currency.
 
     Raises:
         UsageError: when nobody can be asked and `--yes` is not given; nothing was sent.
@@ -25,8 +37,13 @@ def confirm_money(session: Session, action: str | None, body: Mapping[str, objec
     if action is None or session.key.mode != "live":
         return
     settings = session.settings
-    what = f"{action}{_sum_of(action, body)}, live mode, profile {settings.profile}"
-    _confirm(session, f"This moves real money: {what}, at {settings.base_url}.")
+    known = dict(body)
+    if client is not None and about is not None and _will_ask(session):
+        call = about(known)
+        known = {**(_money_of(client.send(call).data) if call else {}), **body}
+    what = f"{action}{_sum_of(action, known)}"
+    where = f"live mode, profile {settings.profile}"
+    _confirm(session, f"This moves real money: {what}", where, f"{settings.base_url}.")
 
 
 def confirm_other_key(session: Session, intent: "Intent") -> None:
@@ -48,20 +65,36 @@ def confirm_other_key(session: Session, intent: "Intent") -> None:
     )
 
 
-def _confirm(session: Session, why: str) -> None:
+def _will_ask(session: Session) -> bool:
+    asked = session.given.everywhere
+    return not asked.yes and not asked.no_input and session.streams.person_answers
+
+
+def _confirm(session: Session, *why: str) -> None:
     if session.given.everywhere.yes:
         return
-    if session.given.everywhere.no_input or not session.streams.person_answers:
+    if not _will_ask(session):
         raise UsageError(
-            f"{why} Nothing was sent.",
+            f"{'; '.join(why)} Nothing was sent.",
             code="confirmation_required",
             param="--yes",
             hint="Add --yes to go ahead",
         )
-    session.streams.stderr.write(f"{why}\nGo ahead? [y/N] ")
-    session.streams.stderr.flush()
-    if session.streams.stdin.readline().strip().lower() not in ("y", "yes"):
+    if not is_yes(session, *why):
         raise UsageError("Stopped: the answer was not yes. Nothing was sent.", code="not_confirmed")
+
+
+def is_yes(session: Session, *why: str) -> bool:
+    """Asks at the terminal, a line a fact; what comes from files cannot draw there (R61)."""
+    stderr = session.streams.stderr
+    stderr.write("\n  ".join(one_line(redact(fact)) for fact in why) + "\nGo ahead? [y/N] ")
+    stderr.flush()
+    try:
+        answer = session.streams.stdin.readline()
+    except BaseException:
+        stderr.write("\nNothing was sent.\n")
+        raise
+    return answer.strip().lower() in ("y", "yes")
 
 
 def _was_rolled(session: Session, before: str) -> bool:
@@ -71,6 +104,14 @@ def _was_rolled(session: Session, before: str) -> bool:
         fact.fingerprint == now and fact.old_fingerprint == before
         for fact in session.key_facts.every(profile=session.settings.profile)
     )
+
+
+def _money_of(data: Any) -> dict[str, object]:
+    """Currency and whole sum of an order or a payment, as far as the service tells them."""
+    if not isinstance(data, dict):
+        return {}
+    whole = "amount_captured" if data.get("object") == "payment" else "amount_total"
+    return {"currency": data.get("currency"), "amount": data.get(whole)}
 
 
 def _sum_of(action: str, body: Mapping[str, object]) -> str:

@@ -1,5 +1,6 @@
 """`svc disputes`: answer disputes with evidence."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -39,7 +40,7 @@ def update(
     typed = present(
         evidence={**texts, **pairs_of(evidence, "--evidence")}, submit=True if submit else None
     )
-    send_write(Session.of(ctx), lambda body, **how: disputes.update(dispute_id, body, **how), typed)
+    send_write(Session.of(ctx), partial(disputes.update, dispute_id), typed, changes=True)
 
 
 @verb(app)
@@ -72,7 +73,8 @@ def accept(ctx: typer.Context, dispute_id: options.DisputeId) -> None:
     """
     send_write(
         Session.of(ctx),
-        lambda body, **how: disputes.accept(dispute_id, body, **how),
+        partial(disputes.accept, dispute_id),
         {},
         money=f"accept dispute {dispute_id} as lost",
+        about=lambda _: disputes.retrieve(dispute_id),
     )

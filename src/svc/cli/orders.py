@@ -1,5 +1,6 @@
 """`svc orders`: create, retrieve, update, capture, cancel and list orders."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -67,7 +68,7 @@ def update(
     typed = order_fields(
         amount, currency, country, postal_code, settlement_currency, capture_method, item, metadata
     )
-    send_write(Session.of(ctx), lambda body, **how: orders.update(order_id, body, **how), typed)
+    send_write(Session.of(ctx), partial(orders.update, order_id), typed, changes=True)
 
 
 @writing(app)
@@ -84,9 +85,10 @@ def cancel(
     """
     send_write(
         Session.of(ctx),
-        lambda body, **how: orders.cancel(order_id, body, **how),
+        partial(orders.cancel, order_id),
         present(cancellation_reason=reason),
         money=f"cancel order {order_id}",
+        about=lambda _: orders.retrieve(order_id),
     )
 
 
@@ -98,9 +100,10 @@ def capture(ctx: typer.Context, order_id: options.OrderId, amount: options.Amoun
     """
     send_write(
         Session.of(ctx),
-        lambda body, **how: orders.capture(order_id, body, **how),
+        partial(orders.capture, order_id),
         present(amount=amount_option(amount, "--amount", None)),
         money=f"capture order {order_id}",
+        about=lambda _: orders.retrieve(order_id),
     )
 
 

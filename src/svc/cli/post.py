@@ -1,5 +1,6 @@
 """`svc post`: any POST, by path."""
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -23,7 +24,7 @@ def post(
     """
     send_write(
         Session.of(ctx),
-        lambda body, **how: raw.post(path, body, **how),
+        partial(raw.post, path),
         {},
         money=f"POST to {path}",
     )

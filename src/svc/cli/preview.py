@@ -26,6 +26,11 @@ def request_as_data(session: Session, call: Call) -> dict[str, Any]:
     }
 
 
+def request_as_json(session: Session, call: Call) -> str:
+    """The same as indented JSON, which is what a person wants to see as well."""
+    return json.dumps(request_as_data(session, call), indent=2, ensure_ascii=False)
+
+
 def curl_command(session: Session, call: Call) -> str:
     """The same request for curl, which reads the key from `$SVC_API_KEY`."""
     prepared = session.prepare(call, session.given.write.idempotency_key)

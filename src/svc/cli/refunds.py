@@ -10,7 +10,7 @@ from svc.cli.app import listing, new_noun, verb, writing
 from svc.cli.fields import metadata_of, present
 from svc.cli.sending import send_list, send_read, send_write
 from svc.cli.session import Session
-from svc.client import refunds
+from svc.client import payments, refunds
 
 app = new_noun("Return all or part of a payment.")
 
@@ -39,9 +39,13 @@ def create(
         reason=reason,
         metadata=metadata_of(metadata),
     )
-    money = f"refund payment {payment or '(of the body)'}"
     send_write(
-        Session.of(ctx), refunds.create, typed, money=money, settles="refund" if wait else None
+        Session.of(ctx),
+        refunds.create,
+        typed,
+        money=lambda body: f"refund payment {body.get('payment')}",
+        about=lambda body: payments.retrieve(str(body.get("payment"))),
+        settles="refund" if wait else None,
     )
 
 

@@ -7,7 +7,7 @@ from svc.cli.body import Body, build_body, file_reader
 from svc.cli.fields import pairs_of
 from svc.cli.session import Session
 from svc.client.call import Call
-from svc.errors import UsageError
+from svc.errors import CheckFailed, UsageError
 from svc.spec import LIMIT_MAX
 
 if TYPE_CHECKING:  # help needs none of these; what runs imports what it uses
@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # help needs none of these; what runs imports what it uses
     from svc.render.output import Output
 
 MakeCall = Callable[..., Call]
+About = Callable[[Body], Call | None]
 
 
 def send_read(session: Session, call: Call) -> None:
@@ -31,17 +32,22 @@ def send_write(
     make: MakeCall,
     typed: Body,
     *,
-    money: str | None = None,
+    money: str | Callable[[Body], str] | None = None,
+    about: "About | None" = None,
     settles: Literal["refund", "payout"] | None = None,
+    changes: bool = False,
 ) -> None:
     """Builds a POST from options, `-d` and `--body`, then shows it or sends it.
 
     `make` turns the body into a call. `money` says what the call does, where it moves money and
-    must be confirmed in live mode (promise R19). `settles` names the object to wait for.
+    must be confirmed in live mode (promise R19); `about` names the call that reads the object whose
+    money it is. `settles` is what to wait for. With `changes` an empty body is refused.
     """
     asked = session.given.write
     read = file_reader(session.streams.stdin)
     body = build_body(base=asked.body, typed=typed, data=asked.data, read=read)
+    if changes and not body:
+        raise UsageError("There is nothing to change.", hint="Give an option, -d or --body")
     call = make(body, **_encoding(session))
     if asked.curl or asked.dry_run:
         _show_request(session, call, as_curl=asked.curl)
@@ -51,7 +57,8 @@ def send_write(
 
     out = session.out  # made first: a wrong --query must be refused before anything is sent
     with session.client() as client:
-        confirm_money(session, money, body)
+        action = money(body) if callable(money) else money
+        confirm_money(session, action, body, client=client, about=about)
         sent = send_recorded(
             session,
             client,
@@ -59,16 +66,18 @@ def send_write(
             idempotency_key=asked.idempotency_key,
             new_request=asked.new_request,
         )
-        show_reply(session, out, call, _settled(session, client, sent.reply, settles))
+        show_reply(session, out, call, _settled(session, client, sent.reply, settles, out))
     if sent.unsaved is not None:
         raise sent.unsaved
 
 
 def _show_request(session: Session, call: Call, *, as_curl: bool) -> None:
-    from svc.cli.preview import curl_command, request_as_data
+    from svc.cli.preview import curl_command, request_as_data, request_as_json
 
     if as_curl:
         session.out.line(curl_command(session, call))
+    elif session.format == "human":
+        session.out.line(request_as_json(session, call))
     else:
         session.out.value(request_as_data(session, call))
 
@@ -146,7 +155,7 @@ def _next_command(session: Session, page: Mapping[str, Any], path: str) -> str |
     import shlex
 
     cursor = str(objects[-1].get("id"))
-    if path in session.argv:
+    if any(word.partition("?")[0] == path for word in session.argv):
         kept = _without(session.argv, "--param", "starting_after=")
         return shlex.join(["svc", *kept, "--param", f"starting_after={cursor}"])
     kept = _without(session.argv, "--starting-after", "")
@@ -169,7 +178,9 @@ def _without(argv: list[str], option: str, beginning: str) -> list[str]:
     return kept
 
 
-def _settled(session: Session, client: "Client", reply: "Reply", settles: str | None) -> "Reply":
+def _settled(
+    session: Session, client: "Client", reply: "Reply", settles: str | None, out: "Output"
+) -> "Reply":
     if settles is None:
         return reply
     from svc.client.waits import PAYOUT, REFUND, wait
@@ -177,6 +188,13 @@ def _settled(session: Session, client: "Client", reply: "Reply", settles: str | 
     settling = REFUND if settles == "refund" else PAYOUT
 
     def tell(status: str, known: bool) -> None:
+        if session.format != "human":
+            return  # stderr holds one error object or nothing (promise R73)
         session.out.note(f"{reply.data['id']} is {status}{'' if known else ' (unknown to svc)'}")
 
-    return wait(client, reply, settling, seconds=session.settings.max_time, on_status=tell)
+    try:
+        return wait(client, reply, settling, seconds=session.settings.max_time, on_status=tell)
+    except CheckFailed:
+        # It was made all the same: a script needs its id (promise R72).
+        out.one(reply.text, reply.data)
+        raise

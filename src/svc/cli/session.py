@@ -1,6 +1,7 @@
 """What one command line works with: every dependency, made when it is first asked for."""
 
 import gc
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 from svc.cli.given import FORMATS, Given
 from svc.cli.streams import Streams
 from svc.clock import Clock, SystemClock
+from svc.errors import UsageError
 from svc.paths import Paths
 from svc.redaction import redact
 
@@ -87,7 +89,15 @@ class Session:
         """Options, environment, profile and defaults, merged in this order."""
         from svc.config.settings import resolve
 
-        return resolve(self.given.everywhere, self.env, self.config)
+        if "--live" in self.argv and "--test" in self.argv:
+            raise UsageError("--live and --test exclude each other.", param="--live")
+        settings = resolve(self.given.everywhere, self.env, self.config)
+        if settings.ca_bundle is not None and not os.access(settings.ca_bundle, os.R_OK):
+            # Also where no TLS will need it: a wrong file is a mistake (promise R27).
+            raise UsageError(
+                f"The CA bundle {settings.ca_bundle} cannot be read.", param="--ca-bundle"
+            )
+        return settings
 
     @property
     def base_url(self) -> "BaseUrl":

@@ -9,7 +9,7 @@ from svc.client.prepared import Prepared
 from svc.client.replies import Reply
 from svc.client.stored import Stored
 from svc.errors import Outcome, SvcError
-from svc.redaction import redact
+from svc.redaction import redact, redact_maybe
 
 Phase: TypeAlias = Literal["open", "done", "refused", "not_sent", "unknown"]
 
@@ -108,7 +108,7 @@ def settled_by(reply: Reply) -> Settled:
     """The end of a request that was carried out."""
     found = reply.data.get("id") if isinstance(reply.data, Mapping) else None
     object_id = found if isinstance(found, str) else None
-    return Settled("done", reply.status, object_id, reply.request_id)
+    return Settled("done", reply.status, redact_maybe(object_id), redact_maybe(reply.request_id))
 
 
 def settled_with(error: SvcError) -> Settled:
@@ -117,8 +117,8 @@ def settled_with(error: SvcError) -> Settled:
         error.outcome or "unknown",
         error.status,
         None,
-        error.request_id,
-        error.code or error.type,
+        redact_maybe(error.request_id),
+        redact(error.code or error.type),
         redact(error.message),
     )
 

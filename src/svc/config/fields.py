@@ -1,6 +1,5 @@
 """Every name that the file may hold, with the check of its value, as one table."""
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Any, Final
 from svc.config.model import AUTHS, COLORS, FORMATS
 from svc.errors import ConfigError
 from svc.origin import BaseUrl
+from svc.spec import IDEMPOTENCY_RETENTION_SECONDS
 
 _PROFILE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -35,9 +35,10 @@ def profile_name(value: Any) -> Complaint:
 
 
 def seconds(value: Any) -> Complaint:
-    """A time limit: above nought and finite."""
+    """A time limit: above nought, and at most the day that an idempotency key is kept."""
     plain = isinstance(value, int | float) and not isinstance(value, bool)
-    return None if plain and 0 < value < math.inf else "must be a number of seconds above 0"
+    good = plain and 0 < value <= IDEMPOTENCY_RETENTION_SECONDS
+    return None if good else "must be a number of seconds above 0 and at most 86400"
 
 
 def date(value: Any) -> Complaint:

@@ -1,0 +1,51 @@
+"""Secrets in text (promise R39)."""
+
+import base64
+
+import pytest
+
+from svc.redaction import redact
+
+KEY = "sk_test_CANARYabcdefgh0123456789"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KEY,
+        f"you_sent_{KEY}",
+        f"x{KEY}.",
+        f"%3D{KEY}",
+        f"\\n{KEY}",
+        '{"code":"' + KEY + '"}',
+        "rk_live_CANARY-with/other+signs",
+        "whsec_CANARYabcdefgh0123456789",
+        "ord_abc_secret_CANARYabcdefgh",
+        "Authorization: Bearer CANARYabcdefgh",
+        "Basic " + base64.b64encode(f"{KEY}:".encode()).decode(),
+        base64.b64encode(f"{KEY}:".encode()).decode(),
+        "https://CANARY:CANARY@api.example.com/",
+        "http://user:CANARY@CANARY@host/",
+        "user:CANARY@proxy.example:3128",
+    ],
+)
+def test_nothing_of_a_secret_is_left_but_its_prefix_and_end(text: str) -> None:
+    """R39, R40: wherever it stands and however it is spelled."""
+    shown = redact(text)
+    assert "CANARY" not in shown
+    assert base64.b64encode(b"CANARY").decode()[:6] not in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No such order: ord_3kPq0aVb7cXd9eYf1gZh2iWj.",
+        "10:38:16.446    200 OK  http://localhost:3000/webhooks  2 ms",
+        "mail ada@example.com at 10:30",
+        "req_WRZMuyqxepNi4A1Rt9cdkJcV",
+        "https://api.example.com/v1/orders?limit=1",
+    ],
+)
+def test_plain_text_stays(text: str) -> None:
+    """What is no secret is not touched."""
+    assert redact(text) == text
