@@ -192,6 +192,8 @@ DATE = formatdate(NOW, usegmt=True)
         ("Tue, 99 Nov 2023 23:13:20 GMT", None),
         ("Tue, 14 Xyz 2023 23:13:20 GMT", None),
         ("Tue, 14 Nov 2023 23:13 GMT", None),
+        ("Thu, 01 Jan 99999999999999 00:00:00 GMT", None),
+        ("Thu, 99999999999999999999 Jan 2020 00:00:00 GMT", None),
     ],
 )
 def test_retry_after_is_taken_only_if_it_makes_sense(value: str, seconds: float | None) -> None:
@@ -204,6 +206,15 @@ def test_a_date_is_measured_by_the_services_own_clock() -> None:
     headers = (("retry-after", formatdate(NOW + 60, usegmt=True)), ("date", DATE))
     assert retry_after(headers, NOW - 99_999) == 60.0
     assert retry_after((("date", DATE),), NOW) is None
+
+
+def test_an_absurd_date_of_the_service_is_left_out() -> None:
+    """R8: a `Date` that no calendar has leaves this machine's clock to measure by."""
+    headers = (
+        ("retry-after", formatdate(NOW + 60, usegmt=True)),
+        ("date", "Thu, 01 Jan 99999999999999 00:00:00 GMT"),
+    )
+    assert retry_after(headers, NOW) == 60.0
 
 
 def test_dates_of_the_last_century_are_read() -> None:

@@ -46,7 +46,7 @@ def _moment(year: str, month: str, day: str, clock: str) -> float | None:
         moment = datetime(
             number, _MONTHS.index(month) + 1, int(day), hour, minute, min(second, 59), tzinfo=UTC
         )
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter where a number is beyond a C integer
         return None
     return moment.timestamp()
 
