@@ -273,6 +273,40 @@ def test_a_resumed_request_stays_open_until_a_definite_answer(bench: "type[Bench
     assert made.client.deliver(POST, prepared, sent_before=True).idempotency_key == "old"
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        reply(404, b"default backend - 404"),
+        reply(404, b"<html>Not Found</html>"),
+        reply(400, b""),
+        reply(400, {"message": "No."}),
+        reply(404, {"type": 5, "code": None}),
+        refusal(405, "x"),
+        refusal(408, "x"),
+    ],
+)
+def test_a_gateways_refusal_does_not_settle_an_earlier_attempt(
+    bench: "type[Bench]", answer: RawReply
+) -> None:
+    """R10, R12: only an error of the service itself knows what became of a lost answer."""
+    with pytest.raises(OutcomeUnknown) as caught:
+        bench(RESET, answer).client.send(POST)
+    assert (caught.value.outcome, caught.value.retryable) == ("unknown", True)
+    with pytest.raises(ApiError) as alone:
+        bench(answer).client.send(POST)
+    assert alone.value.outcome == "refused"
+
+
+@pytest.mark.parametrize("body", [{"type": "t"}, {"error": {"code": "c"}}])
+def test_an_error_of_the_service_settles_an_earlier_attempt(
+    bench: "type[Bench]", body: Any
+) -> None:
+    """R12: a definite 4xx after a lost answer closes the key."""
+    with pytest.raises(ApiError) as caught:
+        bench(RESET, reply(404, body)).client.send(POST)
+    assert caught.value.outcome == "refused"
+
+
 def test_a_contradicting_answer_is_not_repeated(bench: "type[Bench]") -> None:
     """R15, fault 38: shown, exit 1, one attempt."""
     made = bench(reply(200, {"id": "rf_1", "object": "refund", "livemode": True}))

@@ -10,9 +10,9 @@ from svc.client.retry import OPEN, Reason
 from svc.errors import NetworkError, OutcomeUnknown, RateLimited, ServerError, SvcError
 from svc.origin import BaseUrl
 
-# These are answered before the service looks at the idempotency key (contract 1.6), so they say
-# nothing about an earlier attempt.
-_SAYS_NOTHING_OF_BEFORE = (401, 403)
+# These are answered before the service looks at the idempotency key (contract 1.6), or by what
+# stands in front of it, so they say nothing about an earlier attempt.
+_SAYS_NOTHING_OF_BEFORE = (401, 403, 405, 408)
 _REASONS = {
     Reason.ANSWERED: "",
     Reason.ATTEMPTS: "",
@@ -62,11 +62,18 @@ def _refused(ending: Ending) -> SvcError:
     refused = refusals.error(
         ending.call, ending.finding, idempotency_key=ending.prepared.idempotency_key
     )
-    if ending.was_open and ending.finding.status in _SAYS_NOTHING_OF_BEFORE:
+    if ending.was_open and not _settles_before(ending.finding):
         unknown = _unknown(ending)
         unknown.__cause__ = refused
         return unknown
     return refused
+
+
+def _settles_before(finding: Finding) -> bool:
+    """Whether a 4xx is the service's own error, which knows what became of an earlier attempt."""
+    refusal = finding.refusal
+    own = refusal is not None and (refusal.type is not None or refusal.code is not None)
+    return own and finding.status not in _SAYS_NOTHING_OF_BEFORE
 
 
 def _unknown(ending: Ending) -> OutcomeUnknown:
