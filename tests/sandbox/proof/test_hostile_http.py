@@ -1,0 +1,192 @@
+"""Whatever comes over a real socket: a 4xx in time, never a 500, never a hang, and life goes on.
+
+What a body or a parameter may be is the subject of `api/test_api_violations.py` and
+`api/test_api_encodings.py`; here it is the bytes on the wire.
+"""
+
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+
+from svc.clock import SystemClock
+from svc.sandbox import process
+from svc.sandbox.launch_options import LaunchOptions
+
+MIB = 1024 * 1024
+SECONDS = 5.0  # for an answer, on a busy machine
+KEY = b"Authorization: Bearer sk_test_sandbox\r\n"
+FORM = b"application/x-www-form-urlencoded"
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """A sandbox process for all of it: what one request breaks, the next one shows."""
+    folder = tmp_path_factory.mktemp("state")
+    options = LaunchOptions(":memory:", 0, str(folder))
+    record = process.start(options, os.environ, SystemClock())
+    yield record.port
+    process.stop(folder, record, SystemClock())
+
+
+def spoken(port: int, sent: bytes) -> tuple[int, bytes]:
+    """Sends bytes on a connection of their own; the first answer's status and body.
+
+    Status 0 is a reset: whoever still sends when the answer comes may lose it on the way.
+    """
+    begun = time.monotonic()
+    received = b""
+    with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as connection:
+        with suppress(ConnectionResetError, BrokenPipeError):
+            connection.sendall(sent)
+        with suppress(ConnectionResetError):
+            while not complete(received) and (part := connection.recv(65536)):
+                received += part
+    assert time.monotonic() - begun < SECONDS
+    head, _, body = received.partition(b"\r\n\r\n")
+    return int(head.split()[1]) if received else 0, body
+
+
+def complete(received: bytes) -> bool:
+    head, found, body = received.partition(b"\r\n\r\n")
+    lengths = [n for n in head.lower().split(b"\r\n") if n.startswith(b"content-length:")]
+    return bool(found and lengths) and len(body) >= int(lengths[0].split(b":")[1])
+
+
+def request(
+    body: bytes, kind: bytes = b"application/json", path: bytes = b"/v1/orders", more: bytes = b""
+) -> bytes:
+    head = b"POST " + path + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n" + KEY + more
+    length = b"Content-Length: %d\r\n" % len(body)
+    return head + b"Content-Type: " + kind + b"\r\n" + length + b"\r\n" + body
+
+
+def chunked(parts: list[bytes]) -> bytes:
+    head = b"POST /v1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\n" + KEY
+    head += b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    return head + b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
+
+
+def nested(opening: bytes, closing: bytes, depth: int) -> bytes:
+    return b'{"a":' + opening * depth + closing * depth + b"}"
+
+
+DEEP = (33, 1_000, 100_000, 500_000)
+READABLE = {
+    "a byte over 1 MiB": (request(b" " * (MIB + 1)), 413, "request_too_large"),
+    "10 MiB": (request(b" " * 10 * MIB), 413, "request_too_large"),
+    "2 MiB in chunks": (chunked([b" " * 65536] * 32), 413, "request_too_large"),
+    "1 MiB of brackets": (request(b"[" * MIB), 400, "body_invalid"),
+    "1 MiB of digits": (request(b'{"amount":' + b"9" * (MIB - 11) + b"}"), 400, "body_invalid"),
+    "1 MiB of ampersands": (request(b"&" * MIB, FORM), 400, "parameter_missing"),
+    "1 MiB of one name": (request(b"a" * MIB, FORM), 400, "parameter_unknown"),
+    "100,000 names": (
+        request(b"&".join(b"a%d=1" % n for n in range(100_000)), FORM),
+        400,
+        "parameter_unknown",
+    ),
+    "100,000 items": (request(b"items[]=&" * 100_000, FORM), 400, "parameter_missing"),
+    "50,000 members": (
+        request(json.dumps({str(n): n for n in range(50_000)}).encode()),
+        400,
+        "parameter_unknown",
+    ),
+    **{f"{n:,} lists deep": (request(nested(b"[", b"]", n)), 400, "body_invalid") for n in DEEP},
+    "100,000 objects deep": (
+        request(nested(b'{"a":', b"1", 1)[:-2] + b'{"a":' * 100_000),
+        400,
+        "body_invalid",
+    ),
+    "NaN": (request(b'{"amount":NaN}'), 400, "body_invalid"),
+    "Infinity": (request(b'{"amount":-Infinity}'), 400, "body_invalid"),
+    "an exponent beyond all floats": (
+        request(b'{"amount":1e999999,"currency":"EUR"}'),
+        400,
+        "parameter_invalid_integer",
+    ),
+    "a duplicate key": (
+        request(b'{"amount":1,"amount":"x"}'),
+        400,
+        "parameter_invalid_integer",
+    ),
+    "no UTF-8": (request(b'{"a":"\xff\xfe"}'), 400, "body_invalid"),
+    "UTF-16": (request('{"amount":1}'.encode("utf-16")), 400, "body_invalid"),
+    "UTF-8 with a mark": (request(b'\xef\xbb\xbf{"amount":1}'), 400, "body_invalid"),
+    "half a surrogate pair": (request(b'{"a":"\\ud800"}'), 400, "body_invalid"),
+    "a form of broken UTF-8": (request(b"a=%ff", FORM), 400, "body_invalid"),
+    "gzip": (request(b"\x1f\x8b\x08\x00", more=b"Content-Encoding: gzip\r\n"), 400, "body_invalid"),
+    "a key of 64 KiB without the service's marks": (
+        b"GET /v1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer "
+        + b"x" * 32_000
+        + b"\r\n\r\n",
+        401,
+        "api_key_invalid",
+    ),
+    "a line break in the path": (
+        b"GET /v1/orders/%0Aord HTTP/1.1\r\nHost: 127.0.0.1\r\n" + KEY + b"\r\n",
+        404,
+        "resource_missing",
+    ),
+    "a NUL in the path": (
+        b"GET /v1/orders/%00 HTTP/1.1\r\nHost: 127.0.0.1\r\n" + KEY + b"\r\n",
+        404,
+        "resource_missing",
+    ),
+    "a path of 32 KiB": (
+        b"GET /v1/orders/" + b"a" * 32_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n" + KEY + b"\r\n",
+        404,
+        "resource_missing",
+    ),
+    "a query of 32 KiB": (
+        b"GET /v1/orders?" + b"a" * 32_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n" + KEY + b"\r\n",
+        400,
+        "parameter_unknown",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_hostile_request_is_refused_in_the_error_shape(port: int, name: str) -> None:
+    """HTTP that can be read gets its 4xx with type, code and message, and in time."""
+    sent, status, code = READABLE[name]
+    answered, body = spoken(port, sent)
+    shown = json.loads(body)
+    assert (answered, shown["code"]) == (status, code)
+    assert shown["message"]
+    assert shown["request_id"].startswith("req_")
+    assert_alive(port)
+
+
+UNREADABLE = {
+    "nonsense": b"\x00\x01\x02\r\n\r\n",
+    "no version": b"GET /v1/orders\r\n\r\n",
+    "no Host": b"GET /v1/orders HTTP/1.1\r\n\r\n",
+    "two lengths": b"POST /v1/orders HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n"
+    b"Content-Length: 2\r\n\r\nab",
+    "a length that is none": b"POST /v1/orders HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+    "a broken chunk": b"POST /v1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+    "a NUL in a header": b"GET /v1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\nA: \x00\r\n\r\n",
+    "a header of 1 MiB": b"GET /v1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\nA: " + b"a" * MIB,
+    "100,000 header lines": b"GET /v1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    + b"A: a\r\n" * 100_000,
+    "a request line of 1 MiB": b"GET /" + b"a" * MIB,
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_is_no_http_is_400(port: int, name: str) -> None:
+    """What is no HTTP/1.1 ends its own connection, with a 400 where that can still arrive."""
+    flood = len(UNREADABLE[name]) > MIB // 2
+    assert spoken(port, UNREADABLE[name])[0] in ((400, 0) if flood else (400,))
+    assert_alive(port)
+
+
+def assert_alive(port: int) -> None:
+    """A well-behaved caller is served, and nothing has been made meanwhile."""
+    status, body = spoken(port, b"GET /v1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\n" + KEY + b"\r\n")
+    assert (status, json.loads(body)["data"]) == (200, [])
