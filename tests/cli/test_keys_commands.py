@@ -375,3 +375,18 @@ def test_no_keyring_at_all_names_the_variable(svc: Svc, monkeypatch: pytest.Monk
     assert "no usable keyring" in failed.err
     assert "SVC_API_KEY" in failed.err
     assert os.environ["SVC_STATE_DIR"] not in failed.err
+
+
+def test_a_missing_keyring_is_told_before_the_key_is_asked_for(
+    svc: Svc, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody types a secret for nothing, and the service is not called with it."""
+    monkeypatch.delenv("PYTHON_KEYRING_BACKEND")
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
+    asked = at_a_terminal(f"{CANARY}\n", "keys", "add")
+    assert asked.returncode == 4, asked.stdout
+    assert "no usable keyring" in asked.stdout
+    assert "API key for" not in asked.stdout
+    piped = svc("keys", "add", "--stdin", stdin=CANARY)
+    assert (piped.code, piped.error["code"]) == (4, "keyring_absent")
+    assert sandbox.control("GET", "/requests")["data"] == []

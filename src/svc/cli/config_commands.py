@@ -10,7 +10,7 @@ from svc.cli.session import Session
 from svc.config import Config
 from svc.config.editing import field_of, set_value, unset_value
 from svc.config.fields import PROFILE, SETTINGS
-from svc.errors import ConfigError
+from svc.config.settings import DEFAULTS
 from svc.origin import BaseUrl
 from svc.redaction import redact
 
@@ -34,6 +34,8 @@ def get(
 ) -> None:
     """Show what the configuration says, defaults included.
 
+    What has neither a value nor a fixed default is null: output is human at a terminal, else json.
+
     $ svc config get output
     $ svc config get profiles.shop.base_url
     """
@@ -41,11 +43,7 @@ def get(
     if name is None:
         mending_output(session).value(_everything(session.config))
         return
-    value = _value(session.config, name)
-    if value is None:
-        hint = f"Set it: svc config set {name} VALUE"
-        raise ConfigError(f"{name} is not set.", code="setting_not_set", param=name, hint=hint)
-    mending_output(session).value(value)
+    mending_output(session).value(_value(session.config, name))
 
 
 @verb(app, "set")
@@ -90,14 +88,17 @@ def _everything(config: Config) -> dict[str, Any]:
         name: {field: _plain(getattr(profile, field)) for field in PROFILE}
         for name, profile in config.profiles.items()
     }
-    settings = {name: _plain(getattr(config, name)) for name in SETTINGS}
+    settings = {name: _value(config, name) for name in SETTINGS}
     return {**settings, "profiles": profiles}
 
 
 def _value(config: Config, name: str) -> Any:
     field_of(name)
     *above, last = name.split(".")
-    return _plain(getattr(config.profile(above[1]) if above else config, last))
+    if above:
+        return _plain(getattr(config.profile(above[1]), last))
+    value = getattr(config, last)
+    return DEFAULTS.get(last) if value is None else _plain(value)
 
 
 def _plain(value: Any) -> Any:

@@ -8,6 +8,7 @@ from svc.cli.app import new_noun, verb
 from svc.cli.key_check import check_new_key
 from svc.cli.key_input import read_secret
 from svc.cli.key_view import key_shown, place_shown
+from svc.cli.naming import show_named
 from svc.cli.session import Session
 from svc.errors import AuthError, UsageError
 from svc.keys import kinds
@@ -42,6 +43,8 @@ def add(
     session = Session.of(ctx)
     refuse_plain_http(session.base_url)
     store = session.key_store()
+    # A keyring that is not there is told before anybody types a key or the service is called.
+    store.get(_place(session, session.settings.mode, publishable=publishable).user)
     key = _new_key(session, stdin=stdin, publishable=publishable)
     check = not (no_check or publishable)
     if check:
@@ -49,7 +52,7 @@ def add(
     place = _place(session, key.mode, publishable=publishable)
     backend = store.put(place.user, key.secret)
     fact = session.key_facts.remember(place, key, backend, checked=check)
-    session.out.value(key_shown(fact))
+    show_named(session, session.out, key_shown(fact), "profile")
     _tell_of_variable(session)
 
 
@@ -62,7 +65,7 @@ def list_(ctx: typer.Context) -> None:
     """
     session = Session.of(ctx)
     found = session.key_facts.every(profile=session.given.everywhere.profile)
-    session.out.value([key_shown(fact) for fact in found])
+    show_named(session, session.out, [key_shown(fact) for fact in found], "profile")
     _tell_of_variable(session)
     if not found:
         session.out.hint("Add one: svc keys add")
@@ -88,7 +91,7 @@ def remove(ctx: typer.Context, publishable: Publishable = False) -> None:
             hint="svc keys list shows what is stored",
         )
     session.key_facts.forget(place)
-    session.out.value({**place_shown(place), "removed": True})
+    show_named(session, session.out, {**place_shown(place), "removed": True}, "profile")
 
 
 def _tell_of_variable(session: Session) -> None:

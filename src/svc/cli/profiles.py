@@ -6,7 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from svc.cli.app import new_noun, verb
+from svc.cli.asking import ask_person
 from svc.cli.mending import mending_output
+from svc.cli.naming import show_named
 from svc.cli.session import Session
 from svc.config import Config, Profile
 from svc.config.editing import create_profile, remove_profile, use_profile
@@ -29,7 +31,8 @@ def list_(ctx: typer.Context) -> None:
     session = Session.of(ctx)
     config = session.config
     out = mending_output(session)
-    out.value([_shown(config, profile) for profile in config.profiles.values()])
+    shown = [_shown(config, profile) for profile in config.profiles.values()]
+    show_named(session, out, shown, "name")
     if not config.profiles:
         out.hint("svc sandbox start makes one, or: svc profiles create NAME --base-url URL")
 
@@ -43,7 +46,7 @@ def use(ctx: typer.Context, name: Name) -> None:
     session = Session.of(ctx)
     config = use_profile(session.paths.config_file, name)
     out = mending_output(session)
-    out.value(_shown(config, config.profile(name)))
+    show_named(session, out, _shown(config, config.profile(name)), "name")
     if session.env.get("SVC_PROFILE", name) != name:
         out.warn(f"SVC_PROFILE is {session.env['SVC_PROFILE']!r} and wins over it.")
 
@@ -66,13 +69,15 @@ def create(
     session = Session.of(ctx)
     config = create_profile(session.paths.config_file, name, _values(session, auth))
     out = mending_output(session)
-    out.value(_shown(config, config.profile(name)))
+    show_named(session, out, _shown(config, config.profile(name)), "name")
     out.hint(f"Add its key: svc keys add --profile {name}")
 
 
 @verb(app)
 def remove(ctx: typer.Context, name: Name) -> None:
     """Remove a profile that has no stored keys.
+
+    A person at a terminal is asked first if it is the active one; -y goes on without.
 
     $ svc profiles remove shop
     """
@@ -85,10 +90,13 @@ def remove(ctx: typer.Context, name: Name) -> None:
             code="profile_has_keys",
             hint=f"Remove them first: {command} --base-url {kept[0].origin}",
         )
+    if name in session.config.profiles and name == session.config.active_profile:
+        ask_person(session, f"{name} is the active profile; without it, none is.")
     config = remove_profile(session.paths.config_file, name)
-    mending_output(session).value({"name": name, "removed": True})
+    out = mending_output(session)
+    show_named(session, out, {"name": name, "removed": True}, "name")
     if config.profiles and config.active_profile is None:
-        mending_output(session).hint("No profile is active now: svc profiles use NAME")
+        out.hint("No profile is active now: svc profiles use NAME")
 
 
 def _values(session: Session, auth: str | None) -> dict[str, str | bool]:

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 import typer
 
 from svc.cli.app import verb
+from svc.cli.asking import ask_person
 from svc.cli.duration import seconds_of
 from svc.cli.fields import present
 from svc.cli.sandbox_app import app
@@ -73,6 +74,11 @@ def clock(
 def reset(ctx: typer.Context, seed: Seed = None, fixture: Fixture = None) -> None:
     """Empty the sandbox. Objects, events, settings, faults and keys of both modes go.
 
+    A person at a terminal is asked first; -y goes on without.
+
     $ svc sandbox reset --fixture demo
     """
-    tell(Session.of(ctx), controls.reset(present(seed=seed, fixture=fixture)))
+    session = Session.of(ctx)
+    _ = session.out  # a wrong --query must be refused before anybody is asked
+    ask_person(session, f"This empties the sandbox at {session.base_url}, in both modes.")
+    tell(session, controls.reset(present(seed=seed, fixture=fixture)))

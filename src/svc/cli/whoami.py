@@ -7,8 +7,10 @@ import typer
 from svc.cli.app import Verb, new_app
 from svc.cli.key_check import ask
 from svc.cli.key_view import utc
+from svc.cli.naming import show_named
 from svc.cli.session import Session
 from svc.errors import ApiError, AuthError, NetworkError, SvcError, Unauthorized
+from svc.keys import kinds
 from svc.keys.places import Place
 from svc.keys.resolve import VARIABLE
 
@@ -35,7 +37,7 @@ def whoami(ctx: typer.Context) -> None:
         "sandbox": session.settings.sandbox,
     }
     trouble = _key_facts(session, facts) or _service_facts(session, facts)
-    session.out.value(facts)
+    show_named(session, session.out, facts, "profile")
     if trouble is not None:
         raise trouble
 
@@ -47,12 +49,22 @@ def _key_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
     try:
         key = session.key
     except AuthError as error:
+        facts.update(_variable_facts(session))
         return error
     added = None if key.source == VARIABLE else _added(session)
     days = None if added is None else int((session.clock.now() - added) // _DAY_SECONDS)
     values = (key.fingerprint, key.kind, key.source, None if added is None else utc(added), days)
     facts.update(zip(names, values, strict=True))
     return None
+
+
+def _variable_facts(session: Session) -> dict[str, Any]:
+    """What is known of the key in SVC_API_KEY although it may not be used here."""
+    text = session.env.get(VARIABLE)
+    if not text:
+        return {}
+    key = kinds.parse(text, VARIABLE)
+    return {"key": key.fingerprint, "key_kind": key.kind, "key_source": VARIABLE}
 
 
 def _added(session: Session) -> float | None:
@@ -71,6 +83,18 @@ def _service_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
     except ApiError as error:
         facts["reachable"] = True
         facts["key_accepted"] = False if isinstance(error, Unauthorized) else None
+        if isinstance(error, Unauthorized):
+            error.hint = _mend(session)
         return error
     facts["reachable"] = facts["key_accepted"] = True
     return None
+
+
+def _mend(session: Session) -> str:
+    """What to do about a key that the service refuses."""
+    settings = session.settings
+    live = " --live" if settings.mode == "live" else ""
+    add = f"svc keys add --profile {settings.profile}{live}"
+    if session.key.source == VARIABLE:
+        return f"Set {VARIABLE} to a key of this account; or unset it and: {add}"
+    return f"Store a key of this account: {add}; or set {VARIABLE}"

@@ -9,6 +9,7 @@ from svc.config.files import one_writer, refuse_link, write_atomically
 from svc.config.model import Config
 from svc.config.reading import parse, read_text
 from svc.errors import ConfigError
+from svc.origin import BaseUrl
 
 Change = Callable[[Any], None]
 
@@ -26,6 +27,8 @@ def set_value(path: Path, name: str, text: str) -> Config:
     if complaint:
         raise ConfigError(f"{name} {complaint}.", param=name)
     *tables, last = name.split(".")
+    if last == "base_url":
+        _refuse_plain_http(value, name)
     return _edit(path, lambda document: _table(document, tables).update({last: value}))
 
 
@@ -62,6 +65,8 @@ def create_profile(
         LocalError: the file cannot be written; the old one is kept.
     """
     _check_name(name)
+    if "base_url" in values:
+        _refuse_plain_http(str(values["base_url"]), "--base-url")
 
     def change(document: Any) -> None:
         profiles = _table(document, ["profiles"])
@@ -141,6 +146,21 @@ def _check_name(name: str) -> None:
     complaint = profile_name(name)
     if complaint:
         raise ConfigError(f"{name!r} {complaint}.", code="profile_invalid")
+
+
+def _refuse_plain_http(text: str, param: str) -> None:
+    """Refuses an address that no call could use (promise R21).
+
+    Not a check of the file: one that holds such an address already can then still be mended.
+    """
+    address = BaseUrl.parse(text)
+    if address.scheme != "https" and not address.is_loopback:
+        raise ConfigError(
+            f"{address.origin} would carry API keys in clear.",
+            code="https_required",
+            param=param,
+            hint=f"Use https://{address.host_header}; plain http is for this machine only",
+        )
 
 
 def _edit(path: Path, change: Change) -> Config:

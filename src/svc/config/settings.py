@@ -16,6 +16,9 @@ Mode: TypeAlias = Literal["test", "live"]
 
 MODES: Final = ("test", "live")
 MAX_TIME_SECONDS: Final = 60.0
+COLOR: Final[Color] = "auto"
+# What holds where the file says nothing.
+DEFAULTS: Final[Mapping[str, object]] = {"max_time": MAX_TIME_SECONDS, "color": COLOR}
 
 
 class Options(Protocol):
@@ -151,7 +154,7 @@ def _color(options: Options, given: _Given, config: Config) -> Color:
     asked = given.checked(options.color, "", "--color", one_of(COLORS))
     if asked is None and given.text(None, "NO_COLOR"):
         return "never"
-    return cast("Color", asked or config.color or "auto")
+    return cast("Color", asked or config.color or COLOR)
 
 
 def _address(options: Options, given: _Given, profile: Profile) -> BaseUrl | None:
