@@ -212,6 +212,7 @@ def test_settings_are_set_read_and_unset(svc: Svc) -> None:
     assert svc("config", "get", "cache").out == "true\n"
     assert svc.ok("config", "unset", "output") == {"output": None}
     assert svc.ok("config", "get", "output") is None
+    assert svc("config", "get", "output", "-o", "human").out == "none\n"
     assert svc("config", "get", "otput").code == 2
 
 

@@ -43,7 +43,11 @@ def get(
     if name is None:
         mending_output(session).value(_everything(session.config))
         return
-    mending_output(session).value(_value(session.config, name))
+    value, out = _value(session.config, name), mending_output(session)
+    if value is None and out.format == "human":
+        out.line("none")
+        return
+    out.value(value)
 
 
 @verb(app, "set")

@@ -18,7 +18,14 @@ from svc.listen.routes import check_glob
 
 _COLUMNS: Final = "id,type,state,received_at"
 
-app = new_app()
+# Given to the app: Typer takes no docstring of a callback whose app has no help.
+app = new_app(
+    """Show what was received, the newest first. Every delivery in it was verified.
+
+    $ svc events inbox --failed --since 2h
+    $ svc events inbox --type 'order.*' -o ndjson
+    """
+)
 
 
 @app.callback(cls=Noun, invoke_without_command=True)
@@ -35,11 +42,7 @@ def inbox(
     ] = None,
     most: Annotated[int, typer.Option("--max", metavar="N", min=1, help="The newest N.")] = 100,
 ) -> None:
-    """Show what was received, the newest first. Every delivery in it was verified.
-
-    $ svc events inbox --failed --since 2h
-    $ svc events inbox --type 'order.*' -o ndjson
-    """
+    """Shows what was received, unless a verb was named."""
     if ctx.invoked_subcommand is not None:
         return
     session = Session.of(ctx)
@@ -57,7 +60,9 @@ def inbox(
 
 @verb(app)
 def show(ctx: typer.Context, event_id: EventId) -> None:
-    """Show one delivery: payload, headers, forwards and the target's answers.
+    """Show one delivery.
+
+    That is its payload, its headers, the forwards and the target's answers.
 
     $ svc events inbox show evt_3kPq0aVb7cXd9eYf1gZh2iWj
     """

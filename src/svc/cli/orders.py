@@ -79,7 +79,9 @@ def cancel(
         str | None, typer.Option(metavar="REASON", help="Sent as cancellation_reason.")
     ] = None,
 ) -> None:
-    """Cancel an order that is not paid; an authorised payment is given back.
+    """Cancel an order that is not paid.
+
+    An authorised payment is given back.
 
     $ svc orders cancel ord_3kPq0aVb7cXd9eYf1gZh2iWj --reason requested_by_customer
     """
@@ -94,7 +96,9 @@ def cancel(
 
 @writing(app)
 def capture(ctx: typer.Context, order_id: options.OrderId, amount: options.Amount = None) -> None:
-    """Capture an authorised payment, in full or in part; the rest is released at once.
+    """Capture an authorised payment, in full or in part.
+
+    The rest is released at once.
 
     $ svc orders capture ord_3kPq0aVb7cXd9eYf1gZh2iWj --amount 10000
     """

@@ -30,7 +30,9 @@ def create(
         str | None, typer.Option(metavar="N", help="Freight in minor units.")
     ] = None,
 ) -> None:
-    """Request a landed-cost quote; missing tariff codes come back as warnings.
+    """Request a landed-cost quote.
+
+    Missing tariff codes come back as warnings.
 
     $ svc quotes create --currency EUR --country DE --item 'name=Linen jacket,hs_code=620339,origin_country=IT,quantity=1,unit_amount=12900'
     """  # noqa: E501  an example is one line

@@ -31,7 +31,9 @@ def list_(
         int, typer.Option("--limit", metavar="N", min=1, help="The newest N.")
     ] = _SHOWN,
 ) -> None:
-    """List the POSTs of this machine, newest first; all that are unresolved with --unresolved.
+    """List the POSTs of this machine, newest first.
+
+    With --unresolved, all whose outcome is not known.
 
     $ svc requests list --unresolved
     """
@@ -61,9 +63,10 @@ def show(ctx: typer.Context, request_id: RequestId) -> None:
 
 @verb(app)
 def resume(ctx: typer.Context, request_id: RequestId) -> None:
-    """Send an unresolved request again: same key, same bytes, so it is carried out once at most.
+    """Send an unresolved request again, once at most.
 
-    The service answers with the original result. After 23 hours it is refused.
+    It has the same key and the same bytes, so the service answers with the original result. After
+    23 hours it is refused.
 
     $ svc requests resume rq_4kd0v6x8gq2m7w1s9b3t
     """

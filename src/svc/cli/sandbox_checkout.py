@@ -27,7 +27,9 @@ def checkout(
         bool, typer.Option("--print", help="Print the address and open nothing.")
     ] = False,
 ) -> None:
-    """Open the page on which the shopper pays an order; in a pipe, print its address.
+    """Open the page on which the shopper pays an order.
+
+    In a pipe, print its address.
 
     $ svc sandbox checkout ord_3kPq0aVb7cXd9eYf1gZh2iWj
     $ svc sandbox checkout ord_3kPq0aVb7cXd9eYf1gZh2iWj --print
