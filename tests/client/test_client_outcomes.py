@@ -230,20 +230,27 @@ def test_connecting_gets_a_share_of_the_deadline(bench: "type[Bench]") -> None:
     assert all(limit <= 8.0 for limit in made.wire.limits)
 
 
-def test_a_suspended_machine_does_not_repeat_an_old_post(bench: "type[Bench]") -> None:
-    """R4, fault 56: the wall clock moved a day, the monotonic one did not."""
-    made = bench(RESET, OK)
+def asleep(made: "Bench", seconds: float) -> None:
+    """In each wait the machine sleeps so long: the wall clock moves, the monotonic one does not."""
     plain_sleep = made.clock.sleep
 
-    def suspend(seconds: float) -> None:
-        plain_sleep(seconds)
-        made.clock._now += 86_400
+    def suspend(wait: float) -> None:
+        plain_sleep(wait)
+        made.clock._now += seconds
 
     made.clock.sleep = suspend  # type: ignore[method-assign]
-    made.wire._results = [RESET, RESET, OK]
+
+
+@pytest.mark.parametrize("seconds", [86_400, 23 * 3600, -3600])
+def test_a_suspended_machine_does_not_repeat_an_old_post(
+    bench: "type[Bench]", seconds: float
+) -> None:
+    """R4, fault 56: a key that grew a day old in a wait, or whose age nobody knows, is not sent."""
+    made = bench(RESET, OK)
+    asleep(made, seconds)
     with pytest.raises(OutcomeUnknown) as caught:
         made.client.send(POST)
-    assert made.attempts == 2
+    assert made.attempts == 1
     assert not caught.value.retryable
     assert "Do not send it again" in (caught.value.hint or "")
 
@@ -251,14 +258,36 @@ def test_a_suspended_machine_does_not_repeat_an_old_post(bench: "type[Bench]") -
 def test_a_suspended_machine_may_go_on_after_ten_minutes(bench: "type[Bench]") -> None:
     """Fault 56: within 23 h the key is good."""
     made = bench(RESET, OK)
-    plain_sleep = made.clock.sleep
-
-    def suspend(seconds: float) -> None:
-        plain_sleep(seconds)
-        made.clock._now += 600
-
-    made.clock.sleep = suspend  # type: ignore[method-assign]
+    asleep(made, 600)
     assert made.client.send(POST).attempts == 2
+
+
+def test_a_suspended_machine_still_reads(bench: "type[Bench]") -> None:
+    """Fault 56: a GET has no key, so it is repeated after any sleep."""
+    made = bench(RESET, OK)
+    asleep(made, 86_400)
+    assert made.client.send(GET).attempts == 2
+
+
+@pytest.mark.parametrize(
+    ("first_sent", "attempts"), [(-22.9 * 3600, 1), (-23 * 3600, 0), (5.0, 0), (-3600.0, 2)]
+)
+def test_the_age_of_a_key_is_counted_from_its_first_sending(
+    bench: "type[Bench]", first_sent: float, attempts: int
+) -> None:
+    """R4: a resume that sleeps past the 23 hours, or comes after them, does not pay twice."""
+    made = bench(RESET, OK)
+    asleep(made, 7200)
+    prepared = made.client.prepare(POST, idempotency_key="old")
+    first = made.clock.now() + first_sent
+    if attempts == 2:
+        made.client.deliver(POST, prepared, sent_before=True, first_sent_at=first)
+    else:
+        with pytest.raises(OutcomeUnknown) as caught:
+            made.client.deliver(POST, prepared, sent_before=True, first_sent_at=first)
+        assert not caught.value.retryable
+        assert "too old" in caught.value.message
+    assert made.attempts == attempts
 
 
 def test_a_resumed_request_stays_open_until_a_definite_answer(bench: "type[Bench]") -> None:

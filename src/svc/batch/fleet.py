@@ -125,7 +125,13 @@ class Fleet:
         self._wait(self._pace.turn())
         if self._stopping.is_set():
             return Ended(job)
-        reply = client.deliver(job.call, job.prepared, sent_before=job.intent.sent_before)
+        intent = job.intent
+        reply = client.deliver(
+            job.call,
+            job.prepared,
+            sent_before=intent.sent_before,
+            first_sent_at=intent.first_sent_at,
+        )
         return Ended(job, reply=reply)
 
     def _wait(self, seconds: float) -> None:

@@ -87,7 +87,9 @@ def deliver(
     """Sends a recorded request whose lease is held, and keeps how it ended."""
     call, prepared = request
     try:
-        reply = client.deliver(call, prepared, sent_before=intent.sent_before)
+        reply = client.deliver(
+            call, prepared, sent_before=intent.sent_before, first_sent_at=intent.first_sent_at
+        )
         session.note_done(reply.data)
         return Sent(reply, _save_done(intents, intent, settled_by(reply)))
     except SvcError as error:

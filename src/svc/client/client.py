@@ -16,6 +16,7 @@ from svc.client.judge import judged
 from svc.client.prepared import Prepared, checked_version, prepare
 from svc.client.replies import Reply, refuse_contradiction, reply_of
 from svc.client.retry import (
+    KEY_SAFE_SECONDS,
     OPEN,
     Progress,
     Reason,
@@ -25,12 +26,15 @@ from svc.client.retry import (
     decide,
 )
 from svc.clock import Clock, SystemClock
+from svc.errors import SvcError
 from svc.origin import BaseUrl
 
 if TYPE_CHECKING:
     from svc.client.quota import RetryQuota
 
 DEADLINE_SECONDS = 60.0
+# What is found where an earlier run sent it and this one may not.
+_NOT_SENT_AGAIN = Finding(Meaning.UNREACHED, detail="it was not sent again")
 
 
 class AttemptRecord(NamedTuple):
@@ -142,12 +146,15 @@ class Client:
         prepared: Prepared,
         *,
         sent_before: bool = False,
+        first_sent_at: float | None = None,
         within: float | None = None,
     ) -> Reply:
         """Sends a prepared request in up to four byte-identical attempts.
 
         `sent_before` says that an earlier run may have sent it, so that only a definite answer
-        settles it. `within` shortens the deadline of this one call (seconds).
+        settles it. `first_sent_at` is when its key was first used (unix seconds; now if not
+        given): no attempt repeats a key that is 23 hours old or from the future (promise R4).
+        `within` shortens the deadline of this one call (seconds).
 
         Raises:
             ApiError: the service refused it, or was too busy, or failed on a GET.
@@ -158,22 +165,38 @@ class Client:
         seconds = self._deadline_seconds if within is None else min(within, self._deadline_seconds)
         deadline = Deadline(self.clock, seconds)
         request = self._request(prepared)
-        started, was_open = self.clock.now(), sent_before
+        first = self.clock.now() if first_sent_at is None else first_sent_at
+        was_open, finding = sent_before, _NOT_SENT_AGAIN
         for attempt in count(1):
+            # The machine may have been asleep since the wait before this began.
+            if (sent_before or attempt > 1) and not self._may_repeat(prepared, first):
+                raise self._error(call, prepared, finding, Reason.KEY_AGE, attempt - 1, was_open)
             finding = self._attempt(call, request, attempt, deadline)
             if finding.meaning is Meaning.DONE:
                 return self._accepted(call, prepared, finding, attempt)
-            progress = Progress(attempt, deadline.left(), self.clock.now() - started)
+            progress = Progress(attempt, deadline.left(), self.clock.now() - first)
             decision = self._decision(call, finding, progress)
             if isinstance(decision, Stop):
-                raise error_of(
-                    Ending(
-                        call, prepared, self.base_url, finding, decision.reason, attempt, was_open
-                    )
-                )
+                raise self._error(call, prepared, finding, decision.reason, attempt, was_open)
             was_open = was_open or finding.meaning in OPEN
             self.clock.sleep(decision.after)
         raise AssertionError  # count() has no end
+
+    def _may_repeat(self, prepared: Prepared, first_sent_at: float) -> bool:
+        """Whether the service still knows the key, so that it carries nothing out twice (R4)."""
+        age = self.clock.now() - first_sent_at
+        return prepared.idempotency_key is None or 0 <= age < KEY_SAFE_SECONDS
+
+    def _error(
+        self,
+        call: Call,
+        prepared: Prepared,
+        finding: Finding,
+        reason: Reason,
+        attempts: int,
+        was_open: bool,  # noqa: FBT001
+    ) -> SvcError:
+        return error_of(Ending(call, prepared, self.base_url, finding, reason, attempts, was_open))
 
     def _request(self, prepared: Prepared) -> WireRequest:
         own = (("Host", self.base_url.host_header), ("Authorization", self._authorization))

@@ -1,0 +1,34 @@
+"""The age of a row's idempotency key goes with it to the sender (promise R4)."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+from svc.batch.fleet import Fleet, Job
+from svc.batch.pace import Pace
+from svc.client.client import Client
+from svc.clock import ManualClock
+
+
+class Sender:
+    """Keeps what it was told of a request's past."""
+
+    def __init__(self) -> None:
+        self.told: list[dict[str, Any]] = []
+
+    def deliver(self, call: object, prepared: object, **past: Any) -> None:
+        self.told.append(past)
+
+    def close(self) -> None:
+        """Has nothing to close."""
+
+
+def test_a_row_is_sent_with_the_time_of_its_first_sending() -> None:
+    """R4: a row that is sent again is as old as when it was sent first, not as this run."""
+    sender, clock = Sender(), ManualClock()
+    intent = SimpleNamespace(sent_before=True, first_sent_at=1234.5)
+    job = Job(1, 2, cast("Any", intent), cast("Any", None), cast("Any", None))
+    fleet = Fleet(1, lambda: cast("Client", sender), lambda ended: False, Pace(clock, None), clock)
+    fleet.put([job])
+    assert [ended.bug for ended in fleet.take(5)] == [None]
+    fleet.close(5)
+    assert sender.told == [{"sent_before": True, "first_sent_at": 1234.5}]
