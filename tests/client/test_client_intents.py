@@ -15,8 +15,9 @@ from svc.client import orders, payouts, raw, refunds
 from svc.client.call import Call
 from svc.client.intents import Intents, fresh_id
 from svc.client.intents_leases import Leases
-from svc.client.intents_model import Asked, Intent, Scope, Settled, settled_with
+from svc.client.intents_model import Asked, Intent, Scope, Settled, settled_by, settled_with
 from svc.client.prepared import prepare
+from svc.client.replies import Reply
 from svc.client.stored import restored
 from svc.clock import ManualClock
 from svc.errors import Conflict, LocalError, NotFound, OutcomeUnknown, RateLimited
@@ -246,6 +247,17 @@ def test_key_of_a_request_that_was_not_sent_is_fresh(intents: Intents, clock: Ma
     clock.advance(30 * HOUR)
     again = intents.record(asked())
     assert (again.first_sent_at, again.sent_before) == (clock.now(), False)
+
+
+@pytest.mark.parametrize("identifier", ["x_\ud800", "a b", 7])
+def test_an_odd_id_is_done_without_it(intents: Intents, identifier: object) -> None:
+    """R10, R25: of a call that we do not know, an id that no object can have is not kept."""
+    made = intents.record(asked(raw.post("/v1/other")))
+    reply = Reply(200, (), "", {"id": identifier}, (), None, replayed=False, attempts=1)
+    intents.settle(made, settled_by(reply))
+    kept = intents.find(made.id)
+    assert kept is not None
+    assert kept.settled == Settled("done", 200)
 
 
 # --- sending again ----------------------------------------------------------------------------

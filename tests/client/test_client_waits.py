@@ -84,6 +84,16 @@ def test_a_refusal_while_waiting_is_not_taken_for_a_failed_refund(bench: "type[B
     assert "Expired." in caught.value.message
 
 
+def test_an_id_that_cannot_be_read_again_does_not_undo_the_refund(bench: "type[Bench]") -> None:
+    """R10: once it was made, nothing on this side ends as a usage error with nothing sent."""
+    made = bench(state("pending"))
+    first = made.client.send(refunds.create({"payment": "pay_1"}))
+    odd = first._replace(data={**first.data, "id": "rf_1/../x y"})
+    with pytest.raises(CheckFailed) as caught:
+        wait(made.client, odd, REFUND, seconds=30)
+    assert caught.value.outcome == "done"
+
+
 def test_a_payout_has_states_of_its_own(bench: "type[Bench]") -> None:
     """Contract A.5: created and sent pass, paid is final."""
     made = bench(*(state(status, "payout", "po_1") for status in ("created", "sent", "paid")))

@@ -46,14 +46,19 @@ class Call:
         return self.method != "GET"
 
 
+def is_id(identifier: str) -> bool:
+    """Whether a text has the shape of an id: 1 to 128 ASCII letters, digits, `_`, `-` (R25)."""
+    plain = all(mark.isascii() and (mark.isalnum() or mark in _ID_MARKS) for mark in identifier)
+    return plain and 0 < len(identifier) <= _ID_MAX
+
+
 def segment(identifier: str) -> str:
     """Returns an id that is fit to stand in a path.
 
     Raises:
         UsageError: unless it is 1 to 128 ASCII letters, digits, `_` or `-` (promise R25).
     """
-    plain = all(mark.isascii() and (mark.isalnum() or mark in _ID_MARKS) for mark in identifier)
-    if not plain or not 0 < len(identifier) <= _ID_MAX:
+    if not is_id(identifier):
         raise UsageError(
             f"{identifier[:_ID_MAX]!r} is not an id.",
             code="id_invalid",

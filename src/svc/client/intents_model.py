@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from svc.client.call import Call
+from svc.client.call import Call, is_id
 from svc.client.prepared import Prepared
 from svc.client.replies import Reply
 from svc.client.stored import Stored
@@ -107,7 +107,7 @@ class Intent(NamedTuple):
 def settled_by(reply: Reply) -> Settled:
     """The end of a request that was carried out."""
     found = reply.data.get("id") if isinstance(reply.data, Mapping) else None
-    object_id = found if isinstance(found, str) else None
+    object_id = found if isinstance(found, str) and is_id(found) else None
     return Settled("done", reply.status, redact_maybe(object_id), redact_maybe(reply.request_id))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from svc.client.attempts import Finding, Meaning
-from svc.client.call import Call
+from svc.client.call import Call, is_id
 from svc.client.cleaning import one_line
 from svc.client.exchange import Headers, RawReply, header
 from svc.client.jsontext import NotJson, parse, parse_list
@@ -124,6 +124,8 @@ def _complaint(data: Any, expects: tuple[str, ...]) -> str | None:
     identifier = data.get("id")
     if not isinstance(identifier, str) or not identifier:
         return f"its body has no id; expected {wanted}"
+    if not is_id(identifier):
+        return f"its body has an id that no object can have; expected {wanted}"
     name = data.get("object")
     # The marker is stated for every object; where it is absent, the prefix names the type too.
     known = any(identifier.startswith(ID_PREFIXES[one]) for one in expects)

@@ -83,12 +83,11 @@ class _Watch:
         return status in self._settling.final
 
     def _read(self, identifier: str) -> Reply | None:
-        call = self._settling.retrieve(identifier)
         left = self._deadline.left()
         if left <= 0:
             return None
         try:
-            return self._client.send(call, within=left)
+            return self._client.send(self._settling.retrieve(identifier), within=left)
         except _PASSING:
             return None
         except SvcError as error:
