@@ -49,8 +49,8 @@ Payment  pay_9zYx8wVu7tSr6qPo5nMl4kJi  captured  live mode
   Smart retry  yes
   Acquirer     sandbox_eu_2
   Disputed     no
-  Created      2026-10-01 11:01:08 +02:00  1 hour ago
-  Captured at  2026-10-01 11:01:10 +02:00  1 hour ago
+  Created      2026-10-01 11:01:08 +02:00  2 hours ago
+  Captured at  2026-10-01 11:01:10 +02:00  2 hours ago
 
   Saved payment method  pm_7sTu8vWx9yZa0bCd1eFg2hIj
 
@@ -122,8 +122,8 @@ Dispute  dp_4rEw3qAs2dFg1hJk0lZx9cVb  needs_response  test mode
   Payment   pay_9zYx8wVu7tSr6qPo5nMl4kJi
   Order     ord_3kPq0aVb7cXd9eYf1gZh2iWj
   Evidence  draft
-  Due by    2026-10-05 01:59:59 +02:00  in 3 days
-  Created   2026-09-20 14:00:00 +02:00  10 days ago
+  Due by    2026-10-05 01:59:59 +02:00  in 4 days
+  Created   2026-09-20 14:00:00 +02:00  11 days ago
 
   Evidence
     tracking_number     1Z999AA10123456784

@@ -64,7 +64,7 @@ Tell = Callable[..., str]
 def told(printed: Any) -> Tell:
     """Prints an error for people and gives what is on stderr."""
 
-    def tell(error: SvcError, **options: bool) -> str:
+    def tell(error: SvcError, **options: Any) -> str:
         output = printed("human", **options)
         output.output.error(error)
         assert output.out == ""
@@ -95,7 +95,11 @@ def test_envelope_of_our_own_error_says_what_to_do(printed: Any) -> None:
     """A program's log shows the next step too; the service's words stay as they were sent."""
     output = printed("json")
     output.output.error(UsageError("It is wrong.", hint="Mend it"))
-    assert json.loads(output.err)["error"]["message"] == "It is wrong. Mend it"
+    assert json.loads(output.err)["error"]["message"] == "It is wrong. Mend it."
+    output = printed("json")
+    output.output.error(UsageError("No such option: --all", hint="svc get --help shows it"))
+    said = json.loads(output.err)["error"]["message"]
+    assert said == "No such option: --all. svc get --help shows it."
     output = printed("json")
     output.output.error(REFUSED)
     assert json.loads(output.err)["error"]["message"] == REFUSED.message
@@ -164,7 +168,7 @@ def test_unknown_outcome_is_never_called_failed(told: Tell) -> None:
 )
 def test_first_line_says_what_failed(told: Tell, error: SvcError, first: str) -> None:
     """The first line alone tells what happened."""
-    assert told(error).splitlines()[0] == first
+    assert told(error, width=120).splitlines()[0] == first
 
 
 def test_error_page_of_a_server_becomes_a_line(told: Tell) -> None:
@@ -172,7 +176,7 @@ def test_error_page_of_a_server_becomes_a_line(told: Tell) -> None:
     error = ApiError(
         "<html>\r\n\x1b]52;c;eA==\x07 [/foo] " * 400_000, status=502, request_id="r\nq"
     )
-    said = told(error)
+    said = told(error, width=2000)
     assert said.count("\n") <= 4
     assert len(said) < 1000
     assert "\x1b" not in said
@@ -184,6 +188,54 @@ def test_color_of_errors_is_decided_apart(told: Tell) -> None:
     assert told(REFUSED, color=True).startswith("\x1b[1;31mError:\x1b[0m the service")
     assert "\x1b" not in told(REFUSED, color=True, color_errors=False)
     assert "\x1b" not in told(REFUSED, color=False)
+
+
+def test_error_wraps_at_words_on_a_narrow_terminal(told: Tell) -> None:
+    """No word and no id is broken, and what goes on below stands further right (R63)."""
+    missing = NotFound(
+        "No such order: ord_3kPq0aVb7cXd9eYf1gZh2iWj. It may be of the other mode.",
+        status=404,
+        code="resource_missing",
+        param="id",
+        hint="Objects of the other mode are invisible to this key.",
+        request_id="req_0123456789abcdef0123456789abcdef",
+    )
+    assert told(missing, width=30) == (
+        "Error: not found (404\n"
+        "    resource_missing, id)\n"
+        "  No such order:\n"
+        "    ord_3kPq0aVb7cXd9eYf1gZh2iWj.\n"
+        "    It may be of the other\n"
+        "    mode.\n"
+        "  Next: Objects of the other\n"
+        "    mode are invisible to this\n"
+        "    key.\n"
+        "  Request id:\n"
+        "    req_0123456789abcdef0123456789abcdef\n"
+    )
+    colored = told(missing, width=30, color=True)
+    assert colored.startswith("\x1b[1;31mError:\x1b[0m not found (404\n    resource_missing")
+
+
+def test_commands_to_copy_are_not_wrapped(printed: Any, told: Tell) -> None:
+    """A command that ends a line stays whole on a line of its own."""
+    lost = OutcomeUnknown("No answer.", request="op_7", hint="svc requests resume op_7 --profile a")
+    assert "\n  Next: svc requests resume op_7 --profile a\n" in told(lost, width=30)
+    output = printed("human", width=30)
+    output.output.hint("No profile is active any more: svc profiles use NAME --base-url URL")
+    output.output.hint("Next page: svc orders list --starting-after ord_1")
+    output.output.note("a short note\nand one that is longer than that")
+    assert output.err == (
+        "No profile is active any more:\n"
+        "    svc profiles use NAME --base-url URL\n"
+        "Next page: svc orders list --starting-after ord_1\n"
+        "a short note\n"
+        "and one that is longer than\n"
+        "    that\n"
+    )
+    output = printed("csv", width=30)
+    output.output.warn("a log of a program keeps one line for each message")
+    assert output.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("quiet", [False, True])

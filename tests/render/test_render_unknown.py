@@ -234,7 +234,13 @@ def test_times_are_local_and_utc_on_demand(printed: Any, samples: Any) -> None:
         ("2026-10-01T11:00:00Z", "just now"),
         ("2026-10-01T11:00:30Z", "in less than a minute"),
         ("2026-10-01T10:59:00Z", "1 minute ago"),
-        ("2026-10-01T11:59:59Z", "in 59 minutes"),
+        ("2026-10-01T11:59:59Z", "in 1 hour"),
+        ("2026-10-01T11:59:20Z", "in 59 minutes"),
+        ("2026-10-01T10:58:31Z", "1 minute ago"),
+        ("2026-10-08T10:59:58Z", "in 7 days"),
+        ("2026-10-02T10:45:00Z", "in 1 day"),
+        ("2026-10-31T10:59:00Z", "in 1 month"),
+        ("2027-10-01T10:59:00Z", "in 1 year"),
         ("2026-10-01T09:00:00Z", "2 hours ago"),
         ("2026-10-03T11:00:00Z", "in 2 days"),
         ("2026-08-01T11:00:00Z", "2 months ago"),
@@ -243,7 +249,7 @@ def test_times_are_local_and_utc_on_demand(printed: Any, samples: Any) -> None:
     ],
 )
 def test_times_say_how_far_away_they_are(printed: Any, created: str, hint: str) -> None:
-    """A hint follows the time where there is room, and is rounded towards now."""
+    """A hint follows the time where there is room, and is rounded to the nearest."""
     data = {"object": "order", "created": created}
     assert printed("human").one(data).endswith(f"  {hint}\n")
     assert hint not in printed("human", 44).one(data)

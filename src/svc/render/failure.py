@@ -3,6 +3,7 @@
 from typing import Final
 
 from svc.errors import ExitCode, SvcError
+from svc.render.hanging import hanging
 from svc.render.text import escape
 
 _LONGEST: Final = 600  # a server's error text may be a whole web page
@@ -47,15 +48,27 @@ def envelope(error: SvcError) -> str:
 def _message(error: SvcError) -> str:
     """What is wrong; where the words are ours, also what to do: the envelope has no other place."""
     own = error.status is None or error.exit_code in (ExitCode.UNKNOWN, ExitCode.PARTIAL)
-    if error.hint and own:
-        return f"{error.message} {error.hint}"
-    return error.message
+    return f"{_ended(error.message)} {_ended(error.hint)}" if error.hint and own else error.message
 
 
-def lines(error: SvcError, *, color: bool) -> list[str]:
-    """Gives the error in four lines at most: what failed, why, what to do next, under which ids."""
+def _ended(text: str) -> str:
+    """Ends a sentence, so that the next one does not run into it."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def lines(error: SvcError, *, color: bool, width: int) -> list[str]:
+    """Gives the error in four lines at most: what failed, why, what to do next, under which ids.
+
+    Where a line is wider than `width` columns it goes on below, indented by 4.
+    """
     label = _LABELS.get(error.exit_code, "Error:")
-    label = f"{_RED}{label}{_PLAIN}" if color else label
+    first, *others = [part for line in _lines(error, label) for part in hanging(line, width)]
+    if color:
+        first = first.replace(label, f"{_RED}{label}{_PLAIN}", 1)
+    return [first, *others]
+
+
+def _lines(error: SvcError, label: str) -> list[str]:
     answered = error.status is not None or error.exit_code == ExitCode.UNKNOWN
     what = _WHAT.get(error.exit_code, "") if answered else ""
     first = [f"{label} {what}{_facts(error)}", f"  {_short(error.message)}"]

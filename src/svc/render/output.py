@@ -61,7 +61,7 @@ class Output:
         self.quiet = quiet
         self._out = Stream(stdout, json=format in ("json", "ndjson"))
         self._err = Stream(stderr, json=format != "human")
-        self._color = color
+        self._width = width
         self._color_errors = color if color_errors is None else color_errors
         self._search = _search(query)
         paths = _paths(fields)
@@ -150,26 +150,34 @@ class Output:
     def note(self, text: str) -> None:
         """Says something on stderr, unless quiet."""
         if not self.quiet:
-            self._say(escape(text))
+            self._say(self._fitted(escape(text)))
 
     def hint(self, text: str) -> None:
         """Says on stderr what can be done next, unless quiet."""
         if not self.quiet:
             dim, plain = ("\x1b[2m", "\x1b[0m") if self._color_errors else ("", "")
-            self._say(f"{dim}{escape(text)}{plain}")
+            self._say(f"{dim}{self._fitted(escape(text))}{plain}")
 
     def warn(self, text: str) -> None:
         """Says on stderr what nobody should miss."""
-        self._say(f"Warning: {escape(text)}")
+        self._say(self._fitted(f"Warning: {escape(text)}"))
 
     def error(self, error: SvcError) -> None:
         """Prints an error on stderr: at most four lines for people, else one line of JSON."""
         from svc.render import failure
 
         if self.format == "human":
-            self._say("\n".join(failure.lines(error, color=self._color_errors)))
+            self._say("\n".join(failure.lines(error, color=self._color_errors, width=self._width)))
         else:
             self._say(failure.envelope(error))
+
+    def _fitted(self, safe: str) -> str:
+        """Breaks lines for people; a program's log keeps each message on its line."""
+        if self.format != "human":
+            return safe
+        from svc.render.hanging import hanging
+
+        return "\n".join(part for line in safe.split("\n") for part in hanging(line, self._width))
 
     def _say(self, safe: str) -> None:
         self._err.write(safe + "\n")

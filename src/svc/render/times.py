@@ -53,11 +53,16 @@ def brief(moment: datetime, *, utc: bool, zone: tzinfo | None, now: float) -> st
 
 
 def distance(moment: datetime, now: float) -> str:
-    """Says how far away a time is, rounded towards now: `in 2 days`, `5 minutes ago`."""
+    """Says how far away a time is, to the nearest unit: `in 2 days`, `5 minutes ago`.
+
+    What rounds up to one of a larger unit is said in that: `in 1 hour`, never `in 60 minutes`.
+    """
     seconds = moment.timestamp() - now
-    for size, unit in UNITS:
-        count = int(abs(seconds) // size)
-        if count:
+    away = abs(seconds)
+    finer = (*(size for size, _ in UNITS[1:]), 1)
+    for (size, unit), step in zip(UNITS, finer, strict=True):
+        if away >= size - step / 2:
+            count = max(int(away / size + 0.5), 1)
             words = f"{count} {unit}{'s' if count > 1 else ''}"
             return f"in {words}" if seconds > 0 else f"{words} ago"
     return "in less than a minute" if seconds > 0 else "just now"
