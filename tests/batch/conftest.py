@@ -189,7 +189,7 @@ class Floor:
 def _rows(amounts: "list[int | str]") -> list[Row | Bad]:
     shaper = Shaper(named("refunds.create"))
     return [
-        shaper.shape(Read(number, number, {"payment": "pay_1", "amount": amount}))
+        shaper.shape(Read(number, number, {"amount": amount, "payment": "pay_1"}))
         for number, amount in enumerate(amounts, 1)
     ]
 

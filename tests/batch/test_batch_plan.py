@@ -40,7 +40,7 @@ def rows(*amounts: int | str) -> list[Row | Bad]:
             Read(
                 number,
                 number + 1,
-                {"payment": "pay_1", "amount": amount}
+                {"amount": amount, "payment": "pay_1"}
                 if isinstance(amount, int)
                 else BadRow(amount),
             )

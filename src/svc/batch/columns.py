@@ -148,7 +148,7 @@ def _filled(index: int, read: Callable[[str], Any]) -> Build:
 
 def _plant(tree: dict[str, Any], path: Path, name: str, build: Build) -> None:
     """Puts a column's builder into the tree of all columns."""
-    if _shape(path) in ANSWERED_INSIDE:
+    if len(path) > 1 and path[-1] in ANSWERED_INSIDE.get(path[0], ()):
         return
     here = tree
     for part in path[:-1]:

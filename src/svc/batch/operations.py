@@ -141,15 +141,11 @@ _ALL: Final = (
 )
 OPERATIONS: Final = {operation.name: operation for operation in _ALL}
 
-# Parts of answered objects, below fields that a request takes; `*` stands for a position.
-ANSWERED_INSIDE: Final = frozenset(
-    {
-        ("destination", "last4"),
-        ("items", "*", "duty"),
-        ("items", "*", "vat"),
-        ("items", "*", "duty_rate_bps"),
-    }
-)
+# Parts of answered objects inside a field that a request takes, or inside its entries.
+ANSWERED_INSIDE: Final = {
+    "destination": frozenset({"last4"}),
+    "items": frozenset({"duty", "vat", "duty_rate_bps"}),
+}
 
 # The types of the documented fields; every other field of a CSV is text (contract A).
 INTEGERS: Final[dict[Path, int]] = {

@@ -31,7 +31,7 @@ class Read(NamedTuple):
     Attributes:
         number: 1 for the first row; neither the head of a CSV nor an empty line counts.
         line: of the file, 1 for the first, where the row begins.
-        given: its fields, or why it could not be read.
+        given: its fields, with names in alphabetical order, or why it could not be read.
     """
 
     number: int

@@ -64,15 +64,13 @@ class Shaper:
 
     def _body(self, given: Given) -> Given:
         operation, body = self._operation, {}
-        for name in sorted(given):
+        for name, value in given.items():
             if name in operation.answered:
                 if name != "id" or not operation.id_prefix:
                     self.left_out[name] = None
-            else:
-                value = _ordered(given[name], (name,))
-                # On create null equals an absent field (contract 1.2); on update it clears it.
-                if value is not None or operation.id_prefix:
-                    body[name] = value
+            # On create null equals an absent field (contract 1.2); on update it clears it.
+            elif value is not None or operation.id_prefix:
+                body[name] = _trimmed(value, ANSWERED_INSIDE.get(name))
         return body
 
 
@@ -107,18 +105,15 @@ def _check_prefix(identifier: str, name: str, prefix: str) -> None:
         )
 
 
-def _ordered(value: Any, path: Path) -> Any:
-    """Puts names in order, so that equal rows are equal bytes, and drops what is only answered."""
-    if isinstance(value, Mapping):
-        found = ((name, (*path, name)) for name in sorted(value))
-        return {
-            name: _ordered(value[name], inner)
-            for name, inner in found
-            if inner not in ANSWERED_INSIDE
-        }
+def _trimmed(value: Any, answered: frozenset[str] | None) -> Any:
+    """A field, or the entries of one, without what is only answered."""
+    if answered is None:
+        return value
     if isinstance(value, list):
-        return [_ordered(item, (*path, "*")) for item in value]
-    return value
+        return [_trimmed(item, answered) for item in value]
+    if not isinstance(value, dict) or answered.isdisjoint(value):
+        return value
+    return {name: inner for name, inner in value.items() if name not in answered}
 
 
 def _check(operation: Operation, body: Given) -> None:
@@ -127,14 +122,20 @@ def _check(operation: Operation, body: Given) -> None:
             raise BadRow(f"{name} is missing", param=name, code="field_missing")
     if operation.name.endswith(".update") and not body:
         raise BadRow("it changes nothing", code="row_empty")
-    for path, least in INTEGERS.items():
-        for name, value in _values(body, path):
-            _check_integer(name, value, least)
+    _check_integers(body)
     for name in _CURRENCIES:
-        _check_currency(name, body.get(name))
+        if name in body:
+            _check_currency(name, body[name])
     payment = body.get("payment")
     if isinstance(payment, str):
         _check_prefix(payment, "payment", ID_PREFIXES["payment"])
+
+
+def _check_integers(body: Given) -> None:
+    for path, least in INTEGERS.items():
+        if path[0] in body:
+            for name, value in _values(body, path):
+                _check_integer(name, value, least)
 
 
 def _values(value: Any, path: Path, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -150,6 +151,8 @@ def _values(value: Any, path: Path, name: str = "") -> Iterator[tuple[str, Any]]
 
 
 def _check_integer(name: str, value: Any, least: int) -> None:
+    if type(value) is int and least <= value <= AMOUNT_MAX:
+        return
     if value is None:
         return
     if not isinstance(value, int) or isinstance(value, bool):
@@ -159,10 +162,9 @@ def _check_integer(name: str, value: Any, least: int) -> None:
             code="amount_invalid",
             hint="amounts are whole numbers in the currency's minor unit, without quotes",
         )
-    if not least <= value <= AMOUNT_MAX:
-        raise BadRow(
-            f"{name} {value} is not from {least} to {AMOUNT_MAX}", param=name, code="amount_invalid"
-        )
+    raise BadRow(
+        f"{name} {value} is not from {least} to {AMOUNT_MAX}", param=name, code="amount_invalid"
+    )
 
 
 def _check_currency(name: str, value: Any) -> None:

@@ -1,6 +1,10 @@
-"""JSON of the user's files, read strictly: one of two equal keys would be lost in silence."""
+"""JSON of the user's files, read strictly: one of two equal keys would be lost in silence.
+
+Names come in alphabetical order, so that equal values are equal bytes.
+"""
 
 from json.decoder import JSONDecodeError, JSONDecoder
+from operator import itemgetter
 from typing import Any, Final
 
 from svc.batch.rows import BadRow
@@ -30,7 +34,7 @@ def _no_constant(name: str) -> Any:
 
 
 def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
+    found = dict(sorted(pairs, key=_NAME))
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
         twin = next(key for key in keys if keys.count(key) > 1)
@@ -38,6 +42,7 @@ def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+_NAME: Final = itemgetter(0)
 _DECODER: Final = JSONDecoder(
     parse_float=Spelled, parse_constant=_no_constant, object_pairs_hook=_no_twins
 )

@@ -1,0 +1,190 @@
+"""P5: `orders list --all -o ndjson` over 10,000 objects; whole processes in pairs.
+
+    python tests/benchmarks/bench_pages.py [RUNS] [OBJECTS]
+
+The floor is a client of raw sockets that copies pages without reading them. A peer is named by the
+environment: AWS=/path/to/aws, which lists as many functions, which have as many fields as orders. What is
+missing is said. Nothing is installed.
+"""
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from batch.page_server import order
+
+PAGE = 100
+SERVER = """
+import asyncio, json, sys
+pages = {key.encode(): page.encode() for key, page in json.load(open(sys.argv[1])).items()}
+class Service(asyncio.Protocol):
+    def connection_made(self, transport):
+        self.transport, self.data = transport, b""
+    def data_received(self, data):
+        self.data += data
+        while True:
+            asked, mark, rest = self.data.partition(b"\\r\\n\\r\\n")
+            if not mark:
+                return
+            self.data = rest
+            at = max(asked.find(b"_after=") + 7, asked.find(b"Marker=") + 7)
+            key = asked[at:at + 28] if at > 6 else b""
+            page = pages[(b"aws:" if b"/functions" in asked else b"svc:") + key]
+            reply = b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\nContent-Length: "
+            self.transport.write(reply + b"%d\\r\\n\\r\\n" % len(page) + page)
+async def main():
+    server = await asyncio.get_running_loop().create_server(Service, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+asyncio.run(main())
+"""
+RAW = """
+import socket, sys
+port, sock, after = int(sys.argv[1]), None, b""
+sock = socket.create_connection(("127.0.0.1", port))
+while True:
+    sock.sendall(b"GET /v1/orders?limit=100" + after + b" HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n")
+    data = b""
+    while b"\\r\\n\\r\\n" not in data:
+        data += sock.recv(65536)
+    head, _, body = data.partition(b"\\r\\n\\r\\n")
+    length = int(head.lower().partition(b"content-length:")[2].split(b"\\r\\n", 1)[0])
+    parts, got = [body], len(body)
+    while got < length:
+        parts.append(sock.recv(262144))
+        got += len(parts[-1])
+    page = b"".join(parts)
+    entries = page[page.index(b"[") + 1 : page.rindex(b"]")].split(b'},{"id":')
+    sys.stdout.buffer.write(b'}\\n{"id":'.join(entries) + b"\\n")
+    if page.endswith(b"false}"):
+        break
+    after = b"&starting_after=" + entries[-1].split(b'"')[1]
+"""
+
+
+def pages(count: int) -> dict[str, str]:
+    """Every answer of the service, and of the peer's, by what it is asked for."""
+    found: dict[str, str] = {}
+    for start in range(0, count, PAGE):
+        numbers = range(start, min(start + PAGE, count))
+        cursor = "" if start == 0 else order(start - 1)["id"]
+        last = numbers[-1] + 1 >= count
+        entries = ",".join(json.dumps(order(n), separators=(",", ":")) for n in numbers)
+        more = "false" if last else "true"
+        found[f"svc:{cursor}"] = f'{{"object":"list","data":[{entries}],"has_more":{more}}}'
+        functions = [function(n) for n in numbers]
+        marker = {} if last else {"NextMarker": order(numbers[-1])["id"]}
+        found[f"aws:{cursor}"] = json.dumps({"Functions": functions, **marker})
+    return found
+
+
+def function(number: int) -> dict[str, object]:
+    """A Lambda function with as many fields, as deep and as long as an order."""
+    return {
+        "FunctionName": f"ord_{number:024d}",
+        "FunctionArn": f"arn:aws:lambda:eu-west-1:123456789012:function:ord_{number:024d}",
+        "Runtime": "python3.11",
+        "Role": "arn:aws:iam::123456789012:role/orders",
+        "Handler": "orders.handler",
+        "CodeSize": 12900 + number,
+        "Description": f"Linen jacket {number}",
+        "Timeout": 3,
+        "MemorySize": 128,
+        "LastModified": "2026-10-01T09:00:00.000+0000",
+        "CodeSha256": "4Hd1rbB5eXmtwjS4DBFEXnPxmYWNiBWxkZIYE2jY6tM=",
+        "Version": "$LATEST",
+        "VpcConfig": {"SubnetIds": ["subnet-1", "subnet-2"], "VpcId": "vpc-1"},
+        "DeadLetterConfig": {"TargetArn": "arn:aws:sqs:eu-west-1:123456789012:orders"},
+        "Environment": {"Variables": {"REF": f"A-{number}", "CURRENCY": "EUR", "COUNTRY": "DE"}},
+        "TracingConfig": {"Mode": "PassThrough"},
+        "RevisionId": "0f6b1a4c-8f4e-4f0d-9c0a-4e2f1e0c8a11",
+        "Layers": [{"Arn": "arn:aws:lambda:eu-west-1:123456789012:layer:x:1", "CodeSize": 169}],
+        "PackageType": "Zip",
+        "Architectures": ["x86_64"],
+        "EphemeralStorage": {"Size": 512},
+        "LoggingConfig": {"LogFormat": "Text", "LogGroup": "/aws/lambda/orders"},
+    }
+
+
+@contextmanager
+def server(count: int) -> Iterator[int]:
+    """The service, in a process of its own."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(pages(count), file)
+        file.flush()
+        command = [sys.executable, "-c", SERVER, file.name]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        try:
+            yield int(process.stdout.readline())
+        finally:
+            process.kill()
+            process.wait()
+
+
+def timed(command: Sequence[str], env: dict[str, str], check: str, count: int) -> float:
+    """Milliseconds of one whole process, whose output must hold all objects."""
+    with tempfile.TemporaryFile() as out:
+        started = time.perf_counter()
+        done = subprocess.run(command, env=env, stdout=out, stderr=subprocess.PIPE, check=False)
+        elapsed = (time.perf_counter() - started) * 1000
+        out.seek(0)
+        found = out.read().count(check.encode())
+    if done.returncode or found < count:
+        sys.exit(f"{command[0]}: {done.returncode}, {found} objects: {done.stderr.decode()[-500:]}")
+    return elapsed
+
+
+def main() -> None:
+    """Prints medians, and ours against each other one."""
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 7
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 10_000
+    svc = str(Path(sys.executable).parent / "svc")
+    with server(count) as port:
+        url = f"http://127.0.0.1:{port}"
+        env = {
+            **os.environ,
+            "SVC_API_KEY": "sk_test_sandbox",
+            "SVC_BASE_URL": url,
+            "AWS_ACCESS_KEY_ID": "x",
+            "AWS_SECRET_ACCESS_KEY": "x",
+            "AWS_DEFAULT_REGION": "eu-west-1",
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }
+        commands: dict[str, tuple[Sequence[str], str]] = {
+            "svc": ([svc, "orders", "list", "--all", "-o", "ndjson"], '"ord_'),
+            "raw": ([sys.executable, "-c", RAW, str(port)], '"ord_'),
+        }
+        aws = os.environ.get("AWS")
+        if aws:
+            argv = [aws, "lambda", "list-functions", "--endpoint-url", url, "--output", "json"]
+            commands["aws"] = (argv, '"FunctionName"')
+        else:
+            print("AWS is not set: no ratio against it")
+        times: dict[str, list[float]] = {name: [] for name in commands}
+        for run in range(runs + 1):
+            for name, (command, check) in commands.items():
+                elapsed = timed(command, env, check, count)
+                if run:  # the first is the warm-up
+                    times[name].append(elapsed)
+    print(f"P5 {count} objects")
+    for name, found in times.items():
+        ratio = statistics.median(a / b for a, b in zip(times["svc"], found, strict=True))
+        against = "" if name == "svc" else f"   svc / {name} = {ratio:.2f}"
+        print(f"  {name:6} {statistics.median(found):7.0f} ms{against}")
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"  largest process {peak:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
