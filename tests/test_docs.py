@@ -153,3 +153,11 @@ def test_readme_ci_script_works_as_it_is(tmp_path: Path) -> None:
     """It starts a sandbox, waits for order.paid and ends with 0."""
     done = shell(f"cd {tmp_path}\n{block('run: ci')}")
     assert done.returncode == 0, done.stdout
+
+
+def test_readme_refund_list_passes_its_check(sandbox: Sandbox, tmp_path: Path) -> None:
+    """The recipe's file is one that batch takes: every row is checked, nothing is sent."""
+    (tmp_path / "refunds.csv").write_text(block("file: refunds.csv"))
+    done = shell(f"cd {tmp_path}; svc batch refunds.create refunds.csv --dry-run")
+    assert done.returncode == 0, done.stdout
+    assert sandbox.control("GET", "/requests")["data"] == []
