@@ -63,7 +63,7 @@ def show(ctx: typer.Context, request_id: RequestId) -> None:
 
 @verb(app)
 def resume(ctx: typer.Context, request_id: RequestId) -> None:
-    """Send an unresolved request again, once at most.
+    """Send an unresolved request again; it is never doubled.
 
     It has the same key and the same bytes, so the service answers with the original result. After
     23 hours it is refused.
