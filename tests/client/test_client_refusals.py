@@ -154,11 +154,92 @@ def test_a_403_names_the_permission(call: Call, needed: str | None) -> None:
 
 
 def test_a_404_of_an_assumed_call_says_so() -> None:
-    """J.14: a call that the documentation does not show may not exist."""
-    assumed = raised(404, {"message": "No."}, disputes.accept("dp_1"))
-    stated = raised(404, {"message": "No."}, orders.retrieve("ord_1"))
-    assert "documentation" in (assumed.hint or "")
-    assert "mode" in (stated.hint or "")
+    """J.14: a call that the documentation does not show may not exist; a missing object does not."""
+    hint = raised(404, {"message": "No."}, disputes.accept("dp_1")).hint
+    assert "documentation" in (hint or "")
+    hint = raised(404, {"code": "resource_missing"}, disputes.accept("dp_1")).hint
+    assert "mode" in (hint or "")
+
+
+@pytest.mark.parametrize(
+    ("code", "param", "words"),
+    [
+        ("resource_missing", "id", "Objects of the other mode are invisible"),
+        ("resource_missing", None, "Objects of the other mode are invisible"),
+        ("resource_missing", "payment", "Objects of the other mode are invisible"),
+        ("resource_missing", "client_secret", None),
+        ("endpoint_unknown", None, "The API has no such path."),
+        ("something_new", "id", None),
+        (None, None, None),
+    ],
+)
+def test_a_404_says_why_nothing_may_be_there(
+    code: str | None, param: str | None, words: str | None
+) -> None:
+    """The other mode is named only where an object is missing that could be in it."""
+    body = {"message": "No.", "code": code, "param": param}
+    hint = raised(404, body, orders.retrieve("ord_1")).hint
+    assert (hint is None) if words is None else (hint or "").startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (orders.retrieve("pay_1"), "pay_1 is a payment: svc get pay_1"),
+        (orders.capture("pay_1"), "pay_1 is a payment: svc get pay_1"),
+        (refunds.retrieve("ord_1"), "ord_1 is an order: svc get ord_1"),
+        (quotes.retrieve("evt_1"), "evt_1 is an event: svc get evt_1"),
+        (events.retrieve("lcq_1"), "lcq_1 is a landed-cost quote: svc get lcq_1"),
+        (events.retrieve("we_1"), "we_1 is a webhook endpoint."),
+    ],
+)
+def test_a_404_names_the_kind_of_a_wrong_id(call: Call, words: str) -> None:
+    """An id of another kind than the path's is said to be that, with the command for it."""
+    body = {"message": "No.", "code": "resource_missing", "param": "id"}
+    assert raised(404, body, call).hint == words
+
+
+@pytest.mark.parametrize(
+    ("param", "words"),
+    [
+        ("payment", "Add --payment ID"),
+        ("amount", "Add --amount N (minor units)"),
+        ("currency", "Add --currency CODE"),
+        ("shipping", "Add --country CODE"),
+        ("shipping[country]", "Add --country CODE"),
+        ("items", "Add --item 'name=...,quantity=1,unit_amount=12900'"),
+        ("items[0][name]", "Add --item 'name=...,quantity=1,unit_amount=12900'"),
+        ("destination", "Add --country CODE --account-holder-name TEXT --iban IBAN"),
+        ("destination[iban]", "Add --iban IBAN"),
+        ("url", "Add --url URL"),
+        ("events", "Add --events TYPE"),
+        ("events[0]", "Add --events TYPE"),
+        ("gift", "Add -d gift=VALUE"),
+        ("shipping[city]", "Add -d 'shipping[city]=VALUE'"),
+        ("a b; rm", "Add -d PARAM=VALUE"),
+        (None, "Add -d PARAM=VALUE"),
+    ],
+)
+def test_a_missing_parameter_names_its_option(param: str | None, words: str) -> None:
+    """A refusal of a parameter says which option gives it."""
+    body = {"message": "No.", "code": "parameter_missing", "param": param}
+    assert raised(400, body).hint == words
+
+
+def test_a_wrong_parameter_is_to_be_changed_or_left_out() -> None:
+    """What is there but wrong is not to be added; a list takes no body."""
+    wrong = {"message": "No.", "code": "parameter_invalid_integer", "param": "amount"}
+    assert raised(400, wrong).hint == "Change --amount N (minor units)"
+    unknown = wrong | {"code": "parameter_unknown"}
+    assert (raised(400, unknown).hint or "").startswith("Leave it out")
+    assert raised(400, wrong, orders.list()).hint is None
+    assert raised(400, wrong | {"code": "iban_invalid"}).hint is None
+
+
+def test_a_401_says_where_to_see_the_key() -> None:
+    """The next step shows which key is used and where it came from."""
+    hint = raised(401, {"code": "api_key_invalid", "message": "No."}).hint
+    assert hint == "svc whoami shows which key is used and where it came from"
 
 
 def test_no_code_is_no_problem() -> None:

@@ -1,5 +1,6 @@
 """Error answers: read whatever their shape, raised as the class that says what to do."""
 
+from svc.client import next_steps
 from svc.client.attempts import Finding, Refusal
 from svc.client.call import Call
 from svc.client.cleaning import one_line, without_tags
@@ -67,7 +68,7 @@ def error(call: Call, finding: Finding, *, idempotency_key: str | None = None) -
         retry_after=finding.retry_after,
         outcome="refused",
         idempotency_key=idempotency_key,
-        hint=_hint(call, kind, refusal.code),
+        hint=_hint(call, kind, refusal),
     )
 
 
@@ -109,12 +110,14 @@ def _plain_message(raw: RawReply, *, parsed: bool) -> str:
     return f"The service answered {raw.status}{said}"
 
 
-def _hint(call: Call, kind: type[ApiError], code: str | None) -> str | None:
+def _hint(call: Call, kind: type[ApiError], refusal: Refusal) -> str | None:
+    code, param = refusal.code, refusal.param
     if kind is Forbidden:
         return _hint_forbidden(call, code)
-    if kind is NotFound and call.assumed:
-        return "The documentation does not show this call; this service may not have it."
-    return _HINTS_BY_CODE.get(code or "") or _HINTS_BY_CLASS.get(kind)
+    if kind is NotFound:
+        return next_steps.not_found(call, code, param)
+    known = _HINTS_BY_CODE.get(code or "") or _HINTS_BY_CLASS.get(kind)
+    return known or next_steps.parameter(call, code, param)
 
 
 def _hint_forbidden(call: Call, code: str | None) -> str:
@@ -132,7 +135,6 @@ _HINTS_BY_CODE = {
     "idempotency_key_reused": "The key was used with another request; use a new key for this one.",
 }
 _HINTS_BY_CLASS: dict[type[ApiError], str] = {
-    Unauthorized: "Check the key: svc whoami shows which one is used and where it comes from.",
-    NotFound: "Objects of the other mode are invisible to this key; --live or --test chooses it.",
+    Unauthorized: "svc whoami shows which key is used and where it came from",
     Conflict: "Nothing was repeated. Look at the request that used this key first.",
 }
