@@ -201,6 +201,21 @@ def test_same_command_stops_while_the_first_is_unresolved(
     assert len(svc.ok("orders", "list")["data"]) == 3
 
 
+def test_own_key_under_another_key_asks_for_a_resume(svc: Svc, sandbox: Sandbox) -> None:
+    """R12: the same command in another account is not the same request; exit 6, nothing sent."""
+    spoil(sandbox)
+    own = (*ORDER, "--idempotency-key", "order-1001")
+    assert svc(*own, *SOON).code == 7
+    sandbox.control("DELETE", "/faults")
+    before = len(posts(sandbox))
+    made = sandbox.control("POST", "/keys", {"type": "secret"}, key="sk_test_sandbox")
+    stopped = svc(*own, env={"SVC_API_KEY": made["secret"]})
+    assert (stopped.code, stopped.error["outcome"]) == (6, "not_sent"), stopped.err
+    assert f"svc requests resume {stopped.error['request']}" in stopped.error["message"]
+    assert len(posts(sandbox)) == before
+    assert svc(*own).code == 0
+
+
 def test_own_key_again_is_the_same_request(svc: Svc, sandbox: Sandbox) -> None:
     """A script that repeats its command with its own key gets the first result, exit 0."""
     spoil(sandbox)

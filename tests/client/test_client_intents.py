@@ -223,6 +223,23 @@ def test_own_key_with_the_same_request_begins_it_again(intents: Intents) -> None
     assert (again.id, again.sendings, again.sent_before) == (first.id, 2, True)
 
 
+def test_own_key_is_not_sent_under_another_accounts_key(intents: Intents) -> None:
+    """R12, R19: another account would carry out what the first may have carried out already."""
+    first = intents.record(asked())
+    end(intents, first)
+    other = asked(scope=SCOPE._replace(key_hint="sk_test_…wxyz"))
+    for call in (intents.record, lambda one: intents.record_many([one])):
+        with pytest.raises(Conflict) as caught:
+            call(other)
+        assert (caught.value.outcome, caught.value.request) == ("not_sent", first.id)
+        assert f"svc requests resume {first.id}" in (caught.value.hint or "")
+    kept = intents.find(first.id)
+    assert kept is not None
+    assert (kept.state, kept.scope, kept.sendings) == ("unknown", SCOPE, 1)
+    rolled = intents.record(other._replace(former_hints=frozenset((SCOPE.key_hint,))))
+    assert (rolled.id, rolled.sent_before) == (first.id, True)
+
+
 def test_own_key_of_a_done_request_is_spent_after_23_hours(
     intents: Intents, clock: ManualClock
 ) -> None:

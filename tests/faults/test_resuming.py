@@ -67,3 +67,32 @@ def test_request_that_was_not_sent_is_not_unknown_after_another_try(machine: Mac
     (row,) = machine.rows()
     assert machine.run("requests", "resume", row["id"]).code == 8
     assert machine.rows()[0]["state"] == "not_sent"
+
+
+def test_refusal_to_another_key_does_not_settle_the_first(machine: Machine, lost: str) -> None:
+    """R10: what one account refuses, another one may have carried out."""
+    machine.ledger.spoil(Fault(says(400, refusal("x"))))
+    other = {"SVC_API_KEY": "sk_test_another7account5wxyz"}
+    with machine.start("requests", "resume", lost, "--yes", "-o", "json", env=other) as process:
+        ended = machine.ended(process)
+    assert (ended.code, ended.error["outcome"]) == (7, "unknown"), ended.err
+    assert f"svc requests resume {lost}" in ended.error["message"]
+    assert machine.unresolved() == [lost]
+    assert machine.run("requests", "resume", lost).code == 0
+
+
+@pytest.mark.parametrize("status", [400, 401, 429, 503])
+def test_own_key_that_was_done_stays_done(machine: Machine, status: int) -> None:
+    """R10: what the journal knows to be done is not called unknown when it is sent once more."""
+    own = (*REFUND, "--idempotency-key", "refund-1001")
+    assert machine.run(*own).code == 0
+    made = machine.rows()[0]["object_id"]
+    machine.ledger.spoil(*(Fault(says(status, refusal("x"))),) * 4)
+    again = machine.run(*own, "-o", "json")
+    assert (again.code, again.error["outcome"]) == (6, "done"), again.err
+    assert again.error["code"] == "idempotency_key_spent"
+    assert made in again.error["message"]
+    (row,) = machine.rows()
+    assert (row["state"], row["object_id"]) == ("done", made)
+    machine.ledger.spoil()
+    assert machine.run(*own).code == 0

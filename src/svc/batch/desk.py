@@ -21,6 +21,7 @@ from svc.origin import BaseUrl
 class Desk:
     """Turns tasks into jobs and keeps how jobs ended.
 
+    `former_hints` name the keys that the one in use took the place of (`Asked.former_hints`),
     `encoding` is the operation's, `api_version` is sent with new requests; one that was recorded
     before is sent as it was (promise R1).
     """
@@ -34,6 +35,7 @@ class Desk:
         base_url: BaseUrl,
         encoding: Encoding,
         api_version: str | None,
+        former_hints: frozenset[str] = frozenset(),
     ) -> None:
         self._intents = intents
         self._import_id = import_id
@@ -41,6 +43,7 @@ class Desk:
         self._base_url = base_url
         self._encoding = encoding
         self._api_version = api_version
+        self._former_hints = former_hints
 
     def record(self, tasks: Sequence[Task]) -> tuple[list[Job], list[Line]]:
         """Commits the requests of tasks; gives the jobs, and the rows that may not be sent now.
@@ -67,7 +70,14 @@ class Desk:
     def _jobs(self, tasks: Sequence[Task]) -> Iterator[Job]:
         calls = [restored(self._stored(task), self._base_url) for task in tasks]
         asked = [
-            Asked(call, prepared, self._scope, self._import_id, task.row.number)
+            Asked(
+                call,
+                prepared,
+                self._scope,
+                self._import_id,
+                task.row.number,
+                self._former_hints,
+            )
             for task, (call, prepared) in zip(tasks, calls, strict=True)
         ]
         intents = self._intents.record_many(asked)

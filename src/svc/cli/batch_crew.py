@@ -11,6 +11,7 @@ from svc.batch.results import Results
 from svc.batch.run import Crew, Run, halting
 from svc.cli.batch_asked import Asked, Given
 from svc.cli.batch_progress import Progress
+from svc.cli.key_past import former_hints
 from svc.cli.session import Session
 from svc.client.client import AttemptRecord, Client
 from svc.client.intents import Intents
@@ -34,6 +35,7 @@ def put_together(
         base_url=settings.base_url,
         encoding=given.operation.call("x", {}).encoding,
         api_version=None if version is None else checked_version(version),
+        former_hints=former_hints(session),
     )
     pace, quota = Pace(clock, asked.rate), SharedQuota(len(todo.tasks))
     size = max(1, min(asked.size, len(todo.tasks)))

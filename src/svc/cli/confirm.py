@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from svc.cli.key_past import former_hints
 from svc.cli.session import Session
 from svc.errors import UsageError
 from svc.money import format_amount
@@ -56,7 +57,7 @@ def confirm_other_key(session: Session, intent: "Intent") -> None:
         UsageError: when nobody can be asked and `--yes` is not given; nothing was sent.
     """
     before, now = intent.scope.key_hint, session.key.fingerprint
-    if before == now or _was_rolled(session, before):
+    if before == now or before in former_hints(session):
         return
     _confirm(
         session,
@@ -95,15 +96,6 @@ def is_yes(session: Session, *why: str) -> bool:
         stderr.write("\nNothing was sent.\n")
         raise
     return answer.strip().lower() in ("y", "yes")
-
-
-def _was_rolled(session: Session, before: str) -> bool:
-    """Whether the key facts say that the key in use took the place of that one."""
-    now = session.key.fingerprint
-    return any(
-        fact.fingerprint == now and fact.old_fingerprint == before
-        for fact in session.key_facts.every(profile=session.settings.profile)
-    )
 
 
 def _money_of(data: Any) -> dict[str, object]:

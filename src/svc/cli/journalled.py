@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import NamedTuple
 
+from svc.cli.key_past import former_hints
 from svc.cli.session import Session
 from svc.cli.signals import Stopped
 from svc.client.call import Call
@@ -12,7 +13,7 @@ from svc.client.intents import Intents
 from svc.client.intents_leases import Leases
 from svc.client.intents_look import where_to_look
 from svc.client.intents_model import Asked, Intent, Scope, Settled, settled_by, settled_with
-from svc.client.intents_refusals import resume_command
+from svc.client.intents_refusals import done_before, refused_to_other_key, resume_command
 from svc.client.prepared import Prepared
 from svc.client.replies import Reply
 from svc.errors import LocalError, OutcomeUnknown, SvcError, UsageError
@@ -69,9 +70,10 @@ def send_recorded(
     _refuse_key_inside(session, prepared)
     with journal(session) as intents:
         try:
-            intent = intents.record(
-                Asked(call, prepared, scope_of(session)), new_request=new_request
-            )
+            # A fresh key is in no row, so nobody need know where the API key comes from.
+            former = frozenset() if idempotency_key is None else former_hints(session)
+            asked = Asked(call, prepared, scope_of(session), former_hints=former)
+            intent = intents.record(asked, new_request=new_request)
         except LocalError as error:
             raise not_sent(error) from error
         return deliver(session, client, intents, intent, (call, prepared))
@@ -93,9 +95,11 @@ def deliver(
         session.note_done(reply.data)
         return Sent(reply, _save_done(intents, intent, settled_by(reply)))
     except SvcError as error:
-        _explain(error, intent)
-        _save_end(session, intents, intent, settled_with(error))
-        raise
+        known = _as_known(session, error, intent)
+        _explain(known, intent)
+        was_done = intent.settled if intent.state == "done" else None
+        _save_end(session, intents, intent, was_done or settled_with(known))
+        raise known from (error.__cause__ if known is error else error)
     except Stopped as stopped:
         stopped.sending = intent
         raise
@@ -119,6 +123,24 @@ def _refuse_key_inside(session: Session, prepared: Prepared) -> None:
             code="api_key_in_request",
             hint="Take it out: the key is sent in the Authorization header only",
         )
+
+
+def _as_known(session: Session, error: SvcError, intent: Intent) -> SvcError:
+    """What an error means for a request of which the journal knows more than this sending."""
+    if intent.state == "done" and error.outcome != "done":
+        return done_before(intent, error)
+    if error.outcome == "refused" and intent.sent_before and _is_other_key(session, intent):
+        return refused_to_other_key(intent, error)
+    return error
+
+
+def _is_other_key(session: Session, intent: Intent) -> bool:
+    if intent.scope.key_hint == session.key.fingerprint:
+        return False
+    try:
+        return intent.scope.key_hint not in former_hints(session)
+    except LocalError:
+        return True
 
 
 def _explain(error: SvcError, intent: Intent) -> None:

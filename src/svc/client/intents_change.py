@@ -70,6 +70,9 @@ class Change:
         if known.state == "done" and refusals.is_too_old(known, self._now):
             raise refusals.key_spent(known)
         self._refuse_in_flight(known)
+        own = known.scope.key_hint in (asked.scope.key_hint, *asked.former_hints)
+        if known.is_unresolved and not own:
+            raise refusals.other_key(known, asked.scope.key_hint)
         return self._begin(known, asked.scope.key_hint)
 
     def reopen(self, intent: Intent) -> Intent:

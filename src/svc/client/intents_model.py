@@ -32,13 +32,19 @@ class Scope(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A prepared POST that is to be recorded; `batch` and `row` say where it came from."""
+    """A prepared POST that is to be recorded.
+
+    Attributes:
+        batch, row: where it came from.
+        former_hints: `key_hint` of keys that the one in use took the place of.
+    """
 
     call: Call
     prepared: Prepared
     scope: Scope
     batch: str | None = None
     row: int | None = None
+    former_hints: frozenset[str] = frozenset()
 
 
 class Settled(NamedTuple):

@@ -2,7 +2,7 @@
 
 from svc.client.intents_model import Intent, Settled, moment
 from svc.client.retry import KEY_SAFE_SECONDS
-from svc.errors import Conflict, NotFound, OutcomeUnknown
+from svc.errors import Conflict, NotFound, OutcomeUnknown, SvcError
 
 _HOURS = KEY_SAFE_SECONDS // 3600
 
@@ -100,6 +100,54 @@ def key_reused(intent: Intent) -> Conflict:
         request=intent.id,
         idempotency_key=intent.stored.idempotency_key,
         hint=f"Use a new key for this one. The earlier one: svc requests show {intent.id}",
+    )
+
+
+def other_key(intent: Intent, key_hint: str) -> Conflict:
+    """Another account would carry out what the first one may have carried out already."""
+    return Conflict(
+        f"The request {intent.id} ({_what(intent)}) was sent with the key {intent.scope.key_hint} "
+        f"and its outcome is not known; this is {key_hint}. Nothing was sent.",
+        code="request_unresolved",
+        outcome="not_sent",
+        request=intent.id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=f"With the first key: {resume_command(intent)}; for a second one use a new "
+        "idempotency key",
+    )
+
+
+def refused_to_other_key(intent: Intent, error: SvcError) -> OutcomeUnknown:
+    """What an account refuses says nothing of what another one may have carried out (R10)."""
+    return OutcomeUnknown(
+        f"The request {intent.id} ({_what(intent)}) may have been carried out with the key "
+        f"{intent.scope.key_hint}; the key in use was refused, which does not settle it: "
+        f"{error.message}",
+        code=error.code,
+        param=error.param,
+        status=error.status,
+        request_id=error.request_id,
+        idempotency_key=intent.stored.idempotency_key,
+        retryable=True,
+        outcome="unknown",
+    )
+
+
+def done_before(intent: Intent, error: SvcError) -> Conflict:
+    """It was carried out, whatever sending it once more met."""
+    made = intent.settled.object_id if intent.settled else None
+    what = f" ({made})" if made else ""
+    return Conflict(
+        f"The idempotency key {intent.stored.idempotency_key} is spent: {_what(intent)} was "
+        f"carried out with it{what}, first sent at {moment(intent.first_sent_at)}. Sent once "
+        f"more, it brought no result: {error.message}",
+        code="idempotency_key_spent",
+        status=error.status,
+        outcome="done",
+        request=intent.id,
+        request_id=error.request_id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=f"svc get {made}" if made else f"svc requests show {intent.id}",
     )
 
 
