@@ -38,7 +38,6 @@ Order  ord_1
   risk_score  7
   first_seen  2026-10-01 11:00:00 +02:00  2 hours ago
   tip_amount  0.50 EUR
-  nothing     none
   tags        a, b
 
   routing

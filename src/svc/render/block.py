@@ -65,7 +65,8 @@ def _body(
         label = _label(path, record)
         if isinstance(value, dict) or _objects(value):
             groups.append((Part(path, label), value))
-        else:
+        elif value not in NOTHING or not record.of_service:
+            # A setting of ours without a value says that it can be set.
             rows.append((label, _unknown(path, value, record, screen)))
     lines = labelled(rows, screen.width)
     for part, value in groups:

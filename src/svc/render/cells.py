@@ -51,6 +51,8 @@ def _formed(value: object, field: Field, record: Record, screen: Screen) -> Cell
         return _money(value, field, record)
     if field.kind == "time":
         return _time(value, screen)
+    if field.kind == "duty_rate":
+        return _duty_rate(value, record)
     form = _FORMS.get(field.kind)
     return form(value) if form else None
 
@@ -87,10 +89,13 @@ def _number(value: object) -> Cell:
     return Cell(one_line(plain(value)), whole=True, right=True)
 
 
-def _bps(value: object) -> Cell | None:
-    """Writes basis points as percent."""
+def _duty_rate(value: object, record: Record) -> Cell | None:
+    """Writes basis points as percent; a duty without a rate is a flat one."""
     if not isinstance(value, int) or isinstance(value, bool):
         return None
+    duty = record.data.get("duty")
+    if value == 0 and isinstance(duty, int) and duty > 0:
+        return Cell("flat", whole=True, right=True)
     whole, part = divmod(value, 100)
     text = f"{whole}.{part:02d}".rstrip("0").rstrip(".") if value >= 0 else f"{value} bps"
     return Cell(text if value < 0 else f"{text}%", whole=True, right=True)
@@ -128,7 +133,6 @@ def _joined(value: dict[str, Any], known: tuple[str, ...], between: str) -> str:
 _FORMS: Final[dict[Kind, Callable[[object], Cell | None]]] = {
     "id": _id,
     "number": _number,
-    "bps": _bps,
     "status": _status,
     "guarantee": _guarantee,
     "address": _address,

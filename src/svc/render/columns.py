@@ -30,6 +30,12 @@ def view_of(data: dict[str, Any]) -> View | None:
     return (VIEWS.get(kind) or sandbox_views.VIEWS.get(kind)) if isinstance(kind, str) else None
 
 
+def known_paths(data: dict[str, Any]) -> tuple[Path, ...]:
+    """Gives the paths that the kind of an object is known to have, list indexes left out."""
+    view = view_of(data)
+    return tuple(path for path, _ in _known(view)) if view else ()
+
+
 def extended(columns: tuple[Field, ...], objects: Sequence[dict[str, Any]]) -> tuple[Field, ...]:
     """Adds columns for what the objects hold and nobody described, the first to go."""
     described = {ready(column.path)[0] for column in columns}

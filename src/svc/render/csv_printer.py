@@ -17,8 +17,16 @@ _NAMED: Final = 5
 class Csv:
     """Writes rows under a head; `names` are the paths of `--fields`, `raw` keeps formulas."""
 
-    def __init__(self, write: Callable[[str], None], names: Sequence[Path], *, raw: bool) -> None:
+    def __init__(
+        self,
+        write: Callable[[str], None],
+        warn: Callable[[str], None],
+        names: Sequence[Path],
+        *,
+        raw: bool,
+    ) -> None:
         self._write = write
+        self._warn = warn
         self._asked = tuple(names)
         self._raw = raw
 
@@ -41,7 +49,11 @@ class Csv:
         columns = self._asked
         lost: _Lost | None = None
         self._head(columns)
+        first = True
         for piece in pieces(objects):
+            if first:
+                self._check(piece)
+                first = False
             if not columns:
                 columns = _columns(piece)
                 lost = _Lost(frozenset(columns))
@@ -63,9 +75,18 @@ class Csv:
             return
         objects = [item if isinstance(item, dict) else {"value": item} for item in items]
         columns = self._asked or _columns(objects)
+        self._check(objects)
         self._head(columns)
         for item in objects:
             self._row(columns, item)
+
+    def _check(self, objects: Sequence[object]) -> None:
+        if self._asked:
+            from svc.render.unknown_fields import warning
+
+            words = warning(objects, self._asked)
+            if words:
+                self._warn(words)
 
     def _head(self, columns: Sequence[Path]) -> None:
         if columns:  # an empty list has no kind, and so no columns but those asked for

@@ -41,6 +41,14 @@ def lookup(value: object, path: Path) -> object:
     return value
 
 
+def has(value: object, path: Path) -> bool:
+    """Tells whether a path leads to a value, null included."""
+    above = lookup(value, path[:-1])
+    if isinstance(above, dict):
+        return path[-1] in above
+    return isinstance(above, list) and path[-1].isdecimal() and int(path[-1]) < len(above)
+
+
 def flatten(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
     """Yields every scalar in a value with its path; what nests too deeply comes as it is."""
     if isinstance(value, dict) and len(path) < _DEEPEST:

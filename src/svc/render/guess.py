@@ -7,7 +7,25 @@ from svc.render import times
 from svc.render.text import one_line
 from svc.render.view import Field, Kind
 
-_ABBREVIATIONS: Final = ("api", "fx", "hs", "id", "ip", "url", "vat")
+_ABBREVIATIONS: Final = (
+    "api",
+    "ca",
+    "csv",
+    "fx",
+    "hs",
+    "http",
+    "https",
+    "iban",
+    "id",
+    "ip",
+    "json",
+    "pid",
+    "tls",
+    "url",
+    "utc",
+    "vat",
+)
+_QUANTITIES: Final = ("bytes", "days", "seconds")
 _STATES: Final = ("status", "state", "outcome")
 
 
@@ -27,8 +45,13 @@ def field(key: str, value: object, data: dict[str, Any]) -> Field:
 
 
 def words(key: str) -> str:
-    """Writes a field's name as a label: `key_source` becomes `Key source`, safe to show."""
+    """Writes a field's name as a label, safe to show.
+
+    `key_source` becomes `Key source`, and `key_age_days` `Key age (days)`.
+    """
     parts = [part.upper() if part in _ABBREVIATIONS else part for part in key.split("_")]
+    if len(parts) > 1 and parts[-1] in _QUANTITIES:
+        parts[-1] = f"({parts[-1]})"
     text = one_line(" ".join(parts))
     return text[:1].upper() + text[1:]
 

@@ -14,17 +14,28 @@ from svc.render.pieces import pieces
 from svc.render.record import Record
 from svc.render.screen import Cell, Line, Screen
 from svc.render.text import one_line
+from svc.render.unknown_fields import warning
 
 _NOTHING: Final[list[Line]] = [[("Nothing found.", "")]]
 
 
 class Human:
-    """Writes results for people; `names` are the paths of `--fields`."""
+    """Writes results for people; `names` are the paths of `--fields`.
+
+    `warn` takes a sentence about those that nothing has.
+    """
 
     def __init__(
-        self, write: Callable[[str], None], screen: Screen, names: Sequence[Path], *, color: bool
+        self,
+        write: Callable[[str], None],
+        warn: Callable[[str], None],
+        screen: Screen,
+        names: Sequence[Path],
+        *,
+        color: bool,
     ) -> None:
         self._write = write
+        self._warn = warn
         self._screen = screen
         self._names = names
         self._color = color
@@ -44,6 +55,8 @@ class Human:
         listing = Listing(self._screen, self._names)
         empty = True
         for piece in pieces(objects):
+            if empty:
+                self._check(piece)
             self._print(listing.lines([_named(item) for item in piece]))
             empty = False
         if empty:
@@ -51,6 +64,7 @@ class Human:
 
     def value(self, data: object) -> None:
         """Prints any result."""
+        self._check(data if isinstance(data, list) else [data])
         self._print(self._lines(data))
 
     def _lines(self, data: object) -> list[Line]:
@@ -73,6 +87,11 @@ class Human:
         return labelled(
             [(label, item or Cell("none", "quiet")) for label, item in items], self._screen.width
         )
+
+    def _check(self, objects: Sequence[object]) -> None:
+        words = warning(objects, self._names)
+        if words:
+            self._warn(words)
 
     def _print(self, lines: list[Line]) -> None:
         self._write(painted(lines, color=self._color))

@@ -70,7 +70,7 @@ class Output:
             from svc.render.screen import Screen
 
             screen = Screen(width, utc, now, tz, "..." if self._out.encoding else "…")
-            self._printer: Printer = Human(self._out.write, screen, paths, color=color)
+            self._printer: Printer = Human(self._out.write, self.warn, screen, paths, color=color)
         else:
             self._printer = self._machine(format, paths, raw_csv=raw_csv)
 
@@ -82,7 +82,7 @@ class Output:
         if format == "csv":
             from svc.render.csv_printer import Csv
 
-            return Csv(self._out.write, paths, raw=raw_csv)
+            return Csv(self._out.write, self.warn, paths, raw=raw_csv)
         return Json(self._out.write)
 
     def one(self, text: str, data: object) -> None:

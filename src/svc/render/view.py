@@ -7,7 +7,7 @@ Kind = Literal[
     "text",
     "id",
     "number",
-    "bps",
+    "duty_rate",
     "money",
     "time",
     "status",

@@ -203,7 +203,7 @@ QUOTE: Final = View(
         Part(
             "items",
             "Items",
-            columns=(*_ITEM, _DUTY, _VAT, Field("duty_rate_bps", "Rate", "bps", rank=4)),
+            columns=(*_ITEM, _DUTY, _VAT, Field("duty_rate_bps", "Rate", "duty_rate", rank=4)),
         ),
     ),
 )
