@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,21 @@ def test_a_killed_run_leaves_what_had_ended(path: Path) -> None:
         results.finish()
     assert [one["id"] for one in read(path)] == ["rf_1"]
     assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def test_a_file_that_vanishes_is_there_again_at_the_end(path: Path) -> None:
+    """Row 67: somebody deletes it in the middle of a run; without its folder it is exit 10."""
+    with Results(path, OURS) as results:
+        results.begin([line(1)])
+        path.unlink()
+        results.add([line(2)])
+        results.finish()
+    assert [one["row"] for one in read(path)] == [1, 2]
+    with Results(path, OURS) as results:
+        results.begin([line(1)])
+        shutil.rmtree(path.parent)
+        with pytest.raises(LocalError, match="no such file or directory"):
+            results.finish()
 
 
 def test_the_file_is_the_users_own(path: Path) -> None:

@@ -113,9 +113,6 @@ class Results:
             old = self._file
             assert old is not None
             order = sorted(range(len(self._rows)), key=self._rows.__getitem__)
-            if order == list(range(len(order))):
-                os.fsync(old.fileno())
-                return
             self._file = self._new()
             with old:
                 for index in order:
