@@ -42,6 +42,7 @@ def test_nothing_of_a_secret_is_left_but_its_prefix_and_end(text: str) -> None:
         "No such order: ord_3kPq0aVb7cXd9eYf1gZh2iWj.",
         "10:38:16.446    200 OK  http://localhost:3000/webhooks  2 ms",
         "mail ada@example.com at 10:30",
+        "the key sk_live_…p7dc of profile shop, whsec_…adsV",
         "req_WRZMuyqxepNi4A1Rt9cdkJcV",
         "https://api.example.com/v1/orders?limit=1",
     ],

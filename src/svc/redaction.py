@@ -4,8 +4,9 @@ import re
 from typing import Final
 
 # No word boundary before a prefix: a server may echo a key behind any character.
-_KEY = re.compile(r"((?:sk|rk|pk)_(?:test|live)_)([^\s\"',;&<>\\]+)")
-_SIGNING = re.compile(r"(whsec_)([^\s\"',;&<>\\]+)")
+# What is masked already, as in a fingerprint, stays as it is.
+_KEY = re.compile(r"((?:sk|rk|pk)_(?:test|live)_)(?!…)([^\s\"',;&<>\\]+)")
+_SIGNING = re.compile(r"(whsec_)(?!…)([^\s\"',;&<>\\]+)")
 _CLIENT_SECRET = re.compile(r"(ord_[0-9A-Za-z]+_secret_)([0-9A-Za-z]+)")
 _AUTHORIZATION = re.compile(r"(?i)\b((?:basic|bearer)\s+)([A-Za-z0-9+/=._~-]{6,})")
 _USER_INFO = re.compile(r"(?i)(\b[a-z][a-z0-9+.-]*://)([^/\s]+)@")

@@ -30,9 +30,11 @@ def stopping() -> Iterator[None]:
 
     That holds until the process ends: what is done about the first must not hold up the second.
     """
-    numbers = [signal.SIGINT, signal.SIGTERM]
+    known = [signal.SIGINT, signal.SIGTERM]
     if hasattr(signal, "SIGHUP"):  # not on Windows
-        numbers.append(signal.SIGHUP)
+        known.append(signal.SIGHUP)
+    # What nohup has had ignored stays ignored.
+    numbers = [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]
 
     def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the handler's signature
         for each in numbers:

@@ -129,7 +129,7 @@ def _hint_forbidden(call: Call, code: str | None) -> str:
 
 
 _HINTS_BY_CODE = {
-    "api_key_expired": "The key was rolled and its old value no longer works: svc keys roll",
+    "api_key_expired": "The key was rolled and its old value no longer works: svc keys add",
     "https_required": "Use an https:// base URL.",
     "version_invalid": "Leave --api-version out to use the account's own version.",
     "idempotency_key_reused": "The key was used with another request; use a new key for this one.",
