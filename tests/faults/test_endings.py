@@ -49,8 +49,13 @@ def stop(process: Process, number: int) -> float:
 # --- signals ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("number", "code"), SIGNALS)
-@pytest.mark.parametrize("where", ["in flight", "in backoff"])
+@pytest.mark.parametrize(
+    ("where", "number", "code"),
+    [
+        *(("in flight", *each) for each in SIGNALS),
+        ("in backoff", signal.SIGINT, 130),
+    ],
+)
 def test_signal_leaves_the_request_resumable(
     machine: Machine, where: str, number: int, code: int
 ) -> None:
