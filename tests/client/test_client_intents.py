@@ -114,6 +114,35 @@ def test_record_is_committed_before_it_returns(intents: Intents, path: Path) -> 
     assert stat.S_IMODE(sender.parent.stat().st_mode) == 0o700
 
 
+def test_only_what_must_survive_a_power_cut_waits_for_the_disk(
+    path: Path, clock: ManualClock
+) -> None:
+    """R2: recording and leasing sync; settling does not, and leaves syncing on behind it."""
+    said: list[str] = []
+
+    def traced() -> State:
+        state = State.open(path, clock=clock)
+        state._connection.set_trace_callback(said.append)
+        return state
+
+    leases = Leases(path.parent / "senders")
+    intents = Intents(traced, leases, clock)
+    first = intents.record(asked())
+    intents.release(first)
+    intents.lease(first.id)
+    again = [line.split()[0] for line in said if "INSERT" in line or "UPDATE" in line]
+    assert again == ["INSERT", "UPDATE", "UPDATE"]  # recorded, released, leased
+    loose = [number for number, line in enumerate(said) if line.endswith("synchronous = NORMAL")]
+    tight = [number for number, line in enumerate(said) if line.endswith("synchronous = FULL")]
+    commits = [number for number, line in enumerate(said) if line == "COMMIT"]
+    assert len(commits) == 3
+    assert commits[0] < loose[0] < commits[1] < tight[0] < commits[2]
+    intents.settle(first, DONE)
+    assert intents._state().rows("PRAGMA synchronous") == [{"synchronous": 2}]
+    intents._state().close()
+    leases.close()
+
+
 def test_journal_cannot_be_opened_means_nothing_is_recorded(clock: ManualClock) -> None:
     """The caller gets the error before it could send anything (R2, R70)."""
 
