@@ -244,12 +244,21 @@ def sent(data: object) -> str:
     return json.dumps(data, separators=(",", ":"), ensure_ascii=False, default=float)
 
 
+class Terminal(io.StringIO):
+    """A string that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 class Printed:
     """An Output on two strings, at a fixed time in a fixed zone."""
 
-    def __init__(self, form: Format, width: int = 80, **options: Any) -> None:
+    def __init__(
+        self, form: Format, width: int = 80, *, terminal: bool = False, **options: Any
+    ) -> None:
         self.stdout = io.StringIO()
-        self.stderr = io.StringIO()
+        self.stderr = Terminal() if terminal else io.StringIO()
         options = {"color": False, "now": lambda: NOW, "tz": ZONE, **options}
         self.output = Output(
             format=form, stdout=self.stdout, stderr=self.stderr, width=width, **options

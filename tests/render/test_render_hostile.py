@@ -158,7 +158,7 @@ def test_messages_are_as_safe_as_results(printed: Any, form: Format) -> None:
         output.output.record({text: text})
         assert not ACTS.search(output.out + output.err), repr(text)
         if form == "human":
-            output = printed(form, width=4000)
+            output = printed(form)
             output.output.error(error)
             assert output.err.count("\n") <= 4, repr(text)
 

@@ -168,7 +168,7 @@ def test_unknown_outcome_is_never_called_failed(told: Tell) -> None:
 )
 def test_first_line_says_what_failed(told: Tell, error: SvcError, first: str) -> None:
     """The first line alone tells what happened."""
-    assert told(error, width=120).splitlines()[0] == first
+    assert told(error).splitlines()[0] == first
 
 
 def test_error_page_of_a_server_becomes_a_line(told: Tell) -> None:
@@ -176,7 +176,7 @@ def test_error_page_of_a_server_becomes_a_line(told: Tell) -> None:
     error = ApiError(
         "<html>\r\n\x1b]52;c;eA==\x07 [/foo] " * 400_000, status=502, request_id="r\nq"
     )
-    said = told(error, width=2000)
+    said = told(error)
     assert said.count("\n") <= 4
     assert len(said) < 1000
     assert "\x1b" not in said
@@ -200,7 +200,7 @@ def test_error_wraps_at_words_on_a_narrow_terminal(told: Tell) -> None:
         hint="Objects of the other mode are invisible to this key.",
         request_id="req_0123456789abcdef0123456789abcdef",
     )
-    assert told(missing, width=30) == (
+    assert told(missing, terminal=True, width=30) == (
         "Error: not found (404\n"
         "    resource_missing, id)\n"
         "  No such order:\n"
@@ -213,15 +213,16 @@ def test_error_wraps_at_words_on_a_narrow_terminal(told: Tell) -> None:
         "  Request id:\n"
         "    req_0123456789abcdef0123456789abcdef\n"
     )
-    colored = told(missing, width=30, color=True)
+    colored = told(missing, terminal=True, width=30, color=True)
+    assert told(missing, width=30).count("\n") == 4, "a log can be searched"
     assert colored.startswith("\x1b[1;31mError:\x1b[0m not found (404\n    resource_missing")
 
 
 def test_commands_to_copy_are_not_wrapped(printed: Any, told: Tell) -> None:
     """A command that ends a line stays whole on a line of its own."""
     lost = OutcomeUnknown("No answer.", request="op_7", hint="svc requests resume op_7 --profile a")
-    assert "\n  Next: svc requests resume op_7 --profile a\n" in told(lost, width=30)
-    output = printed("human", width=30)
+    assert "\n  Next: svc requests resume op_7 --profile a\n" in told(lost, terminal=True, width=30)
+    output = printed("human", terminal=True, width=30)
     output.output.hint("No profile is active any more: svc profiles use NAME --base-url URL")
     output.output.hint("Next page: svc orders list --starting-after ord_1")
     output.output.note("a short note\nand one that is longer than that")
@@ -233,7 +234,7 @@ def test_commands_to_copy_are_not_wrapped(printed: Any, told: Tell) -> None:
         "and one that is longer than\n"
         "    that\n"
     )
-    output = printed("csv", width=30)
+    output = printed("csv", terminal=True, width=30)
     output.output.warn("a log of a program keeps one line for each message")
     assert output.err.count("\n") == 1
 

@@ -56,10 +56,10 @@ def _ended(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def lines(error: SvcError, *, color: bool, width: int) -> list[str]:
+def lines(error: SvcError, *, color: bool, width: int | None) -> list[str]:
     """Gives the error in four lines at most: what failed, why, what to do next, under which ids.
 
-    Where a line is wider than `width` columns it goes on below, indented by 4.
+    A line wider than `width` columns goes on below, indented by 4; None sets no limit.
     """
     label = _LABELS.get(error.exit_code, "Error:")
     first, *others = [part for line in _lines(error, label) for part in hanging(line, width)]

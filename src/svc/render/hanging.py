@@ -9,14 +9,15 @@ _COMMAND: Final = "svc "
 _LABELS: Final = ("Next:", "Next page:")  # what follows one is there to be copied
 
 
-def hanging(text: str, width: int) -> list[str]:
+def hanging(text: str, width: int | None) -> list[str]:
     """Breaks one line of text at spaces; further lines are indented by 4.
 
     A command is never broken: after `Next:` the line stays as it is, and in a sentence a command
     that ends it (`...: svc keys add`) begins on a line of its own. No id is broken either
-    (promise R63), even where it is wider than `width` columns.
+    (promise R63), even where it is wider than `width` columns. Without a width, which is where no
+    terminal breaks lines, the text stays on one, so that a log can be searched.
     """
-    if cells(text) <= width:
+    if width is None or cells(text) <= width:
         return [text]
     words, command = _split(text)
     if command and words.strip() in _LABELS:

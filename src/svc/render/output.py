@@ -61,7 +61,7 @@ class Output:
         self.quiet = quiet
         self._out = Stream(stdout, json=format in ("json", "ndjson"))
         self._err = Stream(stderr, json=format != "human")
-        self._width = width
+        self._wraps_at = width if format == "human" and _is_terminal(stderr) else None
         self._color_errors = color if color_errors is None else color_errors
         self._search = _search(query)
         paths = _paths(fields)
@@ -167,21 +167,32 @@ class Output:
         from svc.render import failure
 
         if self.format == "human":
-            self._say("\n".join(failure.lines(error, color=self._color_errors, width=self._width)))
+            self._say(
+                "\n".join(failure.lines(error, color=self._color_errors, width=self._wraps_at))
+            )
         else:
             self._say(failure.envelope(error))
 
     def _fitted(self, safe: str) -> str:
-        """Breaks lines for people; a program's log keeps each message on its line."""
-        if self.format != "human":
+        """Breaks lines on a terminal; a log keeps each message on its line."""
+        if self._wraps_at is None:
             return safe
         from svc.render.hanging import hanging
 
-        return "\n".join(part for line in safe.split("\n") for part in hanging(line, self._width))
+        return "\n".join(
+            part for line in safe.split("\n") for part in hanging(line, self._wraps_at)
+        )
 
     def _say(self, safe: str) -> None:
         self._err.write(safe + "\n")
         self._err.flush()
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    try:
+        return stream.isatty()
+    except ValueError:  # closed
+        return False
 
 
 def _search(query: str | None) -> Search | None:
