@@ -4,7 +4,7 @@ import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from svc.errors import ExitCode, SvcError, UsageError
+from svc.errors import ExitCode, Forbidden, SvcError, Unauthorized, UsageError
 from svc.paths import make_private
 from svc.redaction import redact, redact_maybe
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def report_error(session: "Session", error: SvcError) -> int:
     """Prints an expected error on stderr and returns its exit code."""
+    _name_key_source(session, error)
     error.message = redact(error.message)
     error.hint = redact_maybe(error.hint)
     # What the service sends may hold a key as well: it saw ours (promise R39).
@@ -48,6 +49,14 @@ def report_bug(session: "Session", error: Exception) -> int:
     if intent is not None:
         _name_request(bug, intent)
     return report_error(session, bug)
+
+
+def _name_key_source(session: "Session", error: SvcError) -> None:
+    """Says which key was not accepted and where it came from (cli section 1)."""
+    key = vars(session).get("key")  # resolved only where it was needed
+    if key is not None and isinstance(error, Unauthorized | Forbidden):
+        source = f"The key {key.fingerprint} came from: {key.source}."
+        error.hint = f"{source} {error.hint}" if error.hint else source
 
 
 def _name_request(bug: SvcError, intent: "Intent") -> None:

@@ -47,9 +47,10 @@ class Streams:
         if env.get("COLUMNS", "").isdigit():
             return max(int(env["COLUMNS"]), 20)
         try:
-            return max(os.get_terminal_size(self.stdout.fileno()).columns, 20)
+            columns = os.get_terminal_size(self.stdout.fileno()).columns
         except (OSError, ValueError):
             return 80
+        return max(columns, 20) if columns else 80  # a terminal without a size says 0
 
 
 def _is_terminal(stream: TextIO) -> bool:
