@@ -275,7 +275,7 @@ def test_key_that_must_not_be_sent_is_refused_before_anything_is_sent(
 
 @pytest.mark.parametrize("key", ["sk_test_unknown_1234567890", "rk_test_readonly"])
 def test_refused_key_is_named_with_its_source(svc: Svc, sandbox: Sandbox, key: str) -> None:
-    """cli section 1: every authentication error says where the key came from."""
+    """Cli section 1: every authentication error says where the key came from."""
     refused = svc(*ORDER, "-o", "human", env={"SVC_API_KEY": key})
     assert refused.code == 4
     assert "SVC_API_KEY" in refused.err
