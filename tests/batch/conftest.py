@@ -126,8 +126,10 @@ class Floor:
         self.what = Import("/a/refunds.csv", "refunds.create", scope)
         self.quota = SharedQuota(10_000)
 
-    def connect(self) -> Client:
-        return Client(BASE, KEY, mode="test", clock=self.clock, wire=self.service, quota=self.quota)
+    def connect(self, **more: Any) -> Client:
+        return Client(
+            BASE, KEY, mode="test", clock=self.clock, wire=self.service, quota=self.quota, **more
+        )
 
     def run(
         self,

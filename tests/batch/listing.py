@@ -62,6 +62,11 @@ def drop_a_tenth(sandbox: Sandbox, requests: int) -> None:
         assert "id" in sandbox.control("POST", "/faults", rule)
 
 
+def dropped(sandbox: Sandbox) -> int:
+    """How many answers were dropped."""
+    return sum(rule["fired"] for rule in sandbox.control("GET", "/faults")["data"])
+
+
 def dying(point: str, nth: int, *argv: str) -> int:
     """Runs the program until it is killed at a point; gives its end."""
     path = Path(__file__).parent / "dying.py"

@@ -205,10 +205,8 @@ def test_a_dry_run_says_what_would_be_skipped(svc: Svc, sandbox: Sandbox, tmp_pa
         (["orders.delete", "FILE"], "is no operation of a batch"),
         (["orders.create", "missing.csv"], "missing.csv cannot be read: no such file"),
         (["orders.create", "FILE", "--concurrency", "0"], "--concurrency is 1 to 64"),
-        (["orders.create", "FILE", "--concurrency", "65"], "--concurrency is 1 to 64"),
         (["orders.create", "FILE", "--rate", "0"], "--rate is more than 0"),
         (["orders.create", "-"], "Add --results FILE"),
-        (["orders.create", "BROKEN"], "no valid CSV from line 2 on"),
         (["orders.create", "FILE", "--query", "["], "--query"),
     ],
 )
@@ -216,9 +214,8 @@ def test_wrong_use_is_exit_2_and_sends_nothing(
     svc: Svc, sandbox: Sandbox, tmp_path: Path, argv: list[str], said: str
 ) -> None:
     """One clear line that says what to do."""
-    broken = write(tmp_path / "broken.csv", "amount", '"1')
-    places = {"FILE": str(orders_file(tmp_path, [1])), "BROKEN": str(broken)}
-    result = svc("batch", *(places.get(word, word) for word in argv))
+    path = str(orders_file(tmp_path, [1]))
+    result = svc("batch", *(path if word == "FILE" else word for word in argv))
     assert result.code == 2
     assert said in result.error["message"]
     assert sandbox.control("GET", "/requests")["data"] == []
@@ -374,6 +371,16 @@ def test_rows_come_from_a_pipe(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> No
     assert refs(svc) == ["0", "1", "2"]
 
 
+def test_a_file_of_any_name(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """Bytes that are no UTF-8, control characters and quotes are names like others."""
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/o'\xff\x1b[31m.csv"))
+    path.write_bytes(orders_file(tmp_path, range(2)).read_bytes())
+    first = svc("batch", "orders.create", str(path), "-o", "human")
+    assert first.code == 0, first.err
+    assert "\x1b" not in first.err
+    assert svc.ok("batch", "orders.create", str(path))["skipped"] == 2
+
+
 def test_a_name_makes_a_list_of_its_own(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """`--import 2026-12 --again`: the same file once a month, each month once."""
     path = orders_file(tmp_path, range(2))
@@ -436,7 +443,7 @@ def test_a_test_key_never_runs_a_live_list(svc: Svc, sandbox: Sandbox, tmp_path:
     assert not path.with_name("orders.csv.results.ndjson").exists()
 
 
-@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 2), ("", 2)])
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 2)])
 def test_live_mode_asks_a_person(
     svc: Svc, sandbox: Sandbox, tmp_path: Path, answer: str, code: int
 ) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from svc.client.client import Client
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
 from svc.client.intents_model import Asked
 from svc.client.stored import restored
@@ -161,6 +162,31 @@ def test_a_dead_service_is_given_up_soon(floor: "Floor", answer: Any, outcome: s
     floor.run(list(range(1, 401)), size=8)
     assert floor.outcomes == ["done"] * 400
     assert len(floor.service.made) == 400
+
+
+def test_a_service_that_never_answers_is_given_up_too(floor: "Floor") -> None:
+    """R17: each row waits out its deadline in one attempt, which costs no retry."""
+
+    def impatient() -> Client:
+        return floor.connect(deadline_seconds=0.1)
+
+    floor.service.answer = lambda request, nth: TIMEOUT
+    run = floor.run(list(range(1, 201)), size=4, connect=impatient)
+    assert run.stopped_by is not None
+    assert 20 <= len(floor.service.requests) <= 24
+    assert set(floor.outcomes) == {"unknown", "not_sent"}
+
+
+def test_rows_without_an_answer_between_others_do_not_stop_the_run(floor: "Floor") -> None:
+    """A refusal is an answer as good as any."""
+
+    def answer(request: WireRequest, nth: int) -> Any:
+        return 400 if nth % 10 == 0 else TIMEOUT
+
+    floor.service.answer = answer
+    floor.run(list(range(1, 101)), size=1, connect=lambda: floor.connect(deadline_seconds=0.1))
+    assert len(floor.service.requests) == 100
+    assert Counter(floor.outcomes) == {"unknown": 90, "refused": 10}
 
 
 def test_an_answer_that_contradicts_its_request_stops_the_run(floor: "Floor") -> None:

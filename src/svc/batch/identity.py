@@ -15,6 +15,7 @@ rows. Not of the row's place in the file, since a row inserted above would move 
 """
 
 import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -45,7 +46,8 @@ def default_name(file: str, data: bytes) -> str:
     """The name of a list for which the user gives none: where it lies, or what was piped in."""
     if file == "-":
         return f"stdin:{hashlib.sha256(data).hexdigest()[:16]}"
-    return str(Path(file).resolve())
+    path = os.fsencode(Path(file).resolve())
+    return path.decode("utf-8", "backslashreplace")
 
 
 def key_of(import_id: str, content: bytes, ordinal: int) -> str:

@@ -13,6 +13,7 @@ _WINDOW_SECONDS: Final = 1.0  # answers to requests that were under way say noth
 _SLOWEST: Final = 0.5
 
 ROWS_PER_RETRY: Final = 2
+_UNANSWERED_MAX: Final = 20  # rows one after the other
 _RETRY_COST: Final = 5
 _CAPACITY_MAX: Final = 500
 _CAPACITY_MIN: Final = 15  # three further attempts: what a single command has
@@ -68,19 +69,27 @@ class SharedQuota(RetryQuota):
     """The retry allowance of one batch (promise R17): a service that is down ends it soon.
 
     It is 500 for 200 rows or more, and less for fewer, so that rows and further attempts together
-    are at most one and a half requests a row.
+    are at most one and a half requests a row. A service that takes requests and never answers uses
+    none of it, since a row then waits out its deadline in one attempt: rows without an answer are
+    counted as well.
 
     Attributes:
-        exhausted: whether a request went without a further attempt for lack of it.
+        exhausted: whether no other row should be begun.
     """
 
     def __init__(self, rows: int) -> None:
         most = _RETRY_COST * rows // ROWS_PER_RETRY
         super().__init__(max(_CAPACITY_MIN, min(_CAPACITY_MAX, most)))
         self.exhausted = False
+        self._unanswered = 0
 
     def take(self, *, timed_out: bool) -> bool:
         """Pays for one further attempt; false if there is not enough left."""
         paid = super().take(timed_out=timed_out)
         self.exhausted = self.exhausted or not paid
         return paid
+
+    def row_ended(self, *, answered: bool) -> None:
+        """Remembers whether a row got a definite answer in the end."""
+        self._unanswered = 0 if answered else self._unanswered + 1
+        self.exhausted = self.exhausted or self._unanswered >= _UNANSWERED_MAX

@@ -50,6 +50,7 @@ class Results:
         self._import_id = import_id
         self._fresh = path.with_name(f".{path.name}.part")
         self._file: BinaryIO | None = None
+        self._unfinished = False
         self._end = 0
         self._rows, self._starts = array("Q"), array("Q")
 
@@ -64,8 +65,9 @@ class Results:
     ) -> None:
         if self._file is not None:
             self._file.close()
-        with suppress(OSError):
-            self._fresh.unlink(missing_ok=True)
+        if self._unfinished:  # else it is of another process, if it is there at all
+            with suppress(OSError):
+                self._fresh.unlink(missing_ok=True)
 
     def check(self, *, force: bool) -> None:
         """Makes sure that the file may be written, before anything is sent.
@@ -149,13 +151,16 @@ class Results:
     def _new(self) -> BinaryIO:
         self._fresh.unlink(missing_ok=True)  # of a run that was killed
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        return os.fdopen(os.open(self._fresh, flags, _MODE), "w+b")
+        handle = os.open(self._fresh, flags, _MODE)
+        self._unfinished = True
+        return os.fdopen(handle, "w+b")
 
     def _publish(self) -> None:
         assert self._file is not None
         self._file.flush()
         os.fsync(self._file.fileno())
         self._fresh.replace(self.path)
+        self._unfinished = False
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)

@@ -18,7 +18,7 @@ from svc.batch.pace import SharedQuota
 from svc.batch.plan import Plan, Task
 from svc.batch.results import Line, Results
 from svc.batch.tally import Tally
-from svc.batch.verdicts import Verdict, bad_line, error_fields, stop_of, verdict
+from svc.batch.verdicts import OPEN_ENDS, Verdict, bad_line, error_fields, stop_of, verdict
 from svc.clock import Clock
 from svc.errors import SvcError
 
@@ -195,8 +195,12 @@ def halting(operation: Operation, quota: SharedQuota) -> Callable[[Ended], bool]
 
     def halts(ended: Ended) -> bool:
         if ended.reply is not None:
+            quota.row_ended(answered=True)
             return False
-        return stop_of(verdict(ended, operation), strained=quota.exhausted) is not None
+        each = verdict(ended, operation)
+        if each.error is not None:
+            quota.row_ended(answered=each.line.outcome not in OPEN_ENDS)
+        return stop_of(each, strained=quota.exhausted) is not None
 
     return halts
 

@@ -22,6 +22,7 @@ from svc.redaction import redact
 
 # The key is refused before the row is looked at, so every other row would fare the same.
 _KEY_REFUSED = (Unauthorized, Forbidden)
+OPEN_ENDS = ("unknown", "not_sent")
 _STOPPING = (AuthError, UsageError, ReplyContradiction)
 
 
@@ -49,7 +50,7 @@ def stop_of(each: Verdict, *, strained: bool) -> BaseException | None:
     `strained` says that a row without a definite end is reason enough: the service is down, or rows
     must not overtake each other.
     """
-    if each.stop is None and strained and each.line.outcome in ("unknown", "not_sent"):
+    if each.stop is None and strained and each.line.outcome in OPEN_ENDS:
         return each.error
     return each.stop
 

@@ -74,6 +74,7 @@ class Report:
             code=(stop.code if stop is not None else None) or "rows_failed",
             request_id=stop.request_id if stop is not None else None,
             retryable=stop is not None,
+            retry_after=stop.retry_after if stop is not None else None,
             hint=self._hint(stop),
         )
 
