@@ -86,6 +86,7 @@ def test_a_refund_run_from_csv(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> No
         "not_sent": 0,
         "totals": [{"currency": "EUR", "amount": 600, "rows": 3}],
         "results": f"{path}.results.ndjson",
+        "left_out": [],
         "problems": [],
     }
     refunded = {line["id"]: line["row"] for line in results_of(path)}
@@ -252,7 +253,7 @@ def test_the_summary_for_people(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> N
         "Done now: 258.00 EUR (2 rows)",
         f"Results: {path}.results.ndjson",
         "Partly done: 2 of 4 rows are not done (1 refused, 1 invalid).",
-        "  Next: Correct the rows (o.csv.results.ndjson says why), then run the same command again",
+        "  Next: Correct the rows (o.csv.results.ndjson says why), then run this again",
     ]
     assert "\x1b" not in result.err
 
@@ -271,6 +272,7 @@ def test_a_row_that_was_run_to_the_end_says_so(svc: Svc, sandbox: Sandbox, tmp_p
     result = svc("batch", "orders.create", str(path), "-o", "human")
     assert result.code == 0
     assert "3 rows: 0 done, 3 skipped," in result.err
+    assert result.err.splitlines()[-1].endswith("name a new list: --import NAME --again")
 
 
 def test_fields_that_are_not_sent_are_named(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
@@ -279,6 +281,19 @@ def test_fields_that_are_not_sent_are_named(svc: Svc, sandbox: Sandbox, tmp_path
     result = svc("batch", "orders.create", str(path), "-o", "human")
     first = "Not sent, for orders.create does not take them: id, status"
     assert result.err.splitlines()[0] == first
+    check = svc.ok("batch", "orders.create", str(path), "--dry-run")
+    assert check["left_out"] == ["id", "status"]
+
+
+def test_the_first_twenty_bad_rows_are_named(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """And how many more there are; all of them stand in the results file."""
+    path = write(tmp_path / "o.csv", HEAD, *[order_line(n, "x") for n in range(30)])
+    result = svc("batch", "orders.create", str(path), "-o", "human")
+    assert result.code == 9
+    said = result.err.splitlines()
+    assert sum(line.startswith("line ") for line in said) == 20
+    assert said[20] == "and 10 rows more that are not right"
+    assert outcomes_of(path) == ["invalid"] * 30
 
 
 def test_progress_is_shown_to_a_person_who_watches(

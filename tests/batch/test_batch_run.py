@@ -378,3 +378,34 @@ def test_a_row_that_another_process_is_sending_is_left_to_it(floor: "Floor") -> 
     assert len(floor.service.requests) == sent + 1
     assert floor.outcomes == ["done", "unknown", "done"]
     assert floor.results[1]["error"]["code"] == "request_in_flight"
+
+
+def test_rows_in_other_hands_do_not_end_the_run(floor: "Floor") -> None:
+    """A whole group of them is followed by the rows behind it."""
+    floor.service.answer = lambda request, nth: LOST
+    floor.run(list(range(1, 9)), size=2)
+    floor.quota.exhausted = False
+    unresolved = floor.intents.list(batch=floor.what.id, unresolved=True)
+    assert unresolved
+    for intent in unresolved:
+        call, prepared = restored(intent.stored, BaseUrl.parse("https://api.example.com"))
+        floor.intents.record_many([Asked(call, prepared, floor.what.scope)])
+    floor.service.answer = lambda request, nth: None
+    floor.run(list(range(1, 41)), size=1)
+    assert Counter(floor.outcomes) == {"unknown": len(unresolved), "done": 40 - len(unresolved)}
+
+
+def test_a_row_that_is_too_old_is_reported_with_where_to_look(floor: "Floor") -> None:
+    """R4: its line says what to do; the others go on."""
+    floor.service.answer = lambda request, nth: LOST if b'"amount":1,' in request.body else None
+    floor.run([1, 2])
+    with floor.state.write() as tx:
+        tx.execute("UPDATE requests SET first_sent_at = first_sent_at - 82800")
+    sent = len(floor.service.requests)
+    run = floor.run([1, 2, 3])
+    assert len(floor.service.requests) == sent + 1
+    assert floor.outcomes == ["unknown", "done", "done"]
+    error = floor.results[0]["error"]
+    assert error["code"] == "idempotency_key_too_old"
+    assert "svc payments retrieve pay_1" in error["message"]
+    assert run.stopped_by is None

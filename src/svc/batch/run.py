@@ -118,11 +118,13 @@ class Run:
 
     def _feed(self) -> bool:
         """Records more rows and hands them out; false when nothing is left to wait for."""
-        room = self._in_hand_max - len(self._in_hand)
-        if self.stopped_by is None and room * 2 > self._in_hand_max:
-            tasks = list(islice(self._waiting, room))
-            if tasks:
-                self._hand_out(tasks)
+        while self.stopped_by is None:
+            room = self._in_hand_max - len(self._in_hand)
+            # Half of what is in hand at once: a group is worth its transaction.
+            tasks = list(islice(self._waiting, room)) if room * 2 > self._in_hand_max else []
+            if not tasks:
+                break
+            self._hand_out(tasks)
         return bool(self._in_hand)
 
     def _hand_out(self, tasks: list[Task]) -> None:
@@ -228,9 +230,8 @@ def _known(plan: Plan) -> list[Line]:
         for row, intent in plan.done
     ]
     for row, intent, error in plan.stale:
+        fields = {**error_fields(error), "message": f"{error.message} {error.hint or ''}".rstrip()}
         key = intent.stored.idempotency_key
-        lines.append(
-            Line(row.number, row.line, "unknown", None, error_fields(error), key, intent.id)
-        )
+        lines.append(Line(row.number, row.line, "unknown", None, fields, key, intent.id))
     lines += map(bad_line, plan.bad)
     return lines

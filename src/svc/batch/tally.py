@@ -49,19 +49,23 @@ class Tally:
         skipped: that an earlier run has carried out.
         counts: of the others, by outcome; what is missing has not ended yet.
         money: carried out in this run.
-        problems: the first rows that are not done.
+        wrong: how many rows ended with an error.
+        problems: the first of them.
     """
 
     rows: int
     skipped: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     money: Money = field(default_factory=Money)
+    wrong: int = 0
     problems: list[Line] = field(default_factory=list)
 
     def add(self, line: Line) -> None:
         self.counts[line.outcome] += 1
-        if line.outcome != "done" and len(self.problems) < PROBLEMS_MAX:
-            self.problems.append(line)
+        if line.error is not None:
+            self.wrong += 1
+            if len(self.problems) < PROBLEMS_MAX:
+                self.problems.append(line)
 
     @property
     def done(self) -> int:

@@ -23,7 +23,7 @@ def batch(
         str, typer.Argument(metavar="FILE", help="CSV or NDJSON; - is NDJSON", show_default=False)
     ],
     concurrency: Annotated[
-        int, typer.Option(metavar="N", help=f"Requests at a time, 1 to {_CONCURRENCY_MAX} (8).")
+        int, typer.Option(metavar="N", help=f"Requests at a time, 1 to {_CONCURRENCY_MAX}.")
     ] = 8,
     rate: Annotated[
         float | None, typer.Option(metavar="N", help="At most so many requests a second.")

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _OUTCOMES: Final = ("refused", "invalid", "unknown", "not_sent")
 _WORDS: Final = {"not_sent": "not sent"}
 _NEW_KEY: Final = "Give svc the new key, then run the same command again: done rows are skipped"
+_ALL_DONE: Final = (
+    "Every row was done before. To send them once more, name a new list: --import NAME --again"
+)
 _GO_ON: Final = "Run the same command again to go on: done rows are skipped"
 
 
@@ -81,9 +84,12 @@ class Report:
     def _hint(self, stop: SvcError | None) -> str:
         if isinstance(stop, Unauthorized | Forbidden):
             return _NEW_KEY
-        if stop is not None or not self._tally.counts["invalid"] + self._tally.counts["refused"]:
-            return _GO_ON
-        return f"Correct the rows ({self._results.name} says why), then run the same command again"
+        counts = self._tally.counts
+        if stop is None and counts["invalid"] + counts["refused"]:
+            return f"Correct the rows ({self._results.name} says why), then run this again"
+        if stop is None and counts["unknown"]:
+            return f"{_GO_ON}. What stays unknown: svc requests list --unresolved"
+        return _GO_ON
 
     def _data(self) -> dict[str, Any]:
         tally = self._tally
@@ -97,21 +103,22 @@ class Report:
             **{outcome: tally.counts[outcome] for outcome in _OUTCOMES},
             "totals": tally.money.as_data(),
             "results": str(self._results),
+            "left_out": list(self._given.left_out),
             "problems": _problems(tally.problems),
         }
 
     def _tell(self, out: "Output") -> None:
         tally = self._tally
         for line in tally.problems:
-            if line.error is not None:
-                out.note(
-                    f"line {line.line}: {_WORDS.get(line.outcome, line.outcome)}: {_why(line)}"
-                )
+            out.note(f"line {line.line}: {_WORDS.get(line.outcome, line.outcome)}: {_why(line)}")
+        _note_more(out, tally.wrong)
         counts = _counted(tally, ("done", "skipped", *_OUTCOMES), every=True)
         out.note(f"{self._given.operation.name}: {tally.rows} rows: {counts}")
         if tally.money.rows:
             out.note(f"Done now: {in_words(tally.money)}")
         out.note(f"Results: {self._results}")
+        if tally.skipped == tally.rows > 0:
+            out.hint(_ALL_DONE)
 
     def _lost(self, error: OSError) -> LocalError:
         why = (error.strerror or str(error)).lower()
@@ -137,6 +144,7 @@ def report_check(out: "Output", given: Given, todo: Plan) -> None:
     if out.format == "human":
         for line in lines[:PROBLEMS_MAX]:
             out.note(f"line {line.line}: {_why(line)}")
+        _note_more(out, len(lines))
         out.note(_check_in_words(given, todo, money))
     else:
         out.value(_check_data(given, todo, money, lines))
@@ -168,6 +176,7 @@ def _check_data(given: Given, todo: Plan, money: Money, lines: list[Line]) -> di
         "unknown": len(todo.stale),
         "totals": money.as_data(),
         "without_amount": money.unstated if given.operation.total else 0,
+        "left_out": list(given.left_out),
         "problems": _problems(lines[:PROBLEMS_MAX]),
     }
 
@@ -212,6 +221,11 @@ def _problems(lines: Iterable[Line]) -> list[dict[str, object]]:
         {"row": line.row, "line": line.line, "outcome": line.outcome, **(line.error or {})}
         for line in lines
     ]
+
+
+def _note_more(out: "Output", count: int) -> None:
+    if count > PROBLEMS_MAX:
+        out.note(f"and {count - PROBLEMS_MAX} rows more that are not right")
 
 
 def _why(line: Line) -> str:
