@@ -70,7 +70,8 @@ def test_library_pages_through_a_list(client: stripe.StripeClient) -> None:
         cursor = {"starting_after": found[-1]} if found else {}
         page = ask(client, "get", "/v1/orders", limit=2, **cursor)
         assert page.object == "list"
-        assert len(page.data) == 2
+        # Only the last page may be short: how many orders other tests left is not ours to know.
+        assert len(page.data) == 2 or not page.has_more
         found += [order.id for order in page.data]
     assert found[:5] == made[::-1]
 
