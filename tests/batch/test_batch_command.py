@@ -114,6 +114,19 @@ def test_orders_are_updated_captured_and_cancelled_by_id(
     assert [one["cancellation_reason"] for one in made(svc)] == ["duplicate", None]
 
 
+def test_an_edited_export_updates_its_orders(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """R64: export, change a cell in a spreadsheet, run it: nothing else is changed."""
+    svc.ok("batch", "orders.create", str(orders_file(tmp_path, range(3))))
+    before = made(svc)
+    export = svc("orders", "list", "--all", "-o", "csv").out
+    path = tmp_path / "edited.csv"
+    path.write_text(export.replace("EUR,USD", "EUR,GBP"))
+    assert svc.ok("batch", "orders.update", str(path))["done"] == 3
+    changed = {"settlement_currency": "GBP", "landed_cost": None}
+    after = [{**order, "landed_cost": None} for order in made(svc)]
+    assert after == [{**order, **changed} for order in before]
+
+
 def test_held_orders_are_captured_from_an_export(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:
@@ -375,6 +388,8 @@ def test_an_existing_file_is_not_overwritten(svc: Svc, sandbox: Sandbox, tmp_pat
     assert sandbox.control("GET", "/requests")["data"] == []
     svc.ok(*argv, "--force")
     assert len(precious.read_text().splitlines()) == 2
+    own = svc("batch", "orders.create", str(path), "--results", str(path), "--force")
+    assert (own.code, path.read_text().startswith(HEAD)) == (2, True)
 
 
 def test_rows_come_from_a_pipe(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:

@@ -40,18 +40,21 @@ class Asked:
         """Where the results go: beside the file unless they were given a name of their own.
 
         Raises:
-            UsageError: there is no file to lie beside.
+            UsageError: there is no file to lie beside, or it is the file itself.
         """
-        if self.results is not None:
-            return Path(self.results).absolute()
-        if self.file == STDIN:
+        if self.results is None and self.file == STDIN:
             raise UsageError(
                 "The results of rows from standard input need a file.",
                 param="--results",
                 hint="Add --results FILE",
             )
-        path = Path(self.file).resolve()
-        return path.with_name(path.name + _ENDING)
+        file = Path(self.file).resolve()
+        if self.results is None:
+            return file.with_name(file.name + _ENDING)
+        path = Path(self.results).absolute()
+        if path.resolve() == file:
+            raise UsageError("The results would overwrite the rows.", param="--results")
+        return path
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """The workers of a batch and what they share: pace, retry allowance, settings, key."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from svc.batch.desk import Desk
@@ -72,7 +73,8 @@ def _connector(session: Session, pace: Pace, quota: SharedQuota) -> Callable[[],
         elif record.status is not None:
             pace.went_through()
         if stderr is not None:
-            stderr.write(_line(record))
+            with suppress(OSError):  # nobody reads any more; the row goes on
+                stderr.write(_line(record))
 
     def connect() -> Client:
         return Client(
