@@ -13,6 +13,7 @@ OPERATIONS: Final = {
     "endpoint": ("webhook-endpoints", "create", "--url", "https://shop.example/hook"),
     "evidence": ("disputes", "update", "dp_1", "--tracking-number", "1Z999", "--submit"),
     "accept": ("disputes", "accept", "dp_1"),
+    "raw refund": ("post", "/v1/refunds", "-d", "payment=pay_1", "-d", "amount:=4999"),
     "raw": ("post", "/v1/gift_cards", "-d", "amount:=500"),
 }
 
