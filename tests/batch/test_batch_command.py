@@ -420,6 +420,7 @@ def test_a_name_makes_a_list_of_its_own(svc: Svc, sandbox: Sandbox, tmp_path: Pa
         assert len(made(svc)) == count
 
 
+@pytest.mark.slow
 def test_a_service_with_a_rate_limit_is_not_run_against(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:
@@ -431,6 +432,7 @@ def test_a_service_with_a_rate_limit_is_not_run_against(
     assert Counter(one["status"] for one in log)[429] < 25
 
 
+@pytest.mark.slow
 def test_the_rate_is_kept(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """`--rate 30`: 31 rows take a second at least."""
     path = orders_file(tmp_path, range(31))

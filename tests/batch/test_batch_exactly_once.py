@@ -220,7 +220,7 @@ def test_a_signal_ends_it_within_a_second_and_it_goes_on_later(
 ) -> None:
     """R78: with answers still under way; every row has its line, and no temporary file is left."""
     path = orders_file(tmp_path, range(100))
-    slow = {"match": {"path": "/v1/orders"}, "skip": 40, "times": 99, "effect": {"delay_ms": 1200}}
+    slow = {"match": {"path": "/v1/orders"}, "skip": 40, "times": 99, "effect": {"delay_ms": 900}}
     sandbox.control("POST", "/faults", slow)
     process = running("batch", "orders.create", str(path), "-o", "json")
     wait_for_lines(path, 40)
@@ -241,7 +241,7 @@ def test_a_signal_ends_it_within_a_second_and_it_goes_on_later(
 def test_two_at_once_do_not_send_twice(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """R69: the second one stops with exit 6; the first one goes on."""
     path = orders_file(tmp_path, range(40))
-    process = running("batch", "orders.create", str(path), "--rate", "40", "-o", "json")
+    process = running("batch", "orders.create", str(path), "--rate", "60", "-o", "json")
     wait_for_lines(path, 3)
     second = svc("batch", "orders.create", str(path))
     assert (second.code, second.error["code"]) == (6, "batch_in_progress")
@@ -261,7 +261,7 @@ def test_a_row_corrected_while_its_end_is_unknown_is_not_sent(
         "effect": {"connection": "close"},
     }
     sandbox.control("POST", "/faults", lost)
-    result = svc("batch", "orders.create", str(path), "--concurrency", "1")
+    result = svc("batch", "orders.create", str(path), "--concurrency", "1", "--max-time", "0.5")
     assert (result.code, result.json["unknown"] > 0) == (9, True)
     sandbox.control("DELETE", "/faults")
 

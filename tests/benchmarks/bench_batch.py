@@ -146,6 +146,7 @@ def main() -> None:
         else:
             print("AIOHTTP is not set: no ratio against it")
         found: dict[str, list[float]] = {each: [] for each in commands}
+        peak = 0.0
         for run in range(runs):
             # A list that was run is skipped: each run is another machine's first.
             state = str(folder / f"state-{run}")
@@ -158,13 +159,14 @@ def main() -> None:
             }
             for each, command in commands.items():
                 found[each].append(timed(command, env))
+                if not peak:  # of our own first run
+                    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         print(f"P6 {rows} creates, {AT_ONCE} at once, {SECONDS * 1000:.0f} ms each, journal on")
         for each, seconds in found.items():
             ratio = statistics.median(b / a for a, b in zip(found["svc"], seconds, strict=True))
             against = "" if each == "svc" else f"   svc / {each} = {ratio:.2f}"
             print(f"  {each:8} {rows / statistics.median(seconds):7.0f} /s{against}")
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        print(f"  largest process {peak:.0f} MB")
+        print(f"  svc's largest memory {peak:.0f} MB")
 
 
 if __name__ == "__main__":
