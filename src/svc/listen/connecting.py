@@ -6,7 +6,8 @@ import socket
 import ssl
 from typing import Literal
 
-from svc.listen.targets import Address, Target
+from svc.listen.addresses import Address
+from svc.listen.targets import Target
 from svc.listen.wire import Wire
 
 
@@ -47,7 +48,8 @@ async def resolve(target: Target) -> list[Address]:
     addresses = list(dict.fromkeys(ipaddress.ip_address(info[4][0]) for info in found))
     for address in addresses:
         if not target.allows(address):
-            text = f"{target.host} leads to {address}, which is not on this machine"
+            why = "never allowed" if target.allow_remote else "not on this machine"
+            text = f"{target.host} leads to {address}, which is {why}"
             raise CannotConnect(text, "forbidden")
     return addresses
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from svc.errors import UsageError
+from svc.listen.addresses import Address, is_never_allowed
 
 _SHAPE: Final = re.compile(
     r"(?:(?P<scheme>https?)://)?"
@@ -16,10 +17,6 @@ _SHAPE: Final = re.compile(
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _PORT_MAX: Final = 65535
 _NUMERIC: Final = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)(?:\.(?:0x[0-9a-f]*|[0-9]+))*")
-# Where clouds hand out their machines' credentials; no option opens these.
-_NEVER: Final = frozenset(map(ipaddress.ip_address, ("169.254.169.254", "fd00:ec2::254")))
-
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +52,21 @@ class Target:
     def check_host(self, text: str) -> None:
         """Refuses addresses that are plainly elsewhere or written in a misleading way."""
         address = _literal(self.host)
+        if address is not None and is_never_allowed(address):
+            raise _refusal(text, "it is where a cloud hands out a machine's credentials")
         if address is not None and not self.allows(address):
             raise _refusal(text, "it is not on this machine", remote=True)
         if address is None and _NUMERIC.fullmatch(self.host):
             raise _refusal(text, "its host is an address in an unusual form")
 
     def allows(self, address: Address) -> bool:
-        """Says whether a connection to this address may be made (promise R53)."""
-        mapped = getattr(address, "ipv4_mapped", None)
-        if address in _NEVER or mapped in _NEVER:
+        """Says whether a connection to this address may be made (promise R53).
+
+        Without `allow_remote` only to this machine; to where clouds hand out credentials never.
+        """
+        if is_never_allowed(address):
             return False
+        mapped = getattr(address, "ipv4_mapped", None)
         return self.allow_remote or (address.is_loopback and mapped is None)
 
     @property
