@@ -38,6 +38,7 @@ COMMANDS: Final = {
     "profiles": Entry("profiles", "Name accounts and switch between them.", ACCOUNT),
     "config": Entry("config_commands", "Read and change settings.", ACCOUNT),
     "whoami": Entry("whoami", "Show profile, origin, mode and key in use.", ACCOUNT),
+    "doctor": Entry("doctor", "Check this machine and the account, with remedies.", ACCOUNT),
     "sandbox": Entry("sandbox", "Run the whole service on this machine.", MORE),
     "quickstart": Entry(
         "quickstart", "See an order paid and its webhook arrive, in 15 seconds.", MORE

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+from svc.render import checkup
 from svc.render.block import block
 from svc.render.cells import cell, plain
 from svc.render.columns import choose
@@ -66,6 +67,13 @@ class Human:
         """Prints any result."""
         self._check(data if isinstance(data, list) else [data])
         self._print(self._lines(data))
+
+    def checkup(self, findings: list[dict[str, Any]]) -> None:
+        """Prints the findings of a check-up."""
+        if self._names:
+            self.value(findings)
+        else:
+            self._print(checkup.lines(findings, self._screen))
 
     def _lines(self, data: object) -> list[Line]:
         if data is None or data in ({}, []):

@@ -135,6 +135,16 @@ class Output:
         self._printer.value(self._search(data) if self._search else data)
         self._out.flush()
 
+    def checkup(self, findings: list[dict[str, Any]]) -> None:
+        """Prints findings, each with its verdict and its remedy; `--fields` makes them a table."""
+        from svc.render.human import Human
+
+        if isinstance(self._printer, Human) and not self._search:
+            self._printer.checkup(findings)
+            self._out.flush()
+        else:
+            self.value(findings)
+
     def record(self, data: dict[str, object]) -> None:
         """Prints one typed NDJSON record, in any format, and flushes it (cli.md, section 6)."""
         from svc.render.json_dump import dump

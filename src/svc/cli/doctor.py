@@ -1,0 +1,66 @@
+"""`svc doctor`: what stands between this machine and the service, each with its remedy."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import typer
+
+from svc.cli.app import Verb, new_app
+from svc.cli.doctor_finding import Check, Finding, guarded
+from svc.cli.doctor_machine import keyring, state, tunnels
+from svc.cli.doctor_service import configuration, key, service
+from svc.cli.mending import mending_output
+from svc.cli.naming import show_named
+from svc.cli.session import Session
+from svc.errors import CheckFailed, SvcError
+
+app = new_app()
+
+_MACHINE: Final[tuple[tuple[str, Check], ...]] = (
+    ("keyring", keyring),
+    ("state", state),
+    ("tunnels", tunnels),
+)
+
+
+@app.command(cls=Verb)
+def doctor(ctx: typer.Context) -> None:
+    """Check settings, key, connection, clock, keyring, state and tunnels, each with its remedy.
+
+    Nothing is changed. Ends with 11 if a check failed; a warning is no failure.
+
+    $ svc doctor
+    $ svc doctor --live --max-time 5
+    """
+    session = Session.of(ctx)
+    findings = list(_examined(session))
+    out = mending_output(session)
+    shown = [finding.as_data() for finding in findings]
+    if out.format == "id":
+        show_named(session, out, shown, "name")
+    else:
+        out.checkup(shown)
+    failed = [finding for finding in findings if finding.verdict == "failed"]
+    if failed:
+        raise CheckFailed(
+            f"{len(failed)} of {len(findings)} checks failed: "
+            f"{', '.join(finding.name for finding in failed)}.",
+            code="doctor_failed",
+            hint=failed[0].fix,
+        )
+
+
+def _examined(session: Session) -> Iterator[Finding]:
+    first = guarded("configuration", configuration, session)
+    yield first
+    if first.verdict == "failed":
+        # Everything else would only fail with the same words.
+        yield guarded("state", state, session)
+        return
+    yield guarded("key", key, session)
+    try:
+        yield from service(session)
+    except SvcError as error:
+        yield Finding("service", "failed", error.message, error.hint)
+    for name, check in _MACHINE:
+        yield guarded(name, check, session)

@@ -1,0 +1,51 @@
+"""Reaching the service without a key: whether it answers, and what its clock says."""
+
+from typing import NamedTuple
+
+from svc.client import orders
+from svc.client.deadline import Deadline
+from svc.client.exchange import Failure, Wire, WireRequest, header
+from svc.client.prepared import prepare
+from svc.client.waiting import http_date
+from svc.clock import Clock
+from svc.origin import BaseUrl
+
+_HALF = 0.5  # a Date header has whole seconds; on average half of one has passed
+
+
+class Reached(NamedTuple):
+    """An answer of any status.
+
+    Attributes:
+        milliseconds: of name, connection, TLS and answer together.
+        skew: seconds that this machine's clock is ahead of the service's; None where the answer
+            has no readable `Date`.
+    """
+
+    status: int
+    milliseconds: float
+    skew: float | None
+
+
+def probe(base_url: BaseUrl, *, wire: Wire, clock: Clock, seconds: float) -> Reached | Failure:
+    """Asks for one order without a key, once, within so many seconds; no key leaves (R28)."""
+    call = orders.list({"limit": 1})
+    prepared = prepare(call, base_url, new_key=_none)
+    request = WireRequest(
+        prepared.method,
+        prepared.target,
+        (("Host", base_url.host_header), *prepared.headers),
+        prepared.body,
+    )
+    begun, began_at = clock.monotonic(), clock.now()
+    answer = wire.exchange(request, deadline=Deadline(clock, seconds), connect_seconds=seconds)
+    took = clock.monotonic() - begun
+    if isinstance(answer, Failure):
+        return answer
+    served = http_date(header(answer.headers, "date") or "")
+    skew = None if served is None else began_at + took / 2 - (served + _HALF)
+    return Reached(answer.status, took * 1000, skew)
+
+
+def _none() -> str:
+    raise AssertionError  # a GET carries no idempotency key (promise R13)
