@@ -4,7 +4,7 @@ import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, cast
+from typing import Final, Literal, cast, get_args
 
 from svc.cli.session import Session
 from svc.cli.webhook_secret import from_environment, from_stdin
@@ -89,16 +89,16 @@ def read(session: Session, given: Given) -> Asked:
         public_url=BaseUrl.parse(given.public_url) if given.public_url else None,
         port=given.port,
         secrets=from_stdin(session) if given.secret_stdin else from_environment(session.env),
-        ack=cast("Ack", _one_of("--ack", given.ack, ("received", "forwarded"))),
+        ack=cast("Ack", _one_of("--ack", given.ack, get_args(Ack))),
         manner=Manner(
             concurrency=given.concurrency,
             ordered=given.ordered,
-            retry=cast("Retry", _one_of("--retry", given.retry, ("fast", "real", "off"))),
+            retry=cast("Retry", _one_of("--retry", given.retry, get_args(Retry))),
             seconds=given.forward_timeout,
         ),
         headers=tuple(parse_header(text) for text in given.headers),
         limits=Limits(body_bytes=_size(given.max_body)),
-        shown=cast("Shown", _one_of("--print", given.shown, ("summary", "payload", "none"))),
+        shown=cast("Shown", _one_of("--print", given.shown, get_args(Shown))),
         until=Until.parse(given.until) if given.until else None,
         timeout=given.timeout,
         ready_file=given.ready_file,

@@ -13,7 +13,7 @@ from svc.cli.session import Session
 from svc.errors import UsageError
 from svc.spec import SANDBOX_KEYS
 
-_SHELLS: Final = {
+SHELLS: Final = {
     "sh": "export {name}={value}",
     "fish": "set -gx {name} {value}",
     "powershell": "$env:{name} = {value}",
@@ -25,7 +25,7 @@ def env(
     ctx: typer.Context,
     port: Port = None,
     shell: Annotated[
-        str, typer.Option(metavar="SHELL", help=f"One of {', '.join(_SHELLS)}.")
+        str, typer.Option(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")
     ] = "sh",
 ) -> None:
     """Print shell exports of its address and key. The key is a public constant.
@@ -33,8 +33,8 @@ def env(
     $ eval "$(svc sandbox env)"
     """
     session = Session.of(ctx)
-    if shell not in _SHELLS:
-        raise UsageError(f"--shell is {shell!r}.", hint=f"Use one of: {', '.join(_SHELLS)}")
+    if shell not in SHELLS:
+        raise UsageError(f"--shell is {shell!r}.", hint=f"Use one of: {', '.join(SHELLS)}")
     record = the_one(session.paths.sandbox_dir, port)
     values = {
         "SVC_BASE_URL": record.url,
@@ -47,7 +47,7 @@ def env(
         session.out.value(values)
         return
     for name, value in values.items():
-        session.out.line(_SHELLS[shell].format(name=name, value=_quoted(shell, value)))
+        session.out.line(SHELLS[shell].format(name=name, value=_quoted(shell, value)))
 
 
 def _quoted(shell: str, value: str) -> str:

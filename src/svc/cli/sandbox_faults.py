@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 API: Final = "faults"
 WEBHOOK: Final = "webhook_faults"
-_CONNECTIONS: Final = ("close", "reset", "truncate", "garbage", "drip")
-_EFFECTS: Final = ("duplicate", "reorder", "drop", "bad_signature", "stale_timestamp", "delay")
+CONNECTIONS: Final = ("close", "reset", "truncate", "garbage", "drip")
+EFFECTS: Final = ("duplicate", "reorder", "drop", "bad_signature", "stale_timestamp", "delay")
 
 app = new_noun("Have requests and webhook deliveries go wrong on purpose.")
 
@@ -82,7 +82,7 @@ def add(
         str | None,
         typer.Option(
             metavar="HOW",
-            help=f"One of {', '.join(_CONNECTIONS)}.",
+            help=f"One of {', '.join(CONNECTIONS)}.",
             rich_help_panel=_REQUESTS,
         ),
     ] = None,
@@ -90,7 +90,7 @@ def add(
         str | None,
         typer.Option(
             metavar="EFFECT",
-            help=f"One of {', '.join(_EFFECTS)}.",
+            help=f"One of {', '.join(EFFECTS)}.",
             rich_help_panel=_DELIVERIES,
         ),
     ] = None,

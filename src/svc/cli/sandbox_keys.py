@@ -13,7 +13,7 @@ from svc.client import controls
 from svc.errors import UsageError
 from svc.spec import KEY_GRACE_MAX_SECONDS, RESTRICTED_RESOURCES
 
-_TYPES: Final = ("secret", "publishable", "restricted")
+TYPES: Final = ("secret", "publishable", "restricted")
 _EVERY: Final = "all"
 _PREFIX: Final = "key_"
 
@@ -33,7 +33,7 @@ def list_(ctx: typer.Context) -> None:
 def create(
     ctx: typer.Context,
     kind: Annotated[
-        str | None, typer.Option("--type", metavar="TYPE", help=f"One of {', '.join(_TYPES)}.")
+        str | None, typer.Option("--type", metavar="TYPE", help=f"One of {', '.join(TYPES)}.")
     ] = None,
     permissions: Annotated[
         list[str] | None,

@@ -27,6 +27,7 @@ _KINDS: Final = {
     ID_PREFIXES["payout"]: (controls.settle_payout, "paid", "failure_reason"),
 }
 _BEFORE_PAID: Final = "sent"
+OUTCOMES: Final = ("won", "lost")
 
 Pending = Annotated[
     str,
@@ -93,7 +94,7 @@ def decide(
 
     $ svc sandbox decide dp_1gZh2iWj3kPq0aVb7cXd9eYf won
     """
-    if outcome not in ("won", "lost"):
+    if outcome not in OUTCOMES:
         raise UsageError(f"A dispute is won or lost, not {outcome!r}.", param="outcome")
     tell(Session.of(ctx), controls.decide_dispute(dispute, outcome))
 

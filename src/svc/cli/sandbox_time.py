@@ -15,7 +15,7 @@ from svc.cli.session import Session
 from svc.client import controls
 from svc.errors import UsageError
 
-_MODES: Final = ("realtime", "frozen")
+MODES: Final = ("realtime", "frozen")
 
 
 @verb(app)
@@ -60,7 +60,7 @@ def clock(
     $ svc sandbox clock realtime
     """
     session = Session.of(ctx)
-    if mode is not None and mode not in _MODES:
+    if mode is not None and mode not in MODES:
         raise UsageError(f"The clock is realtime or frozen, not {mode!r}.", param="mode")
     wanted = present(mode=mode, now=to)
     _ = session.out  # made first: a wrong --query must be refused before anything is sent
