@@ -28,6 +28,7 @@ from svc.listen.routes import Routes
 
 _GRACE_SECONDS: Final = 0.5  # promise R78: stopped in under a second
 _LOOK_SECONDS: Final = 0.02
+_STRAGGLER_SECONDS: Final = 0.3  # what a command has set off is on its way when it ends
 _CHORES_SECONDS: Final = 3600.0
 _TOO_LARGE: Final = 413
 
@@ -37,7 +38,8 @@ class Plan:
     """Everything that a listener was told; `timeout` is in seconds.
 
     `path` is the one path that is answered, `hosts` the names of a tunnel, `url` what the service
-    was told, `events` what it was asked for.
+    was told, `events` what it was asked for. `beside`: a command runs beside the listener, and
+    what `until` waits for does not end it before `Relay.finish` is called.
     """
 
     mode: Literal["test", "live"]
@@ -53,6 +55,7 @@ class Plan:
     headers: tuple[HeaderText, ...] = ()
     limits: Limits = field(default_factory=Limits)
     until: Until | None = None
+    beside: bool = False
     timeout: float | None = None
     ready_file: Path | None = None
 
@@ -78,6 +81,8 @@ class Relay:
         self._inbox = inbox
         self._keeper = Keeper(inbox)
         self._closing = False
+        self._beside = plan.beside
+        self._hurry = False
         self._stop = asyncio.Event()
         # Under `forwarded` the sender tries again; a second hand at it would only double events.
         manner = replace(plan.manner, retry="off") if plan.ack == "forwarded" else plan.manner
@@ -116,7 +121,14 @@ class Relay:
 
     def stop(self) -> None:
         """Ends `run` soon; may be called from a signal handler of the loop."""
+        self._hurry = True
         self._stop.set()
+
+    def finish(self) -> None:
+        """Ends `run` once what was waited for has come and what came has been forwarded."""
+        self._beside = False
+        if self._progress.reached is not False:
+            self._stop.set()
 
     def _ready(self) -> Ready:
         plan = self._plan
@@ -127,7 +139,7 @@ class Relay:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._plan.timeout):
                 await self._first_end()
-                if self._progress.reached:
+                if not self._hurry:
                     await self._drain()
 
     async def _first_end(self) -> None:
@@ -141,11 +153,17 @@ class Relay:
             self._keeper.broken.result()
 
     async def _drain(self) -> None:
-        """Lets the events that came with the awaited one arrive as well."""
+        """Lets the events that came with the awaited one arrive as well, and be forwarded."""
+        if self._plan.beside:
+            await asyncio.sleep(_STRAGGLER_SECONDS)
         with suppress(TimeoutError):
             async with asyncio.timeout(self._plan.manner.seconds):
-                while not (self._keeper.idle and self._dispatcher.idle):  # noqa: ASYNC110  bounded
+                while not self._drained:  # noqa: ASYNC110  bounded
                     await asyncio.sleep(_LOOK_SECONDS)
+
+    @property
+    def _drained(self) -> bool:
+        return self._hurry or (self._keeper.idle and self._dispatcher.idle)
 
     async def _chores(self) -> None:
         while True:
@@ -239,5 +257,5 @@ class Relay:
         self._reject(Rejected(self._clock.now(), "body_too_large", message, size))
 
     def _look_for_end(self) -> None:
-        if self._progress.reached:
-            self.stop()
+        if self._progress.reached and not self._beside:
+            self._stop.set()
