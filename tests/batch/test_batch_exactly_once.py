@@ -1,7 +1,9 @@
 """Killed, interrupted, turned away: in the end exactly one object a row (promises R3, R16)."""
 
 import signal
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -236,6 +238,25 @@ def test_a_signal_ends_it_within_a_second_and_it_goes_on_later(
     sandbox.control("DELETE", "/faults")
     svc.ok("batch", "orders.create", str(path))
     assert refs(svc) == sorted(f"A-{number}" for number in range(100))
+
+
+def test_a_signal_is_heard_while_another_process_holds_the_journal(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, isolated: Path
+) -> None:
+    """R68, R78: what cannot be kept now is unresolved, and the next run settles it."""
+    path = orders_file(tmp_path, range(60))
+    process = running("batch", "orders.create", str(path), "--rate", "100", "-o", "json")
+    wait_for_lines(path, 10)
+    with closing(sqlite3.connect(isolated / "state" / "state.db", timeout=5)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        time.sleep(0.5)  # it has come to the lock
+        begun = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        process.wait(5)
+        seconds = time.monotonic() - begun
+    assert (ended(process).code, seconds < 1) == (143, True)
+    svc.ok("batch", "orders.create", str(path))
+    assert refs(svc) == sorted(f"A-{number}" for number in range(60))
 
 
 def test_two_at_once_do_not_send_twice(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:

@@ -4,9 +4,11 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import stat
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,30 @@ def test_signal_leaves_the_request_resumable(
     machine.ledger.gate.open()
     assert machine.run("requests", "resume", row["id"]).code == 0
     assert machine.ledger.effects[MARK] == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_while_another_process_holds_the_journal(machine: Machine, number: int) -> None:
+    """R68, R78: a held journal is waited for, but a signal is heard within a second."""
+    assert machine.run(*command("quote", "mark-0")).code == 0
+    with closing(sqlite3.connect(machine.state / "state.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        process = machine.start(*REFUND)
+        wait_for_journal(process)
+        assert stop(process, number) < 1
+        ended = machine.ended(process)
+    assert (ended.code, ended.err) == (128 + number, "")
+    assert machine.ledger.sent(MARK) == []
+
+
+def wait_for_journal(process: Process) -> None:
+    """Waits until a program has opened the journal, and then comes to its lock."""
+    deadline = time.monotonic() + 20
+    folder = Path(f"/proc/{process.pid}/fd")
+    while not any(path.readlink().name == "state.db-wal" for path in folder.iterdir()):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    time.sleep(0.1)
 
 
 def test_signal_during_the_wait_names_what_was_done(machine: Machine) -> None:

@@ -27,6 +27,7 @@ _LOOK_SECONDS: Final = 0.2
 _GATHER_SECONDS: Final = 0.01
 # What a signal leaves to the requests that are under way (promise R78: stopped within a second).
 _FAREWELL_SECONDS: Final = 0.5
+_JOURNAL_SECONDS: Final = 0.1
 
 
 class Watcher(Protocol):
@@ -97,6 +98,7 @@ class Run:
                 self._keep(self._collect())
         except BaseException:
             # A full disk or a signal: what can still be kept is kept, the first reason is raised.
+            self._crew.desk.hurry(_JOURNAL_SECONDS)
             with suppress(SvcError):
                 self._say_farewell()
             with suppress(SvcError):

@@ -131,6 +131,12 @@ class Intents:
             change.forget(intent)
         return intent
 
+    def hurry(self, seconds: float) -> None:
+        """From now on waits no longer for other processes: this one is about to end (R78)."""
+        with self._lock:
+            if self._opened is not None:
+                self._opened.hurry(seconds)
+
     # --- looking ---
 
     def find(self, identifier: str) -> Intent | None:

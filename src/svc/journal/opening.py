@@ -9,13 +9,13 @@ from svc.clock import Clock
 from svc.errors import LocalError
 from svc.journal import files
 from svc.journal.faults import is_damage
+from svc.journal.patience import SLICE_SECONDS, Patience
 from svc.journal.schema import MIGRATIONS
 
 _APPLICATION_ID: Final = 0x53766331  # marks the file as ours
-_BUSY_SECONDS: Final = 10.0  # promise R68
 
 
-def open_database(path: Path, clock: Clock) -> sqlite3.Connection:
+def open_database(path: Path, clock: Clock, patience: Patience) -> sqlite3.Connection:
     """Gives a connection to an up-to-date database, created if it was not there (R67, R68).
 
     Raises:
@@ -26,7 +26,7 @@ def open_database(path: Path, clock: Clock) -> sqlite3.Connection:
     if not files.check_file(path):
         _create(path, clock)
     try:
-        return _up_to_date(path, clock)
+        return patience.run(lambda: _up_to_date(path, clock))
     except sqlite3.Error as error:
         if is_damage(error):
             raise damaged(path, clock) from error
@@ -37,7 +37,7 @@ def connect(path: Path) -> sqlite3.Connection:
     """Connects to an existing file with the settings that every connection needs."""
     uri = f"{path.absolute().as_uri()}?mode=rw"
     connection = sqlite3.connect(
-        uri, uri=True, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        uri, uri=True, timeout=SLICE_SECONDS, isolation_level=None, check_same_thread=False
     )
     try:
         connection.execute("PRAGMA synchronous = FULL")

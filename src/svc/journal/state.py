@@ -11,6 +11,7 @@ from svc.clock import Clock
 from svc.errors import LocalError
 from svc.journal import faults
 from svc.journal.opening import damaged, open_database
+from svc.journal.patience import Patience
 
 Row = dict[str, Any]
 Params = Sequence[object]
@@ -46,8 +47,11 @@ class State:
     All methods raise LocalError, and nothing else of their own.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, clock: Clock) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, path: Path, clock: Clock, patience: Patience
+    ) -> None:
         self._connection = connection
+        self._patience = patience
         self._connection.row_factory = _as_dict
         self._path = path
         self._clock = clock
@@ -60,8 +64,9 @@ class State:
         Raises:
             LocalError: it is not private to the user, damaged, newer, busy, or cannot be made.
         """
+        patience = Patience(clock)
         try:
-            return cls(open_database(path, clock), path, clock)
+            return cls(open_database(path, clock, patience), path, clock, patience)
         except sqlite3.Error as error:
             raise faults.local_error(error) from error
 
@@ -69,7 +74,7 @@ class State:
     def write(self) -> Iterator[Tx]:
         """Holds the write lock from the start, commits and syncs at the end, else undoes all."""
         with self._lock, self._worded():
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._patience.run(lambda: self._connection.execute("BEGIN IMMEDIATE"))
             try:
                 yield Tx(self._connection)
                 self._connection.execute("COMMIT")
@@ -80,7 +85,11 @@ class State:
     def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """Reads outside any transaction."""
         with self._lock, self._worded():
-            return self._connection.execute(sql, params).fetchall()
+            return self._patience.run(lambda: self._connection.execute(sql, params).fetchall())
+
+    def hurry(self, seconds: float) -> None:
+        """From now on waits no longer for other processes: this one is about to end (R78)."""
+        self._patience.hurry(seconds)
 
     def close(self) -> None:
         """Closes the file; the object is of no use afterwards."""
