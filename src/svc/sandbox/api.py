@@ -155,7 +155,8 @@ class Api:
         return refusal(problem, passage.id, nested=nested)
 
     def _note_params(self, passage: Passage, work: Execution) -> None:
-        if len(passage.request.body or b"") <= PARAMS_MAX:
+        body = passage.request.body
+        if isinstance(body, bytes) and len(body) <= PARAMS_MAX:
             passage.entry.params = work.tree
 
     def _note(self, passage: Passage, reply: Reply) -> None:

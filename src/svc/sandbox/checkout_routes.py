@@ -13,6 +13,7 @@ from svc.sandbox.documents import Doc, compact
 from svc.sandbox.engine import Engine
 from svc.sandbox.params import Fields, Params, check, coerce, refuse_unknown
 from svc.sandbox.problems import Problem
+from svc.sandbox.reading import BODY, read_body
 from svc.sandbox.world import World
 from svc.spec import SANDBOX_ROOT
 
@@ -33,7 +34,9 @@ def _route(engine: Engine, path: str, act: Act, fields: Fields) -> Route:
         text = auth.key_text(request.headers.get("authorization"))
         mode = auth.mode_of(text)
         await engine.read(mode, lambda world: _check_key(world, text))
-        given = decode_body(request.headers.get("content-type"), await request.body())
+        given = decode_body(
+            request.headers.get("content-type"), await read_body(request.receive, BODY)
+        )
         tree = coerce(fields, given)
         refuse_unknown(fields, tree)
         params = check(fields, tree, engine.settings)

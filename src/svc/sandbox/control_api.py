@@ -21,6 +21,7 @@ from svc.sandbox.exchange import Reply, refusal
 from svc.sandbox.guard import ERROR_TYPE, check_control
 from svc.sandbox.memory import Memory
 from svc.sandbox.problems import Problem, internal
+from svc.sandbox.reading import CallerGoneError
 from svc.spec import REQUEST_ID_HEADER
 
 _log: Final = logging.getLogger(__name__)
@@ -55,6 +56,8 @@ class ControlApi:
             await self._refused(problem).send(send)
         except HTTPException as error:
             await self._refused(_unrouted(error, scope["path"])).send(send)
+        except CallerGoneError:
+            return
         except Exception:  # noqa: BLE001  an answer in the error shape, whatever broke
             _log.exception("%s %s broke", scope["method"], scope["path"])
             await self._refused(internal()).send(send)

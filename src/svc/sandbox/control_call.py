@@ -14,6 +14,7 @@ from svc.sandbox.documents import Doc, compact
 from svc.sandbox.engine import Engine
 from svc.sandbox.params import Field, Fields, check, coerce, refuse_unknown
 from svc.sandbox.problems import Problem, resource_missing
+from svc.sandbox.reading import BODY, Limit, read_body
 from svc.spec import LIMIT_DEFAULT, LIMIT_MAX, SANDBOX_ROOT
 
 _TYPE: Final = "sandbox_error"
@@ -46,7 +47,7 @@ class Call:
 class Control:
     """One control endpoint: its parameters beside `mode`, and what it does.
 
-    `own_mode` says that a parameter of its own is called `mode`.
+    `own_mode` says that a parameter of its own is called `mode`; `limit` is for its body.
     """
 
     method: str
@@ -54,6 +55,7 @@ class Control:
     act: Callable[[Call], Awaitable[Doc]]
     fields: Fields = ()
     own_mode: bool = False
+    limit: Limit = BODY
 
 
 def route(engine: Engine, control: Control) -> Route:
@@ -85,7 +87,9 @@ async def _read(engine: Engine, control: Control, request: Request) -> Call:
     query = decode_query(request.scope["query_string"])
     given = query
     if request.method == "POST":
-        given = decode_body(request.headers.get("content-type"), await request.body())
+        given = decode_body(
+            request.headers.get("content-type"), await read_body(request.receive, control.limit)
+        )
     tree = coerce(fields, given)
     if given is not query:
         tree = {**coerce(fields, Given(query.tree, textual=True)), **tree}

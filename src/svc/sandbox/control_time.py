@@ -11,6 +11,7 @@ from svc.sandbox.documents import Doc
 from svc.sandbox.engine import Engine
 from svc.sandbox.params import Field, Kind, Settings
 from svc.sandbox.problems import Problem, invalid, missing
+from svc.sandbox.reading import STATE
 from svc.sandbox.times import SECOND, micros, moment, parse, text
 
 _SEED_MAX: Final = 2**63 - 1
@@ -165,6 +166,7 @@ CONTROLS: Final = (
         "/import",
         restore,
         (Field("object", _Anything()), Field("format", _Anything()), Field("tables", _Anything())),
+        limit=STATE,
     ),
     Control("GET", "/settings", read_settings),
     Control("POST", "/settings", change_settings, settings.FIELDS),

@@ -12,21 +12,21 @@ from starlette.types import Receive, Scope, Send
 
 from svc.sandbox.documents import compact
 from svc.sandbox.problems import Problem
-from svc.spec import REQUEST_BODY_MAX
+from svc.sandbox.reading import BODY, CallerGoneError, read_body
 
 _JSON: Final = "application/json; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request with its body read; `body` is None when it was over the limit (413)."""
+    """A request with its body read; `body` is the refusal where it was too large or too late."""
 
     method: str
     path: str
     query: bytes
     secure: bool
     headers: Mapping[bytes, str]
-    body: bytes | None
+    body: bytes | Problem
 
     def header(self, name: str) -> str | None:
         """The value of a header; several of one name are joined by a comma (RFC 9110 5.3)."""
@@ -71,24 +71,21 @@ def refusal(problem: Problem, request_id: str, *, nested: bool = False) -> Reply
 
 
 async def read_request(scope: Scope, receive: Receive) -> Request | None:
-    """Reads a request with a body of at most 1 MiB; None when the caller has gone."""
-    chunks: list[bytes] = []
-    size, more = 0, True
-    while more and size <= REQUEST_BODY_MAX:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        chunk: bytes = message.get("body", b"")
-        chunks.append(chunk)
-        size += len(chunk)
-        more = message.get("more_body", False)
+    """Reads a request and its body; None when the caller has gone."""
+    body: bytes | Problem
+    try:
+        body = await read_body(receive, BODY)
+    except Problem as problem:
+        body = problem
+    except CallerGoneError:
+        return None
     return Request(
         method=scope["method"],
         path=scope["path"],
         query=scope["query_string"],
         secure=scope["scheme"] == "https",
         headers=_headers(scope["headers"]),
-        body=b"".join(chunks) if size <= REQUEST_BODY_MAX else None,
+        body=body,
     )
 
 

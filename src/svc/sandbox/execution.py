@@ -10,7 +10,6 @@ from svc.sandbox.exchange import Reply, Request
 from svc.sandbox.operations import Operation, target_of
 from svc.sandbox.problems import Problem, unknown
 from svc.sandbox.world import World
-from svc.spec import REQUEST_BODY_MAX
 
 POST: Final = "POST"
 
@@ -64,7 +63,6 @@ def decode(
 
 
 def _body(request: Request) -> Given:
-    if request.body is None:
-        message = f"A request body has at most {REQUEST_BODY_MAX} bytes."
-        raise Problem(413, "request_too_large", message, headers={"Connection": "close"})
+    if isinstance(request.body, Problem):
+        raise request.body
     return decode_body(request.header("content-type"), request.body)

@@ -18,6 +18,7 @@ from svc.errors import LocalError
 from svc.sandbox.doorman import Doorman
 from svc.sandbox.launch_options import LaunchOptions
 from svc.sandbox.listening import LOOPBACK, listen_on
+from svc.sandbox.protocol import PatientProtocol
 from svc.sandbox.records import RunRecord, holding
 
 MakeApp = Callable[[LaunchOptions], Any]
@@ -61,7 +62,7 @@ def _serve(
 def _config(app: "_Noticing", options: LaunchOptions) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http="h11",
+        http=PatientProtocol,
         ws="none",
         loop="asyncio",
         lifespan="on",

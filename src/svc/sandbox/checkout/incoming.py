@@ -6,8 +6,9 @@ from starlette.requests import Request
 
 from svc.sandbox.bodies import FORM_TYPE, decode_form
 from svc.sandbox.problems import Problem
+from svc.sandbox.reading import Limit, read_body
 
-_BODY_MAX: Final = 16 * 1024  # bytes
+_LIMIT: Final = Limit(16 * 1024)
 
 
 async def form_of(request: Request) -> dict[str, str]:
@@ -20,7 +21,7 @@ async def form_of(request: Request) -> dict[str, str]:
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media != FORM_TYPE:
         raise Problem(415, "unsupported_media_type", f"Forms are sent as {FORM_TYPE}.")
-    tree = decode_form(await _body(request))
+    tree = decode_form(await read_body(request.receive, _LIMIT))
     return {name: text for name, text in tree.items() if isinstance(text, str)}
 
 
@@ -39,12 +40,3 @@ def check_origin(request: Request) -> None:
     proven = site == "same-origin" and origin == "null"
     if site not in (None, "same-origin") or not (proven or origin == own):
         raise Problem(403, "origin_not_allowed", "Only the checkout's own pages may send this.")
-
-
-async def _body(request: Request) -> bytes:
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _BODY_MAX:
-            raise Problem(413, "body_too_large", f"A form has at most {_BODY_MAX} bytes.")
-    return body

@@ -5,7 +5,6 @@ from typing import Final
 from urllib.parse import parse_qs
 
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
@@ -16,6 +15,7 @@ from svc.sandbox.checkout.page import answer, plain_page
 from svc.sandbox.checkout.routes import routes
 from svc.sandbox.engine import Engine
 from svc.sandbox.problems import Problem
+from svc.sandbox.reading import CallerGoneError
 
 _log: Final = logging.getLogger(__name__)
 _NOT_FOUND: Final = 404
@@ -33,7 +33,7 @@ class Pages:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._router(scope, receive, send)
-        except ClientDisconnect:
+        except CallerGoneError:
             return
         except Problem as problem:
             await _refusal(scope, problem)(scope, receive, send)

@@ -36,6 +36,8 @@ endpoint_unknown | chose | 404, no such path.
 method_not_allowed | chose | 405, with Allow.
 @ api/test_api_encodings.py::test_body_over_one_mebibyte_is_413
 request_too_large | chose | 413, a body over 1 MiB.
+@ process/test_patience.py::test_body_that_stalls_is_refused
+request_timeout | chose | 408, a body or head that does not come in 10 seconds.
 @ api/test_api_encodings.py::test_content_types
 unsupported_media_type | chose | 415, neither JSON nor a form.
 @ api/test_api_auth.py::test_unknown_version_is_400

@@ -22,6 +22,7 @@ BY_STATUS: Final[Mapping[int, tuple[str, tuple[str, ...]]]] = {
     404: (INVALID_REQUEST, ("resource_missing", "endpoint_unknown")),
     405: (INVALID_REQUEST, ("method_not_allowed",)),
     409: (IDEMPOTENCY, ("idempotency_key_in_use",)),
+    408: (INVALID_REQUEST, ("request_timeout",)),
     413: (INVALID_REQUEST, ("request_too_large",)),
     415: (INVALID_REQUEST, ("unsupported_media_type",)),
     429: ("rate_limit_error", ("rate_limit",)),

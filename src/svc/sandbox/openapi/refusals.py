@@ -27,6 +27,7 @@ _MEANINGS: Final = {
     403: "The key may not do this.",
     404: "There is no such object in this mode, or no such endpoint.",
     405: "The path does not take this method.",
+    408: "The body was not there in time.",
     409: "A request with this idempotency key is running; try again.",
     413: "The body has more than 1 MiB.",
     415: "The body is neither JSON nor a form.",
@@ -36,7 +37,7 @@ _MEANINGS: Final = {
     503: "The service is not available now.",
     504: "Something inside took too long.",
 }
-_POST_ONLY: Final = (409, 413, 415)
+_POST_ONLY: Final = (408, 409, 413, 415)
 
 
 def responses() -> dict[str, Any]:
