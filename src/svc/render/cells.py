@@ -1,6 +1,7 @@
 """From a value to what people read: money, times, states, addresses (cli.md, section 2)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from svc.money import format_amount
@@ -13,6 +14,7 @@ from svc.render.view import MEANINGS, Field, Kind
 
 _ADDRESS: Final = ("name", "line1", "line2", "postal_code", "city", "state", "country")
 _CARD: Final = ("brand", "last4")
+_SOON_SECONDS: Final = 3 * 86_400
 NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
 
 
@@ -51,6 +53,8 @@ def _formed(value: object, field: Field, record: Record, screen: Screen) -> Cell
         return _money(value, field, record)
     if field.kind == "time":
         return _time(value, screen)
+    if field.kind == "deadline":
+        return _deadline(value, screen)
     if field.kind == "duty_rate":
         return _duty_rate(value, record)
     form = _FORMS.get(field.kind)
@@ -78,6 +82,22 @@ def _time(value: object, screen: Screen) -> Cell | None:
         brief=times.brief(moment, utc=screen.utc, zone=screen.zone, now=now),
         hint=times.distance(moment, now),
         whole=True,
+    )
+
+
+def _deadline(value: object, screen: Screen) -> Cell | None:
+    """A time until which something can be done: what is left is said in every form."""
+    found = _time(value, screen)
+    moment = times.parse(value) if isinstance(value, str) else None
+    if found is None or moment is None:
+        return None
+    left = moment.timestamp() - screen.now()
+    return replace(
+        found,
+        style="attention" if 0 < left <= _SOON_SECONDS else "",
+        listed=f"{found.listed}, {found.hint}",
+        brief=f"{' '.join(found.brief.split(' ')[:2])}, {found.hint}",
+        urgent=True,
     )
 
 

@@ -32,7 +32,9 @@ def labelled(rows: Sequence[Labelled], width: int) -> list[Line]:
 def _shortest(row: Labelled, beside: int, width: int) -> Labelled:
     """Takes the longest form of a time that fits beside its label, or else under it."""
     label, item = row
-    forms = [form for form in (item.text, item.listed, item.brief) if form]
+    forms = item.forms()
+    if item.urgent and beside + cells(item.text) + _GAP + cells(item.hint) > width:
+        forms, item = forms[1:], replace(item, hint="")  # they say the hint themselves
     for room in (width - beside, width - _GAP):
         for form in forms:
             if cells(form) <= room:

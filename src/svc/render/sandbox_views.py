@@ -57,14 +57,14 @@ KEY: Final = View(
         Field("id", "ID", "id"),
         Field("type", "Type"),
         Field("key", "Key"),
-        Field("expires_at", "Ends", "time", rank=1),
+        Field("expires_at", "Ends", "deadline", rank=1),
         _CREATED,
     ),
     fields=(
         Field("type", "Type"),
         Field("key", "Key"),
         Field("secret", "Secret", "id"),
-        Field("expires_at", "Ends", "time"),
+        Field("expires_at", "Ends", "deadline"),
         _CREATED,
     ),
 )

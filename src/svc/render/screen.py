@@ -31,7 +31,9 @@ class Cell:
     """One value as it reads.
 
     `listed` and `brief` are its shorter forms for tables. `hint` is said after it where there is
-    room. A `whole` cell is never cut or wrapped (promise R63). `money` lines up by its figures.
+    room; the hint of an `urgent` cell is worth more than the exact form of the value: its shorter
+    forms hold it. A `whole` cell is never cut or wrapped (promise R63). `money` lines up by its
+    figures.
     """
 
     text: str
@@ -42,6 +44,12 @@ class Cell:
     whole: bool = False
     right: bool = False
     money: bool = False
+    urgent: bool = False
+
+    def forms(self) -> list[str]:
+        """The value as it can be written, longest first."""
+        last = self.hint if self.urgent else ""
+        return [form for form in (self.text, self.listed, self.brief, last) if form]
 
 
 def indented(lines: list[Line], by: int) -> list[Line]:

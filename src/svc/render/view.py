@@ -10,6 +10,7 @@ Kind = Literal[
     "duty_rate",
     "money",
     "time",
+    "deadline",
     "status",
     "guarantee",
     "flag",
