@@ -37,7 +37,8 @@ class Intake:
             signature.verify(request.body, values, self._secrets, int(now))
         except SignatureError as error:
             message = diagnose(error, request.body, values, self._secrets)
-            return Rejected(now, error.reason, message, len(request.body))
+            headers = request.head.headers
+            return Rejected(now, error.reason, message, len(request.body), headers)
         return Delivery(
             request.body, passed_on(request.head.headers), now, read_facts(request.body)
         )

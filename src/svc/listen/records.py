@@ -9,7 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """Deliveries are accepted from now on. `events` is empty when the endpoint is not ours."""
+    """Deliveries are accepted from now on. `events` is empty when the endpoint is not ours.
+
+    `inspector` is the address of the page that shows them, if there is one.
+    """
 
     time: float
     url: str
@@ -17,6 +20,7 @@ class Ready:
     events: tuple[str, ...]
     mode: str
     endpoint: str | None
+    inspector: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -27,6 +31,7 @@ class Ready:
             "events": list(self.events),
             "mode": self.mode,
             "endpoint": self.endpoint,
+            "inspector": self.inspector,
         }
 
 
@@ -72,13 +77,15 @@ class EventReceived:
 class Rejected:
     """A delivery that was not accepted: why, in the verifier's word and in a sentence.
 
-    Never carries the payload (promise R49). `size` is in bytes.
+    Never carries the payload (promise R49). `size` is in bytes. `headers` are those that came,
+    for the inspector alone.
     """
 
     time: float
     reason: str
     message: str
     size: int
+    headers: tuple[tuple[bytes, bytes], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -49,6 +49,7 @@ class Plan:
     routes: Routes
     events: tuple[str, ...] = ()
     endpoint: str | None = None
+    inspector: str | None = None
     hosts: tuple[str, ...] = ()
     ack: Literal["received", "forwarded"] = "received"
     manner: Manner = field(default_factory=Manner)
@@ -133,7 +134,15 @@ class Relay:
     def _ready(self) -> Ready:
         plan = self._plan
         targets = tuple(str(target) for target in plan.routes.targets)
-        return Ready(self._clock.now(), plan.url, targets, plan.events, plan.mode, plan.endpoint)
+        return Ready(
+            self._clock.now(),
+            plan.url,
+            targets,
+            plan.events,
+            plan.mode,
+            plan.endpoint,
+            plan.inspector,
+        )
 
     async def _wait(self) -> None:
         with suppress(TimeoutError):
@@ -254,7 +263,7 @@ class Relay:
         sizes = head.values(b"content-length")
         size = int(sizes[0]) if sizes else self._plan.limits.body_bytes
         message = f"The body is over {self._plan.limits.body_bytes} bytes."
-        self._reject(Rejected(self._clock.now(), "body_too_large", message, size))
+        self._reject(Rejected(self._clock.now(), "body_too_large", message, size, head.headers))
 
     def _look_for_end(self) -> None:
         if self._progress.reached and not self._beside:
