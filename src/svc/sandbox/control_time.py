@@ -43,6 +43,7 @@ def shown_clock(engine: Engine) -> Doc:
         "mode": engine.clock.mode,
         "now": text(moment(engine.clock.now())),
         "next_job_at": None if due is None else text(moment(due)),
+        "broken_jobs": engine.broken_jobs,
     }
 
 
@@ -77,7 +78,6 @@ async def advance(call: Call) -> Doc:
         "jobs": counts.jobs,
         "events": counts.events,
         "deliveries": counts.deliveries,
-        "broken_jobs": counts.broken,
     }
 
 

@@ -1,7 +1,6 @@
 """Webhook attempts under way: a lane for each endpoint, a few at a time in each."""
 
 import asyncio
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -11,6 +10,7 @@ from svc.sandbox.clock import VirtualClock
 from svc.sandbox.delivery import Reply, Sender
 from svc.sandbox.groups import GroupCommit
 from svc.sandbox.jobs import Job
+from svc.sandbox.parking import Parking
 from svc.sandbox.spoiling import with_bad_signature
 from svc.sandbox.store import Store
 from svc.sandbox.times import SECOND, micros
@@ -20,21 +20,19 @@ from svc.sandbox.world import World
 LANE_WIDTH = 8  # attempts at one endpoint at a time; a slow one holds up nobody else
 _LATE = SECOND  # an attempt that is later than this counts from when it was really made
 
-_log = logging.getLogger(__name__)
-
 
 @dataclass(slots=True)
 class Lane:
-    """One endpoint's jobs: those under way, and those that broke and wait for the next start."""
+    """One endpoint's jobs: those under way, and those that broke."""
 
     flying: dict[int, asyncio.Task[None]] = field(default_factory=dict)
-    broken: set[int] = field(default_factory=set)
+    parking: Parking = field(default_factory=Parking)
     closing: bool = False  # the endpoint is being disabled: nothing passes that moment
     blocked: bool = False  # more is due than may fly at present
 
-    @property
-    def busy(self) -> list[int]:
-        return [*self.flying, *self.broken]
+    def busy(self, now: int) -> list[int]:
+        """The jobs that are not to be started now."""
+        return [*self.flying, *self.parking.held(now)]
 
 
 class Courier:
@@ -71,17 +69,33 @@ class Courier:
         """True while a fault rule holds attempts back until there are more."""
         return self._faults.holding.held > 0
 
+    @property
+    def broken(self) -> int:
+        """How many jobs broke and wait to be tried again."""
+        return sum(len(lane.parking) for lane in self._lanes.values())
+
+    def retry(self) -> None:
+        """Has broken jobs tried again at the next occasion."""
+        for lane in self._lanes.values():
+            lane.parking.clear()
+
+    def next_retry(self) -> int | None:
+        """When the first broken job is tried again (microseconds)."""
+        now = self._clock.now()
+        moments = [lane.parking.next(now) for lane in self._lanes.values()]
+        return min((moment for moment in moments if moment is not None), default=None)
+
     def let_go(self) -> None:
         """Has what is held back go: nothing more comes that it could wait for."""
         self._faults.holding.release()
 
     def next_due(self, *, free: bool = False) -> int | None:
         """The moment of the next job (microseconds); `free` leaves blocked lanes out."""
-        moments = []
+        moments, now = [], self._clock.now()
         for name in self._names():
             lane = self._lanes.setdefault(name, Lane())
             if not (free and lane.blocked):
-                moments.append(jobs.next_due(self._store, name, lane.busy))
+                moments.append(jobs.next_due(self._store, name, lane.busy(now)))
         return min((due for due in moments if due is not None), default=None)
 
     def launch(self, until: int) -> None:
@@ -124,7 +138,7 @@ class Courier:
         if lane.closing:
             return
         room = LANE_WIDTH + self._faults.holding.held - len(lane.flying)
-        waiting = jobs.due(self._store, name, until, LANE_WIDTH + 1, lane.busy)
+        waiting = jobs.due(self._store, name, until, LANE_WIDTH + 1, lane.busy(self._clock.now()))
         for job in waiting[: max(room, 0)]:
             lane.closing = job.name == jobs.DISABLE
             if lane.closing and lane.flying:
@@ -146,10 +160,9 @@ class Courier:
             else:
                 await self._attempt(job, at_once=at_once)
         except Exception:  # noqa: BLE001  one broken attempt must not stop the others
-            _log.exception(
-                "the job %s of %s broke; it waits for the next start", job.name, job.lane
-            )
-            lane.broken.add(job.seq)
+            lane.parking.park(job, self._clock.now())
+        else:
+            lane.parking.done(job)
         finally:
             lane.flying.pop(job.seq, None)
             lane.closing = lane.closing and job.name != jobs.DISABLE

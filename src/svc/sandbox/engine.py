@@ -142,6 +142,11 @@ class Engine:
         """When the next job is due (microseconds), or None."""
         return self._runner.next_due()
 
+    @property
+    def broken_jobs(self) -> int:
+        """How many jobs broke and wait to be tried again; the log says why."""
+        return self._runner.broken
+
     async def advance(
         self, *, to: int | None = None, until: Literal["next", "idle"] | None = None
     ) -> Counts:

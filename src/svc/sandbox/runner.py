@@ -13,6 +13,7 @@ from svc.sandbox.clock import VirtualClock
 from svc.sandbox.courier import Courier
 from svc.sandbox.groups import GroupCommit
 from svc.sandbox.jobs import Job
+from svc.sandbox.parking import Parking
 from svc.sandbox.store import Store
 from svc.sandbox.times import SECOND, micros
 from svc.sandbox.world import World
@@ -32,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What an advance did: handlers run, events created, webhook attempts made, jobs broken."""
+    """What an advance did: handlers run, events created, webhook attempts made, jobs that broke."""
 
     jobs: int = 0
     events: int = 0
@@ -51,7 +52,7 @@ class Runner:
     """Runs ordinary jobs one after the other in the order of their due moments.
 
     Webhook attempts go to the courier. A job leaves its row only together with its effects; one
-    whose handler broke is set aside until the next start.
+    whose handler broke is parked, and the others go on.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class Runner:
         self._holds_webhooks = holds_webhooks
         self._pause = pause
         self._woken = asyncio.Event()
-        self._broken: set[int] = set()
+        self._parking = Parking()
         self._background: asyncio.Task[None] | None = None
         self._done = Counts()
         self.lock = asyncio.Lock()  # held by whoever runs jobs; holding it keeps others from it
@@ -96,8 +97,13 @@ class Runner:
 
     def forget(self) -> None:
         """Begins anew: the tables were emptied."""
-        self._broken.clear()
+        self._parking.clear()
         self._courier.forget()
+
+    @property
+    def broken(self) -> int:
+        """How many jobs broke and wait to be tried again."""
+        return len(self._parking) + self._courier.broken
 
     def next_due(self) -> int | None:
         """The moment of the next job (microseconds), held ones included; None if there is none."""
@@ -110,6 +116,8 @@ class Runner:
         """
         async with self.lock:
             before = self._counts()
+            self._parking.clear()
+            self._courier.retry()
             await self._drain(self._clock.now())
             last = self._clock.now() + IDLE_SECONDS_MAX * SECOND if to is None else to
             while (due := self.next_due()) is not None and due <= last:
@@ -138,7 +146,7 @@ class Runner:
 
     def _nap(self) -> float | None:
         webhook = None if self._holds_webhooks() else self._courier.next_due(free=True)
-        due = _earlier(self._next_main(), webhook)
+        due = _earlier(_earlier(self._next_main(), webhook), self._next_retry())
         wait = None if due is None else self._clock.seconds_until(due)
         return None if wait is None else min(wait, _NAP_MAX_SECONDS)
 
@@ -170,7 +178,7 @@ class Runner:
 
     def _batch(self, until: int) -> list[Job]:
         """The next jobs that share their due moment: what they add comes after them."""
-        found = jobs.due(self._store, jobs.MAIN, until, _BATCH, self._broken)
+        found = jobs.due(self._store, jobs.MAIN, until, _BATCH, self._held())
         return [job for job in found if job.due == found[0].due]
 
     async def _run(self, job: Job) -> None:
@@ -179,11 +187,9 @@ class Runner:
                 job.mode, lambda world: self._perform(world, job), micros(job.due)
             )
         except Exception:  # noqa: BLE001  one broken handler must not stop time
-            _log.exception(
-                "the job %s of %s broke; it waits for the next start", job.name, job.subject
-            )
-            self._broken.add(job.seq)
+            self._parking.park(job, self._clock.now())
         else:
+            self._parking.done(job)
             done = self._done
             self._done = Counts(done.jobs + 1, done.events + emitted)
 
@@ -193,10 +199,16 @@ class Runner:
         return world.emitted
 
     def _next_main(self) -> int | None:
-        return jobs.next_due(self._store, jobs.MAIN, self._broken)
+        return jobs.next_due(self._store, jobs.MAIN, self._held())
+
+    def _held(self) -> list[int]:
+        return self._parking.held(self._clock.now())
+
+    def _next_retry(self) -> int | None:
+        return _earlier(self._parking.next(self._clock.now()), self._courier.next_retry())
 
     def _counts(self) -> Counts:
-        return Counts(self._done.jobs, self._done.events, self._courier.made, len(self._broken))
+        return Counts(self._done.jobs, self._done.events, self._courier.made, self.broken)
 
     def _exhausted(self, before: Counts) -> bool:
         done = _difference(self._counts(), before)
@@ -212,5 +224,5 @@ def _difference(after: Counts, before: Counts) -> Counts:
         after.jobs - before.jobs,
         after.events - before.events,
         after.deliveries - before.deliveries,
-        after.broken - before.broken,
+        after.broken,
     )

@@ -316,7 +316,57 @@ def test_jobs_missed_while_down_run_at_the_start_in_order(lab: "Lab", diary: Dia
     assert [entry[:2] for entry in diary.entries] == [("09:00:10", "a"), ("09:00:20", "b")]
 
 
-def test_job_whose_handler_breaks_is_kept_for_the_next_start(
+def test_job_whose_handler_breaks_is_tried_again_by_an_advance(
+    lab: "Lab", diary: Diary, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It sees its own due moment then, too, and is counted until it went through."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            await engine.run("test", lambda world: world.schedule(5, "breaks", "x"))
+            assert (await engine.advance(until="idle")).broken == 1
+            assert (engine.broken_jobs, engine.next_due()) == (1, None)
+            assert (await engine.advance(to=engine.clock.now())).broken == 1
+            lab.handlers["breaks"] = diary.note
+            counts = await engine.advance(to=engine.clock.now())
+            assert (counts.jobs, counts.broken, engine.broken_jobs) == (1, 0, 0)
+
+    with caplog.at_level(logging.ERROR, logger="svc.sandbox.parking"):
+        lab.play(story)
+    assert [entry[:2] for entry in diary.entries] == [("09:00:05", "x")]
+    assert "the job breaks of x broke" in caplog.text
+
+
+def test_job_whose_handler_breaks_is_tried_again_every_minute(
+    lab: "Lab", diary: Diary, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without anybody's doing; its cause stands in the log once, and what came of it."""
+
+    async def story() -> None:
+        async with lab.running(frozen=False) as engine:
+            await engine.run("test", lambda world: world.schedule(0, "breaks", "x"))
+            await engine.run("test", plan((70, "later")))
+            for seconds in (0, 59, 1):
+                lab.real.advance(seconds)
+                await looked(engine)
+            lab.handlers["breaks"] = diary.note
+            lab.real.advance(61)
+            await looked(engine)
+            assert engine.broken_jobs == 0
+
+    async def looked(engine: Any) -> None:
+        engine.wake()
+        for _ in range(10):
+            await asyncio.sleep(0)
+
+    with caplog.at_level(logging.WARNING, logger="svc.sandbox.parking"):
+        lab.play(story)
+    assert sorted(entry[1] for entry in diary.entries) == ["later", "x"]
+    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
+    assert 60.0 in lab.naps
+
+
+def test_job_whose_handler_breaks_is_kept_over_a_restart(
     lab: "Lab", diary: Diary, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Its effects are taken back, the others run, time goes on; a new start tries it again."""
@@ -334,7 +384,7 @@ def test_job_whose_handler_breaks_is_kept_for_the_next_start(
         async with lab.running() as engine:
             await engine.advance(to=engine.clock.now())
 
-    with caplog.at_level(logging.CRITICAL, logger="svc.sandbox.runner"):
+    with caplog.at_level(logging.CRITICAL, logger="svc.sandbox.parking"):
         lab.play(first)
     lab.play(second)
     assert [entry[1] for entry in diary.entries] == ["a", "b", "x"]

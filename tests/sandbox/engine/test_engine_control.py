@@ -95,7 +95,7 @@ def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: "Lab") 
 
     async def story(api: Api) -> None:
         frozen = {"object": "clock", "mode": "frozen", "now": "2026-10-01T09:00:00Z"}
-        assert await api.get("/clock") == {**frozen, "next_job_at": None}
+        assert await api.get("/clock") == {**frozen, "next_job_at": None, "broken_jobs": 0}
         for seconds in (100, 200, 300):
             await api.engine.run("test", lambda world, s=seconds: world.schedule(s, "note", "x"))  # type: ignore[misc]
         assert (await api.get("/clock"))["next_job_at"] == "2026-10-01T09:01:40Z"
@@ -104,10 +104,10 @@ def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: "Lab") 
             "mode": "frozen",
             "now": "2026-10-01T09:00:50Z",
             "next_job_at": "2026-10-01T09:01:40Z",
+            "broken_jobs": 0,
             "jobs": 0,
             "events": 0,
             "deliveries": 0,
-            "broken_jobs": 0,
         }
         advanced = await api.post("/clock/advance", until="next")
         assert (advanced["now"], advanced["jobs"]) == ("2026-10-01T09:01:40Z", 1)
