@@ -1,7 +1,6 @@
 """`svc events listen`, `inbox`, `replay` and `verify`, as processes against a real sandbox."""
 
 import base64
-import io
 import json
 import os
 import signal
@@ -9,104 +8,16 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.client import HTTPConnection
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from listen.listening import NOW, OK, SECRET, Received, Target, event, status_line, talk
+from listen.processes import Pay, inside, listen
 from running import Result, Sandbox, Svc
-from svc.cli.main import run
-from svc.cli.session import Session
-from svc.cli.streams import Streams
 from svc.signature import header_value, verify
-
-ORDER = {
-    "amount": 12900,
-    "currency": "EUR",
-    "shipping": {"country": "DE", "postal_code": "10115"},
-    "items": [{"name": "Linen jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
-}
-
-
-class Running:
-    """A listener process and the records that it has printed so far."""
-
-    def __init__(self, process: "subprocess.Popen[str]", log: Path) -> None:
-        self.process = process
-        self._log = log
-
-    @property
-    def records(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.text.splitlines() if line.endswith("}")]
-
-    @property
-    def text(self) -> str:
-        return self._log.read_text(encoding="utf-8")
-
-    def wait(self, kind: str, count: int = 1) -> list[dict[str, Any]]:
-        """Gives the records of one kind, once there are so many."""
-        end = time.monotonic() + 15
-        while True:
-            found = [one for one in self.records if one["record"] == kind]
-            if len(found) >= count:
-                return found
-            assert time.monotonic() < end, (kind, self.text[-2000:])
-            assert self.process.poll() is None or len(found) >= count, self.text[-2000:]
-            time.sleep(0.01)
-
-    def end(self, number: int = signal.SIGINT) -> int:
-        self.process.send_signal(number)
-        return self.process.wait(10)
-
-
-@contextmanager
-def listen(
-    folder: Path, *argv: str, env: dict[str, str] | None = None, ready: bool = True
-) -> Iterator[Running]:
-    """Runs `svc events listen -o ndjson` until the block ends."""
-    log = folder / f"listen-{time.monotonic_ns()}.ndjson"
-    with log.open("wb") as out, (log.with_suffix(".err")).open("wb") as err:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "svc", "events", "listen", "-o", "ndjson", *argv],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            text=True,
-            env={**os.environ, **(env or {})},
-        )
-    running = Running(process, log)
-    try:
-        if ready:
-            running.wait("ready")
-        yield running
-    finally:
-        process.kill()
-        process.wait()
-
-
-Pay = Callable[[], str]
-
-
-@pytest.fixture
-def pay(sandbox: Sandbox) -> Pay:
-    """Has an order paid, which sends payment.captured and order.paid; gives the order's id."""
-
-    def paid() -> str:
-        connection = HTTPConnection("127.0.0.1", sandbox.port, timeout=10)
-        headers = {"Authorization": "Bearer sk_test_sandbox", "Content-Type": "application/json"}
-        connection.request("POST", "/v1/orders", json.dumps(ORDER), headers)
-        order = json.loads(connection.getresponse().read())
-        connection.close()
-        card = {"number": "4242424242424242", "exp_month": 12, "exp_year": 2034, "cvc": "123"}
-        body = {"client_secret": order["client_secret"], "method": "card", "card": card}
-        sandbox.control("POST", "/checkout/pay", body, key="pk_test_sandbox")
-        return str(order["id"])
-
-    return paid
 
 
 def test_listen_receives_verifies_and_forwards(pay: Pay, tmp_path: Path) -> None:
@@ -262,35 +173,6 @@ def test_closed_stdout_ends_it(pay: Pay) -> None:
     process.stderr.close()
 
 
-def test_exec_runs_beside_and_gets_the_secret(sandbox: Sandbox, svc: Svc, tmp_path: Path) -> None:
-    """`--exec`: runs once ready, knows the signing secret and not the API key, and ends it all."""
-    code = "import os; print(os.environ['SVC_WEBHOOK_SECRET'], os.environ.get('SVC_API_KEY')); raise SystemExit(int(os.environ['CODE']))"
-    script = tmp_path / "child.py"
-    script.write_text(code)
-    for exit_code in ("0", "5"):
-        result = svc(
-            "events",
-            "listen",
-            "-o",
-            "ndjson",
-            "--exec",
-            f"{sys.executable} {script}",
-            env={"CODE": exit_code},
-        )
-        assert result.code == int(exit_code)
-        secret, key = result.err.splitlines()[-1].split()
-        assert secret.startswith("whsec_")
-        assert key == "None"
-        assert [json.loads(line)["record"] for line in result.out.splitlines()] == [
-            "ready",
-            "summary",
-        ]
-        assert secret not in result.out
-    result = svc("events", "listen", "-o", "ndjson", "--exec", "/nowhere/at-all")
-    assert result.code == 10
-    assert "cannot be run" in result.error["message"]
-
-
 def test_print_secret_prints_only_that(sandbox: Sandbox, svc: Svc, tmp_path: Path) -> None:
     """`--print-secret`: the secret that signs the listener's deliveries, also while it runs."""
     first = svc("events", "listen", "--print-secret").out
@@ -335,21 +217,10 @@ USAGE = [
     (["--print", "all"], "summary, payload, none"),
     (["--header", "nonsense"], "Name: value"),
     (["--max-body", "2MiB"], "1MiB"),
-    (["--exec", "'"], "--exec"),
     (["-o", "csv"], "ndjson"),
     (["--query", "x"], "jq"),
     (["--port", "0"], "--port"),
 ]
-
-
-def inside(*argv: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Result:
-    """Runs a command line in this process: for what needs no process of its own."""
-    streams = Streams(io.TextIOWrapper(io.BytesIO(stdin)), io.StringIO(), io.StringIO())
-    with Session(argv, {**os.environ, **(env or {})}, streams) as session:
-        code = run(session)
-    assert isinstance(streams.stdout, io.StringIO)
-    assert isinstance(streams.stderr, io.StringIO)
-    return Result(code, streams.stdout.getvalue(), streams.stderr.getvalue())
 
 
 @pytest.mark.parametrize(("argv", "words"), USAGE, ids=lambda value: str(value)[:30])

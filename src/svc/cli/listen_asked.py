@@ -71,7 +71,7 @@ class Asked:
     until: Until | None
     timeout: float | None
     ready_file: Path | None
-    command: tuple[str, ...]
+    command: str | None
     strict: bool
     again: str
 
@@ -153,13 +153,7 @@ def _size(text: str) -> int:
     return size
 
 
-def _command(text: str | None) -> tuple[str, ...]:
-    if text is None:
-        return ()
-    try:
-        words = tuple(shlex.split(text))
-    except ValueError as error:
-        raise UsageError(f"--exec cannot be read: {error}.", param="--exec") from None
-    if not words:
-        raise UsageError("--exec is empty.", param="--exec")
-    return words
+def _command(text: str | None) -> str | None:
+    if text is not None and not text.strip():
+        raise UsageError("--exec is empty.", param="--exec", hint="Give a command for the shell")
+    return text

@@ -4,31 +4,30 @@ import asyncio
 import signal
 import socket
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+from svc.cli.listen_exec import Companion
 from svc.cli.listen_screen import Screen
 from svc.cli.session import Session
-from svc.cli.webhook_secret import VARIABLE
-from svc.errors import LocalError
-from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.listen.inbox import Inbox
 from svc.listen.records import Ready, Record, Summary
 from svc.listen.relay import Plan, Relay
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_SECONDS_TO_END: Final = 2.0
-_NOT_STARTED: Final = 127
+_AWAITED_SECONDS: Final = 10.0  # in which the service delivers what a command has set off
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How listening ended: its summary, the signal that ended it, the exit code of `--exec`."""
+    """How listening ended: its summary, the signal that ended it, the exit code of `--exec`.
+
+    `exec_code` is None where there was no command, or where it ran longer than we did.
+    """
 
     summary: Summary
     signal: int | None
-    child_code: int | None
+    exec_code: int | None
 
 
 def run_loop(
@@ -36,7 +35,7 @@ def run_loop(
     inbox: Inbox,
     bound: socket.socket,
     session: Session,
-    command: tuple[str, ...],
+    command: str | None,
     screen: Screen,
 ) -> Ended:
     """Serves until the relay ends.
@@ -44,7 +43,8 @@ def run_loop(
     Raises:
         LocalError, OSError: what ended it too early, such as a closed stdout.
     """
-    return asyncio.run(_Loop(plan, inbox, session, command, screen).run(bound))
+    beside = Companion(command, session.env, plan.secrets[0]) if command else None
+    return asyncio.run(_Loop(plan, inbox, session, beside, screen).run(bound))
 
 
 class _Loop:
@@ -53,7 +53,7 @@ class _Loop:
         plan: Plan,
         inbox: Inbox,
         session: Session,
-        command: tuple[str, ...],
+        command: Companion | None,
         screen: Screen,
     ) -> None:
         self._plan = plan
@@ -63,7 +63,6 @@ class _Loop:
         self._screen = screen
         self._trouble: BaseException | None = None
         self._signal: int | None = None
-        self._child: asyncio.Task[int] | None = None
         self._relay: Relay | None = None
 
     async def run(self, bound: socket.socket) -> Ended:
@@ -75,10 +74,11 @@ class _Loop:
         try:
             summary = await self._relay.run(bound)
         finally:
-            code = await self._end_child()
+            if self._command is not None:
+                await self._command.close()
         if self._trouble is not None:
             raise self._trouble
-        return Ended(summary, self._signal, code)
+        return Ended(summary, self._signal, self._command.code if self._command else None)
 
     def _tell(self, record: Record) -> None:
         """Shows a record; when nobody reads any more, that ends the listener."""
@@ -88,8 +88,19 @@ class _Loop:
             self._screen.show(record)
         except OSError as error:
             self._fail(error)
-        if isinstance(record, Ready) and self._command:
-            self._child = asyncio.get_running_loop().create_task(self._run_child())
+        if isinstance(record, Ready) and self._command is not None:
+            self._command.start(self._command_ended)
+
+    def _command_ended(self) -> None:
+        """Ends the listener, at once if the command failed, else when it has what it waits for."""
+        if self._relay is None or self._command is None:
+            return
+        if self._command.code != 0:
+            self._end()
+            return
+        self._relay.finish()
+        if self._plan.timeout is None:
+            asyncio.get_running_loop().call_later(_AWAITED_SECONDS, self._end)
 
     def _stop(self, number: int) -> None:
         """Ends the listener; a second signal ends the process at once (promise R78)."""
@@ -98,6 +109,8 @@ class _Loop:
             loop.remove_signal_handler(each)
             signal.signal(each, signal.SIG_DFL)
         self._signal = number
+        if self._command is not None:
+            self._command.terminate(number)
         self._end()
 
     def _end(self) -> None:
@@ -118,42 +131,3 @@ class _Loop:
             self._fail(error)
         else:
             loop.default_exception_handler(dict(context))
-
-    async def _run_child(self) -> int:
-        """Runs the command of `--exec`; its output goes to stderr, for stdout holds our records."""
-        env = {name: value for name, value in self._session.env.items() if name != KEY_VARIABLE}
-        env[VARIABLE] = self._plan.secrets[0]
-        try:
-            child = await asyncio.create_subprocess_exec(
-                *self._command, env=env, stdin=asyncio.subprocess.DEVNULL, stdout=2
-            )
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            self._fail(LocalError(f"{self._command[0]} cannot be run: {reason}."))
-            return _NOT_STARTED
-        try:
-            code = await child.wait()
-        except asyncio.CancelledError:
-            await _terminate(child)
-            raise
-        self._end()
-        return code if code >= 0 else 128 - code
-
-    async def _end_child(self) -> int | None:
-        if self._child is None:
-            return None
-        self._child.cancel()
-        with suppress(asyncio.CancelledError):
-            return await self._child
-        return None
-
-
-async def _terminate(child: asyncio.subprocess.Process) -> None:
-    with suppress(ProcessLookupError):
-        child.terminate()
-        try:
-            async with asyncio.timeout(_SECONDS_TO_END):
-                await child.wait()
-        except TimeoutError:
-            child.kill()
-            await child.wait()

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import typer
-
 from svc.cli.listen_asked import Asked
 from svc.cli.listen_endpoint import Endpoint, Endpoints, is_sandbox
 from svc.cli.listen_loop import Ended, run_loop
@@ -139,6 +137,7 @@ def _plan(session: Session, asked: Asked, place: _Place) -> Plan:
         headers=asked.headers,
         limits=asked.limits,
         until=asked.until,
+        beside=asked.command is not None,
         timeout=asked.timeout,
         ready_file=asked.ready_file,
     )
@@ -150,8 +149,8 @@ def _conclude(asked: Asked, ended: Ended) -> None:
         _check_strictly(ended.summary)
     if ended.signal is not None:
         raise Stopped(ended.signal)
-    if ended.child_code:
-        raise typer.Exit(ended.child_code)
+    if asked.command is not None and ended.exec_code != 0:
+        _tell_of_command(asked, ended.exec_code)
     if ended.summary.until_reached is False and asked.until is not None:
         what, count = asked.until.glob, asked.until.count
         raise CheckFailed(
@@ -159,6 +158,18 @@ def _conclude(asked: Asked, ended: Ended) -> None:
             code="until_not_reached",
             param="--until",
         )
+
+
+def _tell_of_command(asked: Asked, code: int | None) -> None:
+    if code is None:
+        raise CheckFailed(
+            f"The command of --exec was still running after {asked.timeout or 0:g} s.",
+            code="exec_timeout",
+            param="--exec",
+        )
+    raise CheckFailed(
+        f"The command of --exec ended with exit code {code}.", code="exec_failed", param="--exec"
+    )
 
 
 def _check_strictly(summary: Summary) -> None:

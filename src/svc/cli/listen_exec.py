@@ -1,0 +1,88 @@
+"""The command of `--exec`: run by the shell beside a listener, and ended with it."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Final
+
+from svc.cli.webhook_secret import VARIABLE
+from svc.errors import LocalError
+from svc.keys.resolve import VARIABLE as KEY_VARIABLE
+
+_SECONDS_TO_END: Final = 0.8  # promise R78: we stop in under a second
+_STDERR: Final = 2  # stdout holds our records
+
+
+class Companion:
+    """One command line for the shell, in a session of its own.
+
+    So a Ctrl-C reaches only the listener, which then ends everything that the command has started
+    and not moved into a session of its own. The signing secret is in its environment and nowhere
+    else; an API key is not (promise R43).
+    """
+
+    def __init__(self, command: str, env: Mapping[str, str], secret: str) -> None:
+        self._command = command
+        self._env = {name: value for name, value in env.items() if name != KEY_VARIABLE}
+        self._env[VARIABLE] = secret
+        self._process: asyncio.subprocess.Process | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._asked_at: float | None = None
+        self._broken: OSError | None = None
+        self.code: int | None = None
+
+    def start(self, ended: Callable[[], None]) -> None:
+        """Starts it inside the running loop; calls `ended` when it has ended by itself."""
+        self._watching = asyncio.get_running_loop().create_task(self._watch(ended))
+
+    def terminate(self, number: int = signal.SIGTERM) -> None:
+        """Asks it to end, if it runs, with the signal that ended us."""
+        if self._process is not None and self.code is None and self._asked_at is None:
+            self._asked_at = asyncio.get_running_loop().time()
+            self._kill(number)
+
+    async def close(self) -> None:
+        """Ends it, by force after 0.8 s.
+
+        Raises:
+            LocalError: there was no shell to run it.
+        """
+        if self._watching is None:
+            return
+        self.terminate()
+        started = self._asked_at or asyncio.get_running_loop().time()
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(started + _SECONDS_TO_END):
+                await asyncio.shield(self._watching)
+        self._kill(signal.SIGKILL)
+        await self._watching
+        if self._broken is not None:
+            why = (self._broken.strerror or str(self._broken)).lower()
+            raise LocalError(f"--exec: the shell cannot be run: {why}.")
+
+    async def _watch(self, ended: Callable[[], None]) -> None:
+        try:
+            self._process = await asyncio.create_subprocess_shell(
+                self._command,
+                env=self._env,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=_STDERR,
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._broken = error
+            ended()
+            return
+        code = await self._process.wait()
+        if self._asked_at is None:  # else it is our doing how it ended
+            self.code = code if code >= 0 else 128 - code
+            self._kill(signal.SIGTERM)  # what it has left running
+        ended()
+
+    def _kill(self, number: int) -> None:
+        """Signals all of its process group, also what the shell has left running."""
+        if self._process is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, number)
