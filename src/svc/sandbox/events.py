@@ -8,6 +8,8 @@ from svc.spec import ID_PREFIXES, VERSIONS
 
 RETENTION_SECONDS = 30 * 24 * 3600
 _RETENTION = RETENTION_SECONDS * SECOND
+_OLDEST = "SELECT seq, id, created FROM events ORDER BY seq LIMIT 2"
+_OPEN = "SELECT 1 FROM deliveries WHERE event = ? AND status = 'pending' LIMIT 1"
 
 
 def build(
@@ -26,7 +28,12 @@ def build(
 
 
 def insert(store: Store, mode: str, now: int, event: Doc) -> None:
-    """Stores the event with the bytes that every delivery will carry."""
+    """Stores the event with the bytes that every delivery will carry.
+
+    Two events that are no longer shown make room for it, with the log of their deliveries, so that
+    neither table grows for ever. What still has to be delivered stays.
+    """
+    _shed(store, now)
     store.write(
         "INSERT INTO events(id, mode, type, created, body) VALUES(?, ?, ?, ?, ?)",
         event["id"],
@@ -72,6 +79,15 @@ def page(
     sql = f"SELECT body FROM events WHERE {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608
     rows = store.all(sql, *args, limit + 1)
     return [row[0] for row in rows[:limit]], len(rows) > limit
+
+
+def _shed(store: Store, now: int) -> None:
+    for seq, identity, created in store.all(_OLDEST):
+        if now - created < _RETENTION:
+            return
+        if store.one(_OPEN, identity) is None:
+            store.write("DELETE FROM deliveries WHERE event = ?", identity)
+            store.write("DELETE FROM events WHERE seq = ?", seq)
 
 
 def _place(store: Store, mode: str, identity: str) -> int:

@@ -8,6 +8,10 @@ from svc.sandbox.times import SECOND, micros, moment
 from svc.spec import IDEMPOTENCY_RETENTION_SECONDS
 
 _RETENTION = IDEMPOTENCY_RETENTION_SECONDS * SECOND
+_SHED = (
+    "DELETE FROM results WHERE rowid IN"
+    " (SELECT rowid FROM results WHERE first_used <= ? ORDER BY first_used LIMIT 2)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,8 @@ def retrieve(store: Store, mode: str, key: str, now: int) -> StoredResult | None
 
 
 def keep(store: Store, mode: str, key: str, result: StoredResult) -> None:
-    """Stores a result; one whose time is over makes room for it."""
+    """Stores a result; two whose time is over make room for it, so that the table stays bounded."""
+    store.write(_SHED, micros(result.first_used) - _RETENTION)
     store.write(
         "INSERT OR REPLACE INTO results(mode, key, fingerprint, status, body, first_used)"
         " VALUES(?, ?, ?, ?, ?, ?)",

@@ -13,7 +13,7 @@ from svc.sandbox.world import World
 from svc.spec import VERSIONS
 
 if TYPE_CHECKING:
-    from sandbox.engine.conftest import Kit, Lab
+    from sandbox.engine.conftest import Kit, Lab, Receiver
 
 DAY = 86400
 SECOND = 1_000_000
@@ -145,6 +145,48 @@ def test_event_is_kept_for_30_days(lab: "Lab", kit: "Kit") -> None:
             assert await engine.read("live", lambda world: world.get("event", identity)) is None
             await engine.advance(to=end)
             assert await engine.read("test", lambda world: world.get("event", identity)) is None
+
+    lab.play(story)
+
+
+def test_what_is_over_makes_room(lab: "Lab", kit: "Kit", receiver: "Receiver") -> None:
+    """A sandbox that runs for years keeps a day of results and 30 days of events and deliveries."""
+    counted = ("results", "events", "deliveries")
+
+    def use(world: World) -> None:
+        for number in range(3):
+            world.put_result(f"{world.now_text} {number}", "p", 200, b"body", world.now)
+            kit.emit_paid(world)
+
+    def sizes(world: World) -> list[int]:
+        return [world.store.all(f"SELECT COUNT(*) FROM {table}")[0][0] for table in counted]
+
+    async def story() -> None:
+        async with receiver.listening(), lab.running() as engine:
+            await engine.run("test", kit.endpoint(receiver.url))
+            for _ in range(40):
+                await engine.run("test", use)
+                await engine.advance(to=engine.clock.now() + DAY * SECOND)
+            assert await engine.read("test", sizes) == [3, 90, 90]
+
+    lab.play(story)
+
+
+def test_event_that_is_owed_outlives_its_30_days(
+    lab: "Lab", kit: "Kit", receiver: "Receiver"
+) -> None:
+    """Held back for a year, it is delivered all the same when it may go."""
+
+    async def story() -> None:
+        held = {"webhook_delivery": "manual"}
+        async with receiver.listening(), lab.running(frozen=False, settings=held) as engine:
+            await engine.run("test", kit.endpoint(receiver.url))
+            identity = await engine.run("test", kit.emit_paid)
+            lab.real.advance(365 * DAY)
+            for _ in range(3):
+                await engine.run("test", kit.emit_paid)
+            await engine.advance(to=engine.clock.now())
+            assert receiver.arrivals[0].headers["svc-event-id"] == identity
 
     lab.play(story)
 
