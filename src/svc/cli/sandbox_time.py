@@ -8,8 +8,9 @@ from svc.cli.app import verb
 from svc.cli.asking import ask_person
 from svc.cli.duration import seconds_of
 from svc.cli.fields import present
+from svc.cli.sandbox_advancing import clock_shown
 from svc.cli.sandbox_app import app
-from svc.cli.sandbox_call import open_control, show, tell
+from svc.cli.sandbox_call import ask, open_control, show, tell
 from svc.cli.sandbox_options import Fixture, Seed
 from svc.cli.session import Session
 from svc.client import controls
@@ -38,7 +39,10 @@ def advance(
     if sum(given is not None for given in (duration, until, to)) != 1:
         raise UsageError("Give a duration, --until or --to.", hint="svc sandbox advance 3d")
     seconds = None if duration is None else seconds_of(duration, "DURATION")
-    tell(Session.of(ctx), controls.advance(present(seconds=seconds, until=until, to=to)))
+    session = Session.of(ctx)
+    with clock_shown(session):
+        reply = ask(session, controls.advance(present(seconds=seconds, until=until, to=to)))
+    show(session, reply)
 
 
 @verb(app)

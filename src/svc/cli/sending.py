@@ -94,10 +94,12 @@ def send_list(session: Session, make: MakeCall, filters: Mapping[str, str]) -> N
     if not every:
         send_read(session, call)
         return
+    from svc.cli.counting import counting
+
     session.is_long_running()
     out = session.out
-    with session.client() as client:
-        out.stream(_objects(client, call, asked.max))
+    with session.client() as client, counting(session) as count:
+        out.stream(count(_objects(client, call, asked.max)))
 
 
 def show_reply(session: Session, out: "Output", call: Call, reply: "Reply") -> None:

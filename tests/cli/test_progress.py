@@ -1,0 +1,165 @@
+"""What a person sees on stderr while something takes longer than a second."""
+
+import fcntl
+import os
+import struct
+import subprocess
+import sys
+import termios
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from io import StringIO
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from running import Sandbox, Svc
+from svc.cli.live_line import LiveLine, bar
+from svc.clock import ManualClock
+
+ITEM = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"
+
+
+def on_terminal(*argv: str, columns: int = 80, out: Path | None = None) -> tuple[int, str]:
+    """Runs the program with stderr on a terminal; stdout goes to a file."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with (out or Path(os.devnull)).open("wb") as sink:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "svc", *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=theirs,
+        )
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:  # the last one at the other end has gone
+            break
+        if not piece:
+            break
+        seen += piece
+    os.close(ours)
+    return process.wait(), seen.decode()
+
+
+def orders(svc: Svc, count: int) -> None:
+    for _ in range(count):
+        made = svc(
+            *("orders", "create", "--amount", "15708", "--currency", "EUR", "--country", "DE"),
+            *("--postal-code", "10115", "--item", ITEM),
+        )
+        assert made.code == 0, made.err
+
+
+def test_an_export_counts_what_has_come(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """Only on stderr and only for a person; the line is gone at the end."""
+    orders(svc, 3)
+    slow = {"match": {"path": "/v1/orders", "method": "GET"}, "times": 9}
+    sandbox.control("POST", "/faults", {**slow, "effect": {"delay_ms": 600}})
+    command = ("orders", "list", "--all", "--limit", "1", "-o", "ndjson")
+    code, seen = on_terminal(*command, out=tmp_path / "all.ndjson")
+    assert code == 0
+    assert "2 objects" in seen
+    assert seen.endswith("\r")  # cleared
+    assert len((tmp_path / "all.ndjson").read_text().splitlines()) == 3
+
+
+def test_an_export_into_a_log_says_nothing_of_progress(svc: Svc, sandbox: Sandbox) -> None:
+    """Without a terminal stderr stays empty (promise R72)."""
+    orders(svc, 1)
+    result = svc("orders", "list", "--all", "-o", "ndjson")
+    assert (result.code, result.err) == (0, "")
+
+
+class Slow(BaseHTTPRequestHandler):
+    """A target that fails at once the first time, and takes its time from then on."""
+
+    times = 0
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        type(self).times += 1
+        if self.times > 1:
+            time.sleep(1.7)
+        self.send_response(500 if self.times == 1 else 200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *args: object) -> None:
+        """Nothing."""
+
+
+def test_a_long_advance_shows_the_clock(svc: Svc, sandbox: Sandbox) -> None:
+    """A webhook is tried again on the way; meanwhile the sandbox is asked for its time."""
+    with HTTPServer(("127.0.0.1", 0), Slow) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            url = f"http://127.0.0.1:{server.server_port}/"
+            svc.ok("webhook-endpoints", "create", "--url", url, "--events", "order.paid")
+            svc.ok("sandbox", "trigger", "order.paid")
+            code, seen = on_terminal("sandbox", "advance", "2m")
+        finally:
+            server.shutdown()
+            thread.join()
+    assert (code, Slow.times) == (0, 2)
+    assert "The sandbox's clock is at 20" in seen
+    assert seen.endswith("\r")
+
+
+def test_the_line_overwrites_itself_and_stays_on_the_terminal() -> None:
+    """A shorter text leaves nothing of a longer one; no text reaches the last column."""
+    out = StringIO()
+    live = LiveLine(out, ManualClock(), 20)
+    live.show("a" * 30)
+    live.show("bb")
+    live.clear()
+    assert out.getvalue() == f"\r{'a' * 19}\rbb{' ' * 17}\r  \r"
+
+
+def test_the_line_is_due_ten_times_a_second() -> None:
+    """A fast loop does not spend its time on the terminal."""
+    clock = ManualClock()
+    live = LiveLine(StringIO(), clock, 80)
+    due = []
+    for _ in range(30):
+        clock.advance(0.0625)
+        due.append(live.is_due())
+    assert due.count(True) == 15
+    assert not LiveLine(None, clock, 80).is_due()
+
+
+class Gone(StringIO):
+    """A terminal whose window was closed."""
+
+    def write(self, text: str) -> int:
+        raise OSError(5, "Input/output error")
+
+
+def test_a_terminal_that_goes_away_stops_nothing() -> None:
+    """What is under way matters more than who watches."""
+    live = LiveLine(Gone(), ManualClock(), 80)
+    live.show("12 objects")
+    assert not live.is_watched
+    live.show("13 objects")
+
+
+@pytest.mark.parametrize(
+    ("done", "whole", "columns", "drawn"),
+    [
+        (0, 4, 4, "[    ] "),
+        (2, 4, 4, "[##  ] "),
+        (9, 4, 4, "[####] "),
+        (0, 0, 2, "[  ] "),
+        (1, 2, 0, ""),
+    ],
+)
+def test_a_bar_is_never_longer_than_its_room(
+    done: int, whole: int, columns: int, drawn: str
+) -> None:
+    """More than the whole is the whole; a list that is empty is not divided by."""
+    assert bar(done, whole, columns) == drawn
