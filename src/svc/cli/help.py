@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from svc.cli.app import new_app, verb
+from svc.cli.nearest import guess
 from svc.cli.registry import COMMANDS, SHORT_NAMES
 from svc.cli.session import Session
 from svc.cli.topics.index import ASSUMPTIONS, TOPICS, page_of
@@ -36,7 +37,7 @@ def show(
     if words and SHORT_NAMES.get(words[0], words[0]) in COMMANDS and topic not in TOPICS:
         _show_command(session, words)
     elif topic and topic not in TOPICS:
-        message = f"There is no help page {topic}."
+        message = f"There is no help page {topic}.{guess(topic, TOPICS)}"
         raise UsageError(message, hint=f"Pages: {', '.join(TOPICS)}")
     elif _wants_data(session):
         session.out.value(_data(topic))

@@ -6,6 +6,7 @@ import typer
 
 from svc.cli.app import verb
 from svc.cli.body import build_body, file_reader
+from svc.cli.nearest import guess
 from svc.cli.sandbox_app import app
 from svc.cli.sandbox_call import ask, show
 from svc.cli.session import Session
@@ -41,7 +42,7 @@ def trigger(ctx: typer.Context, event_type: EventType, data: Data = None) -> Non
     session = Session.of(ctx)
     if event_type not in EVENT_TYPES:
         raise UsageError(
-            f"There is no event type {event_type!r}.",
+            f"There is no event type {event_type!r}.{guess(event_type, EVENT_TYPES)}",
             param="TYPE",
             hint=f"There are: {', '.join(EVENT_TYPES)}",
         )
