@@ -55,6 +55,10 @@ class Door:
         self._target = path.encode()
         self._hosts = {*_LOOPBACK_NAMES, *(host.lower().encode() for host in hosts)}
 
+    def admit(self, host: str) -> None:
+        """Lets requests to one more name in: a tunnel may come back at another address."""
+        self._hosts.add(host.lower().encode())
+
     def check(self, head: Head) -> None:
         """Lets a head pass.
 

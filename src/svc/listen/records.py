@@ -140,13 +140,24 @@ class Forwarded:
 
 @dataclass(frozen=True, slots=True)
 class TunnelUp:
-    """The public address leads here from now on."""
+    """The public address leads here from now on.
+
+    `endpoint` is the one that the service delivers to, None when it is not ours: another address
+    needs another endpoint.
+    """
 
     time: float
     url: str
+    endpoint: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        return {"record": "tunnel", "time": iso(self.time), "state": "up", "url": self.url}
+        return {
+            "record": "tunnel",
+            "time": iso(self.time),
+            "state": "up",
+            "url": self.url,
+            "endpoint": self.endpoint,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +166,16 @@ class TunnelDown:
 
     time: float
     reason: str
+    url: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        return {"record": "tunnel", "time": iso(self.time), "state": "down", "reason": self.reason}
+        return {
+            "record": "tunnel",
+            "time": iso(self.time),
+            "state": "down",
+            "url": self.url,
+            "reason": self.reason,
+        }
 
 
 @dataclass(frozen=True, slots=True)

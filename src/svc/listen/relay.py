@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -76,6 +76,7 @@ class Relay:
         self._clock = clock
         self._tell = tell
         self._intake = Intake(plan.secrets)
+        self._door = Door(plan.path, plan.hosts)
         self._sequencer = Sequencer()
         self._progress = Progress(plan.until)
         self._flights = Flights()
@@ -99,8 +100,7 @@ class Relay:
             LocalError: the ready file cannot be written.
         """
         started = self._clock.monotonic()
-        door = Door(self._plan.path, self._plan.hosts)
-        receiver = Receiver(Gate(door.check, self._take, self._refused, self._plan.limits))
+        receiver = Receiver(Gate(self._door.check, self._take, self._refused, self._plan.limits))
         await receiver.start(bound)
         chores = asyncio.ensure_future(self._chores())
         try:
@@ -119,6 +119,15 @@ class Relay:
         summary = self._progress.summary(self._clock.now(), self._clock.monotonic() - started)
         self._tell(summary)
         return summary
+
+    def move(self, host: str, secrets: Sequence[str]) -> None:
+        """Takes deliveries to another public name, signed with these secrets, from now on.
+
+        Raises:
+            SignatureError: a secret cannot be one (promise R48).
+        """
+        self._intake = Intake(secrets)
+        self._door.admit(host)
 
     def stop(self) -> None:
         """Ends `run` soon; may be called from a signal handler of the loop."""

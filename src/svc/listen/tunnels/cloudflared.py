@@ -1,0 +1,81 @@
+"""Cloudflare's quick tunnels: no account, a new address at every start."""
+
+import os
+import re
+from typing import Final
+
+from svc.listen.tunnels.provider import Down, Sign, Up
+
+_ADDRESS: Final = re.compile(r"https://(?!api\.)[a-z0-9-]+\.trycloudflare\.com(?![\w./-])")
+_LINE: Final = re.compile(r"\S+Z (?P<level>[A-Z]{3}) (?P<text>.*)")
+_CONNECTED: Final = re.compile(
+    r"(?:Registered tunnel connection|Connection [0-9a-f-]+ registered)\b.*\bconnIndex=(\d+)"
+)
+_DISCONNECTED: Final = re.compile(
+    r"(?:Unregistered tunnel connection|Connection terminated|Lost connection with the edge)\b"
+    r".*\bconnIndex=(\d+)"
+)
+# Cloudflare drops a quick tunnel that was away for minutes; the program then tries for ever.
+_DROPPED: Final = "Unauthorized: "
+
+
+class Cloudflared:
+    """`cloudflared tunnel --url`: its address is reachable once it has a connection."""
+
+    name: Final = "cloudflared"
+    program: Final = "cloudflared"
+
+    def arguments(self, port: int) -> list[str]:
+        """An empty configuration: the rules of the user's own would answer 404 for us."""
+        return [
+            "tunnel",
+            "--config",
+            os.devnull,
+            "--no-autoupdate",
+            "--loglevel",
+            "info",
+            "--url",
+            f"http://127.0.0.1:{port}",
+        ]
+
+    def reader(self) -> "CloudflaredReader":
+        """Makes a reader for one run."""
+        return CloudflaredReader()
+
+
+class CloudflaredReader:
+    """Reads lines such as `2026-09-30T02:32:21Z INF Registered tunnel connection connIndex=0`."""
+
+    def __init__(self) -> None:
+        self._address: str | None = None
+        self._connections: set[str] = set()
+        self._news = ""
+        self._trouble = ""
+
+    @property
+    def said(self) -> str:
+        """The last error or warning, else the last line."""
+        return self._trouble or self._news
+
+    def read(self, line: str) -> Sign | None:
+        """Takes the next line; says what it changes."""
+        self._note(line)
+        if found := _ADDRESS.search(line):
+            self._address = found[0]
+        if self._address and _DROPPED in line:
+            return Down("Cloudflare has dropped the tunnel", lasting=True)
+        before = bool(self._connections)
+        if found := _CONNECTED.search(line):
+            self._connections.add(found[1])
+        elif found := _DISCONNECTED.search(line):
+            self._connections.discard(found[1])
+        if bool(self._connections) == before or self._address is None:
+            return None
+        return Up(self._address) if self._connections else Down("cloudflared is not connected")
+
+    def _note(self, line: str) -> None:
+        parts = _LINE.match(line)
+        if parts and parts["level"] in ("DBG", "INF"):
+            self._news = parts["text"]
+        elif line.strip():
+            self._trouble = parts["text"] if parts else line.strip()

@@ -1,0 +1,31 @@
+"""Becomes another program that dies when the process that asked for it dies, even by kill -9.
+
+Run as a script of its own, before threads: `leash.py PARENT PROGRAM ARGUMENT...`.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+_PR_SET_PDEATHSIG: Final = 1
+
+
+def main(argv: Sequence[str]) -> None:
+    """Ties itself to the parent (Linux; elsewhere only a proper end ends it) and execs."""
+    parent, program, *arguments = argv
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != int(parent):  # it died before we were tied to it
+            return
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # what Python ignores would stay ignored
+    try:
+        os.execv(program, [program, *arguments])  # noqa: S606  an absolute path from PATH
+    except OSError as error:
+        sys.exit(f"{program} cannot be run: {(error.strerror or str(error)).lower()}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

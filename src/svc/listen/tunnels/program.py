@@ -1,0 +1,85 @@
+"""One run of an installed program: found safely, watched, and ended with us."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Final
+
+_LEASH: Final = Path(__file__).with_name("leash.py")
+_SECONDS_TO_END: Final = 0.4  # promise R78; the programs hold nothing that could be lost
+_LAST_WORDS_SECONDS: Final = 0.3
+_LINE_MAX: Final = 16 * 1024
+
+
+def installed(program: str, path: str) -> str | None:
+    """Finds a program in the absolute folders of a PATH, never in the current one.
+
+    Source: CVE-2022-24753, where a program in the working folder got the user's key.
+    """
+    for folder in path.split(os.pathsep):
+        candidate = Path(folder, program)
+        if candidate.is_absolute() and candidate.is_file() and os.access(candidate, os.X_OK):
+            return str(candidate)
+    return None
+
+
+def environment(env: Mapping[str, str]) -> dict[str, str]:
+    """What a tunnel program gets: nothing of ours, so no API key and no secret (promise R43)."""
+    return {name: value for name, value in env.items() if not name.startswith("SVC_")}
+
+
+class Program:
+    """A running program. `news` holds its lines as they come and None once it has ended."""
+
+    def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
+        """Starts it, in a process group of its own: Ctrl-C reaches us first."""
+        self.news: SimpleQueue[str | None] = SimpleQueue()
+        self._gone = False
+        self._process = subprocess.Popen(  # noqa: S603  a path from `installed`, no shell
+            [sys.executable, "-I", "-S", str(_LEASH), str(os.getpid()), *argv],
+            env=environment(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._pump = threading.Thread(target=self._read, daemon=True)
+        self._pump.start()
+        threading.Thread(target=self._wait, daemon=True).start()
+
+    @property
+    def code(self) -> int | None:
+        """How it ended: an exit code, or a signal's number below zero."""
+        return self._process.returncode
+
+    def end(self) -> None:
+        """Ends it and whatever it has started; may be called often and from any thread."""
+        if self._gone:  # its number may be another's by now
+            return
+        self._signal(signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_SECONDS_TO_END)
+        self._signal(signal.SIGKILL)
+        self._gone = True
+
+    def _read(self) -> None:
+        stream = self._process.stdout
+        assert stream is not None
+        with stream:
+            while line := stream.readline(_LINE_MAX):
+                self.news.put(line.decode("utf-8", "replace").rstrip("\r\n"))
+
+    def _wait(self) -> None:
+        self._process.wait()
+        self._pump.join(_LAST_WORDS_SECONDS)  # a helper of its may hold the pipe for ever
+        self.news.put(None)
+
+    def _signal(self, number: int) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)

@@ -1,0 +1,49 @@
+"""What every tunnel program has in common: how it is started, and what its log says."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Up:
+    """The public address `url` leads to us from now on."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Down:
+    """The public address leads nowhere; `lasting`: the program will not find back by itself."""
+
+    reason: str
+    lasting: bool = False
+
+
+Sign = Up | Down
+
+
+class Reader(Protocol):
+    """Reads the log of one run of a program."""
+
+    @property
+    def said(self) -> str:
+        """What explains best why there is no tunnel, in the program's own words; or empty."""
+
+    def read(self, line: str) -> Sign | None:
+        """Takes the next line; says what it changes."""
+
+
+class Provider(Protocol):
+    """One kind of tunnel; `name` is what people know it by, `program` what is looked for."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def program(self) -> str: ...
+
+    def arguments(self, port: int) -> list[str]:
+        """What the program is given, so that it leads to a port of this machine."""
+
+    def reader(self) -> Reader:
+        """Makes a reader for one run."""

@@ -1,0 +1,193 @@
+"""Keeping a tunnel up: started, watched, started again with back-off, ended with us."""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Final, Self
+
+from svc.clock import Clock
+from svc.errors import NetworkError
+from svc.listen.tunnels.program import Program
+from svc.listen.tunnels.provider import Down, Provider, Reader, Up
+
+_DELAYS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+_STEADY_SECONDS: Final = 60.0  # a link that held so long begins anew with the shortest delay
+_SECONDS_TO_COME_UP: Final = 30.0
+_SECONDS_TO_JOIN: Final = 1.0
+_WORDS_MAX: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Something went wrong that no new attempt will mend."""
+
+    error: Exception
+
+
+Change = Up | Down | Broken
+
+
+class Tunnel:
+    """One tunnel to a local port, watched by a thread of its own.
+
+    `path` is the program's absolute path, `env` the whole environment; times are in seconds.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        path: str,
+        env: Mapping[str, str],
+        clock: Clock,
+        *,
+        limit: float = _SECONDS_TO_COME_UP,
+    ) -> None:
+        self._provider = provider
+        self._path = path
+        self._env = env
+        self._clock = clock
+        self._limit = limit
+        self._closing = threading.Event()
+        self._first: SimpleQueue[Up | NetworkError] = SimpleQueue()
+        self._been_up = False
+        self._last: Down | None = None
+        self._program: Program | None = None
+        self._lock = threading.Lock()
+        self._waiting: list[Change] = []
+        self._told: Callable[[Change], None] = self._waiting.append
+        self._thread: threading.Thread | None = None
+
+    def start(self, port: int) -> str:
+        """Starts the program and gives its public address, once that is up.
+
+        Raises:
+            NetworkError: it ended, or did not come up in time; holds its last words.
+        """
+        self._thread = threading.Thread(target=self._run, args=(port,), daemon=True)
+        self._thread.start()
+        first = self._first.get()
+        if isinstance(first, NetworkError):
+            raise first
+        return first.url
+
+    def follow(self, told: Callable[[Change], None]) -> None:
+        """Tells every change after the start, also those that have been; on the thread."""
+        with self._lock:
+            waiting, self._told = tuple(self._waiting), told
+            for change in waiting:
+                told(change)
+
+    def close(self) -> None:
+        """Ends the program and the watching."""
+        self._closing.set()
+        program = self._program
+        if program is not None:
+            program.end()
+        if self._thread is not None:
+            self._thread.join(_SECONDS_TO_JOIN)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _run(self, port: int) -> None:
+        try:
+            self._keep(port)
+        except Exception as error:  # noqa: BLE001  a thread's error must reach the listener
+            if not self._closing.is_set():
+                self._fail(error)
+
+    def _keep(self, port: int) -> None:
+        failures = 0
+        while not self._closing.is_set():
+            begun = self._clock.monotonic()
+            down = self._once(port)
+            if self._closing.is_set():
+                return
+            if not self._been_up:
+                self._fail(_not_up(self._provider, down))
+                return
+            self._lost(down)
+            if self._clock.monotonic() - begun > _STEADY_SECONDS:
+                failures = 0
+            self._closing.wait(_DELAYS[min(failures, len(_DELAYS) - 1)])
+            failures += 1
+
+    def _once(self, port: int) -> Down:
+        """Runs the program until it is of no more use."""
+        program = Program([self._path, *self._provider.arguments(port)], self._env)
+        self._program = program
+        if self._closing.is_set():  # `close` may have missed it
+            program.end()
+        try:
+            return self._watch(program, self._provider.reader())
+        finally:
+            program.end()
+
+    def _watch(self, program: Program, reader: Reader) -> Down:
+        deadline: float | None = self._clock.monotonic() + self._limit
+        while True:
+            left = None if deadline is None else max(deadline - self._clock.monotonic(), 0)
+            try:
+                line = program.news.get(timeout=left)
+            except Empty:
+                return Down(_words(f"no address within {self._limit:.0f} s", reader))
+            if line is None:
+                return Down(_words(f"{self._provider.program} ended{_how(program.code)}", reader))
+            sign = reader.read(line)
+            if isinstance(sign, Up):
+                deadline = None
+                self._gained(sign)
+            elif sign is not None and sign.lasting:
+                return sign
+            elif sign is not None:
+                self._lost(sign)
+
+    def _gained(self, up: Up) -> None:
+        self._last = None
+        if self._been_up:
+            self._tell(up)
+        else:
+            self._been_up = True
+            self._first.put(up)
+
+    def _lost(self, down: Down) -> None:
+        """Tells a loss once, and again only when another reason keeps the link away."""
+        if self._been_up and self._last != down:
+            self._tell(down)
+        self._last = down
+
+    def _fail(self, error: Exception) -> None:
+        if self._been_up:
+            self._tell(Broken(error))
+        else:
+            known = error if isinstance(error, NetworkError) else NetworkError(str(error))
+            self._first.put(known)
+
+    def _tell(self, change: Change) -> None:
+        with self._lock:
+            if not self._closing.is_set():
+                self._told(change)
+
+
+def _not_up(provider: Provider, down: Down) -> NetworkError:
+    return NetworkError(
+        f"The tunnel did not come up, {down.reason}.",
+        code="tunnel_failed",
+        hint=f"Run {provider.program} by hand to see more, or run any tunnel and name it: "
+        "--public-url URL",
+    )
+
+
+def _how(code: int | None) -> str:
+    if code is None:
+        return ""
+    return f" with code {code}" if code >= 0 else f" by signal {-code}"
+
+
+def _words(what: str, reader: Reader) -> str:
+    said = reader.said.strip().rstrip(".")
+    return f"{what}: {said[:_WORDS_MAX]}" if said else what
