@@ -202,6 +202,7 @@ def test_an_answer_that_contradicts_its_request_stops_the_run(floor: "Floor") ->
     assert isinstance(run.stopped_by, ReplyContradiction)
     assert floor.outcomes[:4] == ["done", "done", "done", "not_sent"]
     assert floor.results[2]["error"]["code"] == "reply_contradiction"
+    assert floor.results[2]["id"] == "rf_3"
     assert len(floor.service.requests) == 3
 
 

@@ -207,7 +207,7 @@ def test_every_operation_meets_every_fault(machine: Machine, row: Row, operation
 def test_contradicting_answer_is_shown_with_both_values(
     machine: Machine, twist: dict[str, Any]
 ) -> None:
-    """Row 38, R15: exit 1, both values, and the journal knows that something was done."""
+    """Row 38, R15: exit 1, both values, and what was made is shown and kept in the journal."""
     machine.ledger.twist(**twist)
     options = ("-d", "currency=EUR", "-o", "json")
     result = machine.run(*command("refund", MARK), *options)
@@ -217,6 +217,8 @@ def test_contradicting_answer_is_shown_with_both_values(
     assert all(word in error["message"] for word in said[next(iter(twist))])
     (kept,) = machine.rows()
     assert (kept["state"], kept["error_code"]) == ("done", "reply_contradiction")
+    assert kept["object_id"] == "rf_1"
+    assert "rf_1" in error["message"]
     assert (error["request"], error["outcome"]) == (kept["id"], "done")
 
 

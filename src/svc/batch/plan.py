@@ -6,7 +6,7 @@ that was refused for good is closed: the same row becomes a new request (promise
 """
 
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final, NamedTuple
@@ -65,8 +65,18 @@ class Plan:
         return [task.row for task in self.tasks if task.intent is None]
 
 
-def plan(import_id: str, rows: Iterable[Row | Bad], known: Sequence[Intent], *, now: float) -> Plan:
+def plan(
+    import_id: str,
+    rows: Iterable[Row | Bad],
+    known: Sequence[Intent],
+    *,
+    now: float,
+    refusal: Callable[[Intent], SvcError | None] | None = None,
+) -> Plan:
     """Compares a file's rows with the requests of its list.
+
+    `refusal` says what else than its age on this machine (promise R4) keeps a request whose outcome
+    is unknown from being sent again.
 
     Raises:
         Conflict: the outcome of some request is unknown, and no row of the file says the same any
@@ -83,8 +93,8 @@ def plan(import_id: str, rows: Iterable[Row | Bad], known: Sequence[Intent], *, 
             found.tasks.append(Task(row, shelves.new_key(row.content), None))
         elif intent.state == "done":
             found.done.append(Done(row, intent))
-        elif intent.is_unresolved and _is_stale(intent, now):
-            found.stale.append(Stale(row, intent, not_again(intent, now, where_to_look(intent))))
+        elif error := _stale(intent, now, refusal):
+            found.stale.append(Stale(row, intent, error))
         else:
             found.tasks.append(Task(row, intent.stored.idempotency_key, intent))
     _refuse_orphans([intent for intent in shelves.left() if intent.is_unresolved])
@@ -133,8 +143,14 @@ def _order(intent: Intent) -> tuple[int, int]:
     return (1 if intent.is_unresolved else 2), intent.seq
 
 
-def _is_stale(intent: Intent, now: float) -> bool:
-    return is_too_old(intent, now) or is_in_the_future(intent, now)
+def _stale(
+    intent: Intent, now: float, refusal: Callable[[Intent], SvcError | None] | None
+) -> SvcError | None:
+    if not intent.is_unresolved:
+        return None
+    if is_too_old(intent, now) or is_in_the_future(intent, now):
+        return not_again(intent, now, where_to_look(intent))
+    return None if refusal is None else refusal(intent)
 
 
 def _refuse_orphans(orphans: Sequence[Intent]) -> None:

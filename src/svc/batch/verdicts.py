@@ -107,7 +107,8 @@ def _failed(job: Job, error: SvcError) -> Verdict:
     if isinstance(cause, _KEY_REFUSED):
         stop = cause
     outcome = "unknown" if settled is None else settled.outcome
-    line = _line(job, outcome, error=error_fields(error))
+    made = None if settled is None else settled.object_id
+    line = _line(job, outcome, identifier=made, error=error_fields(error))
     return Verdict(job, settled, line, error=error, stop=stop)
 
 

@@ -12,7 +12,8 @@ from svc.batch.results import Results
 from svc.batch.run import Crew, Run, halting
 from svc.cli.batch_asked import Asked, Given
 from svc.cli.batch_progress import Progress
-from svc.cli.key_past import former_hints
+from svc.cli.journalled_account import hints_of_account
+from svc.cli.live_line import LiveLine
 from svc.cli.session import Session
 from svc.client.client import AttemptRecord, Client
 from svc.client.intents import Intents
@@ -36,7 +37,7 @@ def put_together(
         base_url=settings.base_url,
         encoding=given.operation.call("x", {}).encoding,
         api_version=None if version is None else checked_version(version),
-        former_hints=former_hints(session),
+        former_hints=_own_hints(session, todo, intents),
     )
     pace, quota = Pace(clock, asked.rate), SharedQuota(len(todo.tasks))
     size = max(1, min(asked.size, len(todo.tasks)))
@@ -53,12 +54,18 @@ def put_together(
     )
 
 
+def _own_hints(session: Session, todo: Plan, intents: Intents) -> frozenset[str]:
+    """The keys of the same account under which rows of this list may have been carried out."""
+    now = session.key.fingerprint
+    begun = (task.intent for task in todo.tasks if task.intent is not None)
+    others = frozenset(one.scope.key_hint for one in begun if one.is_unresolved) - {now}
+    with session.client() as client:
+        return hints_of_account(session, client, intents, others)
+
+
 def _progress(session: Session) -> Progress:
     """A bar where a person watches stderr, else nothing."""
-    stderr = session.streams.stderr
-    watched = stderr.isatty() and session.env.get("TERM") != "dumb" and not session.out.quiet
-    width = session.streams.width(session.env)
-    return Progress(stderr if watched else None, session.clock, width)
+    return Progress(LiveLine.of(session))
 
 
 def _connector(session: Session, pace: Pace, quota: SharedQuota) -> Callable[[], Client]:

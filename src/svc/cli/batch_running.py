@@ -15,6 +15,7 @@ from svc.cli.batch_confirm import confirm_rows
 from svc.cli.batch_crew import put_together
 from svc.cli.batch_report import Report, left_out_note, report_check
 from svc.cli.journalled import scope_of
+from svc.cli.journalled_ages import ages_here
 from svc.cli.session import Session
 from svc.cli.signals import Stopped
 from svc.client.intents import Intents
@@ -35,7 +36,7 @@ def check_list(session: Session, asked: Asked) -> None:
     scope = Scope(settings.profile, settings.mode, str(settings.base_url))
     given = understood(session, asked, scope)
     with _books(session) as books:
-        todo = _planned(session, asked, given, books)
+        todo = _planned(session, asked, given, books, will_send=False)
     report_check(out, given, todo)
 
 
@@ -54,7 +55,7 @@ def run_list(session: Session, asked: Asked) -> None:
         results.check(force=asked.force)
         books.ledger.begin(given.what)
         try:
-            todo = _planned(session, asked, given, books)
+            todo = _planned(session, asked, given, books, will_send=True)
             confirm_rows(session, given.operation, todo)
             run = put_together(session, asked, given, todo, books.intents, results)
             report = Report(given, run.tally, path)
@@ -76,10 +77,20 @@ def _books(session: Session) -> Iterator[_Books]:
         yield _Books(intents, Ledger(state, leases, session.clock))
 
 
-def _planned(session: Session, asked: Asked, given: Given, books: _Books) -> Plan:
+def _planned(
+    session: Session, asked: Asked, given: Given, books: _Books, *, will_send: bool
+) -> Plan:
     """Compares the file with the journal; refuses what would be done twice."""
     known = books.intents.list(batch=given.what.id)
-    todo = plan(given.what.id, given.rows, known, now=session.clock.now())
+    open_ones = will_send and any(intent.is_unresolved for intent in known)
+    ages = ages_here(session) if open_ones else None
+    todo = plan(
+        given.what.id,
+        given.rows,
+        known,
+        now=session.clock.now(),
+        refusal=None if ages is None else ages.refusal,
+    )
     if given.operation.doubles:
         refuse_repeats(books.ledger, given.what, todo.fresh, again=asked.again)
     note = left_out_note(given)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from svc.cli.key_past import former_hints
 from svc.cli.session import Session
 from svc.errors import UsageError
 from svc.money import format_amount
@@ -48,17 +47,12 @@ def confirm_money(
 
 
 def confirm_other_key(session: Session, intent: "Intent") -> None:
-    """Asks before a request goes out under another key than before.
-
-    A key that was rolled is of the same account, where the service knows the request; in another
-    account it would be carried out a second time.
+    """Asks before a request goes out under a key that may be of another account than before.
 
     Raises:
         UsageError: when nobody can be asked and `--yes` is not given; nothing was sent.
     """
     before, now = intent.scope.key_hint, session.key.fingerprint
-    if before == now or before in former_hints(session):
-        return
     _confirm(
         session,
         f"The request {intent.id} was sent with the key {before}; this is {now}. If that is "

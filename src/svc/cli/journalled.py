@@ -1,10 +1,9 @@
 """How every POST is sent: recorded first, settled afterwards (promises R2, R10, R70)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import NamedTuple
 
-from svc.cli.key_past import former_hints
 from svc.cli.session import Session
 from svc.cli.signals import Stopped
 from svc.client.call import Call
@@ -70,8 +69,8 @@ def send_recorded(
     _refuse_key_inside(session, prepared)
     with journal(session) as intents:
         try:
-            # A fresh key is in no row, so nobody need know where the API key comes from.
-            former = frozenset() if idempotency_key is None else former_hints(session)
+            # A fresh key is in no row, so nobody need ask what became of it.
+            former = _own_hints(session, client, intents, idempotency_key)
             asked = Asked(call, prepared, scope_of(session), former_hints=former)
             intent = intents.record(asked, new_request=new_request)
         except LocalError as error:
@@ -95,7 +94,7 @@ def deliver(
         session.note_done(reply.data)
         return Sent(reply, _save_done(intents, intent, settled_by(reply)))
     except SvcError as error:
-        known = _as_known(session, error, intent)
+        known = _as_known(error, intent, lambda: _is_own(session, client, intents, intent))
         _explain(known, intent)
         was_done = intent.settled if intent.state == "done" else None
         _save_end(session, intents, intent, was_done or settled_with(known))
@@ -114,6 +113,26 @@ def not_sent(error: LocalError) -> LocalError:
     return error
 
 
+def _own_hints(
+    session: Session, client: Client, intents: Intents, idempotency_key: str | None
+) -> frozenset[str]:
+    """Of the user's own key: the fingerprints under which its request may be sent again.
+
+    Raises:
+        OutcomeUnknown, Conflict: it is too old to be sent again at all (promise R4).
+    """
+    if idempotency_key is None:
+        return frozenset()
+    known = intents.by_key(idempotency_key, scope_of(session))
+    if known is None:
+        return frozenset()
+    from svc.cli.journalled_account import hints_of_account
+    from svc.cli.journalled_ages import refuse_forgotten
+
+    refuse_forgotten(session, known)
+    return hints_of_account(session, client, intents, frozenset((known.scope.key_hint,)))
+
+
 def _refuse_key_inside(session: Session, prepared: Prepared) -> None:
     """Keeps the API key out of everything but its header, and so out of the journal (R28, R45)."""
     key = session.key.secret
@@ -125,22 +144,25 @@ def _refuse_key_inside(session: Session, prepared: Prepared) -> None:
         )
 
 
-def _as_known(session: Session, error: SvcError, intent: Intent) -> SvcError:
+def _as_known(error: SvcError, intent: Intent, is_own: Callable[[], bool]) -> SvcError:
     """What an error means for a request of which the journal knows more than this sending."""
     if intent.state == "done" and error.outcome != "done":
         return done_before(intent, error)
-    if error.outcome == "refused" and intent.sent_before and _is_other_key(session, intent):
+    if error.outcome == "refused" and intent.sent_before and not is_own():
         return refused_to_other_key(intent, error)
     return error
 
 
-def _is_other_key(session: Session, intent: Intent) -> bool:
+def _is_own(session: Session, client: Client, intents: Intents, intent: Intent) -> bool:
+    """Whether the key in use is known to be of the account that was asked first."""
     if intent.scope.key_hint == session.key.fingerprint:
-        return False
-    try:
-        return intent.scope.key_hint not in former_hints(session)
-    except LocalError:
         return True
+    from svc.cli.journalled_account import is_same_account
+
+    try:
+        return is_same_account(session, client, intents, intent.scope.key_hint)
+    except LocalError:
+        return False
 
 
 def _explain(error: SvcError, intent: Intent) -> None:

@@ -2,6 +2,8 @@
 
 from svc.cli.confirm import confirm_money, confirm_other_key
 from svc.cli.journalled import deliver, journal, not_sent
+from svc.cli.journalled_account import is_same_account
+from svc.cli.journalled_ages import refuse_forgotten
 from svc.cli.session import Session
 from svc.client.call import Body
 from svc.client.intents_model import Intent
@@ -23,10 +25,12 @@ def resume_request(session: Session, identifier: str) -> None:
         if known is None:
             raise unknown_request(identifier)
         _go_where_it_went(session, known)
+        refuse_forgotten(session, known)
         out = session.out  # made first: a wrong --query must be refused before anything is sent
         with session.client() as client:
             call, prepared = restored(known.stored, session.base_url)
-            confirm_other_key(session, known)
+            if not is_same_account(session, client, intents, known.scope.key_hint):
+                confirm_other_key(session, known)
             confirm_money(session, _money(known, call.body or {}), call.body or {})
             try:
                 intent = intents.lease(identifier)

@@ -12,6 +12,7 @@ from threading import Lock
 from svc.client.intents_change import (
     BY_ID,
     BY_KEY,
+    MADE_WITH,
     RELEASE,
     SELECT,
     SETTLE,
@@ -166,6 +167,11 @@ class Intents:
         params = (*(() if batch is None else (batch,)), -1 if limit is None else limit)
         sql = f"{SELECT}{condition} ORDER BY {order} LIMIT ?"
         return [intent_of(row) for row in self._state().rows(sql, params)]
+
+    def made_with(self, key_hint: str, scope: Scope) -> tuple[str, ...]:
+        """Ids of the latest objects that were made or changed with an API key in a scope."""
+        place = (key_hint, scope.base_url, scope.mode)
+        return tuple(row["object_id"] for row in self._state().rows(MADE_WITH, place))
 
     def is_in_flight(self, intent: Intent) -> bool:
         """Whether some process is sending a request now."""

@@ -16,6 +16,10 @@ BY_ID = f"{SELECT} WHERE id = ?"
 BY_KEY = f"{SELECT} WHERE idempotency_key = ? AND base_url = ? AND mode = ? AND profile = ?"
 TWIN = f"""{SELECT} WHERE {UNRESOLVED} AND body_sha256 = ? AND path = ? AND encoding = ?
   AND base_url = ? AND mode = ? AND profile = ? ORDER BY seq DESC LIMIT 1"""
+# What was sent a second time may have been sent with another key.
+MADE_WITH = """
+SELECT object_id FROM requests WHERE state = 'done' AND sendings = 1 AND object_id IS NOT NULL
+  AND key_hint = ? AND base_url = ? AND mode = ? ORDER BY seq DESC LIMIT 10"""
 _INSERT = """
 INSERT INTO requests
   (id, profile, mode, base_url, key_hint, idempotency_key, api_version, path, encoding, body,
@@ -71,7 +75,7 @@ class Change:
             raise refusals.key_spent(known)
         self._refuse_in_flight(known)
         own = known.scope.key_hint in (asked.scope.key_hint, *asked.former_hints)
-        if known.is_unresolved and not own:
+        if (known.is_unresolved or known.state == "done") and not own:
             raise refusals.other_key(known, asked.scope.key_hint)
         return self._begin(known, asked.scope.key_hint)
 

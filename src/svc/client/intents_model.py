@@ -4,9 +4,9 @@ import time
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from svc.client.call import Call, is_id
+from svc.client.call import Call
 from svc.client.prepared import Prepared
-from svc.client.replies import Reply
+from svc.client.replies import Contradiction, Reply, id_in
 from svc.client.stored import Stored
 from svc.errors import Outcome, SvcError
 from svc.redaction import redact, redact_maybe
@@ -112,17 +112,17 @@ class Intent(NamedTuple):
 
 def settled_by(reply: Reply) -> Settled:
     """The end of a request that was carried out."""
-    found = reply.data.get("id") if isinstance(reply.data, Mapping) else None
-    object_id = found if isinstance(found, str) and is_id(found) else None
-    return Settled("done", reply.status, redact_maybe(object_id), redact_maybe(reply.request_id))
+    object_id = redact_maybe(id_in(reply.data))
+    return Settled("done", reply.status, object_id, redact_maybe(reply.request_id))
 
 
 def settled_with(error: SvcError) -> Settled:
     """The end that an error of `Client.deliver` stands for."""
+    made = error.object_id if isinstance(error, Contradiction) else None
     return Settled(
         error.outcome or "unknown",
         error.status,
-        None,
+        redact_maybe(made),
         redact_maybe(error.request_id),
         redact(error.code or error.type),
         redact(error.message),

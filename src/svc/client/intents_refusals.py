@@ -104,7 +104,19 @@ def key_reused(intent: Intent) -> Conflict:
 
 
 def other_key(intent: Intent, key_hint: str) -> Conflict:
-    """Another account would carry out what the first one may have carried out already."""
+    """Another account would carry out what the first one has or may have carried out already."""
+    if intent.state == "done":
+        return Conflict(
+            f"The request {intent.id} ({_what(intent)}) was carried out with the key "
+            f"{intent.scope.key_hint}; this is {key_hint}, which may be of another account. "
+            "Nothing was sent.",
+            code="idempotency_key_spent",
+            outcome="not_sent",
+            request=intent.id,
+            idempotency_key=intent.stored.idempotency_key,
+            hint=f"See what it did: svc requests show {intent.id}; for a second one use a new "
+            "idempotency key",
+        )
     return Conflict(
         f"The request {intent.id} ({_what(intent)}) was sent with the key {intent.scope.key_hint} "
         f"and its outcome is not known; this is {key_hint}. Nothing was sent.",
@@ -177,6 +189,19 @@ def not_again(intent: Intent, now: float, look: str) -> OutcomeUnknown:
     return OutcomeUnknown(
         f"The request {intent.id} ({_what(intent)}) is not sent again: {why}.",
         code="clock_behind" if behind else "idempotency_key_too_old",
+        outcome="unknown",
+        request=intent.id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=f"{look}; then svc requests forget {intent.id}",
+    )
+
+
+def forgotten(intent: Intent, served: float, look: str) -> OutcomeUnknown:
+    """A sandbox's clock was turned forward, so that it may have forgotten the key (promise R4)."""
+    return OutcomeUnknown(
+        f"The request {intent.id} ({_what(intent)}) is not sent again: the sandbox's clock says "
+        f"{moment(served)}, and it keeps a key for 24 hours only.",
+        code="idempotency_key_too_old",
         outcome="unknown",
         request=intent.id,
         idempotency_key=intent.stored.idempotency_key,

@@ -15,6 +15,18 @@ from svc.spec import ID_PREFIXES, REPLAYED_HEADER
 _MODES = {True: "live", False: "test"}
 
 
+class Contradiction(ReplyContradiction):
+    """A reply that contradicts its request, and yet names what was made or changed.
+
+    Attributes:
+        object_id: of that; None where the answer names none, or nothing was changed.
+    """
+
+    def __init__(self, message: str, *, object_id: str | None, **fields: Any) -> None:
+        super().__init__(message, **fields)
+        self.object_id = object_id
+
+
 class Reply(NamedTuple):
     """A successful answer.
 
@@ -93,8 +105,12 @@ def refuse_contradiction(
     said = _contradiction(call, finding.data, mode)
     if said is None:
         return
-    raise ReplyContradiction(
-        f"The service's answer to {call.method} {call.path} contradicts the request: {said}.",
+    object_id = id_in(finding.data) if call.changes else None
+    about = f" It is about {object_id}." if object_id else ""
+    raise Contradiction(
+        f"The service's answer to {call.method} {call.path} contradicts the request: {said}."
+        f"{about}",
+        object_id=object_id,
         code="reply_contradiction",
         status=finding.status,
         request_id=finding.request_id,
@@ -102,6 +118,12 @@ def refuse_contradiction(
         idempotency_key=idempotency_key,
         hint="Do not repeat it. Retrieve the object and ask the service, naming the request id.",
     )
+
+
+def id_in(data: object) -> str | None:
+    """The id of an answered object, where it has one that an object can have."""
+    found = data.get("id") if isinstance(data, Mapping) else None
+    return found if isinstance(found, str) and is_id(found) else None
 
 
 def _unreadable(raw: RawReply, why: str) -> Finding:

@@ -1,0 +1,61 @@
+"""How old idempotency keys are by a sandbox's clock, which can be turned forward (promise R4).
+
+The journal knows a key's age by this machine's clock. A sandbox counts its 24 hours on a clock of
+its own; where somebody has turned that by a day, it has forgotten a key that was sent a minute ago,
+and would carry the request out a second time.
+"""
+
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from svc.client import controls
+from svc.client.control import Control
+from svc.client.intents_look import where_to_look
+from svc.client.intents_model import Intent
+from svc.client.intents_refusals import forgotten, key_spent
+from svc.client.retry import KEY_SAFE_SECONDS
+from svc.errors import SvcError
+
+_LOGGED: Final = {"limit": "1000"}  # all that a sandbox remembers (contract F.1)
+
+
+class KeyAges(NamedTuple):
+    """What a sandbox tells; times are unix seconds on its clock.
+
+    Attributes:
+        now: the present.
+        first_seen: when each key that it remembers came for the first time.
+    """
+
+    now: float
+    first_seen: dict[str, float]
+
+    def age(self, intent: Intent) -> float:
+        """Seconds since a request came; of one that it does not remember, since it was sent."""
+        key = intent.stored.idempotency_key
+        return self.now - self.first_seen.get(key, intent.first_sent_at)
+
+    def refusal(self, intent: Intent) -> SvcError | None:
+        """Why a request that was sent before must not be sent again, or None."""
+        if self.age(intent) < KEY_SAFE_SECONDS:
+            return None
+        if intent.state == "done":
+            return key_spent(intent)
+        return forgotten(intent, self.now, where_to_look(intent))
+
+
+def key_ages(control: Control) -> KeyAges:
+    """Asks a sandbox.
+
+    Raises:
+        UsageError: what answers is no sandbox.
+        SvcError: nothing answers.
+    """
+    now = _seconds(control.health().data.get("now"))
+    logged = control.send(controls.requests(_LOGGED)).data.get("data", [])
+    # Newest first, so that of several with one key the oldest stays.
+    return KeyAges(now, {entry["idempotency_key"]: _seconds(entry["created"]) for entry in logged})
+
+
+def _seconds(text: Any) -> float:
+    return datetime.fromisoformat(str(text)).timestamp()
