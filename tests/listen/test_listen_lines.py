@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from svc.cli.listen_layout import Layout
 from svc.cli.listen_lines import HumanLines, as_ndjson
 from svc.listen.records import EventReceived, Forwarded, Rejected, TunnelDown, TunnelUp
 
@@ -37,8 +38,11 @@ FORWARD = Forwarded(
 )
 
 
-def lines(width: int = 100, *, color: bool = False, payload: bool = False) -> HumanLines:
-    return HumanLines(width=width, color=color, utc=True, payload=payload)
+def lines(
+    width: int | None = 100, *, color: bool = False, payload: bool = False, holds: bool = False
+) -> HumanLines:
+    layout = Layout(width=width, color=color, utc=True, tick="✓")
+    return HumanLines(layout, payload=payload, holds=holds)
 
 
 def test_lines_are_aligned_as_agreed() -> None:
@@ -69,22 +73,41 @@ def test_event_says_what_is_special(changes: dict[str, object], expected: str) -
     assert lines(140).event(replace(EVENT, **changes)).rstrip().endswith(expected)  # type: ignore[arg-type]
 
 
+def test_80_columns_hold_an_event_on_one_line() -> None:
+    """At 80 columns the cells stay under each other: a tick stands for the word."""
+    shown = lines(80)
+    assert shown.event(EVENT) == (
+        "14:03:22.104  order.paid          evt_3kPq0aVb7cXd9eYf1gZh2iWj  ✓ 157.08 EUR\n"
+    )
+    assert shown.event(replace(EVENT, type="refund.created", amount=None)) == (
+        "14:03:22.104  refund.created      evt_3kPq0aVb7cXd9eYf1gZh2iWj  verified\n"
+    )
+    assert shown.event(replace(EVENT, duplicate=True)) == (
+        "14:03:22.104  order.paid          evt_3kPq0aVb7cXd9eYf1gZh2iWj  duplicate\n"
+    )
+    assert shown.forward(FORWARD) == (
+        "14:03:22.131    200 OK  http://localhost:3000/webhooks  24 ms\n"
+    )
+
+
 def test_narrow_terminals_get_more_lines() -> None:
-    """R63: at 80 and 40 columns nothing is cut; what does not fit goes on the next line."""
-    long = replace(EVENT, type="dispute.evidence_submitted")
-    assert lines(80).event(EVENT) == (
-        "14:03:22.104  order.paid  evt_3kPq0aVb7cXd9eYf1gZh2iWj  verified  157.08 EUR\n"
+    """R63: at 40 columns nothing is cut; what does not fit goes on the next line."""
+    shown = lines(40)
+    assert shown.event(EVENT) == (
+        "14:03:22.104  order.paid\n  evt_3kPq0aVb7cXd9eYf1gZh2iWj\n  ✓ 157.08 EUR\n"
     )
-    assert lines(80).event(replace(EVENT, type="payment.captured")) == (
-        "14:03:22.104 payment.captured evt_3kPq0aVb7cXd9eYf1gZh2iWj verified 157.08 EUR\n"
+    assert shown.forward(FORWARD) == (
+        "14:03:22.131  200 OK  24 ms\n  http://localhost:3000/webhooks\n"
     )
-    assert lines(80).event(long) == (
-        "14:03:22.104  dispute.evidence_submitted  evt_3kPq0aVb7cXd9eYf1gZh2iWj  verified\n"
-        "    157.08 EUR\n"
-    )
-    assert lines(40).event(EVENT) == (
-        "14:03:22.104  order.paid\n    evt_3kPq0aVb7cXd9eYf1gZh2iWj\n    verified  157.08 EUR\n"
-    )
+
+
+def test_files_keep_each_message_on_its_line() -> None:
+    """A log is searched by line: without a terminal nothing is broken."""
+    rejected = Rejected(AT, "signature_mismatch", "No signature fits: " + "why " * 60, 9)
+    failed = replace(FORWARD, url="http://localhost:3000/" + "x" * 200)
+    shown = lines(None)
+    for text in (shown.event(EVENT), shown.rejected(rejected), shown.forward(failed)):
+        assert text.count("\n") == 1
 
 
 def test_forward_names_its_event_when_another_line_stands_between() -> None:
@@ -93,42 +116,73 @@ def test_forward_names_its_event_when_another_line_stands_between() -> None:
     shown.event(EVENT)
     shown.event(replace(EVENT, id="evt_other"))
     assert shown.forward(FORWARD).endswith("24 ms  evt_3kPq0aVb7cXd9eYf1gZh2iWj\n")
+    narrow = HumanLines(Layout(80, color=False, utc=True), alone=True)
+    assert narrow.forward(FORWARD) == (
+        "14:03:22.131    200 OK  24 ms  evt_3kPq0aVb7cXd9eYf1gZh2iWj\n"
+    )
 
 
 def test_failed_forward_shows_the_answer() -> None:
-    """The target's own words about a failure, on one line, without anything that acts."""
-    failed = replace(FORWARD, status=500, reply=b"no such\norder \x1b[31m \x9b \xe2\x80\xae")
+    """The first line of the target's own words about a failure, without anything that acts."""
+    failed = replace(
+        FORWARD, status=500, reply=b"\nno such order \x1b[31m \x9b \xe2\x80\xae\n<trace>"
+    )
     shown = lines()
     shown.event(EVENT)
     first, second = shown.forward(failed).splitlines()
     assert first.endswith("500 Internal Server Error  http://localhost:3000/webhooks  24 ms")
-    assert second == "      no such\\u{a}order \\u{1b}[31m � \\u{202e}"
+    assert second == "                no such order \\u{1b}[31m � \\u{202e}"
 
 
-def test_trouble_and_the_next_attempt_are_told() -> None:
-    """Why nothing was sent, and when it is tried again."""
-    away = replace(
-        FORWARD,
-        status=None,
-        error="connection refused: is the server running?",
-        retry_in=2.0,
-        reply=b"",
-    )
-    shown = lines(140)
+AWAY = replace(FORWARD, status=None, error="connection refused", retry_in=1.0, reply=b"")
+
+
+def test_absent_target_is_told_once() -> None:
+    """Why nothing was taken, when the next try is, and what to look at: not with every event."""
+    shown = lines(80, holds=True)
     shown.event(EVENT)
-    assert shown.forward(away) == (
-        "14:03:22.131    failed  http://localhost:3000/webhooks  24 ms"
-        "  connection refused: is the server running?  again in 2 s\n"
+    assert shown.forward(AWAY) == (
+        "14:03:22.131    failed  http://localhost:3000/webhooks  connection refused\n"
+        "                Next try 14:03:23. Is your server running? Events wait for it.\n"
     )
-    assert "again in 6 h" in shown.forward(replace(away, retry_in=21600.0))
+    assert shown.forward(replace(AWAY, id="evt_2", retry_in=0.99)) == ""
+    later = [
+        shown.forward(replace(AWAY, time=AT + delay, retry_in=delay, attempt=2))
+        for delay in (2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0)
+    ]
+    assert later[0] == (
+        "14:03:24.104    still away  http://localhost:3000/webhooks  next try 14:03:26\n"
+    )
+    assert [bool(text) for text in later] == [True] * 5 + [False] * 2
+    back = shown.forward(replace(FORWARD, time=AT + 125, attempt=9))
+    assert "200 OK" in back
+    assert "back after 2 min" in back
+    assert "running?" in shown.forward(AWAY)
+
+
+def test_target_that_is_not_waited_for_is_asked_about_once() -> None:
+    """With `--retry off` each event has its line, and the question stands below the first."""
+    shown = lines(140)
+    lost = replace(AWAY, retry_in=None)
+    texts = [shown.forward(lost), shown.forward(lost)]
+    assert ["connection refused" in text for text in texts] == [True, True]
+    assert ["running?" in text for text in texts] == [True, False]
+
+
+def test_next_try_of_the_real_schedule_is_shown() -> None:
+    """`--retry real`: each event has its own next attempt."""
+    refused = replace(FORWARD, status=500, retry_in=3600.0)
+    assert "next try 15:03:22" in lines(140).forward(refused)
 
 
 def test_rejected_and_tunnel_lines() -> None:
     """One line each, with the reason."""
     rejected = Rejected(AT, "timestamp_too_old", "It was signed 400 s ago; the limit is 300 s.", 9)
     assert lines().rejected(rejected) == (
-        "14:03:22.104  rejected  timestamp_too_old  It was signed 400 s ago; the limit is 300 s.\n"
+        "14:03:22.104  rejected            timestamp_too_old\n"
+        "                It was signed 400 s ago; the limit is 300 s.\n"
     )
+    assert max(map(len, lines(40).rejected(rejected).splitlines())) <= 40
     assert "tunnel up  https://t.example" in lines().tunnel(TunnelUp(AT, "https://t.example"))
     assert "tunnel down  it ended\\u{1b}" in lines().tunnel(TunnelDown(AT, "it ended\x1b"))
 

@@ -1,156 +1,195 @@
-"""Records of listening as lines: aligned for people, NDJSON for programs (cli.md, section 6)."""
+"""Records of listening as lines: for people, and NDJSON for programs (cli.md, section 6)."""
 
 import json
-import time
-from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Final
 
+from svc.cli.listen_away import Away, Told
+from svc.cli.listen_layout import Cell, Layout
 from svc.listen.records import EventReceived, Forwarded, Record, Rejected, TunnelDown, TunnelUp
 from svc.money import format_amount
 from svc.render.text import one_line, shorten
 
 _TYPE_WIDTH: Final = 18
 _MARK_WIDTH: Final = 9
-_ROOM: Final = 86  # columns from which the parts of a line stand under each other
-_INDENT: Final = "    "
 _REPLY_WIDTH: Final = 200
-_SGR: Final = {"dim": "2", "good": "32", "bad": "31", "bold": "1"}
-
-Cell = tuple[str, str]
-Write = Callable[[str], None]
+_COMPACT: Final = (",", ":")
+_IS_IT: Final = "Is your server running?"
+_ASK: Final = f"{_IS_IT} Send them again later: svc events replay --failed"
 
 
 def as_ndjson(record: Record) -> str:
     """Writes one record as one line; ASCII only, so that nothing in it acts on a terminal."""
     fields = record.to_dict()
     payload = fields.pop("payload_base64", None)
-    line = json.dumps(fields)
+    line = json.dumps(fields, separators=_COMPACT)
     if payload is not None:  # base64 needs no escaping, and looking for it costs most of a line
-        line = f'{line[:-1]}, "payload_base64": "{payload}"}}'
+        line = f'{line[:-1]},"payload_base64":"{payload}"}}'
     return line + "\n"
 
 
 class HumanLines:
-    """Writes what arrives and what became of it, for a terminal of so many columns."""
+    """Writes what arrives and what became of it.
 
-    def __init__(self, *, width: int, color: bool, utc: bool, payload: bool) -> None:
-        self._width = width
-        self._color = color
-        self._utc = utc
+    `holds` says that a target that is away is waited for: then its absence is told, not each of
+    the attempts to reach it. `alone` says that there is one target only, which need not be named
+    where there is no room.
+    """
+
+    def __init__(
+        self, layout: Layout, *, payload: bool = False, holds: bool = False, alone: bool = False
+    ) -> None:
+        self._layout = layout
         self._payload = payload
+        self._alone = alone
+        self._away = Away(holds=holds)
+        self._last = ""
+
+    def interrupt(self) -> None:
+        """Notes that something else was printed: the next forward has to name its event."""
         self._last = ""
 
     def event(self, record: EventReceived) -> str:
         """One line an event, and its payload below if that is wanted."""
         self._last = record.id
-        wide = self._width >= _ROOM
-        kind, mark = record.type or "(no type)", _mark(record)
-        cells = [
-            (self._clock(record.time), "dim"),
-            (kind.ljust(_TYPE_WIDTH) if wide else kind, "bold"),
+        layout = self._layout
+        kind = record.type or "(no type)"
+        cells: list[Cell] = [
+            (layout.clock(record.time), "quiet"),
+            (kind if layout.narrow else kind.ljust(_TYPE_WIDTH), "strong"),
             (record.id, ""),
-            (mark[0].ljust(_MARK_WIDTH) if wide and record.amount else mark[0], mark[1]),
-            *_amount(record),
+            *self._verdict(record),
         ]
-        return self._flow(cells) + (_shown_payload(record.payload) if self._payload else "")
+        return layout.row(cells) + (_shown_payload(record.payload) if self._payload else "")
 
     def forward(self, record: Forwarded) -> str:
-        """One line an attempt; the event's id where another line stands between."""
-        status: Cell = (_status(record), "good" if record.succeeded else "bad")
-        cells = [
-            (f"{self._clock(record.time)}  ", "dim"),
-            status,
-            (record.url, ""),
-            (f"{record.milliseconds:.0f} ms", "dim"),
-        ]
-        if record.error:
-            cells.append((one_line(record.error), ""))
-        if record.retry_in is not None:
-            cells.append((f"again in {_distance(record.retry_in)}", "dim"))
-        if record.id != self._last:
-            cells.append((record.id, "dim"))
+        """One line an attempt; nothing for one more at a target that is known to be away."""
+        told = self._away.tell(record)
+        if told.what == "nothing":
+            return ""
+        row = self._attempt(record, told) if told.what == "attempt" else self._absence(record, told)
         self._last = ""
-        return self._flow(cells) + self._reply(record)
+        text = self._layout.row(row) + self._reply(record)
+        if told.what == "away":
+            return text + self._layout.note(self._waiting(record, told), "waiting")
+        return text + (self._layout.note(_ASK, "waiting") if told.ask else "")
 
     def rejected(self, record: Rejected) -> str:
         """One line for what did not verify; nothing of its payload (promise R49)."""
         self._last = ""
-        cells = [(self._clock(record.time), "dim"), ("rejected", "bad"), (record.reason, "")]
-        return self._flow([*cells, *((word, "") for word in [one_line(record.message)])])
+        layout, message = self._layout, one_line(record.message)
+        cells = [
+            (layout.clock(record.time), "quiet"),
+            ("rejected".ljust(0 if layout.narrow else _TYPE_WIDTH), "bad"),
+            (record.reason, "strong"),
+        ]
+        if layout.width is None:
+            return layout.row([*cells, (message, "")])
+        return layout.row(cells) + layout.note(message, "")
 
     def tunnel(self, record: TunnelUp | TunnelDown) -> str:
         """One line for each change of the way in."""
         self._last = ""
         up = isinstance(record, TunnelUp)
         text = record.url if isinstance(record, TunnelUp) else record.reason
-        cells = [(self._clock(record.time), "dim"), ("tunnel up" if up else "tunnel down", "")]
-        return self._flow([*cells, (one_line(text), "")])
+        what = ("tunnel up", "good") if up else ("tunnel down", "bad")
+        when = (self._layout.clock(record.time), "quiet")
+        return self._layout.row([when, what, (one_line(text), "")])
 
-    def _clock(self, seconds: float) -> str:
-        parts = time.gmtime(seconds) if self._utc else time.localtime(seconds)
-        milliseconds = int(seconds % 1 * 1000)
-        return f"{time.strftime('%H:%M:%S', parts)}.{milliseconds:03d}"
+    def _attempt(self, record: Forwarded, told: Told) -> list[Cell]:
+        what = (_status(record), "good" if record.succeeded else "bad")
+        cells: list[Cell] = [self._when(record), what, *self._place(record)]
+        if record.error:
+            cells.append((one_line(record.error), ""))
+        if told.back_after is not None:
+            cells.append((f"back after {distance(told.back_after)}", "good"))
+        if record.retry_in is not None:
+            cells.append((self._next_try(record), "waiting"))
+        if record.id != self._last:
+            cells.append((record.id, "quiet"))
+        return cells
 
-    def _flow(self, cells: Sequence[Cell]) -> str:
-        """Puts cells on as many lines as they need; none is ever cut (promise R63)."""
-        shortest = sum(len(text.strip()) for text, _ in cells) + len(cells) - 1
-        longest = shortest + len(cells) - 1
-        gap = " " if shortest <= self._width < longest else "  "
-        lines: list[str] = []
-        used = 0
-        for text, style in cells:
-            if lines and used + len(gap) + len(text.rstrip()) <= self._width:
-                lines[-1] += gap + self._styled(text, style)
-                used += len(gap) + len(text)
-            else:
-                indent = _INDENT if lines else ""
-                lines.append(indent + self._styled(text, style))
-                used = len(indent) + len(text)
-        return "\n".join(line.rstrip() for line in lines) + "\n"
+    def _absence(self, record: Forwarded, told: Told) -> list[Cell]:
+        """A line about a target, not about one event."""
+        if told.what == "away":
+            what, why = "failed", (one_line(record.error or ""), "")
+        else:
+            what, why = "still away", (self._next_try(record), "waiting")
+        return [self._when(record), (what, "bad"), (record.url, ""), why]
 
-    def _styled(self, text: str, style: str) -> str:
-        if not self._color or not style:
-            return text
-        return f"\x1b[{_SGR[style]}m{text}\x1b[0m"
+    def _waiting(self, record: Forwarded, told: Told) -> str:
+        ask = f"{_IS_IT} " if told.ask else ""
+        return f"{self._next_try(record).capitalize()}. {ask}Events wait for it."
+
+    def _when(self, record: Forwarded) -> Cell:
+        clock = self._layout.clock(record.time)
+        return (clock if self._layout.narrow else f"{clock}  ", "quiet")
+
+    def _next_try(self, record: Forwarded) -> str:
+        return f"next try {self._layout.brief(record.time + (record.retry_in or 0))}"
+
+    def _place(self, record: Forwarded) -> list[Cell]:
+        """The address and the time it took; the event has the room of an address that is known."""
+        where, took = (record.url, ""), (f"{record.milliseconds:.0f} ms", "quiet")
+        if self._layout.wide:
+            return [where, took]
+        crowded = self._layout.narrow or record.id != self._last
+        if self._alone and record.succeeded and crowded:
+            return [took]
+        return [took, where] if self._layout.narrow else [where, took]
+
+    def _verdict(self, record: EventReceived) -> list[Cell]:
+        """The mark and the amount; below 86 columns a tick stands for the word."""
+        word, style = _mark(record)
+        amount = _amount(record)
+        if not self._layout.wide and amount and word == "verified":
+            return [(f"{self._layout.tick} {amount}", style)]
+        if not self._layout.wide and record.duplicate:
+            return [(word, style)]  # the amount stood on the first one's line
+        if self._layout.wide and amount:
+            word = word.ljust(_MARK_WIDTH)
+        return [(word, style), *([(amount, "")] if amount else [])]
 
     def _reply(self, record: Forwarded) -> str:
-        """What the target said about a failure, on one line."""
-        if record.succeeded or not record.reply.strip():
+        """The first line of what the target said about a failure."""
+        lines = record.reply.decode("utf-8", "replace").strip().splitlines()
+        if record.succeeded or not lines:
             return ""
-        text = one_line(record.reply.decode("utf-8", "replace").strip())
-        width = max(min(_REPLY_WIDTH, self._width) - len(_INDENT) - 2, 10)
-        return f"{_INDENT}  {self._styled(shorten(text, width, '…'), 'dim')}\n"
+        layout = self._layout
+        most = min(_REPLY_WIDTH, (layout.width or _REPLY_WIDTH + layout.below) - layout.below)
+        text = shorten(one_line(lines[0].rstrip()), max(most, 10), "…")
+        return f"{'':{layout.below}}{layout.styled(text, 'quiet')}\n"
 
 
-def _mark(record: EventReceived) -> Cell:
-    if record.wrong_mode:
-        return f"{'live' if record.livemode else 'test'} mode, not forwarded", "bad"
-    if record.duplicate:
-        return "duplicate", "dim"
-    return ("late", "dim") if record.out_of_order else ("verified", "good")
-
-
-def _amount(record: EventReceived) -> list[Cell]:
-    if record.amount is None or record.currency is None:
-        return []
-    return [(format_amount(record.amount, record.currency), "")]
-
-
-def _status(record: Forwarded) -> str:
-    if record.status is None:
-        return "not sent" if record.milliseconds == 0 else "failed"
-    try:
-        return f"{record.status} {HTTPStatus(record.status).phrase}"
-    except ValueError:
-        return str(record.status)
-
-
-def _distance(seconds: float) -> str:
+def distance(seconds: float) -> str:
+    """Writes a span of time in its largest unit: `38 s`, `12 min`, `6 h`."""
     for unit, size in (("h", 3600), ("min", 60)):
         if seconds >= size:
             return f"{seconds / size:.0f} {unit}"
     return f"{max(seconds, 1):.0f} s"
+
+
+def _mark(record: EventReceived) -> Cell:
+    if record.wrong_mode:
+        return f"{'live' if record.livemode else 'test'} mode, not forwarded", "attention"
+    if record.duplicate:
+        return "duplicate", "quiet"
+    return ("late", "waiting") if record.out_of_order else ("verified", "good")
+
+
+def _amount(record: EventReceived) -> str:
+    if record.amount is None or record.currency is None:
+        return ""
+    return format_amount(record.amount, record.currency)
+
+
+def _status(record: Forwarded) -> str:
+    if record.status is None:
+        return "failed"
+    try:
+        return f"{record.status} {HTTPStatus(record.status).phrase}"
+    except ValueError:
+        return str(record.status)
 
 
 def _shown_payload(payload: bytes) -> str:
@@ -158,4 +197,4 @@ def _shown_payload(payload: bytes) -> str:
         text = json.dumps(json.loads(payload), indent=2)  # ASCII only: nothing acts on a terminal
     except (ValueError, RecursionError):
         text = one_line(payload.decode("utf-8", "replace"))
-    return "".join(f"{_INDENT}{line}\n" for line in text.splitlines())
+    return "".join(f"    {line}\n" for line in text.splitlines())

@@ -46,7 +46,10 @@ def listen_to(session: Session, asked: Asked) -> None:
         screen = Screen(session, asked, place.endpoint)
         inbox = SqliteInbox(place.state, place.claim.scope, retake_failed=asked.ack == "forwarded")
         plan = _plan(session, asked, place)
-        ended = run_loop(plan, inbox, place.bound, session, asked.command, screen)
+        try:
+            ended = run_loop(plan, inbox, place.bound, session, asked.command, screen)
+        finally:
+            screen.close()
     _conclude(asked, ended)
 
 

@@ -10,6 +10,7 @@ from svc.cli.app import new_app, verb
 from svc.cli.listen_archive import archive_of, entry_of
 from svc.cli.listen_endpoint import Endpoints
 from svc.cli.listen_lines import HumanLines, as_ndjson
+from svc.cli.listen_screen import layout_of
 from svc.cli.session import Session
 from svc.cli.webhook_secret import VARIABLE, from_environment
 from svc.errors import CheckFailed, UsageError
@@ -163,15 +164,7 @@ class _Job:
         )
         streams = self.session.streams
         if self.session.format == "human":
-            everywhere = self.session.given.everywhere
-            lines = HumanLines(
-                width=streams.width(self.session.env),
-                color=streams.wants_color(
-                    self.session.env, everywhere.color or "auto", streams.stdout
-                ),
-                utc=bool(everywhere.utc),
-                payload=False,
-            )
+            lines = HumanLines(layout_of(self.session, streams.stdout))
             streams.stdout.write(lines.forward(record))
         else:
             streams.stdout.write(as_ndjson(record))

@@ -65,7 +65,7 @@ async def _open(address: Address, target: Target, context: ssl.SSLContext | None
 
 def _words(error: OSError) -> str:
     if isinstance(error, ConnectionRefusedError):
-        return "connection refused: is the server running?"
+        return "connection refused"
     if isinstance(error, socket.gaierror):
         return "its host name is not known"
     if isinstance(error, ssl.SSLError):
