@@ -107,8 +107,9 @@ def test_commands_on_a_page_exist(topic: str) -> None:
         command = load(words[0])
         if words[0] == "events" and words[1] in EVENT_VERBS:
             command = load_event_verb(words[1])
-        elif hasattr(command, "commands"):
-            command = command.commands[words[1]]
+        else:
+            for word in words[1:]:
+                command = getattr(command, "commands", {}).get(word, command)
         wanted = {word for word in words if word.startswith("-") and len(word) > 1}
         assert wanted <= option_names(command), line
 

@@ -115,18 +115,33 @@ def add(
 ) -> None:
     """Spoil requests, or with --webhook deliveries, from now on.
 
-    $ svc sandbox fault add --status 503 --retry-after 2 --times 3
+    A rule lasts until it has fired, is cleared, or the sandbox is reset or stopped.
+    Each of these is explained by: svc help sandbox
+
+    $ svc sandbox fault add --status 429 --retry-after 2
+    $ svc sandbox fault add --status 503 --retry-after 1 --times 3
     $ svc sandbox fault add --status 502 --body '<html>Bad gateway</html>'
-    $ svc sandbox fault add --delay-ms 15000 --idempotency-key order-1
-    $ svc sandbox fault add --connection close --method POST --path /v1/refunds --after
-    $ svc sandbox fault add --connection reset --path '/v1/orders*' --skip 1
+    $ svc sandbox fault add --delay-ms 5000
+    $ svc sandbox fault add --connection close
+    $ svc sandbox fault add --connection reset
     $ svc sandbox fault add --connection truncate
-    $ svc sandbox fault add --connection garbage --after
+    $ svc sandbox fault add --connection garbage
     $ svc sandbox fault add --connection drip
-    $ svc sandbox fault add --webhook duplicate --type 'order.*' --count 2
+    $ svc sandbox fault add --after --status 500
+    $ svc sandbox fault add --after --status 503 --retry-after 2
+    $ svc sandbox fault add --after --delay-ms 5000
+    $ svc sandbox fault add --after --connection close
+    $ svc sandbox fault add --after --connection reset
+    $ svc sandbox fault add --after --connection truncate
+    $ svc sandbox fault add --after --connection garbage
+    $ svc sandbox fault add --after --connection drip
+    $ svc sandbox fault add --status 500 --method POST --path '/v1/refunds*'
+    $ svc sandbox fault add --status 500 --idempotency-key order-1
+    $ svc sandbox fault add --status 500 --skip 2 --times 5
+    $ svc sandbox fault add --webhook duplicate --count 2
     $ svc sandbox fault add --webhook reorder --count 3
     $ svc sandbox fault add --webhook drop --times 2
-    $ svc sandbox fault add --webhook bad_signature
+    $ svc sandbox fault add --webhook bad_signature --type 'order.*'
     $ svc sandbox fault add --webhook stale_timestamp
     $ svc sandbox fault add --webhook delay --delay-ms 5000
     """

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from svc.cli.topics.fault_rules import FAULTS
 from svc.cli.topics.page import Page, Rows, Shown
 from svc.sandbox.cards import BEHAVIOURS, Behaviour, decline_type
 from svc.spec import SANDBOX_KEYS, SANDBOX_PORT, SANDBOX_ROOT
@@ -72,6 +73,7 @@ PAGE: Final = Page(
         The API describes itself at {SANDBOX_ROOT}/openapi.json. Where the specification is silent
         the sandbox does what we chose: svc help assumptions.
         """,
+        *FAULTS,
         "Duty, VAT and exchange rates are fixtures. They are no tariff data.",
         "All its commands: svc sandbox --help",
     ),
