@@ -58,11 +58,18 @@ def set_(
 ) -> None:
     """Change a setting; the file's comments stay.
 
+    cache off stops keeping the ids that completion offers, and removes those that were kept.
+
     $ svc config set output json
     $ svc config set profiles.shop.auth basic
+    $ svc config set cache off
     """
     session = Session.of(ctx)
     config = set_value(session.paths.config_file, name, value)
+    if not config.cache:
+        from svc.cli.recent_file import forget
+
+        forget(session.paths.cache_dir / "recent")
     mending_output(session).value({name: _value(config, name)})
 
 

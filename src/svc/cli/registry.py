@@ -43,6 +43,8 @@ COMMANDS: Final = {
     "quickstart": Entry(
         "quickstart", "See an order paid and its webhook arrive, in 15 seconds.", MORE
     ),
+    "commands": Entry("commands", "List every command, for people or as data.", MORE),
+    "completion": Entry("completion", "Complete commands, options and ids in your shell.", MORE),
     "help": Entry("help", "Read about exit codes, webhooks, assumptions and more.", MORE),
 }
 

@@ -49,6 +49,7 @@ class Session:
         self.clock: Clock = clock or SystemClock()
         self.given = Given()
         self.done: str | None = None
+        self.shown: list[object] = []
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -146,6 +147,7 @@ class Session:
             utc=bool(asked.utc),
             now=self.clock.now,
             raw_csv=self.given.listing.raw_csv,
+            on_shown=self.shown.append,
         )
 
     # --- the service ------------------------------------------------------------------------

@@ -89,7 +89,8 @@ def _classes(value: Any) -> Complaint:
 
 
 def _flag_of(text: str) -> Any:
-    return {"true": True, "false": False}.get(text.lower(), text)
+    words = {"true": True, "on": True, "false": False, "off": False}
+    return words.get(text.lower(), text)
 
 
 def _number_of(text: str) -> Any:

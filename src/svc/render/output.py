@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from datetime import tzinfo
-from typing import Any, Literal, Protocol, TextIO, TypeGuard
+from itertools import islice
+from typing import Any, Final, Literal, Protocol, TextIO, TypeGuard
 
 from svc.errors import SvcError
 from svc.render.machine import Ids, Json, Ndjson
@@ -13,6 +14,8 @@ Format = Literal["human", "json", "ndjson", "csv", "id"]
 Objects = Iterator[tuple[str, object]]
 Search = Callable[[object], object]
 Path = tuple[str, ...]
+
+_NOTED_MAX: Final = 200  # of a stream, so that memory stays flat
 
 
 class Printer(Protocol):
@@ -37,7 +40,8 @@ class Output:
     `color` and `width` (columns) are decided by the caller, and `color_errors` where stderr is not
     the same terminal. `now` gives epoch seconds; `tz` is the local zone, the machine's by default.
     `query` and `fields` are checked here, so that a mistake in them sends nothing: UsageError.
-    What is printed is flushed at once; an OSError of a stream passes up.
+    What is printed is flushed at once; an OSError of a stream passes up. `on_shown` is given every
+    object that is about to be printed, of a stream the first ones.
     """
 
     def __init__(  # noqa: PLR0913  one argument an option of the command line
@@ -56,6 +60,7 @@ class Output:
         tz: tzinfo | None = None,
         raw_csv: bool = False,
         color_errors: bool | None = None,
+        on_shown: Callable[[object], None] = lambda _: None,
     ) -> None:
         self.format: Format = format
         self.quiet = quiet
@@ -63,6 +68,7 @@ class Output:
         self._err = Stream(stderr, json=format != "human")
         self._wraps_at = width if format == "human" and _is_terminal(stderr) else None
         self._color_errors = color if color_errors is None else color_errors
+        self._on_shown = on_shown
         self._search = _search(query)
         paths = _paths(fields)
         if format == "human":
@@ -90,6 +96,7 @@ class Output:
         if _is_list(data):
             self.page(text, data, next_command=None)
             return
+        self._on_shown(data)
         if self._search:
             self._printer.value(self._search(data))
         else:
@@ -98,6 +105,7 @@ class Output:
 
     def page(self, text: str, data: object, *, next_command: str | None) -> None:
         """Prints one list object, and in which way the next page is had (cli.md, section 2)."""
+        self._on_shown(data)
         if self._search:
             self._printer.value(self._search(data))
         elif _is_list(data):
@@ -124,14 +132,21 @@ class Output:
         """
         try:
             if self._search:
-                self._printer.value(self._search([data for _, data in objects]))
+                self._printer.value(self._search([data for _, data in self._noted(objects)]))
             else:
-                self._printer.stream(objects)
+                self._printer.stream(self._noted(objects))
         finally:
             self._out.flush()
 
+    def _noted(self, objects: Objects) -> Objects:
+        for text, data in islice(objects, _NOTED_MAX):
+            self._on_shown(data)
+            yield text, data
+        yield from objects
+
     def value(self, data: object) -> None:
         """Prints a result of our own, a dict or a list, under the same rules."""
+        self._on_shown(data)
         self._printer.value(self._search(data) if self._search else data)
         self._out.flush()
 

@@ -1,0 +1,829 @@
+# svc completion for fish: no process is started by a Tab. Made by: svc completion fish
+
+# Prints the file that the program keeps what it has shown lately in: profile, mode, address.
+function __svc_recent_file
+    set -l profile $argv[1]
+    set -l mode $argv[2]
+    set -l base $argv[3]
+    set -l folder ~/.cache/svc
+    if test -n "$SVC_CACHE_DIR"
+        set folder $SVC_CACHE_DIR
+    else if string match -q -- '/*' "$XDG_CACHE_HOME"
+        set folder $XDG_CACHE_HOME/svc
+    else if test -d ~/Library/Caches
+        set folder ~/Library/Caches/svc
+    end
+    test -n "$profile"; or set profile $SVC_PROFILE
+    if test -z "$profile"
+        set profile default
+        for line in (__svc_config)
+            string match -q -- '[*' $line; and break
+            set -l found (string match -r -- '^active_profile\s*=\s*["\']([^"\']*)' $line)
+            and set profile $found[2]
+        end
+    end
+    test -n "$mode"; or set mode $SVC_MODE
+    test -n "$mode"; or set mode test
+    test -n "$base"; or set base $SVC_BASE_URL
+    test -n "$base"; and set base @(string replace -ra -- '[^A-Za-z0-9.-]' _ $base)
+    echo $folder/recent/$profile.$mode$base.tsv
+end
+
+# Prints the lines of the config file.
+function __svc_config
+    set -l folder ~/.config/svc
+    if test -n "$SVC_CONFIG_DIR"
+        set folder $SVC_CONFIG_DIR
+    else if string match -q -- '/*' "$XDG_CONFIG_HOME"
+        set folder $XDG_CONFIG_HOME/svc
+    else if test -d ~/Library/"Application Support"
+        set folder ~/Library/"Application Support"/svc
+    end
+    test -r $folder/config.toml; and __svc_lines $folder/config.toml
+end
+
+function __svc_lines
+    read -z -l all <$argv[1]
+    string split -n \n -- $all
+end
+
+# Prints ids of some kinds with their labels, the latest first.
+function __svc_ids
+    set -l file (__svc_recent_file $argv[2..4])
+    test -r "$file"; or return
+    set -l pattern (string replace -a -- '|' '|^' "^$argv[1]")
+    for line in (__svc_lines $file)
+        set -l parts (string split \t -- $line)
+        string match -qr -- "($pattern)" $parts[1]; or continue
+        string match -qr -- '^[A-Za-z0-9_]+$' $parts[1]; and printf '%s\t%s\n' $parts[1] "$parts[3]"
+    end
+end
+
+function __svc_profiles
+    for line in (__svc_config)
+        set -l found (string match -r -- '^\[profiles\.([A-Za-z0-9_-]+)\]' $line)
+        and echo $found[2]
+    end
+end
+
+# Prints what fits a kind: w.NAME words, i.ord_|pay_ ids, f a path, p a profile.
+function __svc_values --no-scope-shadowing
+    set -l before $argv[2]
+    for each in (string split , -- (string replace -r -- '^\+' '' $argv[1]))
+        switch $each
+            case 'w.*'
+                __svc_words (string sub -s 3 -- $each) | string replace -r -- '^' "$before"
+            case 'i.*'
+                __svc_ids (string sub -s 3 -- $each) "$chosen_profile" "$chosen_mode" "$chosen_base" | string replace -r -- '^' "$before"
+            case p
+                __svc_profiles | string replace -r -- '^' "$before"
+            case f
+                __fish_complete_path (string sub -s (math 1 + (string length -- "$before")) -- $current) | string replace -r -- '^' "$before"
+        end
+    end
+end
+
+# Prints options of a list of `--name kind help`, without those that were given and short names.
+function __svc_options
+    set -l given (string split ' ' -- $argv[1])
+    set -e argv[1]
+    while set -q argv[1]
+        if string match -q -- '--*' $argv[1]
+            if string match -q -- '+*' $argv[2]; or not contains -- $argv[1] $given
+                printf '%s\t%s\n' $argv[1] $argv[3]
+            end
+        end
+        set -e argv[1..3]
+    end
+end
+
+# Sets `kind` of an option; empty where the command does not take it.
+function __svc_kind --no-scope-shadowing
+    set kind ''
+    set -l index (contains -i -- $argv[1] $options $shared)
+    and begin
+        set -l both $options $shared
+        set kind $both[(math $index + 1)]
+    end
+end
+
+function __svc_note --no-scope-shadowing
+    switch $argv[1]
+        case --profile
+            set chosen_profile $argv[2]
+        case --base-url
+            set chosen_base $argv[2]
+        case --live
+            set chosen_mode live
+        case --test
+            set chosen_mode test
+    end
+end
+
+function __svc_complete
+    set -l current (commandline -ct)
+    set -l line (commandline -opc)
+    set -l path
+    set -l at 0
+    set -l kind ''
+    set -l expected ''
+    set -l option ''
+    set -l literal ''
+    set -l given
+    set -l chosen_profile ''
+    set -l chosen_mode ''
+    set -l chosen_base ''
+    set -l commands
+    set -l options
+    set -l arguments
+    set -l shared
+    __svc_command ''
+    for word in $line[2..-1]
+        if test -n "$expected"
+            __svc_note $option $word
+            set expected ''
+            continue
+        end
+        switch $literal$word
+            case --
+                set literal .
+            case '--*=*'
+                set -l parts (string split -m 1 = -- $word)
+                set -a given $parts[1]
+                __svc_note $parts
+            case '-?*'
+                set -a given $word
+                set option $word
+                __svc_kind $word
+                if contains -- "$kind" '' -
+                    __svc_note $word
+                else
+                    set expected $kind
+                end
+            case '*'
+                if test -z "$literal" -a $at = 0; and contains -- $word $commands
+                    set -a path (test -z "$path"; and __svc_long_name $word; or echo $word)
+                    __svc_command "$path"
+                else
+                    set at (math $at + 1)
+                end
+        end
+    end
+    if test -n "$expected"
+        __svc_values $expected ''
+    else if test -z "$literal"; and string match -q -- '--*=*' $current
+        set -l parts (string split -m 1 = -- $current)
+        __svc_kind $parts[1]
+        __svc_values "$kind" "$parts[1]="
+    else if test -z "$literal"; and string match -q -- '-*' $current
+        __svc_options "$given" $options $shared
+    else
+        if test $at = 0 -a -z "$literal" -a -n "$commands"
+            printf '%s\t%s\n' $commands
+        end
+        set kind ''
+        if test $at -lt (count $arguments)
+            set kind $arguments[(math $at + 1)]
+        else if string match -q -- '+*' "$arguments[-1]"
+            set kind $arguments[-1]
+        end
+        if test -n "$kind"
+            __svc_values $kind ''
+        else if test -z "$literal$current$commands"
+            __svc_options "$given" $options
+        end
+    end
+end
+
+function __svc_long_name
+    switch $argv[1]
+        case quotes
+            echo landed-cost-quotes
+        case '*'
+            echo $argv[1]
+    end
+end
+
+function __svc_words
+    switch $argv[1]
+        case version
+            printf '%s\t%s\n' '2026-03-01' '' '2026-09-01' ''
+        case format
+            printf '%s\t%s\n' 'human' '' 'json' '' 'ndjson' '' 'csv' '' 'id' ''
+        case color
+            printf '%s\t%s\n' 'auto' '' 'always' '' 'never' ''
+        case currency
+            printf '%s\t%s\n' 'AED' '' 'AFN' '' 'ALL' '' 'AMD' '' 'AOA' '' 'ARS' '' 'AUD' '' 'AWG' '' 'AZN' '' 'BAM' '' 'BBD' '' 'BDT' '' 'BGN' '' 'BHD' '' 'BIF' '' 'BMD' '' 'BND' '' 'BOB' '' 'BOV' '' 'BRL' '' 'BSD' '' 'BTN' '' 'BWP' '' 'BYN' '' 'BZD' '' 'CAD' '' 'CDF' '' 'CHE' '' 'CHF' '' 'CHW' '' 'CLF' '' 'CLP' '' 'CNY' '' 'COP' '' 'COU' '' 'CRC' '' 'CUP' '' 'CVE' '' 'CZK' '' 'DJF' '' 'DKK' '' 'DOP' '' 'DZD' '' 'EGP' '' 'ERN' '' 'ETB' '' 'EUR' '' 'FJD' '' 'FKP' '' 'GBP' '' 'GEL' '' 'GHS' '' 'GIP' '' 'GMD' '' 'GNF' '' 'GTQ' '' 'GYD' '' 'HKD' '' 'HNL' '' 'HTG' '' 'HUF' '' 'IDR' '' 'ILS' '' 'INR' '' 'IQD' '' 'IRR' '' 'ISK' '' 'JMD' '' 'JOD' '' 'JPY' '' 'KES' '' 'KGS' '' 'KHR' '' 'KMF' '' 'KPW' '' 'KRW' '' 'KWD' '' 'KYD' '' 'KZT' '' 'LAK' '' 'LBP' '' 'LKR' '' 'LRD' '' 'LSL' '' 'LYD' '' 'MAD' '' 'MDL' '' 'MGA' '' 'MKD' '' 'MMK' '' 'MNT' '' 'MOP' '' 'MRU' '' 'MUR' '' 'MVR' '' 'MWK' '' 'MXN' '' 'MXV' '' 'MYR' '' 'MZN' '' 'NAD' '' 'NGN' '' 'NIO' '' 'NOK' '' 'NPR' '' 'NZD' '' 'OMR' '' 'PAB' '' 'PEN' '' 'PGK' '' 'PHP' '' 'PKR' '' 'PLN' '' 'PYG' '' 'QAR' '' 'RON' '' 'RSD' '' 'RUB' '' 'RWF' '' 'SAR' '' 'SBD' '' 'SCR' '' 'SDG' '' 'SEK' '' 'SGD' '' 'SHP' '' 'SLE' '' 'SOS' '' 'SRD' '' 'SSP' '' 'STN' '' 'SVC' '' 'SYP' '' 'SZL' '' 'THB' '' 'TJS' '' 'TMT' '' 'TND' '' 'TOP' '' 'TRY' '' 'TTD' '' 'TWD' '' 'TZS' '' 'UAH' '' 'UGX' '' 'USD' '' 'USN' '' 'UYI' '' 'UYU' '' 'UYW' '' 'UZS' '' 'VED' '' 'VES' '' 'VND' '' 'VUV' '' 'WST' '' 'XAF' '' 'XCD' '' 'XCG' '' 'XOF' '' 'XPF' '' 'YER' '' 'ZAR' '' 'ZMW' '' 'ZWG' ''
+        case country
+            printf '%s\t%s\n' 'AD' '' 'AE' '' 'AF' '' 'AG' '' 'AI' '' 'AL' '' 'AM' '' 'AO' '' 'AQ' '' 'AR' '' 'AS' '' 'AT' '' 'AU' '' 'AW' '' 'AX' '' 'AZ' '' 'BA' '' 'BB' '' 'BD' '' 'BE' '' 'BF' '' 'BG' '' 'BH' '' 'BI' '' 'BJ' '' 'BL' '' 'BM' '' 'BN' '' 'BO' '' 'BQ' '' 'BR' '' 'BS' '' 'BT' '' 'BV' '' 'BW' '' 'BY' '' 'BZ' '' 'CA' '' 'CC' '' 'CD' '' 'CF' '' 'CG' '' 'CH' '' 'CI' '' 'CK' '' 'CL' '' 'CM' '' 'CN' '' 'CO' '' 'CR' '' 'CU' '' 'CV' '' 'CW' '' 'CX' '' 'CY' '' 'CZ' '' 'DE' '' 'DJ' '' 'DK' '' 'DM' '' 'DO' '' 'DZ' '' 'EC' '' 'EE' '' 'EG' '' 'EH' '' 'ER' '' 'ES' '' 'ET' '' 'FI' '' 'FJ' '' 'FK' '' 'FM' '' 'FO' '' 'FR' '' 'GA' '' 'GB' '' 'GD' '' 'GE' '' 'GF' '' 'GG' '' 'GH' '' 'GI' '' 'GL' '' 'GM' '' 'GN' '' 'GP' '' 'GQ' '' 'GR' '' 'GS' '' 'GT' '' 'GU' '' 'GW' '' 'GY' '' 'HK' '' 'HM' '' 'HN' '' 'HR' '' 'HT' '' 'HU' '' 'ID' '' 'IE' '' 'IL' '' 'IM' '' 'IN' '' 'IO' '' 'IQ' '' 'IR' '' 'IS' '' 'IT' '' 'JE' '' 'JM' '' 'JO' '' 'JP' '' 'KE' '' 'KG' '' 'KH' '' 'KI' '' 'KM' '' 'KN' '' 'KP' '' 'KR' '' 'KW' '' 'KY' '' 'KZ' '' 'LA' '' 'LB' '' 'LC' '' 'LI' '' 'LK' '' 'LR' '' 'LS' '' 'LT' '' 'LU' '' 'LV' '' 'LY' '' 'MA' '' 'MC' '' 'MD' '' 'ME' '' 'MF' '' 'MG' '' 'MH' '' 'MK' '' 'ML' '' 'MM' '' 'MN' '' 'MO' '' 'MP' '' 'MQ' '' 'MR' '' 'MS' '' 'MT' '' 'MU' '' 'MV' '' 'MW' '' 'MX' '' 'MY' '' 'MZ' '' 'NA' '' 'NC' '' 'NE' '' 'NF' '' 'NG' '' 'NI' '' 'NL' '' 'NO' '' 'NP' '' 'NR' '' 'NU' '' 'NZ' '' 'OM' '' 'PA' '' 'PE' '' 'PF' '' 'PG' '' 'PH' '' 'PK' '' 'PL' '' 'PM' '' 'PN' '' 'PR' '' 'PS' '' 'PT' '' 'PW' '' 'PY' '' 'QA' '' 'RE' '' 'RO' '' 'RS' '' 'RU' '' 'RW' '' 'SA' '' 'SB' '' 'SC' '' 'SD' '' 'SE' '' 'SG' '' 'SH' '' 'SI' '' 'SJ' '' 'SK' '' 'SL' '' 'SM' '' 'SN' '' 'SO' '' 'SR' '' 'SS' '' 'ST' '' 'SV' '' 'SX' '' 'SY' '' 'SZ' '' 'TC' '' 'TD' '' 'TF' '' 'TG' '' 'TH' '' 'TJ' '' 'TK' '' 'TL' '' 'TM' '' 'TN' '' 'TO' '' 'TR' '' 'TT' '' 'TV' '' 'TW' '' 'TZ' '' 'UA' '' 'UG' '' 'UM' '' 'US' '' 'UY' '' 'UZ' '' 'VA' '' 'VC' '' 'VE' '' 'VG' '' 'VI' '' 'VN' '' 'VU' '' 'WF' '' 'WS' '' 'YE' '' 'YT' '' 'ZA' '' 'ZM' '' 'ZW' ''
+        case capture_method
+            printf '%s\t%s\n' 'automatic' '' 'manual' ''
+        case cancellation_reason
+            printf '%s\t%s\n' 'duplicate' '' 'fraudulent' '' 'requested_by_customer' '' 'abandoned' ''
+        case order_status
+            printf '%s\t%s\n' 'requires_payment' '' 'processing' '' 'authorized' '' 'paid' '' 'cancelled' ''
+        case payment_status
+            printf '%s\t%s\n' 'processing' '' 'authorized' '' 'captured' '' 'failed' '' 'cancelled' ''
+        case refund_reason
+            printf '%s\t%s\n' 'duplicate' '' 'fraudulent' '' 'requested_by_customer' ''
+        case refund_status
+            printf '%s\t%s\n' 'pending' '' 'succeeded' '' 'failed' ''
+        case payout_status
+            printf '%s\t%s\n' 'created' '' 'sent' '' 'paid' '' 'failed' ''
+        case evidence
+            printf '%s\t%s\n' 'tracking_number=' '' 'shipping_carrier=' '' 'shipping_date=' '' 'shipping_address=' '' 'shipping_documentation=' '' 'customer_name=' '' 'customer_email=' '' 'customer_purchase_ip=' '' 'customer_communication=' '' 'billing_address=' '' 'product_description=' '' 'receipt=' '' 'refund_policy=' '' 'refund_refusal_explanation=' '' 'cancellation_policy=' '' 'cancellation_rebuttal=' '' 'service_date=' '' 'access_activity_log=' '' 'duplicate_payment_id=' '' 'duplicate_explanation=' '' 'uncategorized_text=' ''
+        case dispute_status
+            printf '%s\t%s\n' 'needs_response' '' 'under_review' '' 'won' '' 'lost' ''
+        case event_type
+            printf '%s\t%s\n' 'order.paid' '' 'order.cancelled' '' 'payment.authorized' '' 'payment.captured' '' 'payment.failed' '' 'payment.processing' '' 'payment.cancelled' '' 'refund.created' '' 'refund.succeeded' '' 'refund.failed' '' 'dispute.opened' '' 'dispute.evidence_submitted' '' 'dispute.won' '' 'dispute.lost' '' 'payout.created' '' 'payout.sent' '' 'payout.paid' '' 'payout.failed' ''
+        case ack
+            printf '%s\t%s\n' 'received' '' 'forwarded' ''
+        case retry
+            printf '%s\t%s\n' 'fast' '' 'real' '' 'off' ''
+        case print
+            printf '%s\t%s\n' 'summary' '' 'payload' '' 'none' ''
+        case auth
+            printf '%s\t%s\n' 'bearer' '' 'basic' ''
+        case env_shell
+            printf '%s\t%s\n' 'sh' '' 'fish' '' 'powershell' ''
+        case until
+            printf '%s\t%s\n' 'next' '' 'idle' ''
+        case fixture
+            printf '%s\t%s\n' 'demo' ''
+        case card
+            printf '%s\t%s\n' '4242424242424242' 'paid' '4000000000008013' 'declined: do_not_honor, approved when tried again' '4000000000009995' 'declined: insufficient_funds' '4000000000000002' 'declined: generic_decline' '4000000000000119' 'declined: processing_error' '4000000000009979' 'declined: stolen_card' '4000000000009987' 'declined: lost_card' '4000000000008021' 'declined: account_closed' '4000000000000069' 'declined: expired_card' '4000000000000127' 'declined: incorrect_cvc' '4100000000000019' 'declined: fraudulent' '4000000000003220' 'asks the shopper (3-D Secure)' '4000008400001629' 'declined: generic_decline, asks the shopper (3-D Secure)' '4000000000000259' 'disputed: fraudulent' '4000000000002685' 'disputed: product_not_received' '4000000000007726' 'refunds stay pending' '4000000000005126' 'refunds fail' '4000000000008039' 'network token suspended'
+        case method
+            printf '%s\t%s\n' 'card' '' 'sepa_debit' '' 'bacs_debit' '' 'us_bank_account' '' 'becs_debit' '' 'ideal' '' 'bancontact' '' 'eps' '' 'multibanco' '' 'mb_way' '' 'bizum' '' 'p24' '' 'blik' '' 'twint' '' 'swish' '' 'vipps' '' 'mobilepay' '' 'payto' '' 'interac' '' 'konbini' '' 'paypay' '' 'alipay' '' 'wechat_pay' '' 'kakao_pay' '' 'paynow' '' 'promptpay' '' 'fpx' '' 'upi' '' 'pix' '' 'oxxo' '' 'knet' '' 'benefit' '' 'klarna' '' 'paypal' ''
+        case three_ds
+            printf '%s\t%s\n' 'succeed' '' 'fail' '' 'abandon' ''
+        case redirect_outcome
+            printf '%s\t%s\n' 'success' '' 'failure' '' 'abandon' ''
+        case dispute_reason
+            printf '%s\t%s\n' 'fraudulent' '' 'product_not_received' '' 'product_unacceptable' '' 'duplicate' '' 'credit_not_processed' '' 'subscription_canceled' '' 'unrecognized' '' 'general' ''
+        case delivery_status
+            printf '%s\t%s\n' 'pending' '' 'succeeded' '' 'failed' '' 'dropped' ''
+        case http_method
+            printf '%s\t%s\n' 'GET' '' 'POST' ''
+        case fault_status
+            printf '%s\t%s\n' '429' '' '500' '' '502' '' '503' '' '504' ''
+        case connection
+            printf '%s\t%s\n' 'close' '' 'reset' '' 'truncate' '' 'garbage' '' 'drip' ''
+        case webhook_fault
+            printf '%s\t%s\n' 'duplicate' '' 'reorder' '' 'drop' '' 'bad_signature' '' 'stale_timestamp' '' 'delay' ''
+        case key_type
+            printf '%s\t%s\n' 'secret' '' 'publishable' '' 'restricted' ''
+        case permission
+            printf '%s\t%s\n' 'orders=none' '' 'orders=read' '' 'orders=write' '' 'payments=none' '' 'payments=read' '' 'payments=write' '' 'refunds=none' '' 'refunds=read' '' 'refunds=write' '' 'payouts=none' '' 'payouts=read' '' 'payouts=write' '' 'landed_cost=none' '' 'landed_cost=read' '' 'landed_cost=write' '' 'disputes=none' '' 'disputes=read' '' 'disputes=write' '' 'webhook_endpoints=none' '' 'webhook_endpoints=read' '' 'webhook_endpoints=write' '' 'events=none' '' 'events=read' '' 'events=write' '' 'all=none' '' 'all=read' '' 'all=write' ''
+        case get_path
+            printf '%s\t%s\n' '/v1/orders' '' '/v1/payments' '' '/v1/refunds' '' '/v1/payouts' '' '/v1/disputes' ''
+        case post_path
+            printf '%s\t%s\n' '/v1/orders' '' '/v1/payments' '' '/v1/refunds' '' '/v1/payouts' '' '/v1/disputes' '' '/v1/landed_cost_quotes' '' '/v1/webhook_endpoints' ''
+        case operation
+            printf '%s\t%s\n' 'orders.create' '' 'orders.update' '' 'orders.cancel' '' 'orders.capture' '' 'refunds.create' '' 'payouts.create' '' 'landed-cost-quotes.create' '' 'disputes.update' ''
+        case setting
+            printf '%s\t%s\n' 'active_profile' '' 'output' '' 'color' '' 'max_time' '' 'cache' '' 'keyring_backends' ''
+        case decision
+            printf '%s\t%s\n' 'won' '' 'lost' ''
+        case clock
+            printf '%s\t%s\n' 'realtime' '' 'frozen' ''
+        case sandbox_setting
+            printf '%s\t%s\n' 'smart_retries=' '' 'settlement_currency=' '' 'country=' '' 'collect_landed_cost=' '' 'pinned_version=' '' 'unknown_parameters=' '' 'error_envelope=' '' 'insecure_http=' '' 'allow_http_webhooks=' '' 'allow_remote_webhooks=' '' 'rate_limit=' '' 'signature_time=' '' 'webhook_delivery=' ''
+        case balance
+            printf '%s\t%s\n' 'AED=' '' 'AFN=' '' 'ALL=' '' 'AMD=' '' 'AOA=' '' 'ARS=' '' 'AUD=' '' 'AWG=' '' 'AZN=' '' 'BAM=' '' 'BBD=' '' 'BDT=' '' 'BGN=' '' 'BHD=' '' 'BIF=' '' 'BMD=' '' 'BND=' '' 'BOB=' '' 'BOV=' '' 'BRL=' '' 'BSD=' '' 'BTN=' '' 'BWP=' '' 'BYN=' '' 'BZD=' '' 'CAD=' '' 'CDF=' '' 'CHE=' '' 'CHF=' '' 'CHW=' '' 'CLF=' '' 'CLP=' '' 'CNY=' '' 'COP=' '' 'COU=' '' 'CRC=' '' 'CUP=' '' 'CVE=' '' 'CZK=' '' 'DJF=' '' 'DKK=' '' 'DOP=' '' 'DZD=' '' 'EGP=' '' 'ERN=' '' 'ETB=' '' 'EUR=' '' 'FJD=' '' 'FKP=' '' 'GBP=' '' 'GEL=' '' 'GHS=' '' 'GIP=' '' 'GMD=' '' 'GNF=' '' 'GTQ=' '' 'GYD=' '' 'HKD=' '' 'HNL=' '' 'HTG=' '' 'HUF=' '' 'IDR=' '' 'ILS=' '' 'INR=' '' 'IQD=' '' 'IRR=' '' 'ISK=' '' 'JMD=' '' 'JOD=' '' 'JPY=' '' 'KES=' '' 'KGS=' '' 'KHR=' '' 'KMF=' '' 'KPW=' '' 'KRW=' '' 'KWD=' '' 'KYD=' '' 'KZT=' '' 'LAK=' '' 'LBP=' '' 'LKR=' '' 'LRD=' '' 'LSL=' '' 'LYD=' '' 'MAD=' '' 'MDL=' '' 'MGA=' '' 'MKD=' '' 'MMK=' '' 'MNT=' '' 'MOP=' '' 'MRU=' '' 'MUR=' '' 'MVR=' '' 'MWK=' '' 'MXN=' '' 'MXV=' '' 'MYR=' '' 'MZN=' '' 'NAD=' '' 'NGN=' '' 'NIO=' '' 'NOK=' '' 'NPR=' '' 'NZD=' '' 'OMR=' '' 'PAB=' '' 'PEN=' '' 'PGK=' '' 'PHP=' '' 'PKR=' '' 'PLN=' '' 'PYG=' '' 'QAR=' '' 'RON=' '' 'RSD=' '' 'RUB=' '' 'RWF=' '' 'SAR=' '' 'SBD=' '' 'SCR=' '' 'SDG=' '' 'SEK=' '' 'SGD=' '' 'SHP=' '' 'SLE=' '' 'SOS=' '' 'SRD=' '' 'SSP=' '' 'STN=' '' 'SVC=' '' 'SYP=' '' 'SZL=' '' 'THB=' '' 'TJS=' '' 'TMT=' '' 'TND=' '' 'TOP=' '' 'TRY=' '' 'TTD=' '' 'TWD=' '' 'TZS=' '' 'UAH=' '' 'UGX=' '' 'USD=' '' 'USN=' '' 'UYI=' '' 'UYU=' '' 'UYW=' '' 'UZS=' '' 'VED=' '' 'VES=' '' 'VND=' '' 'VUV=' '' 'WST=' '' 'XAF=' '' 'XCD=' '' 'XCG=' '' 'XOF=' '' 'XPF=' '' 'YER=' '' 'ZAR=' '' 'ZMW=' '' 'ZWG=' ''
+        case completion_shell
+            printf '%s\t%s\n' 'bash' '' 'zsh' '' 'fish' '' 'powershell' ''
+        case help
+            printf '%s\t%s\n' 'exit-codes' 'What the exit status of a command means.' 'environment' 'Every variable that svc reads.' 'output' 'Formats, queries, and where errors go.' 'webhooks' 'Receiving events: verify, answer, skip, replay.' 'money' 'Amounts in minor units; paying once.' 'sandbox' 'The service on this machine: keys, test cards, time.' 'ci' 'Running svc where nobody watches.' 'assumptions' 'What the specification says, and what we chose.' 'orders' 'Create, retrieve, update, capture, cancel and list orders.' 'payments' 'Retrieve and list payments.' 'refunds' 'Return all or part of a payment.' 'payouts' 'Send money to receiving banks.' 'landed-cost-quotes' 'Quote duties, taxes and fees.' 'disputes' 'Answer disputes with evidence.' 'get' 'Send any GET: an id or a /v1/ path.' 'post' 'Send any POST to a /v1/ path.' 'batch' 'Run an operation for every row of a file.' 'events' 'Retrieve events; receive, verify and forward webhooks.' 'webhook-endpoints' 'Register webhook endpoints.' 'requests' 'See what was sent; settle what has no known outcome.' 'keys' 'Keep API keys in the OS keyring.' 'profiles' 'Name accounts and switch between them.' 'config' 'Read and change settings.' 'whoami' 'Show profile, origin, mode and key in use.' 'doctor' 'Check this machine and the account, with remedies.' 'quickstart' 'See an order paid and its webhook arrive, in 15 seconds.' 'commands' 'List every command, for people or as data.' 'completion' 'Complete commands, options and ids in your shell.' 'help' 'Read about exit codes, webhooks, assumptions and more.'
+    end
+end
+
+function __svc_command --no-scope-shadowing
+    switch $argv[1]
+        case ''
+            set commands 'orders' 'Create, retrieve, update, capture, cancel and list orders.' 'payments' 'Retrieve and list payments.' 'refunds' 'Return all or part of a payment.' 'payouts' 'Send money to receiving banks.' 'landed-cost-quotes' 'Quote duties, taxes and fees.' 'disputes' 'Answer disputes with evidence.' 'get' 'Send any GET. An id is turned into its path by its prefix.' 'post' 'Send any POST to a path of the API; fields by -d or --body.' 'batch' 'Run an operation for every row of a CSV or NDJSON file, each exactly once.' 'events' 'Retrieve events; receive, verify and forward webhooks.' 'webhook-endpoints' 'Register webhook endpoints.' 'requests' 'See what was sent and what became of it; settle what is unresolved.' 'keys' 'Keep API keys in the OS keyring.' 'profiles' 'Name accounts and switch between them.' 'config' 'Read and change settings.' 'whoami' 'Show profile, origin, mode and key in use, and whether the service takes it.' 'doctor' 'Check settings, key, connection, clock, keyring, state and tunnels, each with its remedy.' 'sandbox' 'Run the whole service on this machine.' 'quickstart' 'Start a sandbox, have an order paid, receive its webhook verified, refund a part.' 'commands' 'List every command; as JSON with all that help and the parser know of it.' 'completion' 'Print the completion script of a shell, or install it.' 'help' 'Show a page about a topic, or list the topics. With a command, show that command\'s help.' 'quotes' 'Short for landed-cost-quotes.'
+            set options --version '-' 'Print the version.'
+            set arguments 
+            set shared 'global'
+        case 'orders'
+            set commands 'create' 'Create an order.' 'retrieve' 'Retrieve an order.' 'update' 'Update an unpaid order. The destination and the items are replaced as a whole.' 'cancel' 'Cancel an order that is not paid.' 'capture' 'Capture an authorised payment, in full or in part.' 'list' 'List orders, newest first.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'orders create'
+            set commands 
+            set options --amount 't' 'Minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'ISO 4217, as EUR.' --country 'w.country' 'Destination, as DE.' --postal-code 't' 'Destination\'s postal code.' --settlement-currency 'w.currency' 'What you are settled in.' --capture-method 'w.capture_method' 'automatic, or manual to authorise first.' --item '+t' 'Repeatable: \'name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900\'.' --metadata '+t' 'Repeatable: your own notes.'
+            set arguments 
+            set shared 'request global'
+        case 'orders retrieve'
+            set commands 
+            set options 
+            set arguments 'i.ord_'
+            set shared 'global'
+        case 'orders update'
+            set commands 
+            set options --amount 't' 'Minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'ISO 4217, as EUR.' --country 'w.country' 'Destination, as DE.' --postal-code 't' 'Destination\'s postal code.' --settlement-currency 'w.currency' 'What you are settled in.' --capture-method 'w.capture_method' 'automatic, or manual to authorise first.' --item '+t' 'Repeatable: \'name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900\'.' --metadata '+t' 'Repeatable: your own notes.'
+            set arguments 'i.ord_'
+            set shared 'request global'
+        case 'orders cancel'
+            set commands 
+            set options --reason 'w.cancellation_reason' 'Sent as cancellation_reason.'
+            set arguments 'i.ord_'
+            set shared 'request global'
+        case 'orders capture'
+            set commands 
+            set options --amount 't' 'Minor units: 12900 is 129.00 EUR.'
+            set arguments 'i.ord_'
+            set shared 'request global'
+        case 'orders list'
+            set commands 
+            set options --status 'w.order_status' 'Only these.' --starting-after 'i.ord_' 'Begin behind this object.'
+            set arguments 
+            set shared 'list global'
+        case 'payments'
+            set commands 'retrieve' 'Retrieve a payment.' 'list' 'List payments, newest first.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'payments retrieve'
+            set commands 
+            set options 
+            set arguments 'i.pay_'
+            set shared 'global'
+        case 'payments list'
+            set commands 
+            set options --order 'i.ord_' 'Only of this order.' --status 'w.payment_status' 'Only these.' --starting-after 'i.pay_' 'Begin behind this object.'
+            set arguments 
+            set shared 'list global'
+        case 'refunds'
+            set commands 'create' 'Refund a payment; without --amount all that is left.' 'retrieve' 'Retrieve a refund.' 'list' 'List refunds, newest first.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'refunds create'
+            set commands 
+            set options --payment 'i.pay_' 'The payment, pay_...' --amount 't' 'Minor units: 12900 is 129.00 EUR.' --reason 'w.refund_reason' 'Such as duplicate, fraudulent, requested_by_customer.' --metadata '+t' 'Repeatable: your own notes.' --wait '-' 'Wait until it is settled, at most --max-time seconds.'
+            set arguments 
+            set shared 'request global'
+        case 'refunds retrieve'
+            set commands 
+            set options 
+            set arguments 'i.rf_'
+            set shared 'global'
+        case 'refunds list'
+            set commands 
+            set options --payment 'i.pay_' 'Only of this payment.' --status 'w.refund_status' 'Only these.' --starting-after 'i.rf_' 'Begin behind this object.'
+            set arguments 
+            set shared 'list global'
+        case 'payouts'
+            set commands 'create' 'Send a payout.' 'retrieve' 'Retrieve a payout.' 'list' 'List payouts, newest first.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'payouts create'
+            set commands 
+            set options --amount 't' 'Minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'ISO 4217, as EUR.' --source-currency 'w.currency' 'The balance to debit.' --country 'w.country' 'The bank\'s country.' --account-holder-name 't' 'Who is paid.' --iban 't' 'Or account number.' --account-number 't' 'With --bank-code.' --bank-code 't' 'Routing or sort code.' --bic 't' 'The bank\'s BIC.' --bank-name 't' 'The bank\'s name.' --reference 't' 'Shown to the beneficiary.' --metadata '+t' 'Repeatable: your own notes.' --wait '-' 'Wait until it is settled, at most --max-time seconds.'
+            set arguments 
+            set shared 'request global'
+        case 'payouts retrieve'
+            set commands 
+            set options 
+            set arguments 'i.po_'
+            set shared 'global'
+        case 'payouts list'
+            set commands 
+            set options --status 'w.payout_status' 'Only these.' --starting-after 'i.po_' 'Begin behind this object.'
+            set arguments 
+            set shared 'list global'
+        case 'landed-cost-quotes'
+            set commands 'create' 'Request a landed-cost quote.' 'retrieve' 'Retrieve a landed-cost quote.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'landed-cost-quotes create'
+            set commands 
+            set options --currency 'w.currency' 'ISO 4217, as EUR.' --country 'w.country' 'Destination, as DE.' --postal-code 't' 'Destination\'s postal code.' --item '+t' 'Repeatable: \'name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900\'.' --ship-from-country 'w.country' 'Where it is sent from.' --shipping-amount 't' 'Freight in minor units.'
+            set arguments 
+            set shared 'request global'
+        case 'landed-cost-quotes retrieve'
+            set commands 
+            set options 
+            set arguments 'i.lcq_'
+            set shared 'global'
+        case 'disputes'
+            set commands 'update' 'Attach evidence as a draft, or submit it, which is final.' 'retrieve' 'Retrieve a dispute.' 'list' 'List disputes, newest first.' 'accept' 'Accept a dispute as lost. This cannot be undone.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'disputes update'
+            set commands 
+            set options --tracking-number 't' 'Of the parcel.' --shipping-carrier 't' 'Who carried it.' --evidence '+w.evidence' 'Repeatable: any other evidence.' --submit '-' 'Submit it; without this it stays a draft.'
+            set arguments 'i.dp_'
+            set shared 'request global'
+        case 'disputes retrieve'
+            set commands 
+            set options 
+            set arguments 'i.dp_'
+            set shared 'global'
+        case 'disputes list'
+            set commands 
+            set options --payment 'i.pay_' 'Only of this payment.' --status 'w.dispute_status' 'Only these.' --starting-after 'i.dp_' 'Begin behind this object.'
+            set arguments 
+            set shared 'list global'
+        case 'disputes accept'
+            set commands 
+            set options 
+            set arguments 'i.dp_'
+            set shared 'request global'
+        case 'get'
+            set commands 
+            set options --param '+t' 'Repeatable: a query parameter.'
+            set arguments 'w.get_path,i.ord_|pay_|rf_|po_|lcq_|evt_|dp_'
+            set shared 'global'
+        case 'post'
+            set commands 
+            set options 
+            set arguments 'w.post_path'
+            set shared 'request global'
+        case 'batch'
+            set commands 
+            set options --concurrency 't' 'Requests at a time, 1 to 64.' --rate 't' 'At most so many requests a second.' --strict-order '-' 'One at a time, in the order of the file.' --results 'f' 'A line a row; FILE.results.ndjson.' --force '-' 'Overwrite a results file of something else.' --import 't' 'The list\'s name; the path of FILE.' --again '-' 'Send rows that another list has carried out, too.' --raw-csv '-' 'Take cells as they are, as list --raw-csv wrote.' --dry-run '-' 'Check every row and send nothing.'
+            set arguments 'w.operation' 'f'
+            set shared 'global'
+        case 'events'
+            set commands 'retrieve' 'Retrieve an event.' 'listen' 'Receive webhooks, verify each over its raw bytes, keep, show and forward it.' 'inbox' 'Show what was received, the newest first. Every delivery in it was verified.' 'replay' 'Send received events again: the same bytes, signed now.' 'verify' 'Check one delivery: exit 0 if it is authentic, else 11 and what is wrong.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'events retrieve'
+            set commands 
+            set options 
+            set arguments 'i.evt_'
+            set shared 'global'
+        case 'events listen'
+            set commands 
+            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable. With GLOB= only those types; a target without one takes what no GLOB matches.' --events '+w.event_type' 'Repeatable, or a,b. Default: all 18.' --public-url 't' 'Address of a tunnel that you run to --port.' --port 't' 'Local port; default: the last one.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.ack' 'Answer the service when received, or forwarded.' --concurrency 't' 'Forwards at once to one target.' --ordered '-' 'One at a time for each data.object.id.' --forward-timeout 't' 'Limit of one forward.' --retry 'w.retry' 'fast: wait for a target that is away, HTTP errors are final; real: the service\'s schedule; off.' --header '+t' 'Sent along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'Largest body taken.' --print 'w.print' 'summary, payload or none.' --until 'w.event_type' 'End after N events of a type.' --timeout 't' 'End after so long.' --ready-file 'f' 'Written when ready, removed at the end.' --exec 't' 'Run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --print-secret '-' 'Print the signing secret and end.'
+            set arguments 
+            set shared 'global'
+        case 'events inbox'
+            set commands 'show' 'Show one delivery.'
+            set options --type 'w.event_type' 'Only these event types.' --failed '-' 'Only those that a target did not take.' --since 't' 'Received in the last 90s, 2h, 3d.' --max 't' 'The newest N.'
+            set arguments 
+            set shared 'global'
+        case 'events inbox show'
+            set commands 
+            set options 
+            set arguments 'i.evt_'
+            set shared 'global'
+        case 'events replay'
+            set commands 
+            set options --failed '-' 'All events that a target did not take.' --forward-to 't' 'Where to; default: where they went.' --times 't' 'Send each N times.' --original-signature '-' 'Keep the old signature and its time.' --allow-remote-forward '-' 'Send to other machines too.'
+            set arguments '+i.evt_'
+            set shared 'global'
+        case 'events verify'
+            set commands 
+            set options --header '+t' 'The Svc-Signature header, one for each line of it.' --payload 'f' 'The raw body; default: standard input.' --secret-stdin '-' 'Read the signing secret from standard input.' --now 't' 'Check as of then: unix seconds or ISO 8601.'
+            set arguments 
+            set shared 'global'
+        case 'webhook-endpoints'
+            set commands 'create' 'Register an endpoint; its signing secret is shown this once.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'webhook-endpoints create'
+            set commands 
+            set options --url 't' 'Where events are sent.' --events '+w.event_type' 'Repeatable, or a,b.' --description 't' 'Your own note.'
+            set arguments 
+            set shared 'request global'
+        case 'requests'
+            set commands 'list' 'List the POSTs of this machine, newest first.' 'show' 'Show one request: what was sent, with which key, and how it ended.' 'resume' 'Send an unresolved request again; it is never doubled.' 'forget' 'Delete a request from the journal, once you know what became of it.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'requests list'
+            set commands 
+            set options --unresolved '-' 'Only those whose outcome is not known.' --limit 't' 'The newest N.'
+            set arguments 
+            set shared 'global'
+        case 'requests show'
+            set commands 
+            set options 
+            set arguments 'i.rq_'
+            set shared 'global'
+        case 'requests resume'
+            set commands 
+            set options 
+            set arguments 'i.rq_'
+            set shared 'global'
+        case 'requests forget'
+            set commands 
+            set options 
+            set arguments 'i.rq_'
+            set shared 'global'
+        case 'keys'
+            set commands 'add' 'Store an API key in the OS keyring.' 'list' 'List the stored keys by their last four characters.' 'remove' 'Remove a stored key from every keyring.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'keys add'
+            set commands 
+            set options --stdin '-' 'Read the key from a pipe.' --publishable '-' 'A pk_ key, for the sandbox\'s checkout.' --no-check '-' 'Do not ask the service about the key.'
+            set arguments 
+            set shared 'global'
+        case 'keys list'
+            set commands 
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'keys remove'
+            set commands 
+            set options --publishable '-' 'A pk_ key, for the sandbox\'s checkout.'
+            set arguments 
+            set shared 'global'
+        case 'profiles'
+            set commands 'list' 'List the profiles.' 'use' 'Make a profile the one that is used where none is named.' 'create' 'Create a profile.' 'remove' 'Remove a profile that has no stored keys.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'profiles list'
+            set commands 
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'profiles use'
+            set commands 
+            set options 
+            set arguments 'p'
+            set shared 'global'
+        case 'profiles create'
+            set commands 
+            set options --auth 'w.auth' 'bearer (the default) or basic.'
+            set arguments 't'
+            set shared 'global'
+        case 'profiles remove'
+            set commands 
+            set options 
+            set arguments 'p'
+            set shared 'global'
+        case 'config'
+            set commands 'get' 'Show what the configuration says, defaults included.' 'set' 'Change a setting; the file\'s comments stay.' 'unset' 'Take a setting out, so that its default holds again.' 'path' 'Show where the configuration file is, or would be.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'config get'
+            set commands 
+            set options 
+            set arguments 'w.setting'
+            set shared 'global'
+        case 'config set'
+            set commands 
+            set options 
+            set arguments 'w.setting' 't'
+            set shared 'global'
+        case 'config unset'
+            set commands 
+            set options 
+            set arguments 'w.setting'
+            set shared 'global'
+        case 'config path'
+            set commands 
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'whoami'
+            set commands 
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'doctor'
+            set commands 
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'sandbox'
+            set commands 'env' 'Print shell exports of its address and key. The key is a public constant.' 'settle' 'Have a bank confirm a payment, refund or payout now.' 'fail' 'Have a bank reject a payment, refund or payout now.' 'decide' 'Decide a dispute whose evidence is under review.' 'advance' 'Turn the sandbox\'s clock forward. What falls due on the way happens, webhooks too.' 'clock' 'Show the sandbox\'s clock, stop it or let it run. A stopped one moves by advance only.' 'reset' 'Empty the sandbox. Objects, events, settings, faults and keys of both modes go.' 'start' 'Start the service on this machine. Ctrl-C stops it; its data stays in one file.' 'stop' 'Stop a running sandbox; its data stays.' 'status' 'Show the sandboxes that are running. The exit code is 11 when none is.' 'logs' 'Show a sandbox\'s warnings and errors.' 'pay' 'Pay an order as its shopper would in the browser.' 'dispute' 'Have the shopper dispute a captured payment.' 'checkout' 'Open the page on which the shopper pays an order.' 'trigger' 'Let an event of any type happen, with all that it needs.' 'events' 'List events, newest first, delivered or not.' 'deliveries' 'List webhook attempts, newest first. Each has its address and what came back.' 'resend' 'Deliver an event once more, now.' 'emails' 'List the e-mails that the service would have sent, newest first.' 'settings' 'Show the account\'s settings, or change some.' 'balances' 'Show the balances for payouts, or set some.' 'requests' 'List the latest API requests, newest first. Keys and account numbers are masked.' 'export' 'Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.' 'import' 'Put an exported state in place of the present one. Clock and ids go on from there.' 'endpoints' 'Look after webhook endpoints, as the dashboard does.' 'fault' 'Have requests and webhook deliveries go wrong on purpose.' 'keys' 'Make and roll API keys, as the dashboard does.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'sandbox env'
+            set commands 
+            set options --port 't' 'Which one, where several are running.' --shell 'w.env_shell' 'One of sh, fish, powershell.'
+            set arguments 
+            set shared 'global'
+        case 'sandbox settle'
+            set commands 
+            set options --sent '-' 'Of a payout: only hand it to the local network.'
+            set arguments 'i.pay_|rf_|po_'
+            set shared 'global'
+        case 'sandbox fail'
+            set commands 
+            set options --reason 't' 'Such as insufficient_funds or no_account.'
+            set arguments 'i.pay_|rf_|po_'
+            set shared 'global'
+        case 'sandbox decide'
+            set commands 
+            set options 
+            set arguments 'i.dp_' 'w.decision'
+            set shared 'global'
+        case 'sandbox advance'
+            set commands 
+            set options --until 'w.until' 'next: the next job; idle: no job is left.' --to 't' 'As 2026-10-15T00:00:00Z.'
+            set arguments 't'
+            set shared 'global'
+        case 'sandbox clock'
+            set commands 
+            set options --to 't' 'Go forward to this moment first.'
+            set arguments 'w.clock'
+            set shared 'global'
+        case 'sandbox reset'
+            set commands 
+            set options --seed 't' 'Equal seeds and calls give equal ids.' --fixture 'w.fixture' 'demo fills it with one of everything.'
+            set arguments 
+            set shared 'global'
+        case 'sandbox start'
+            set commands 
+            set options --port 't' 'On loopback; 0 lets the system choose.' --db 'f' 'Its database, or :memory: for none.' --seed 't' 'Equal seeds and calls give equal ids.' --fixture 'w.fixture' 'demo fills it with one of everything.' --detach '-' 'Run it in the background.' --tls '-' 'Speak https, with a certificate made for it.' --certificate 'f' 'Speak https with your own (PEM).' --private-key 'f' 'The key of that certificate (PEM).' --strict-https '-' 'Answer plain HTTP with 401.' --ready-file 'f' 'Write its URL here once it answers.'
+            set arguments 
+            set shared 'global'
+        case 'sandbox stop'
+            set commands 
+            set options --port 't' 'Which one, where several are running.' --all '-' 'Every one that is running.'
+            set arguments 
+            set shared 'global'
+        case 'sandbox status'
+            set commands 
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'sandbox logs'
+            set commands 
+            set options --port 't' 'Which one, where several are running.'
+            set arguments 
+            set shared 'global'
+        case 'sandbox pay'
+            set commands 
+            set options --card 'w.card' 'A test card (4242424242424242).' --expiry 't' 'The card\'s expiry.' --cvc 't' 'The card\'s code.' --method 'w.method' 'One of the order\'s methods (card).' --payment-method 'i.pm_' 'A saved card, pm_... .' --save-card '-' 'Save the card.' --3ds 'w.three_ds' 'succeed, fail or abandon.' --iban 't' 'For sepa_debit.' --outcome 'w.redirect_outcome' 'Of a redirect method: success, failure, abandon.'
+            set arguments 'i.ord_'
+            set shared 'global'
+        case 'sandbox dispute'
+            set commands 
+            set options --reason 'w.dispute_reason' 'Such as fraudulent or product_not_received.' --evidence-due-by 't' 'As 2026-10-15T23:59:59Z; else in 14 days.'
+            set arguments 'i.pay_'
+            set shared 'global'
+        case 'sandbox checkout'
+            set commands 
+            set options --print '-' 'Print the address and open nothing.'
+            set arguments 'i.ord_'
+            set shared 'global'
+        case 'sandbox trigger'
+            set commands 
+            set options --data '+t' 'A field of the order or payout that it begins with, as shipping[country]=GB.' -d '+t' 'A field of the order or payout that it begins with, as shipping[country]=GB.'
+            set arguments 'w.event_type'
+            set shared 'global'
+        case 'sandbox events'
+            set commands 
+            set options --type 'w.event_type' 'Only these, as order.paid.' --limit 't' 'How many a page (25).' --starting-after 'i.evt_' 'Begin behind this one, evt_... .'
+            set arguments 
+            set shared 'global'
+        case 'sandbox deliveries'
+            set commands 
+            set options --event 'i.evt_' 'Only of this event, evt_... .' --endpoint 'i.we_' 'Only to this one, we_... .' --status 'w.delivery_status' 'Only these.' --limit 't' 'How many a page (25).' --starting-after 'i.dlv_' 'Begin behind this one, dlv_... .'
+            set arguments 
+            set shared 'global'
+        case 'sandbox resend'
+            set commands 
+            set options --endpoint 'i.we_' 'Only to this one, we_... .'
+            set arguments 'i.evt_'
+            set shared 'global'
+        case 'sandbox emails'
+            set commands 
+            set options --limit 't' 'How many a page (25).' --starting-after 'i.eml_' 'Begin behind this one, eml_... .'
+            set arguments 
+            set shared 'global'
+        case 'sandbox settings'
+            set commands 
+            set options 
+            set arguments '+w.sandbox_setting'
+            set shared 'global'
+        case 'sandbox balances'
+            set commands 
+            set options 
+            set arguments '+w.balance'
+            set shared 'global'
+        case 'sandbox requests'
+            set commands 
+            set options --path 't' 'Only these, as \'/v1/refunds*\'.' --limit 't' 'How many at most (25).'
+            set arguments 
+            set shared 'global'
+        case 'sandbox export'
+            set commands 
+            set options --force '-' 'Replace an existing file.'
+            set arguments 'f'
+            set shared 'global'
+        case 'sandbox import'
+            set commands 
+            set options 
+            set arguments 'f'
+            set shared 'global'
+        case 'sandbox endpoints'
+            set commands 'list' 'List the endpoints of a mode and whether they are enabled.' 'enable' 'Enable an endpoint again. What was dropped stays dropped.' 'disable' 'Disable an endpoint. Attempts that are pending are dropped.' 'delete' 'Delete an endpoint. The API itself has no such call.' 'roll-secret' 'Replace an endpoint\'s signing secret. The new one is shown this once.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'sandbox endpoints list'
+            set commands 
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'sandbox endpoints enable'
+            set commands 
+            set options 
+            set arguments 'i.we_'
+            set shared 'global'
+        case 'sandbox endpoints disable'
+            set commands 
+            set options 
+            set arguments 'i.we_'
+            set shared 'global'
+        case 'sandbox endpoints delete'
+            set commands 
+            set options 
+            set arguments 'i.we_'
+            set shared 'global'
+        case 'sandbox endpoints roll-secret'
+            set commands 
+            set options --grace 't' 'How long the old one signs along, to 1d (1d).'
+            set arguments 'i.we_'
+            set shared 'global'
+        case 'sandbox fault'
+            set commands 'add' 'Spoil requests, or with --webhook deliveries, from now on.' 'list' 'List the rules of both kinds and how often each has fired.' 'clear' 'Remove all rules, or some. What they hold back goes on.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'sandbox fault add'
+            set commands 
+            set options --skip 't' 'Let N matching ones pass first (0).' --times 't' 'Then spoil N of them (1).' --delay-ms 't' 'Real milliseconds; goes with all.' --method 'w.http_method' 'Only GET or POST.' --path 't' 'Only these, as \'/v1/orders*\'.' --idempotency-key 't' 'Only with this key.' --after '-' 'Spoil the answer only: the change is made and its result stored.' --status 'w.fault_status' '429, 500, 502, 503 or 504.' --retry-after 't' 'Header that goes with the status.' --body 't' 'Body in place of the error.' --connection 'w.connection' 'One of close, reset, truncate, garbage, drip.' --webhook 'w.webhook_fault' 'One of duplicate, reorder, drop, bad_signature, stale_timestamp, delay.' --type 'w.event_type' 'Only these, as \'order.*\'.' --endpoint 'i.we_' 'Only to this one, we_... .' --count 't' 'Copies of a duplicate (1), or how many are reordered (2).'
+            set arguments 
+            set shared 'global'
+        case 'sandbox fault list'
+            set commands 
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'sandbox fault clear'
+            set commands 
+            set options 
+            set arguments '+i.flt_'
+            set shared 'global'
+        case 'sandbox keys'
+            set commands 'list' 'List the keys of a mode. Secrets are masked.' 'create' 'Create a key. It is shown whole this once.' 'roll' 'Replace a key by a new one with the same permissions.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'sandbox keys list'
+            set commands 
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'sandbox keys create'
+            set commands 
+            set options --type 'w.key_type' 'One of secret, publishable, restricted.' --permission '+w.permission' 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, disputes, webhook_endpoints, events or all.'
+            set arguments 
+            set shared 'global'
+        case 'sandbox keys roll'
+            set commands 
+            set options --grace 't' 'How long the old one works on, to 7d.'
+            set arguments 'i.key_'
+            set shared 'global'
+        case 'quickstart'
+            set commands 
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'commands'
+            set commands 
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'completion'
+            set commands 
+            set options --install '-' 'Put it where the shell finds it, and say where.' --force '-' 'With --install: replace a file that is not ours.'
+            set arguments 'w.completion_shell'
+            set shared 'global'
+        case 'help'
+            set commands 
+            set options 
+            set arguments '+w.help'
+            set shared 'global'
+    end
+    switch $shared
+        case 'global'
+            set shared --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.format' 'One of human, json, ndjson, csv, id.' -o 'w.format' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' -h '-' 'Show this message and exit.' --help '-' 'Show this message and exit.'
+        case 'request global'
+            set shared --data '+t' 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].' -d '+t' 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].' --body 'f' 'A JSON object; options and -d win over it.' --idempotency-key 't' 'Your own key; a new one if it is not given.' --new-request '-' 'Send it although the same request is unresolved.' --dry-run '-' 'Print the request as JSON and send nothing.' --curl '-' 'Print the same call for curl and send nothing.' --form '-' 'Send the body form-encoded.' --json-body '-' 'Send the body as JSON.' --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.format' 'One of human, json, ndjson, csv, id.' -o 'w.format' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' -h '-' 'Show this message and exit.' --help '-' 'Show this message and exit.'
+        case 'list global'
+            set shared --limit 't' 'Objects a page (25).' --starting-after 't' 'Begin behind this object.' --all '-' 'Follow all pages.' --max 't' 'Stop after N objects; follows pages.' --created-gte 't' 'Created at or after, as 2026-10-01T09:00:00Z.' --created-gt 't' 'Created after.' --created-lte 't' 'Created at or before.' --created-lt 't' 'Created before.' --param '+t' 'Any other query parameter.' --raw-csv '-' 'Leave cells as they are that a spreadsheet runs.' --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.format' 'One of human, json, ndjson, csv, id.' -o 'w.format' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' -h '-' 'Show this message and exit.' --help '-' 'Show this message and exit.'
+    end
+end
+
+complete -c svc -e
+complete -c svc -f -k -a '(__svc_complete)'

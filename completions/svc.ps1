@@ -1,0 +1,820 @@
+# svc completion for PowerShell: no process is started by a Tab. Made by: svc completion powershell
+
+$script:SvcLongNames = @{
+    'quotes' = 'landed-cost-quotes'
+}
+$script:SvcWords = @{
+    'version' = @(@('2026-03-01', ''), @('2026-09-01', ''))
+    'format' = @(@('human', ''), @('json', ''), @('ndjson', ''), @('csv', ''), @('id', ''))
+    'color' = @(@('auto', ''), @('always', ''), @('never', ''))
+    'currency' = @(@('AED', ''), @('AFN', ''), @('ALL', ''), @('AMD', ''), @('AOA', ''), @('ARS', ''), @('AUD', ''), @('AWG', ''), @('AZN', ''), @('BAM', ''), @('BBD', ''), @('BDT', ''), @('BGN', ''), @('BHD', ''), @('BIF', ''), @('BMD', ''), @('BND', ''), @('BOB', ''), @('BOV', ''), @('BRL', ''), @('BSD', ''), @('BTN', ''), @('BWP', ''), @('BYN', ''), @('BZD', ''), @('CAD', ''), @('CDF', ''), @('CHE', ''), @('CHF', ''), @('CHW', ''), @('CLF', ''), @('CLP', ''), @('CNY', ''), @('COP', ''), @('COU', ''), @('CRC', ''), @('CUP', ''), @('CVE', ''), @('CZK', ''), @('DJF', ''), @('DKK', ''), @('DOP', ''), @('DZD', ''), @('EGP', ''), @('ERN', ''), @('ETB', ''), @('EUR', ''), @('FJD', ''), @('FKP', ''), @('GBP', ''), @('GEL', ''), @('GHS', ''), @('GIP', ''), @('GMD', ''), @('GNF', ''), @('GTQ', ''), @('GYD', ''), @('HKD', ''), @('HNL', ''), @('HTG', ''), @('HUF', ''), @('IDR', ''), @('ILS', ''), @('INR', ''), @('IQD', ''), @('IRR', ''), @('ISK', ''), @('JMD', ''), @('JOD', ''), @('JPY', ''), @('KES', ''), @('KGS', ''), @('KHR', ''), @('KMF', ''), @('KPW', ''), @('KRW', ''), @('KWD', ''), @('KYD', ''), @('KZT', ''), @('LAK', ''), @('LBP', ''), @('LKR', ''), @('LRD', ''), @('LSL', ''), @('LYD', ''), @('MAD', ''), @('MDL', ''), @('MGA', ''), @('MKD', ''), @('MMK', ''), @('MNT', ''), @('MOP', ''), @('MRU', ''), @('MUR', ''), @('MVR', ''), @('MWK', ''), @('MXN', ''), @('MXV', ''), @('MYR', ''), @('MZN', ''), @('NAD', ''), @('NGN', ''), @('NIO', ''), @('NOK', ''), @('NPR', ''), @('NZD', ''), @('OMR', ''), @('PAB', ''), @('PEN', ''), @('PGK', ''), @('PHP', ''), @('PKR', ''), @('PLN', ''), @('PYG', ''), @('QAR', ''), @('RON', ''), @('RSD', ''), @('RUB', ''), @('RWF', ''), @('SAR', ''), @('SBD', ''), @('SCR', ''), @('SDG', ''), @('SEK', ''), @('SGD', ''), @('SHP', ''), @('SLE', ''), @('SOS', ''), @('SRD', ''), @('SSP', ''), @('STN', ''), @('SVC', ''), @('SYP', ''), @('SZL', ''), @('THB', ''), @('TJS', ''), @('TMT', ''), @('TND', ''), @('TOP', ''), @('TRY', ''), @('TTD', ''), @('TWD', ''), @('TZS', ''), @('UAH', ''), @('UGX', ''), @('USD', ''), @('USN', ''), @('UYI', ''), @('UYU', ''), @('UYW', ''), @('UZS', ''), @('VED', ''), @('VES', ''), @('VND', ''), @('VUV', ''), @('WST', ''), @('XAF', ''), @('XCD', ''), @('XCG', ''), @('XOF', ''), @('XPF', ''), @('YER', ''), @('ZAR', ''), @('ZMW', ''), @('ZWG', ''))
+    'country' = @(@('AD', ''), @('AE', ''), @('AF', ''), @('AG', ''), @('AI', ''), @('AL', ''), @('AM', ''), @('AO', ''), @('AQ', ''), @('AR', ''), @('AS', ''), @('AT', ''), @('AU', ''), @('AW', ''), @('AX', ''), @('AZ', ''), @('BA', ''), @('BB', ''), @('BD', ''), @('BE', ''), @('BF', ''), @('BG', ''), @('BH', ''), @('BI', ''), @('BJ', ''), @('BL', ''), @('BM', ''), @('BN', ''), @('BO', ''), @('BQ', ''), @('BR', ''), @('BS', ''), @('BT', ''), @('BV', ''), @('BW', ''), @('BY', ''), @('BZ', ''), @('CA', ''), @('CC', ''), @('CD', ''), @('CF', ''), @('CG', ''), @('CH', ''), @('CI', ''), @('CK', ''), @('CL', ''), @('CM', ''), @('CN', ''), @('CO', ''), @('CR', ''), @('CU', ''), @('CV', ''), @('CW', ''), @('CX', ''), @('CY', ''), @('CZ', ''), @('DE', ''), @('DJ', ''), @('DK', ''), @('DM', ''), @('DO', ''), @('DZ', ''), @('EC', ''), @('EE', ''), @('EG', ''), @('EH', ''), @('ER', ''), @('ES', ''), @('ET', ''), @('FI', ''), @('FJ', ''), @('FK', ''), @('FM', ''), @('FO', ''), @('FR', ''), @('GA', ''), @('GB', ''), @('GD', ''), @('GE', ''), @('GF', ''), @('GG', ''), @('GH', ''), @('GI', ''), @('GL', ''), @('GM', ''), @('GN', ''), @('GP', ''), @('GQ', ''), @('GR', ''), @('GS', ''), @('GT', ''), @('GU', ''), @('GW', ''), @('GY', ''), @('HK', ''), @('HM', ''), @('HN', ''), @('HR', ''), @('HT', ''), @('HU', ''), @('ID', ''), @('IE', ''), @('IL', ''), @('IM', ''), @('IN', ''), @('IO', ''), @('IQ', ''), @('IR', ''), @('IS', ''), @('IT', ''), @('JE', ''), @('JM', ''), @('JO', ''), @('JP', ''), @('KE', ''), @('KG', ''), @('KH', ''), @('KI', ''), @('KM', ''), @('KN', ''), @('KP', ''), @('KR', ''), @('KW', ''), @('KY', ''), @('KZ', ''), @('LA', ''), @('LB', ''), @('LC', ''), @('LI', ''), @('LK', ''), @('LR', ''), @('LS', ''), @('LT', ''), @('LU', ''), @('LV', ''), @('LY', ''), @('MA', ''), @('MC', ''), @('MD', ''), @('ME', ''), @('MF', ''), @('MG', ''), @('MH', ''), @('MK', ''), @('ML', ''), @('MM', ''), @('MN', ''), @('MO', ''), @('MP', ''), @('MQ', ''), @('MR', ''), @('MS', ''), @('MT', ''), @('MU', ''), @('MV', ''), @('MW', ''), @('MX', ''), @('MY', ''), @('MZ', ''), @('NA', ''), @('NC', ''), @('NE', ''), @('NF', ''), @('NG', ''), @('NI', ''), @('NL', ''), @('NO', ''), @('NP', ''), @('NR', ''), @('NU', ''), @('NZ', ''), @('OM', ''), @('PA', ''), @('PE', ''), @('PF', ''), @('PG', ''), @('PH', ''), @('PK', ''), @('PL', ''), @('PM', ''), @('PN', ''), @('PR', ''), @('PS', ''), @('PT', ''), @('PW', ''), @('PY', ''), @('QA', ''), @('RE', ''), @('RO', ''), @('RS', ''), @('RU', ''), @('RW', ''), @('SA', ''), @('SB', ''), @('SC', ''), @('SD', ''), @('SE', ''), @('SG', ''), @('SH', ''), @('SI', ''), @('SJ', ''), @('SK', ''), @('SL', ''), @('SM', ''), @('SN', ''), @('SO', ''), @('SR', ''), @('SS', ''), @('ST', ''), @('SV', ''), @('SX', ''), @('SY', ''), @('SZ', ''), @('TC', ''), @('TD', ''), @('TF', ''), @('TG', ''), @('TH', ''), @('TJ', ''), @('TK', ''), @('TL', ''), @('TM', ''), @('TN', ''), @('TO', ''), @('TR', ''), @('TT', ''), @('TV', ''), @('TW', ''), @('TZ', ''), @('UA', ''), @('UG', ''), @('UM', ''), @('US', ''), @('UY', ''), @('UZ', ''), @('VA', ''), @('VC', ''), @('VE', ''), @('VG', ''), @('VI', ''), @('VN', ''), @('VU', ''), @('WF', ''), @('WS', ''), @('YE', ''), @('YT', ''), @('ZA', ''), @('ZM', ''), @('ZW', ''))
+    'capture_method' = @(@('automatic', ''), @('manual', ''))
+    'cancellation_reason' = @(@('duplicate', ''), @('fraudulent', ''), @('requested_by_customer', ''), @('abandoned', ''))
+    'order_status' = @(@('requires_payment', ''), @('processing', ''), @('authorized', ''), @('paid', ''), @('cancelled', ''))
+    'payment_status' = @(@('processing', ''), @('authorized', ''), @('captured', ''), @('failed', ''), @('cancelled', ''))
+    'refund_reason' = @(@('duplicate', ''), @('fraudulent', ''), @('requested_by_customer', ''))
+    'refund_status' = @(@('pending', ''), @('succeeded', ''), @('failed', ''))
+    'payout_status' = @(@('created', ''), @('sent', ''), @('paid', ''), @('failed', ''))
+    'evidence' = @(@('tracking_number=', ''), @('shipping_carrier=', ''), @('shipping_date=', ''), @('shipping_address=', ''), @('shipping_documentation=', ''), @('customer_name=', ''), @('customer_email=', ''), @('customer_purchase_ip=', ''), @('customer_communication=', ''), @('billing_address=', ''), @('product_description=', ''), @('receipt=', ''), @('refund_policy=', ''), @('refund_refusal_explanation=', ''), @('cancellation_policy=', ''), @('cancellation_rebuttal=', ''), @('service_date=', ''), @('access_activity_log=', ''), @('duplicate_payment_id=', ''), @('duplicate_explanation=', ''), @('uncategorized_text=', ''))
+    'dispute_status' = @(@('needs_response', ''), @('under_review', ''), @('won', ''), @('lost', ''))
+    'event_type' = @(@('order.paid', ''), @('order.cancelled', ''), @('payment.authorized', ''), @('payment.captured', ''), @('payment.failed', ''), @('payment.processing', ''), @('payment.cancelled', ''), @('refund.created', ''), @('refund.succeeded', ''), @('refund.failed', ''), @('dispute.opened', ''), @('dispute.evidence_submitted', ''), @('dispute.won', ''), @('dispute.lost', ''), @('payout.created', ''), @('payout.sent', ''), @('payout.paid', ''), @('payout.failed', ''))
+    'ack' = @(@('received', ''), @('forwarded', ''))
+    'retry' = @(@('fast', ''), @('real', ''), @('off', ''))
+    'print' = @(@('summary', ''), @('payload', ''), @('none', ''))
+    'auth' = @(@('bearer', ''), @('basic', ''))
+    'env_shell' = @(@('sh', ''), @('fish', ''), @('powershell', ''))
+    'until' = @(@('next', ''), @('idle', ''))
+    'fixture' = @(,@('demo', ''))
+    'card' = @(@('4242424242424242', 'paid'), @('4000000000008013', 'declined: do_not_honor, approved when tried again'), @('4000000000009995', 'declined: insufficient_funds'), @('4000000000000002', 'declined: generic_decline'), @('4000000000000119', 'declined: processing_error'), @('4000000000009979', 'declined: stolen_card'), @('4000000000009987', 'declined: lost_card'), @('4000000000008021', 'declined: account_closed'), @('4000000000000069', 'declined: expired_card'), @('4000000000000127', 'declined: incorrect_cvc'), @('4100000000000019', 'declined: fraudulent'), @('4000000000003220', 'asks the shopper (3-D Secure)'), @('4000008400001629', 'declined: generic_decline, asks the shopper (3-D Secure)'), @('4000000000000259', 'disputed: fraudulent'), @('4000000000002685', 'disputed: product_not_received'), @('4000000000007726', 'refunds stay pending'), @('4000000000005126', 'refunds fail'), @('4000000000008039', 'network token suspended'))
+    'method' = @(@('card', ''), @('sepa_debit', ''), @('bacs_debit', ''), @('us_bank_account', ''), @('becs_debit', ''), @('ideal', ''), @('bancontact', ''), @('eps', ''), @('multibanco', ''), @('mb_way', ''), @('bizum', ''), @('p24', ''), @('blik', ''), @('twint', ''), @('swish', ''), @('vipps', ''), @('mobilepay', ''), @('payto', ''), @('interac', ''), @('konbini', ''), @('paypay', ''), @('alipay', ''), @('wechat_pay', ''), @('kakao_pay', ''), @('paynow', ''), @('promptpay', ''), @('fpx', ''), @('upi', ''), @('pix', ''), @('oxxo', ''), @('knet', ''), @('benefit', ''), @('klarna', ''), @('paypal', ''))
+    'three_ds' = @(@('succeed', ''), @('fail', ''), @('abandon', ''))
+    'redirect_outcome' = @(@('success', ''), @('failure', ''), @('abandon', ''))
+    'dispute_reason' = @(@('fraudulent', ''), @('product_not_received', ''), @('product_unacceptable', ''), @('duplicate', ''), @('credit_not_processed', ''), @('subscription_canceled', ''), @('unrecognized', ''), @('general', ''))
+    'delivery_status' = @(@('pending', ''), @('succeeded', ''), @('failed', ''), @('dropped', ''))
+    'http_method' = @(@('GET', ''), @('POST', ''))
+    'fault_status' = @(@('429', ''), @('500', ''), @('502', ''), @('503', ''), @('504', ''))
+    'connection' = @(@('close', ''), @('reset', ''), @('truncate', ''), @('garbage', ''), @('drip', ''))
+    'webhook_fault' = @(@('duplicate', ''), @('reorder', ''), @('drop', ''), @('bad_signature', ''), @('stale_timestamp', ''), @('delay', ''))
+    'key_type' = @(@('secret', ''), @('publishable', ''), @('restricted', ''))
+    'permission' = @(@('orders=none', ''), @('orders=read', ''), @('orders=write', ''), @('payments=none', ''), @('payments=read', ''), @('payments=write', ''), @('refunds=none', ''), @('refunds=read', ''), @('refunds=write', ''), @('payouts=none', ''), @('payouts=read', ''), @('payouts=write', ''), @('landed_cost=none', ''), @('landed_cost=read', ''), @('landed_cost=write', ''), @('disputes=none', ''), @('disputes=read', ''), @('disputes=write', ''), @('webhook_endpoints=none', ''), @('webhook_endpoints=read', ''), @('webhook_endpoints=write', ''), @('events=none', ''), @('events=read', ''), @('events=write', ''), @('all=none', ''), @('all=read', ''), @('all=write', ''))
+    'get_path' = @(@('/v1/orders', ''), @('/v1/payments', ''), @('/v1/refunds', ''), @('/v1/payouts', ''), @('/v1/disputes', ''))
+    'post_path' = @(@('/v1/orders', ''), @('/v1/payments', ''), @('/v1/refunds', ''), @('/v1/payouts', ''), @('/v1/disputes', ''), @('/v1/landed_cost_quotes', ''), @('/v1/webhook_endpoints', ''))
+    'operation' = @(@('orders.create', ''), @('orders.update', ''), @('orders.cancel', ''), @('orders.capture', ''), @('refunds.create', ''), @('payouts.create', ''), @('landed-cost-quotes.create', ''), @('disputes.update', ''))
+    'setting' = @(@('active_profile', ''), @('output', ''), @('color', ''), @('max_time', ''), @('cache', ''), @('keyring_backends', ''))
+    'decision' = @(@('won', ''), @('lost', ''))
+    'clock' = @(@('realtime', ''), @('frozen', ''))
+    'sandbox_setting' = @(@('smart_retries=', ''), @('settlement_currency=', ''), @('country=', ''), @('collect_landed_cost=', ''), @('pinned_version=', ''), @('unknown_parameters=', ''), @('error_envelope=', ''), @('insecure_http=', ''), @('allow_http_webhooks=', ''), @('allow_remote_webhooks=', ''), @('rate_limit=', ''), @('signature_time=', ''), @('webhook_delivery=', ''))
+    'balance' = @(@('AED=', ''), @('AFN=', ''), @('ALL=', ''), @('AMD=', ''), @('AOA=', ''), @('ARS=', ''), @('AUD=', ''), @('AWG=', ''), @('AZN=', ''), @('BAM=', ''), @('BBD=', ''), @('BDT=', ''), @('BGN=', ''), @('BHD=', ''), @('BIF=', ''), @('BMD=', ''), @('BND=', ''), @('BOB=', ''), @('BOV=', ''), @('BRL=', ''), @('BSD=', ''), @('BTN=', ''), @('BWP=', ''), @('BYN=', ''), @('BZD=', ''), @('CAD=', ''), @('CDF=', ''), @('CHE=', ''), @('CHF=', ''), @('CHW=', ''), @('CLF=', ''), @('CLP=', ''), @('CNY=', ''), @('COP=', ''), @('COU=', ''), @('CRC=', ''), @('CUP=', ''), @('CVE=', ''), @('CZK=', ''), @('DJF=', ''), @('DKK=', ''), @('DOP=', ''), @('DZD=', ''), @('EGP=', ''), @('ERN=', ''), @('ETB=', ''), @('EUR=', ''), @('FJD=', ''), @('FKP=', ''), @('GBP=', ''), @('GEL=', ''), @('GHS=', ''), @('GIP=', ''), @('GMD=', ''), @('GNF=', ''), @('GTQ=', ''), @('GYD=', ''), @('HKD=', ''), @('HNL=', ''), @('HTG=', ''), @('HUF=', ''), @('IDR=', ''), @('ILS=', ''), @('INR=', ''), @('IQD=', ''), @('IRR=', ''), @('ISK=', ''), @('JMD=', ''), @('JOD=', ''), @('JPY=', ''), @('KES=', ''), @('KGS=', ''), @('KHR=', ''), @('KMF=', ''), @('KPW=', ''), @('KRW=', ''), @('KWD=', ''), @('KYD=', ''), @('KZT=', ''), @('LAK=', ''), @('LBP=', ''), @('LKR=', ''), @('LRD=', ''), @('LSL=', ''), @('LYD=', ''), @('MAD=', ''), @('MDL=', ''), @('MGA=', ''), @('MKD=', ''), @('MMK=', ''), @('MNT=', ''), @('MOP=', ''), @('MRU=', ''), @('MUR=', ''), @('MVR=', ''), @('MWK=', ''), @('MXN=', ''), @('MXV=', ''), @('MYR=', ''), @('MZN=', ''), @('NAD=', ''), @('NGN=', ''), @('NIO=', ''), @('NOK=', ''), @('NPR=', ''), @('NZD=', ''), @('OMR=', ''), @('PAB=', ''), @('PEN=', ''), @('PGK=', ''), @('PHP=', ''), @('PKR=', ''), @('PLN=', ''), @('PYG=', ''), @('QAR=', ''), @('RON=', ''), @('RSD=', ''), @('RUB=', ''), @('RWF=', ''), @('SAR=', ''), @('SBD=', ''), @('SCR=', ''), @('SDG=', ''), @('SEK=', ''), @('SGD=', ''), @('SHP=', ''), @('SLE=', ''), @('SOS=', ''), @('SRD=', ''), @('SSP=', ''), @('STN=', ''), @('SVC=', ''), @('SYP=', ''), @('SZL=', ''), @('THB=', ''), @('TJS=', ''), @('TMT=', ''), @('TND=', ''), @('TOP=', ''), @('TRY=', ''), @('TTD=', ''), @('TWD=', ''), @('TZS=', ''), @('UAH=', ''), @('UGX=', ''), @('USD=', ''), @('USN=', ''), @('UYI=', ''), @('UYU=', ''), @('UYW=', ''), @('UZS=', ''), @('VED=', ''), @('VES=', ''), @('VND=', ''), @('VUV=', ''), @('WST=', ''), @('XAF=', ''), @('XCD=', ''), @('XCG=', ''), @('XOF=', ''), @('XPF=', ''), @('YER=', ''), @('ZAR=', ''), @('ZMW=', ''), @('ZWG=', ''))
+    'completion_shell' = @(@('bash', ''), @('zsh', ''), @('fish', ''), @('powershell', ''))
+    'help' = @(@('exit-codes', 'What the exit status of a command means.'), @('environment', 'Every variable that svc reads.'), @('output', 'Formats, queries, and where errors go.'), @('webhooks', 'Receiving events: verify, answer, skip, replay.'), @('money', 'Amounts in minor units; paying once.'), @('sandbox', 'The service on this machine: keys, test cards, time.'), @('ci', 'Running svc where nobody watches.'), @('assumptions', 'What the specification says, and what we chose.'), @('orders', 'Create, retrieve, update, capture, cancel and list orders.'), @('payments', 'Retrieve and list payments.'), @('refunds', 'Return all or part of a payment.'), @('payouts', 'Send money to receiving banks.'), @('landed-cost-quotes', 'Quote duties, taxes and fees.'), @('disputes', 'Answer disputes with evidence.'), @('get', 'Send any GET: an id or a /v1/ path.'), @('post', 'Send any POST to a /v1/ path.'), @('batch', 'Run an operation for every row of a file.'), @('events', 'Retrieve events; receive, verify and forward webhooks.'), @('webhook-endpoints', 'Register webhook endpoints.'), @('requests', 'See what was sent; settle what has no known outcome.'), @('keys', 'Keep API keys in the OS keyring.'), @('profiles', 'Name accounts and switch between them.'), @('config', 'Read and change settings.'), @('whoami', 'Show profile, origin, mode and key in use.'), @('doctor', 'Check this machine and the account, with remedies.'), @('quickstart', 'See an order paid and its webhook arrive, in 15 seconds.'), @('commands', 'List every command, for people or as data.'), @('completion', 'Complete commands, options and ids in your shell.'), @('help', 'Read about exit codes, webhooks, assumptions and more.'))
+}
+$script:SvcShared = @{
+    'request' = @(@('--data', '+t', 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].'), @('-d', '+t', 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].'), @('--body', 'f', 'A JSON object; options and -d win over it.'), @('--idempotency-key', 't', 'Your own key; a new one if it is not given.'), @('--new-request', '-', 'Send it although the same request is unresolved.'), @('--dry-run', '-', 'Print the request as JSON and send nothing.'), @('--curl', '-', 'Print the same call for curl and send nothing.'), @('--form', '-', 'Send the body form-encoded.'), @('--json-body', '-', 'Send the body as JSON.'))
+    'list' = @(@('--limit', 't', 'Objects a page (25).'), @('--starting-after', 't', 'Begin behind this object.'), @('--all', '-', 'Follow all pages.'), @('--max', 't', 'Stop after N objects; follows pages.'), @('--created-gte', 't', 'Created at or after, as 2026-10-01T09:00:00Z.'), @('--created-gt', 't', 'Created after.'), @('--created-lte', 't', 'Created at or before.'), @('--created-lt', 't', 'Created before.'), @('--param', '+t', 'Any other query parameter.'), @('--raw-csv', '-', 'Leave cells as they are that a spreadsheet runs.'))
+    'global' = @(@('--profile', 'p', 'Account settings to use.'), @('--live', '-', 'Mode; test unless said otherwise.'), @('--test', '-', 'Mode; test unless said otherwise.'), @('--base-url', 't', 'API root without /v1.'), @('--api-version', 'w.version', 'Sent as Svc-Version.'), @('--output', 'w.format', 'One of human, json, ndjson, csv, id.'), @('-o', 'w.format', 'One of human, json, ndjson, csv, id.'), @('--query', 't', 'JMESPath over the whole result.'), @('--fields', 't', 'Columns of human lists and csv.'), @('--max-time', 't', 'Total deadline (60).'), @('--proxy', 't', 'Proxy for https origins.'), @('--ca-bundle', 'f', 'More certificate authorities.'), @('--yes', '-', 'Answer confirmations with yes.'), @('-y', '-', 'Answer confirmations with yes.'), @('--no-input', '-', 'Never prompt.'), @('--quiet', '-', 'Errors only.'), @('-q', '-', 'Errors only.'), @('--verbose', '-', 'One line per HTTP attempt on stderr.'), @('-v', '-', 'One line per HTTP attempt on stderr.'), @('--color', 'w.color', 'One of auto, always, never.'), @('--utc', '-', 'Times in UTC instead of local.'), @('-h', '-', 'Show this message and exit.'), @('--help', '-', 'Show this message and exit.'))
+}
+$script:SvcCommands = @{
+    '' = @{
+        Commands = @(@('orders', 'Create, retrieve, update, capture, cancel and list orders.'), @('payments', 'Retrieve and list payments.'), @('refunds', 'Return all or part of a payment.'), @('payouts', 'Send money to receiving banks.'), @('landed-cost-quotes', 'Quote duties, taxes and fees.'), @('disputes', 'Answer disputes with evidence.'), @('get', 'Send any GET. An id is turned into its path by its prefix.'), @('post', 'Send any POST to a path of the API; fields by -d or --body.'), @('batch', 'Run an operation for every row of a CSV or NDJSON file, each exactly once.'), @('events', 'Retrieve events; receive, verify and forward webhooks.'), @('webhook-endpoints', 'Register webhook endpoints.'), @('requests', 'See what was sent and what became of it; settle what is unresolved.'), @('keys', 'Keep API keys in the OS keyring.'), @('profiles', 'Name accounts and switch between them.'), @('config', 'Read and change settings.'), @('whoami', 'Show profile, origin, mode and key in use, and whether the service takes it.'), @('doctor', 'Check settings, key, connection, clock, keyring, state and tunnels, each with its remedy.'), @('sandbox', 'Run the whole service on this machine.'), @('quickstart', 'Start a sandbox, have an order paid, receive its webhook verified, refund a part.'), @('commands', 'List every command; as JSON with all that help and the parser know of it.'), @('completion', 'Print the completion script of a shell, or install it.'), @('help', 'Show a page about a topic, or list the topics. With a command, show that command''s help.'), @('quotes', 'Short for landed-cost-quotes.'))
+        Options = @(,@('--version', '-', 'Print the version.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'orders' = @{
+        Commands = @(@('create', 'Create an order.'), @('retrieve', 'Retrieve an order.'), @('update', 'Update an unpaid order. The destination and the items are replaced as a whole.'), @('cancel', 'Cancel an order that is not paid.'), @('capture', 'Capture an authorised payment, in full or in part.'), @('list', 'List orders, newest first.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'orders create' = @{
+        Commands = @()
+        Options = @(@('--amount', 't', 'Minor units: 12900 is 129.00 EUR.'), @('--currency', 'w.currency', 'ISO 4217, as EUR.'), @('--country', 'w.country', 'Destination, as DE.'), @('--postal-code', 't', 'Destination''s postal code.'), @('--settlement-currency', 'w.currency', 'What you are settled in.'), @('--capture-method', 'w.capture_method', 'automatic, or manual to authorise first.'), @('--item', '+t', 'Repeatable: ''name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900''.'), @('--metadata', '+t', 'Repeatable: your own notes.'))
+        Arguments = @()
+        Shared = @('request', 'global')
+    }
+    'orders retrieve' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.ord_')
+        Shared = @(,'global')
+    }
+    'orders update' = @{
+        Commands = @()
+        Options = @(@('--amount', 't', 'Minor units: 12900 is 129.00 EUR.'), @('--currency', 'w.currency', 'ISO 4217, as EUR.'), @('--country', 'w.country', 'Destination, as DE.'), @('--postal-code', 't', 'Destination''s postal code.'), @('--settlement-currency', 'w.currency', 'What you are settled in.'), @('--capture-method', 'w.capture_method', 'automatic, or manual to authorise first.'), @('--item', '+t', 'Repeatable: ''name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900''.'), @('--metadata', '+t', 'Repeatable: your own notes.'))
+        Arguments = @(,'i.ord_')
+        Shared = @('request', 'global')
+    }
+    'orders cancel' = @{
+        Commands = @()
+        Options = @(,@('--reason', 'w.cancellation_reason', 'Sent as cancellation_reason.'))
+        Arguments = @(,'i.ord_')
+        Shared = @('request', 'global')
+    }
+    'orders capture' = @{
+        Commands = @()
+        Options = @(,@('--amount', 't', 'Minor units: 12900 is 129.00 EUR.'))
+        Arguments = @(,'i.ord_')
+        Shared = @('request', 'global')
+    }
+    'orders list' = @{
+        Commands = @()
+        Options = @(@('--status', 'w.order_status', 'Only these.'), @('--starting-after', 'i.ord_', 'Begin behind this object.'))
+        Arguments = @()
+        Shared = @('list', 'global')
+    }
+    'payments' = @{
+        Commands = @(@('retrieve', 'Retrieve a payment.'), @('list', 'List payments, newest first.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'payments retrieve' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.pay_')
+        Shared = @(,'global')
+    }
+    'payments list' = @{
+        Commands = @()
+        Options = @(@('--order', 'i.ord_', 'Only of this order.'), @('--status', 'w.payment_status', 'Only these.'), @('--starting-after', 'i.pay_', 'Begin behind this object.'))
+        Arguments = @()
+        Shared = @('list', 'global')
+    }
+    'refunds' = @{
+        Commands = @(@('create', 'Refund a payment; without --amount all that is left.'), @('retrieve', 'Retrieve a refund.'), @('list', 'List refunds, newest first.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'refunds create' = @{
+        Commands = @()
+        Options = @(@('--payment', 'i.pay_', 'The payment, pay_...'), @('--amount', 't', 'Minor units: 12900 is 129.00 EUR.'), @('--reason', 'w.refund_reason', 'Such as duplicate, fraudulent, requested_by_customer.'), @('--metadata', '+t', 'Repeatable: your own notes.'), @('--wait', '-', 'Wait until it is settled, at most --max-time seconds.'))
+        Arguments = @()
+        Shared = @('request', 'global')
+    }
+    'refunds retrieve' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.rf_')
+        Shared = @(,'global')
+    }
+    'refunds list' = @{
+        Commands = @()
+        Options = @(@('--payment', 'i.pay_', 'Only of this payment.'), @('--status', 'w.refund_status', 'Only these.'), @('--starting-after', 'i.rf_', 'Begin behind this object.'))
+        Arguments = @()
+        Shared = @('list', 'global')
+    }
+    'payouts' = @{
+        Commands = @(@('create', 'Send a payout.'), @('retrieve', 'Retrieve a payout.'), @('list', 'List payouts, newest first.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'payouts create' = @{
+        Commands = @()
+        Options = @(@('--amount', 't', 'Minor units: 12900 is 129.00 EUR.'), @('--currency', 'w.currency', 'ISO 4217, as EUR.'), @('--source-currency', 'w.currency', 'The balance to debit.'), @('--country', 'w.country', 'The bank''s country.'), @('--account-holder-name', 't', 'Who is paid.'), @('--iban', 't', 'Or account number.'), @('--account-number', 't', 'With --bank-code.'), @('--bank-code', 't', 'Routing or sort code.'), @('--bic', 't', 'The bank''s BIC.'), @('--bank-name', 't', 'The bank''s name.'), @('--reference', 't', 'Shown to the beneficiary.'), @('--metadata', '+t', 'Repeatable: your own notes.'), @('--wait', '-', 'Wait until it is settled, at most --max-time seconds.'))
+        Arguments = @()
+        Shared = @('request', 'global')
+    }
+    'payouts retrieve' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.po_')
+        Shared = @(,'global')
+    }
+    'payouts list' = @{
+        Commands = @()
+        Options = @(@('--status', 'w.payout_status', 'Only these.'), @('--starting-after', 'i.po_', 'Begin behind this object.'))
+        Arguments = @()
+        Shared = @('list', 'global')
+    }
+    'landed-cost-quotes' = @{
+        Commands = @(@('create', 'Request a landed-cost quote.'), @('retrieve', 'Retrieve a landed-cost quote.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'landed-cost-quotes create' = @{
+        Commands = @()
+        Options = @(@('--currency', 'w.currency', 'ISO 4217, as EUR.'), @('--country', 'w.country', 'Destination, as DE.'), @('--postal-code', 't', 'Destination''s postal code.'), @('--item', '+t', 'Repeatable: ''name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900''.'), @('--ship-from-country', 'w.country', 'Where it is sent from.'), @('--shipping-amount', 't', 'Freight in minor units.'))
+        Arguments = @()
+        Shared = @('request', 'global')
+    }
+    'landed-cost-quotes retrieve' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.lcq_')
+        Shared = @(,'global')
+    }
+    'disputes' = @{
+        Commands = @(@('update', 'Attach evidence as a draft, or submit it, which is final.'), @('retrieve', 'Retrieve a dispute.'), @('list', 'List disputes, newest first.'), @('accept', 'Accept a dispute as lost. This cannot be undone.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'disputes update' = @{
+        Commands = @()
+        Options = @(@('--tracking-number', 't', 'Of the parcel.'), @('--shipping-carrier', 't', 'Who carried it.'), @('--evidence', '+w.evidence', 'Repeatable: any other evidence.'), @('--submit', '-', 'Submit it; without this it stays a draft.'))
+        Arguments = @(,'i.dp_')
+        Shared = @('request', 'global')
+    }
+    'disputes retrieve' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.dp_')
+        Shared = @(,'global')
+    }
+    'disputes list' = @{
+        Commands = @()
+        Options = @(@('--payment', 'i.pay_', 'Only of this payment.'), @('--status', 'w.dispute_status', 'Only these.'), @('--starting-after', 'i.dp_', 'Begin behind this object.'))
+        Arguments = @()
+        Shared = @('list', 'global')
+    }
+    'disputes accept' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.dp_')
+        Shared = @('request', 'global')
+    }
+    'get' = @{
+        Commands = @()
+        Options = @(,@('--param', '+t', 'Repeatable: a query parameter.'))
+        Arguments = @(,'w.get_path,i.ord_|pay_|rf_|po_|lcq_|evt_|dp_')
+        Shared = @(,'global')
+    }
+    'post' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'w.post_path')
+        Shared = @('request', 'global')
+    }
+    'batch' = @{
+        Commands = @()
+        Options = @(@('--concurrency', 't', 'Requests at a time, 1 to 64.'), @('--rate', 't', 'At most so many requests a second.'), @('--strict-order', '-', 'One at a time, in the order of the file.'), @('--results', 'f', 'A line a row; FILE.results.ndjson.'), @('--force', '-', 'Overwrite a results file of something else.'), @('--import', 't', 'The list''s name; the path of FILE.'), @('--again', '-', 'Send rows that another list has carried out, too.'), @('--raw-csv', '-', 'Take cells as they are, as list --raw-csv wrote.'), @('--dry-run', '-', 'Check every row and send nothing.'))
+        Arguments = @('w.operation', 'f')
+        Shared = @(,'global')
+    }
+    'events' = @{
+        Commands = @(@('retrieve', 'Retrieve an event.'), @('listen', 'Receive webhooks, verify each over its raw bytes, keep, show and forward it.'), @('inbox', 'Show what was received, the newest first. Every delivery in it was verified.'), @('replay', 'Send received events again: the same bytes, signed now.'), @('verify', 'Check one delivery: exit 0 if it is authentic, else 11 and what is wrong.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'events retrieve' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.evt_')
+        Shared = @(,'global')
+    }
+    'events listen' = @{
+        Commands = @()
+        Options = @(@('--forward-to', '+t', 'Where to forward: 3000, :3000/hooks or a URL; repeatable. With GLOB= only those types; a target without one takes what no GLOB matches.'), @('--events', '+w.event_type', 'Repeatable, or a,b. Default: all 18.'), @('--public-url', 't', 'Address of a tunnel that you run to --port.'), @('--port', 't', 'Local port; default: the last one.'), @('--endpoint-secret-stdin', '-', 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.'), @('--ack', 'w.ack', 'Answer the service when received, or forwarded.'), @('--concurrency', 't', 'Forwards at once to one target.'), @('--ordered', '-', 'One at a time for each data.object.id.'), @('--forward-timeout', 't', 'Limit of one forward.'), @('--retry', 'w.retry', 'fast: wait for a target that is away, HTTP errors are final; real: the service''s schedule; off.'), @('--header', '+t', 'Sent along; repeatable.'), @('--allow-remote-forward', '-', 'Forward to other machines too.'), @('--max-body', 't', 'Largest body taken.'), @('--print', 'w.print', 'summary, payload or none.'), @('--until', 'w.event_type', 'End after N events of a type.'), @('--timeout', 't', 'End after so long.'), @('--ready-file', 'f', 'Written when ready, removed at the end.'), @('--exec', 't', 'Run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it.'), @('--strict', '-', 'Exit 11 if a delivery was rejected or not forwarded.'), @('--print-secret', '-', 'Print the signing secret and end.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'events inbox' = @{
+        Commands = @(,@('show', 'Show one delivery.'))
+        Options = @(@('--type', 'w.event_type', 'Only these event types.'), @('--failed', '-', 'Only those that a target did not take.'), @('--since', 't', 'Received in the last 90s, 2h, 3d.'), @('--max', 't', 'The newest N.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'events inbox show' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.evt_')
+        Shared = @(,'global')
+    }
+    'events replay' = @{
+        Commands = @()
+        Options = @(@('--failed', '-', 'All events that a target did not take.'), @('--forward-to', 't', 'Where to; default: where they went.'), @('--times', 't', 'Send each N times.'), @('--original-signature', '-', 'Keep the old signature and its time.'), @('--allow-remote-forward', '-', 'Send to other machines too.'))
+        Arguments = @(,'+i.evt_')
+        Shared = @(,'global')
+    }
+    'events verify' = @{
+        Commands = @()
+        Options = @(@('--header', '+t', 'The Svc-Signature header, one for each line of it.'), @('--payload', 'f', 'The raw body; default: standard input.'), @('--secret-stdin', '-', 'Read the signing secret from standard input.'), @('--now', 't', 'Check as of then: unix seconds or ISO 8601.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'webhook-endpoints' = @{
+        Commands = @(,@('create', 'Register an endpoint; its signing secret is shown this once.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'webhook-endpoints create' = @{
+        Commands = @()
+        Options = @(@('--url', 't', 'Where events are sent.'), @('--events', '+w.event_type', 'Repeatable, or a,b.'), @('--description', 't', 'Your own note.'))
+        Arguments = @()
+        Shared = @('request', 'global')
+    }
+    'requests' = @{
+        Commands = @(@('list', 'List the POSTs of this machine, newest first.'), @('show', 'Show one request: what was sent, with which key, and how it ended.'), @('resume', 'Send an unresolved request again; it is never doubled.'), @('forget', 'Delete a request from the journal, once you know what became of it.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'requests list' = @{
+        Commands = @()
+        Options = @(@('--unresolved', '-', 'Only those whose outcome is not known.'), @('--limit', 't', 'The newest N.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'requests show' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.rq_')
+        Shared = @(,'global')
+    }
+    'requests resume' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.rq_')
+        Shared = @(,'global')
+    }
+    'requests forget' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.rq_')
+        Shared = @(,'global')
+    }
+    'keys' = @{
+        Commands = @(@('add', 'Store an API key in the OS keyring.'), @('list', 'List the stored keys by their last four characters.'), @('remove', 'Remove a stored key from every keyring.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'keys add' = @{
+        Commands = @()
+        Options = @(@('--stdin', '-', 'Read the key from a pipe.'), @('--publishable', '-', 'A pk_ key, for the sandbox''s checkout.'), @('--no-check', '-', 'Do not ask the service about the key.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'keys list' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'keys remove' = @{
+        Commands = @()
+        Options = @(,@('--publishable', '-', 'A pk_ key, for the sandbox''s checkout.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'profiles' = @{
+        Commands = @(@('list', 'List the profiles.'), @('use', 'Make a profile the one that is used where none is named.'), @('create', 'Create a profile.'), @('remove', 'Remove a profile that has no stored keys.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'profiles list' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'profiles use' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'p')
+        Shared = @(,'global')
+    }
+    'profiles create' = @{
+        Commands = @()
+        Options = @(,@('--auth', 'w.auth', 'bearer (the default) or basic.'))
+        Arguments = @(,'t')
+        Shared = @(,'global')
+    }
+    'profiles remove' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'p')
+        Shared = @(,'global')
+    }
+    'config' = @{
+        Commands = @(@('get', 'Show what the configuration says, defaults included.'), @('set', 'Change a setting; the file''s comments stay.'), @('unset', 'Take a setting out, so that its default holds again.'), @('path', 'Show where the configuration file is, or would be.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'config get' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'w.setting')
+        Shared = @(,'global')
+    }
+    'config set' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @('w.setting', 't')
+        Shared = @(,'global')
+    }
+    'config unset' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'w.setting')
+        Shared = @(,'global')
+    }
+    'config path' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'whoami' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'doctor' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox' = @{
+        Commands = @(@('env', 'Print shell exports of its address and key. The key is a public constant.'), @('settle', 'Have a bank confirm a payment, refund or payout now.'), @('fail', 'Have a bank reject a payment, refund or payout now.'), @('decide', 'Decide a dispute whose evidence is under review.'), @('advance', 'Turn the sandbox''s clock forward. What falls due on the way happens, webhooks too.'), @('clock', 'Show the sandbox''s clock, stop it or let it run. A stopped one moves by advance only.'), @('reset', 'Empty the sandbox. Objects, events, settings, faults and keys of both modes go.'), @('start', 'Start the service on this machine. Ctrl-C stops it; its data stays in one file.'), @('stop', 'Stop a running sandbox; its data stays.'), @('status', 'Show the sandboxes that are running. The exit code is 11 when none is.'), @('logs', 'Show a sandbox''s warnings and errors.'), @('pay', 'Pay an order as its shopper would in the browser.'), @('dispute', 'Have the shopper dispute a captured payment.'), @('checkout', 'Open the page on which the shopper pays an order.'), @('trigger', 'Let an event of any type happen, with all that it needs.'), @('events', 'List events, newest first, delivered or not.'), @('deliveries', 'List webhook attempts, newest first. Each has its address and what came back.'), @('resend', 'Deliver an event once more, now.'), @('emails', 'List the e-mails that the service would have sent, newest first.'), @('settings', 'Show the account''s settings, or change some.'), @('balances', 'Show the balances for payouts, or set some.'), @('requests', 'List the latest API requests, newest first. Keys and account numbers are masked.'), @('export', 'Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.'), @('import', 'Put an exported state in place of the present one. Clock and ids go on from there.'), @('endpoints', 'Look after webhook endpoints, as the dashboard does.'), @('fault', 'Have requests and webhook deliveries go wrong on purpose.'), @('keys', 'Make and roll API keys, as the dashboard does.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox env' = @{
+        Commands = @()
+        Options = @(@('--port', 't', 'Which one, where several are running.'), @('--shell', 'w.env_shell', 'One of sh, fish, powershell.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox settle' = @{
+        Commands = @()
+        Options = @(,@('--sent', '-', 'Of a payout: only hand it to the local network.'))
+        Arguments = @(,'i.pay_|rf_|po_')
+        Shared = @(,'global')
+    }
+    'sandbox fail' = @{
+        Commands = @()
+        Options = @(,@('--reason', 't', 'Such as insufficient_funds or no_account.'))
+        Arguments = @(,'i.pay_|rf_|po_')
+        Shared = @(,'global')
+    }
+    'sandbox decide' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @('i.dp_', 'w.decision')
+        Shared = @(,'global')
+    }
+    'sandbox advance' = @{
+        Commands = @()
+        Options = @(@('--until', 'w.until', 'next: the next job; idle: no job is left.'), @('--to', 't', 'As 2026-10-15T00:00:00Z.'))
+        Arguments = @(,'t')
+        Shared = @(,'global')
+    }
+    'sandbox clock' = @{
+        Commands = @()
+        Options = @(,@('--to', 't', 'Go forward to this moment first.'))
+        Arguments = @(,'w.clock')
+        Shared = @(,'global')
+    }
+    'sandbox reset' = @{
+        Commands = @()
+        Options = @(@('--seed', 't', 'Equal seeds and calls give equal ids.'), @('--fixture', 'w.fixture', 'demo fills it with one of everything.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox start' = @{
+        Commands = @()
+        Options = @(@('--port', 't', 'On loopback; 0 lets the system choose.'), @('--db', 'f', 'Its database, or :memory: for none.'), @('--seed', 't', 'Equal seeds and calls give equal ids.'), @('--fixture', 'w.fixture', 'demo fills it with one of everything.'), @('--detach', '-', 'Run it in the background.'), @('--tls', '-', 'Speak https, with a certificate made for it.'), @('--certificate', 'f', 'Speak https with your own (PEM).'), @('--private-key', 'f', 'The key of that certificate (PEM).'), @('--strict-https', '-', 'Answer plain HTTP with 401.'), @('--ready-file', 'f', 'Write its URL here once it answers.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox stop' = @{
+        Commands = @()
+        Options = @(@('--port', 't', 'Which one, where several are running.'), @('--all', '-', 'Every one that is running.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox status' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox logs' = @{
+        Commands = @()
+        Options = @(,@('--port', 't', 'Which one, where several are running.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox pay' = @{
+        Commands = @()
+        Options = @(@('--card', 'w.card', 'A test card (4242424242424242).'), @('--expiry', 't', 'The card''s expiry.'), @('--cvc', 't', 'The card''s code.'), @('--method', 'w.method', 'One of the order''s methods (card).'), @('--payment-method', 'i.pm_', 'A saved card, pm_... .'), @('--save-card', '-', 'Save the card.'), @('--3ds', 'w.three_ds', 'succeed, fail or abandon.'), @('--iban', 't', 'For sepa_debit.'), @('--outcome', 'w.redirect_outcome', 'Of a redirect method: success, failure, abandon.'))
+        Arguments = @(,'i.ord_')
+        Shared = @(,'global')
+    }
+    'sandbox dispute' = @{
+        Commands = @()
+        Options = @(@('--reason', 'w.dispute_reason', 'Such as fraudulent or product_not_received.'), @('--evidence-due-by', 't', 'As 2026-10-15T23:59:59Z; else in 14 days.'))
+        Arguments = @(,'i.pay_')
+        Shared = @(,'global')
+    }
+    'sandbox checkout' = @{
+        Commands = @()
+        Options = @(,@('--print', '-', 'Print the address and open nothing.'))
+        Arguments = @(,'i.ord_')
+        Shared = @(,'global')
+    }
+    'sandbox trigger' = @{
+        Commands = @()
+        Options = @(@('--data', '+t', 'A field of the order or payout that it begins with, as shipping[country]=GB.'), @('-d', '+t', 'A field of the order or payout that it begins with, as shipping[country]=GB.'))
+        Arguments = @(,'w.event_type')
+        Shared = @(,'global')
+    }
+    'sandbox events' = @{
+        Commands = @()
+        Options = @(@('--type', 'w.event_type', 'Only these, as order.paid.'), @('--limit', 't', 'How many a page (25).'), @('--starting-after', 'i.evt_', 'Begin behind this one, evt_... .'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox deliveries' = @{
+        Commands = @()
+        Options = @(@('--event', 'i.evt_', 'Only of this event, evt_... .'), @('--endpoint', 'i.we_', 'Only to this one, we_... .'), @('--status', 'w.delivery_status', 'Only these.'), @('--limit', 't', 'How many a page (25).'), @('--starting-after', 'i.dlv_', 'Begin behind this one, dlv_... .'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox resend' = @{
+        Commands = @()
+        Options = @(,@('--endpoint', 'i.we_', 'Only to this one, we_... .'))
+        Arguments = @(,'i.evt_')
+        Shared = @(,'global')
+    }
+    'sandbox emails' = @{
+        Commands = @()
+        Options = @(@('--limit', 't', 'How many a page (25).'), @('--starting-after', 'i.eml_', 'Begin behind this one, eml_... .'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox settings' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'+w.sandbox_setting')
+        Shared = @(,'global')
+    }
+    'sandbox balances' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'+w.balance')
+        Shared = @(,'global')
+    }
+    'sandbox requests' = @{
+        Commands = @()
+        Options = @(@('--path', 't', 'Only these, as ''/v1/refunds*''.'), @('--limit', 't', 'How many at most (25).'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox export' = @{
+        Commands = @()
+        Options = @(,@('--force', '-', 'Replace an existing file.'))
+        Arguments = @(,'f')
+        Shared = @(,'global')
+    }
+    'sandbox import' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'f')
+        Shared = @(,'global')
+    }
+    'sandbox endpoints' = @{
+        Commands = @(@('list', 'List the endpoints of a mode and whether they are enabled.'), @('enable', 'Enable an endpoint again. What was dropped stays dropped.'), @('disable', 'Disable an endpoint. Attempts that are pending are dropped.'), @('delete', 'Delete an endpoint. The API itself has no such call.'), @('roll-secret', 'Replace an endpoint''s signing secret. The new one is shown this once.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox endpoints list' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox endpoints enable' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.we_')
+        Shared = @(,'global')
+    }
+    'sandbox endpoints disable' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.we_')
+        Shared = @(,'global')
+    }
+    'sandbox endpoints delete' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'i.we_')
+        Shared = @(,'global')
+    }
+    'sandbox endpoints roll-secret' = @{
+        Commands = @()
+        Options = @(,@('--grace', 't', 'How long the old one signs along, to 1d (1d).'))
+        Arguments = @(,'i.we_')
+        Shared = @(,'global')
+    }
+    'sandbox fault' = @{
+        Commands = @(@('add', 'Spoil requests, or with --webhook deliveries, from now on.'), @('list', 'List the rules of both kinds and how often each has fired.'), @('clear', 'Remove all rules, or some. What they hold back goes on.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox fault add' = @{
+        Commands = @()
+        Options = @(@('--skip', 't', 'Let N matching ones pass first (0).'), @('--times', 't', 'Then spoil N of them (1).'), @('--delay-ms', 't', 'Real milliseconds; goes with all.'), @('--method', 'w.http_method', 'Only GET or POST.'), @('--path', 't', 'Only these, as ''/v1/orders*''.'), @('--idempotency-key', 't', 'Only with this key.'), @('--after', '-', 'Spoil the answer only: the change is made and its result stored.'), @('--status', 'w.fault_status', '429, 500, 502, 503 or 504.'), @('--retry-after', 't', 'Header that goes with the status.'), @('--body', 't', 'Body in place of the error.'), @('--connection', 'w.connection', 'One of close, reset, truncate, garbage, drip.'), @('--webhook', 'w.webhook_fault', 'One of duplicate, reorder, drop, bad_signature, stale_timestamp, delay.'), @('--type', 'w.event_type', 'Only these, as ''order.*''.'), @('--endpoint', 'i.we_', 'Only to this one, we_... .'), @('--count', 't', 'Copies of a duplicate (1), or how many are reordered (2).'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox fault list' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox fault clear' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'+i.flt_')
+        Shared = @(,'global')
+    }
+    'sandbox keys' = @{
+        Commands = @(@('list', 'List the keys of a mode. Secrets are masked.'), @('create', 'Create a key. It is shown whole this once.'), @('roll', 'Replace a key by a new one with the same permissions.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox keys list' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox keys create' = @{
+        Commands = @()
+        Options = @(@('--type', 'w.key_type', 'One of secret, publishable, restricted.'), @('--permission', '+w.permission', 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, disputes, webhook_endpoints, events or all.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox keys roll' = @{
+        Commands = @()
+        Options = @(,@('--grace', 't', 'How long the old one works on, to 7d.'))
+        Arguments = @(,'i.key_')
+        Shared = @(,'global')
+    }
+    'quickstart' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'commands' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'completion' = @{
+        Commands = @()
+        Options = @(@('--install', '-', 'Put it where the shell finds it, and say where.'), @('--force', '-', 'With --install: replace a file that is not ours.'))
+        Arguments = @(,'w.completion_shell')
+        Shared = @(,'global')
+    }
+    'help' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'+w.help')
+        Shared = @(,'global')
+    }
+}
+function script:Get-SvcFolder([string]$Own, [string]$Xdg, [string]$Kind) {
+    $named = [Environment]::GetEnvironmentVariable($Own)
+    if ($named) { return $named }
+    $base = [Environment]::GetEnvironmentVariable($Xdg)
+    if ($base -and $base.StartsWith('/')) { return "$base/svc" }
+    if ($IsMacOS) {
+        $name = if ($Kind -eq 'cache') { 'Caches' } else { 'Application Support' }
+        return "$HOME/Library/$name/svc"
+    }
+    if ($IsLinux) {
+        $name = if ($Kind -eq 'cache') { '.cache' } else { '.config' }
+        return "$HOME/$name/svc"
+    }
+    $local = [Environment]::GetFolderPath('LocalApplicationData')
+    if ($Kind -eq 'cache') { return "$local\svc\Cache" }
+    return "$local\svc"
+}
+
+function script:Get-SvcConfigLines {
+    $file = Join-Path (Get-SvcFolder 'SVC_CONFIG_DIR' 'XDG_CONFIG_HOME' 'config') 'config.toml'
+    if (Test-Path -LiteralPath $file) { [IO.File]::ReadAllLines($file) }
+}
+
+# The file that the program keeps what it has shown lately in: profile, mode, address.
+function script:Get-SvcRecentFile($Chosen) {
+    $name = $Chosen['--profile']
+    if (-not $name) { $name = $env:SVC_PROFILE }
+    if (-not $name) {
+        $name = 'default'
+        foreach ($line in Get-SvcConfigLines) {
+            if ($line.StartsWith('[')) { break }
+            if ($line -match '^active_profile\s*=\s*["'']([^"'']*)') { $name = $Matches[1]; break }
+        }
+    }
+    $mode = $Chosen['mode']
+    if (-not $mode) { $mode = $env:SVC_MODE }
+    if (-not $mode) { $mode = 'test' }
+    $base = $Chosen['--base-url']
+    if (-not $base) { $base = $env:SVC_BASE_URL }
+    if ($base) { $base = '@' + ($base -creplace '[^A-Za-z0-9.-]', '_') }
+    $folder = Get-SvcFolder 'SVC_CACHE_DIR' 'XDG_CACHE_HOME' 'cache'
+    return [IO.Path]::Combine($folder, 'recent', "$name.$mode$base.tsv")
+}
+
+# What fits a kind, as pairs: w.NAME words, i.ord_|pay_ ids, p a profile; files are PowerShell's own.
+function script:Get-SvcValues([string]$Kind, $Chosen) {
+    foreach ($each in $Kind.TrimStart('+').Split(',')) {
+        if ($each.StartsWith('w.')) {
+            foreach ($pair in $script:SvcWords[$each.Substring(2)]) { , $pair }
+        } elseif ($each.StartsWith('i.')) {
+            $file = Get-SvcRecentFile $Chosen
+            if (-not (Test-Path -LiteralPath $file)) { continue }
+            foreach ($line in [IO.File]::ReadAllLines($file)) {
+                $parts = $line.Split("`t")
+                if ($parts[0] -cmatch "^($($each.Substring(2)))[A-Za-z0-9]+$") {
+                    , @($parts[0], [string]$parts[2])
+                }
+            }
+        } elseif ($each -eq 'p') {
+            foreach ($line in Get-SvcConfigLines) {
+                if ($line -match '^\[profiles\.([A-Za-z0-9_-]+)\]') { , @($Matches[1], '') }
+            }
+        }
+    }
+}
+
+function script:Get-SvcKind($Specs, [string]$Name) {
+    foreach ($spec in $Specs) { if ($spec[0] -ceq $Name) { return $spec[1] } }
+    return ''
+}
+
+Register-ArgumentCompleter -Native -CommandName svc -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $path = ''
+    $command = $script:SvcCommands['']
+    $specs = $command.Options + @($command.Shared | ForEach-Object { $script:SvcShared[$_] })
+    $at = 0
+    $expected = ''
+    $option = ''
+    $literal = $false
+    $given = @()
+    $chosen = @{}
+    foreach ($element in $commandAst.CommandElements | Select-Object -Skip 1) {
+        if ($element.Extent.EndOffset -ge $cursorPosition) { break }
+        $word = $element.Extent.Text.Trim("'", '"')
+        if ($expected) {
+            $chosen[$option] = $word
+            $expected = ''
+        } elseif ($literal) {
+            $at += 1
+        } elseif ($word -eq '--') {
+            $literal = $true
+        } elseif ($word -like '--*=*') {
+            $parts = $word.Split('=', 2)
+            $given += $parts[0]
+            $chosen[$parts[0]] = $parts[1]
+        } elseif ($word -like '-?*') {
+            $given += $word
+            $option = $word
+            $kind = Get-SvcKind $specs $word
+            if ($kind -and $kind -ne '-') { $expected = $kind }
+            if ($word -in '--live', '--test') { $chosen['mode'] = $word.Substring(2) }
+        } elseif ($at -eq 0 -and ($command.Commands | Where-Object { $_[0] -ceq $word })) {
+            if (-not $path -and $script:SvcLongNames[$word]) { $word = $script:SvcLongNames[$word] }
+            $path = "$path $word".Trim()
+            $command = $script:SvcCommands[$path]
+            $specs = $command.Options + @($command.Shared | ForEach-Object { $script:SvcShared[$_] })
+        } else {
+            $at += 1
+        }
+    }
+    $before = ''
+    $pairs = @()
+    if ($expected) {
+        $pairs = @(Get-SvcValues $expected $chosen)
+    } elseif (-not $literal -and $wordToComplete -like '--*=*') {
+        $before = $wordToComplete.Split('=', 2)[0] + '='
+        $pairs = @(Get-SvcValues (Get-SvcKind $specs $before.TrimEnd('=')) $chosen)
+    } elseif (-not $literal -and $wordToComplete -like '-*') {
+        foreach ($spec in $specs) {
+            if ($spec[0] -notlike '--*') { continue }
+            if ($spec[1].StartsWith('+') -or $spec[0] -cnotin $given) { $pairs += , @($spec[0], $spec[2]) }
+        }
+    } else {
+        if ($at -eq 0 -and -not $literal) { $pairs += $command.Commands }
+        $kind = ''
+        if ($at -lt $command.Arguments.Count) {
+            $kind = $command.Arguments[$at]
+        } elseif ($command.Arguments.Count -and $command.Arguments[-1].StartsWith('+')) {
+            $kind = $command.Arguments[-1]
+        }
+        if ($kind) {
+            $pairs += @(Get-SvcValues $kind $chosen)
+        } elseif (-not $wordToComplete -and -not $literal -and -not $command.Commands.Count) {
+            foreach ($spec in $command.Options) { $pairs += , @($spec[0], $spec[2]) }
+        }
+    }
+    foreach ($pair in $pairs) {
+        $text = $before + $pair[0]
+        if (-not $text.StartsWith($wordToComplete)) { continue }
+        $meaning = if ($pair[1]) { $pair[1] } else { $pair[0] }
+        [System.Management.Automation.CompletionResult]::new($text, $pair[0], 'ParameterValue', $meaning)
+    }
+}

@@ -1,0 +1,146 @@
+"""Reads the real parsers into a tree of values; imports every command, so only on request."""
+
+from typing import Any, Final
+
+import typer
+
+from svc.cli.app import ListingVerb, WritingVerb
+from svc.cli.command_values import ENVIRONMENT, MOVES_MONEY, is_named, values_of
+from svc.cli.registry import COMMANDS, EVENT_VERBS, SHORT_NAMES, load, load_event_verb
+from svc.completion.tree import ANYTHING, Argument, Command, Group, Option, Tree, Type
+
+_PANELS: Final[dict[str, Group]] = {
+    "Request options": "request",
+    "List options": "list",
+    "Global options": "global",
+}
+_TYPES: Final[dict[str, Type]] = {
+    "IntParamType": "integer",
+    "IntRange": "integer",
+    "FloatParamType": "number",
+    "FloatRange": "number",
+}
+
+
+def tree() -> Tree:
+    """Builds the tree of the whole program, in the order of its help."""
+    from svc.cli.root import app
+
+    root = typer.main.get_command(app)
+    context = root.make_context("svc", [], resilient_parsing=True)
+    commands = tuple(_command((name,), load(name), context) for name in COMMANDS)
+    shared: dict[Group, tuple[Option, ...]] = {
+        "request": _shared(WritingVerb, "request"),
+        "list": _shared(ListingVerb, "list"),
+        "global": tuple(
+            _option("", param) for param in root.get_params(context) if _group(param) == "global"
+        ),
+    }
+    own = tuple(_option("", param) for param in root.params if _group(param) == "own")
+    help_text = root.help or ""
+    top = Command(
+        path=(),
+        short=(),
+        section="",
+        summary=_summary(help_text),
+        help=help_text,
+        arguments=(),
+        options=own,
+        shared=("global",),
+        moves_money=False,
+        examples=(),
+        commands=commands,
+    )
+    return Tree(top, shared)
+
+
+def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
+    context = command.make_context(path[-1], [], parent=parent, resilient_parsing=True)
+    name = " ".join(path)
+    help_text = (command.help or "").strip()
+    taken = {_group(param) for param in command.params}
+    short = tuple(word for word, meant in SHORT_NAMES.items() if (meant,) == path)
+    own = [param for param in command.params if _group(param) == "own" or _means_more(name, param)]
+    return Command(
+        path=path,
+        short=short,
+        section=COMMANDS[path[0]].section,
+        summary=_summary(help_text),
+        help=help_text,
+        arguments=tuple(
+            _argument(name, param) for param in own if param.param_type_name == "argument"
+        ),
+        options=tuple(_option(name, param) for param in own if param.param_type_name == "option"),
+        shared=tuple(group for group in ("request", "list", "global") if group in taken),
+        moves_money=name in MOVES_MONEY,
+        examples=tuple(getattr(command, "examples", ())),
+        commands=tuple(
+            _command((*path, word), _loaded(path, word, child), context)
+            for word, child in getattr(command, "commands", {}).items()
+        ),
+    )
+
+
+def _loaded(path: tuple[str, ...], word: str, child: Any) -> Any:
+    """The verbs of `svc events` are names only, until they are loaded."""
+    return load_event_verb(word) if path == ("events",) and word in EVENT_VERBS else child
+
+
+def _means_more(command: str, param: Any) -> bool:
+    """Whether a shared option takes other values here than elsewhere."""
+    return param.param_type_name == "option" and is_named(command, param.opts[0])
+
+
+def _group(param: Any) -> Group:
+    if "--help" in param.opts:
+        return "global"
+    return _PANELS.get(getattr(param, "rich_help_panel", None) or "", "own")
+
+
+def _shared(kind: Any, group: Group) -> tuple[Option, ...]:
+    options = kind(None).shared_options()
+    return tuple(_option("", param) for param in options if _group(param) == group)
+
+
+def _option(command: str, param: Any) -> Option:
+    names = tuple(param.opts)
+    flag = bool(param.is_flag)
+    return Option(
+        names=names,
+        negatives=tuple(param.secondary_opts),
+        group=_group(param),
+        type="flag" if flag else _TYPES.get(type(param.type).__name__, "text"),
+        metavar=None if flag else param.metavar,
+        help=param.help or "",
+        default=_default(param),
+        required=bool(param.required),
+        repeatable=bool(param.multiple),
+        minimum=getattr(param.type, "min", None),
+        maximum=getattr(param.type, "max", None),
+        environment=ENVIRONMENT.get(names[0]),
+        values=ANYTHING if flag else values_of(command, names[0], param),
+    )
+
+
+def _default(param: Any) -> object:
+    """The parser's own default; a flag that nobody gave is false, a repeatable option empty."""
+    value = param.default
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return str(value)
+
+
+def _argument(command: str, param: Any) -> Argument:
+    return Argument(
+        name=param.name,
+        metavar=param.metavar or param.name.upper(),
+        help=param.help or "",
+        required=bool(param.required),
+        repeatable=param.nargs != 1,
+        values=values_of(command, param.name, param),
+    )
+
+
+def _summary(help_text: str) -> str:
+    """The first sentence or line, as the lists of help show it."""
+    return help_text.partition("\n")[0].strip()

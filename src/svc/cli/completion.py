@@ -1,0 +1,51 @@
+"""`svc completion`: print or install what makes a shell complete the words of `svc`."""
+
+from typing import Annotated, Final
+
+import typer
+
+from svc.cli.app import new_app, verb
+from svc.cli.session import Session
+from svc.errors import UsageError
+
+app = new_app()
+
+# The shells, and the name of each one's file (cli section 8).
+SHELLS: Final = {"bash": "svc.bash", "zsh": "_svc", "fish": "svc.fish", "powershell": "svc.ps1"}
+
+
+@verb(app)
+def completion(
+    ctx: typer.Context,
+    shell: Annotated[
+        str,
+        typer.Argument(metavar="SHELL", help=f"One of {', '.join(SHELLS)}", show_default=False),
+    ],
+    install: Annotated[
+        bool, typer.Option("--install", help="Put it where the shell finds it, and say where.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --install: replace a file that is not ours.")
+    ] = False,
+) -> None:
+    """Print the completion script of a shell, or install it.
+
+    Commands, options and values complete without starting svc; ids come from what was seen lately.
+
+    $ svc completion bash --install
+    $ svc completion fish > ~/.config/fish/completions/svc.fish
+    """
+    session = Session.of(ctx)
+    if shell not in SHELLS:
+        raise UsageError(
+            f"There is no script for {shell!r}.", hint=f"Use one of: {', '.join(SHELLS)}"
+        )
+    from svc.cli.completion_files import script
+
+    text = script(SHELLS[shell])
+    if not install:
+        session.streams.stdout.write(text)
+        return
+    from svc.cli.completion_install import install as put
+
+    put(session, shell, text, force=force)

@@ -1,0 +1,107 @@
+"""The tree as flat rows that every shell script is written from.
+
+A kind says in a few letters what stands for a value: `-` nothing, it is a flag; `t` any text; `f`
+a path; `p` a profile; `w.NAME` one of the words of that name; `i.ord_|pay_` an id seen lately.
+Several are joined by commas. A leading `+` says that it may be repeated.
+"""
+
+from dataclasses import dataclass
+
+from svc.completion.tree import Command, Group, Option, Tree, Values
+
+Words = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A name that begins with a dash, the kind of its value, and its help in a line."""
+
+    name: str
+    kind: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What can follow the words of one command: commands, options, the kinds of its arguments."""
+
+    path: str
+    commands: Words
+    options: tuple[Spec, ...]
+    arguments: tuple[str, ...]
+    shared: tuple[Group, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Everything that a script knows."""
+
+    rows: tuple[Row, ...]
+    shared: dict[Group, tuple[Spec, ...]]
+    words: dict[str, Words]
+    long_names: dict[str, str]
+
+
+def tables(tree: Tree) -> Tables:
+    """Flattens the tree.
+
+    Raises:
+        ValueError: two sets of words have one name.
+    """
+    commands = tuple(tree.root.walk())
+    shared = {group: _specs(options) for group, options in tree.shared.items()}
+    long_names = {word: command.name for command in commands for word in command.short}
+    return Tables(tuple(map(_row, commands)), shared, _words(tree, commands), long_names)
+
+
+def _row(command: Command) -> Row:
+    children = [(child.path[-1], child.summary) for child in command.commands]
+    for child in command.commands:
+        children += [(word, f"Short for {child.name}.") for word in child.short]
+    return Row(
+        path=command.name,
+        commands=tuple(children),
+        options=_specs(command.options),
+        arguments=tuple(
+            ("+" if argument.repeatable else "") + kind_of(argument.values)
+            for argument in command.arguments
+        ),
+        shared=command.shared,
+    )
+
+
+def _specs(options: tuple[Option, ...]) -> tuple[Spec, ...]:
+    return tuple(
+        Spec(name, ("+" if option.repeatable else "") + _kind(option), option.help)
+        for option in options
+        for name in (*option.names, *option.negatives)
+    )
+
+
+def _kind(option: Option) -> str:
+    return kind_of(option.values) if option.takes_value else "-"
+
+
+def kind_of(values: Values) -> str:
+    """The letters of a kind."""
+    kinds = (
+        f"w.{values.name}" if values.words else "",
+        f"i.{'|'.join(values.ids)}" if values.ids else "",
+        "f" if values.files else "",
+        "p" if values.profiles else "",
+    )
+    return ",".join(kind for kind in kinds if kind) or "t"
+
+
+def _words(tree: Tree, commands: tuple[Command, ...]) -> dict[str, Words]:
+    found: dict[str, Words] = {}
+    for values in _all_values(tree, commands):
+        if values.words and found.setdefault(values.name, values.words) != values.words:
+            message = f"two sets of words are called {values.name}"
+            raise ValueError(message)
+    return found
+
+
+def _all_values(tree: Tree, commands: tuple[Command, ...]) -> list[Values]:
+    found = [option.values for command in commands for option in tree.options_of(command)]
+    return found + [each.values for command in commands for each in command.arguments]
