@@ -8,15 +8,10 @@ from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthor
 from svc.keys.kinds import Mode
 
 
-def ask(session: Session, secret: str, mode: Mode) -> None:
-    """Lists one order with the key; a restricted key that may not do that is known as well.
-
-    Raises:
-        Unauthorized: the service does not know the key.
-        SvcError: as `Client.deliver`.
-    """
+def client_of(session: Session, secret: str, mode: Mode) -> Client:
+    """A client with a key that is not the session's; use it in a `with` block."""
     settings = session.settings
-    with Client(
+    return Client(
         session.base_url,
         secret,
         mode=mode,
@@ -26,12 +21,26 @@ def ask(session: Session, secret: str, mode: Mode) -> None:
         auth=settings.auth,
         proxy=chosen(session.base_url, settings.proxy, session.env),
         ca_bundle=settings.ca_bundle,
-    ) as client:
+    )
+
+
+def ask(session: Session, secret: str, mode: Mode) -> str | None:
+    """Lists one order with the key and gives its id, or None where there is none.
+
+    A restricted key that may not do that is known as well: None.
+
+    Raises:
+        Unauthorized: the service does not know the key.
+        SvcError: as `Client.deliver`.
+    """
+    with client_of(session, secret, mode) as client:
         try:
-            client.send(orders.list({"limit": 1}))
+            found = client.send(orders.list({"limit": 1})).data["data"]
         except Forbidden as error:
             if error.code != "permission_denied":
                 raise
+            return None
+    return str(found[0]["id"]) if found else None
 
 
 def check_new_key(session: Session, secret: str, mode: Mode, shown: str) -> None:

@@ -7,22 +7,30 @@ from svc.errors import UsageError
 from svc.keys.kinds import from_stdin
 
 _BYTES_MAX = 65_536
+_ADD = "svc keys add"
 
 
-def read_secret(session: Session, prompt: str, *, stdin: bool) -> str:
+def may_ask(session: Session) -> bool:
+    """Says whether somebody is at the terminal and wants to be asked (promise R76)."""
+    return session.streams.person_answers and not session.given.everywhere.no_input
+
+
+def read_secret(session: Session, prompt: str, *, stdin: bool, command: str = _ADD) -> str:
     """Reads one secret: piped in with `--stdin`, else typed at the terminal without echo.
+
+    `command` is what is being run, such as `svc keys add`, for the error.
 
     Raises:
         UsageError: nobody is at a terminal, and `--stdin` is not given (promise R76).
     """
     if stdin:
         return from_stdin(_piped(session.streams.stdin))
-    if session.given.everywhere.no_input or not session.streams.person_answers:
+    if not may_ask(session):
         raise UsageError(
             "There is nobody to type the key.",
             code="input_required",
             param="--stdin",
-            hint="Pipe it in: svc keys add --stdin < FILE",
+            hint=f"Pipe it in: {command} --stdin < FILE",
         )
     from getpass import getpass
 

@@ -17,7 +17,16 @@ def key_shown(fact: KeyFact) -> dict[str, Any]:
         "added": utc(fact.added_at),
         "checked": None if fact.checked_at is None else utc(fact.checked_at),
         "keyring": title(fact.backend),
+        **_roll_shown(fact),
     }
+
+
+def _roll_shown(fact: KeyFact) -> dict[str, Any]:
+    """What is known of the key before it; nothing where there is none."""
+    if fact.rolled_at is None:
+        return {}
+    ends = None if fact.old_ends_at is None else utc(fact.old_ends_at)
+    return {"rolled": utc(fact.rolled_at), "old_key": fact.old_fingerprint, "old_key_ends": ends}
 
 
 def place_shown(place: Place) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The tables of the state database, as ordered steps; a step that was released is never edited.
 
 All times are unix seconds. Bodies are raw bytes. No secret of a real service is kept here: the
-`secret` of an endpoint is filled for a sandbox only, whose secrets are public test data.
+`secret` of an endpoint or a key is kept for a sandbox only, whose secrets are public test data.
 """
 
 from typing import Final
@@ -150,8 +150,35 @@ CREATE TABLE batches (
 _REQUEST_CONTENT: Final = """
 CREATE INDEX request_content ON requests (body_sha256) WHERE batch_id IS NOT NULL"""
 
+# A key that was rolled at a sandbox, where the machine has no keyring: public test data as well.
+_SANDBOX_KEYS: Final = """
+CREATE TABLE sandbox_keys (
+  origin TEXT NOT NULL,
+  profile TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  secret TEXT NOT NULL,
+  PRIMARY KEY (origin, profile, mode)
+)"""
+
+# When a person was last told that a key or a signing secret is due.
+_REMINDERS: Final = """
+CREATE TABLE reminders (
+  name TEXT PRIMARY KEY,
+  told_at REAL NOT NULL
+)"""
+
+# Finds what may be forgotten: single requests that are settled and have a key of our own.
+_REQUEST_SETTLED: Final = """
+CREATE INDEX request_settled ON requests (settled_at)
+  WHERE batch_id IS NULL AND state IN ('done', 'refused', 'not_sent')
+    AND length(idempotency_key) = 36 AND substr(idempotency_key, 15, 1) = '4'"""
+# When the bodies of a list's rows were let go of; null where they are all there.
+_BATCH_PACKED: Final = "ALTER TABLE batches ADD COLUMN packed_at REAL"
+
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (_KEY_FACTS, _ENDPOINTS, _LISTENERS, _INBOX, _INBOX_EVENT, _INBOX_OPEN, _PAYLOADS, _FORWARDS),
     (_REQUESTS, _REQUEST_KEY, _REQUEST_OPEN, _REQUEST_BATCH),
     (_BATCHES, _REQUEST_CONTENT),
+    (_SANDBOX_KEYS, _REMINDERS),
+    (_REQUEST_SETTLED, _BATCH_PACKED),
 )

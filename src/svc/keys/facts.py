@@ -1,4 +1,7 @@
-"""What is known of stored keys without reading any: in the state database, nothing secret."""
+"""What is known of stored keys without reading any: in the state database, nothing secret.
+
+The one exception is a sandbox's rolled key where there is no keyring: public test data.
+"""
 
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -6,15 +9,19 @@ from typing import TYPE_CHECKING, Final
 
 from svc.clock import Clock
 from svc.keys.kinds import ApiKey, Mode
+from svc.keys.names import SANDBOX_DATA
 from svc.keys.places import Place, Slot
 
 if TYPE_CHECKING:
-    from svc.journal import State
+    from svc.journal import State, Tx
 
 _SELECT: Final = "SELECT * FROM key_facts"
 _ORDER: Final = " ORDER BY profile, origin, mode, slot"
 _ONE: Final = " WHERE origin = ? AND profile = ? AND mode = ? AND slot = ?"
 _FORGET: Final = "DELETE FROM key_facts WHERE origin = ? AND profile = ? AND mode = ? AND slot = ?"
+_KEEP: Final = "INSERT OR REPLACE INTO sandbox_keys VALUES (?, ?, ?, ?)"
+_KEPT: Final = "SELECT secret FROM sandbox_keys WHERE origin = ? AND profile = ? AND mode = ?"
+_DROP: Final = "DELETE FROM sandbox_keys WHERE origin = ? AND profile = ? AND mode = ?"
 _REMEMBER: Final = """
 INSERT OR REPLACE INTO key_facts
   (origin, profile, mode, slot, kind, fingerprint, backend, added_at, checked_at,
@@ -30,7 +37,7 @@ class KeyFact:
         backend: the keyring that it was put into.
         checked_at: when the service last knew it, or None.
         rolled_at: when it took the place of the one with `old_fingerprint`, which works until
-            `old_ends_at`.
+            `old_ends_at`; None of a key that was rolled: nobody has said until when.
     """
 
     origin: str
@@ -49,6 +56,21 @@ class KeyFact:
     @property
     def place(self) -> Place:
         return Place(self.origin, self.profile, self.mode, self.slot)
+
+
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """How a key took the place of another; `old_ends_at` is unix seconds, None if not known.
+
+    Attributes:
+        backend: the keyring that the new key was put into.
+        checked: the service has known the new key now.
+    """
+
+    old_fingerprint: str
+    old_ends_at: float | None
+    backend: str
+    checked: bool
 
 
 class KeyFacts:
@@ -94,13 +116,47 @@ class KeyFacts:
                 same.old_ends_at if same else None,
             )
             tx.execute(_REMEMBER, astuple(fact))
+            _drop(tx, place)
         return fact
 
+    def rolled(self, place: Place, key: ApiKey, roll: Roll) -> KeyFact:
+        """Notes a key that took the place of another, and when that one stops working.
+
+        A sandbox's key that is in no keyring (`SANDBOX_DATA`) is kept here itself.
+        """
+        now = self._clock.now()
+        fact = KeyFact(
+            *_values(place),
+            key.kind,
+            key.fingerprint,
+            roll.backend,
+            now,
+            now if roll.checked else None,
+            now,
+            roll.old_fingerprint,
+            roll.old_ends_at,
+        )
+        with self._open() as state, state.write() as tx:
+            tx.execute(_REMEMBER, astuple(fact))
+            _drop(tx, place)
+            if roll.backend == SANDBOX_DATA:
+                tx.execute(_KEEP, (*_values(place)[:3], key.secret))
+        return fact
+
+    def sandbox_key(self, place: Place) -> str | None:
+        """Reads a sandbox's key that is kept here."""
+        if not self._path.exists():
+            return None
+        with self._open() as state:
+            rows = state.rows(_KEPT, _values(place)[:3])
+        return str(rows[0]["secret"]) if rows else None
+
     def forget(self, place: Place) -> None:
-        """Takes a key that has been removed off the list."""
+        """Takes a key that has been removed off the list, and a sandbox's key out of here."""
         if self._path.exists():
             with self._open() as state, state.write() as tx:
                 tx.execute(_FORGET, _values(place))
+                _drop(tx, place)
 
     def _read(self, sql: str, *values: str) -> list[KeyFact]:
         if not self._path.exists():
@@ -116,3 +172,8 @@ class KeyFacts:
 
 def _values(place: Place) -> tuple[str, str, Mode, Slot]:
     return place.origin, place.profile, place.mode, place.slot
+
+
+def _drop(tx: "Tx", place: Place) -> None:
+    if place.slot == "secret":
+        tx.execute(_DROP, _values(place)[:3])

@@ -6,6 +6,8 @@ SECRET_SERVICE: Final = "keyring.backends.SecretService.Keyring"  # noqa: S105  
 KWALLET: Final = "keyring.backends.kwallet.DBusKeyring"
 MACOS: Final = "keyring.backends.macOS.Keyring"
 WINDOWS: Final = "keyring.backends.Windows.WinVaultKeyring"
+# No keyring: where a rolled key of a sandbox lies on a machine that has none.
+SANDBOX_DATA: Final = "state database"
 
 _TITLES: Final = {
     SECRET_SERVICE: "Secret Service",

@@ -9,7 +9,7 @@ from svc.config.model import DEFAULT_PROFILE
 from svc.errors import AuthError, KeyStoreError, UsageError
 from svc.keys import kinds
 from svc.keys.kinds import ApiKey, Kind, Mode
-from svc.keys.names import title
+from svc.keys.names import SANDBOX_DATA, title
 from svc.keys.places import Place
 from svc.origin import BaseUrl
 from svc.spec import SANDBOX_KEYS
@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # made only where the environment holds no key
 
 VARIABLE: Final = "SVC_API_KEY"
 SANDBOX_SOURCE: Final = "sandbox constant"
+ROLLED_SOURCE: Final = "state database (rolled sandbox key)"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -119,10 +120,22 @@ def _found(
     if env.get(VARIABLE):
         return kinds.parse(env[VARIABLE], VARIABLE), VARIABLE
     place = Place(settings.base_url.origin, settings.profile, settings.mode)
-    if settings.sandbox and facts().find(place) is None:
-        return kinds.parse(SANDBOX_KEYS[f"secret_{settings.mode}"], SANDBOX_SOURCE), SANDBOX_SOURCE
+    if settings.sandbox:
+        found = _of_sandbox(place, facts())
+        if found is not None:
+            return found
     source = f"keyring (profile {settings.profile})"
     return kinds.parse(_stored(place, store(), facts), f"The {source}"), source
+
+
+def _of_sandbox(place: Place, facts: "KeyFacts") -> tuple[ApiKey, str] | None:
+    """The sandbox's constant, or what it was rolled into; None where a keyring holds the key."""
+    fact = facts.find(place)
+    if fact is None:
+        return kinds.parse(SANDBOX_KEYS[f"secret_{place.mode}"], SANDBOX_SOURCE), SANDBOX_SOURCE
+    if fact.backend != SANDBOX_DATA:
+        return None
+    return kinds.parse(facts.sandbox_key(place) or "", SANDBOX_DATA), ROLLED_SOURCE
 
 
 def _stored(place: Place, store: "KeyStore", facts: "Callable[[], KeyFacts]") -> str:

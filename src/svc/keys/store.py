@@ -86,6 +86,10 @@ class KeyStore:
             secret = self._read(backend, user + _NEW)
         return None if secret is None else Stored(secret, backend.name)
 
+    def left_over(self, user: str) -> str | None:
+        """Reads the new secret of a replacement that was cut off before it was in its place."""
+        return self._first_present(user + _NEW, None)[1]
+
     def put(self, user: str, secret: str) -> str:
         """Stores a secret, proves it by a read, and gives the keyring's name.
 

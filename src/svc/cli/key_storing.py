@@ -1,0 +1,128 @@
+"""`svc keys add`, `list` and `remove`: one key for each origin, profile and mode (cli 4)."""
+
+from typing import Annotated
+
+import typer
+
+from svc.cli.app import verb
+from svc.cli.key_app import Publishable, app, place_of, tell_of_variable
+from svc.cli.key_check import check_new_key
+from svc.cli.key_input import read_secret
+from svc.cli.key_view import key_shown, place_shown
+from svc.cli.naming import show_named
+from svc.cli.session import Session
+from svc.errors import AuthError, UsageError
+from svc.keys import kinds
+from svc.keys.kinds import ApiKey
+from svc.keys.names import SANDBOX_DATA
+from svc.keys.resolve import refuse_live_key_here, refuse_plain_http
+
+
+@verb(app)
+def add(
+    ctx: typer.Context,
+    stdin: Annotated[bool, typer.Option("--stdin", help="Read the key from a pipe.")] = False,
+    publishable: Publishable = False,
+    no_check: Annotated[
+        bool, typer.Option("--no-check", help="Do not ask the service about the key.")
+    ] = False,
+) -> None:
+    """Store an API key in the OS keyring.
+
+    It is stored for the profile and origin in use and goes nowhere else; its prefix says mode and
+    kind. Without --stdin it is asked for, and not shown while it is typed.
+
+    $ svc keys add
+    $ svc keys add --profile shop --stdin < key.txt
+    """
+    session = Session.of(ctx)
+    refuse_plain_http(session.base_url)
+    store = session.key_store()
+    # A keyring that is not there is told before anybody types a key or the service is called.
+    store.get(place_of(session, session.settings.mode, publishable=publishable).user)
+    key = _new_key(session, stdin=stdin, publishable=publishable)
+    check = not (no_check or publishable)
+    if check:
+        check_new_key(session, key.secret, key.mode, key.fingerprint)
+    place = place_of(session, key.mode, publishable=publishable)
+    backend = store.put(place.user, key.secret)
+    fact = session.key_facts.remember(place, key, backend, checked=check)
+    show_named(session, session.out, key_shown(fact), "profile")
+    tell_of_variable(session)
+
+
+@verb(app, "list")
+def list_(ctx: typer.Context) -> None:
+    """List the stored keys by their last four characters.
+
+    $ svc keys list
+    $ svc keys list --profile shop
+    """
+    session = Session.of(ctx)
+    found = session.key_facts.every(profile=session.given.everywhere.profile)
+    show_named(session, session.out, [key_shown(fact) for fact in found], "profile")
+    tell_of_variable(session)
+    if not found:
+        session.out.hint("Add one: svc keys add")
+
+
+@verb(app)
+def remove(ctx: typer.Context, publishable: Publishable = False) -> None:
+    """Remove a stored key from every keyring.
+
+    It is the key of the profile, origin and mode in use.
+
+    $ svc keys remove
+    $ svc keys remove --profile shop --live
+    """
+    session = Session.of(ctx)
+    place = place_of(session, session.settings.mode, publishable=publishable)
+    fact = session.key_facts.find(place)
+    kept_here = fact is not None and fact.backend == SANDBOX_DATA
+    found = False if kept_here else session.key_store().remove(place.user)
+    if fact is None and not found:
+        raise AuthError(
+            f"No {place.mode} key of profile {place.profile} is stored for {place.origin}.",
+            code="api_key_missing",
+            hint="svc keys list shows what is stored",
+        )
+    session.key_facts.forget(place)
+    show_named(session, session.out, {**place_shown(place), "removed": True}, "profile")
+
+
+def _new_key(session: Session, *, stdin: bool, publishable: bool) -> ApiKey:
+    """Reads the key and refuses what may not be stored here."""
+    origin, profile = session.base_url.origin, session.settings.profile
+    text = read_secret(
+        session, f"API key for {origin} (profile {profile}): ", stdin=stdin, command="svc keys add"
+    )
+    key = kinds.parse(text, "The input")
+    if (key.kind == "publishable") != publishable:
+        raise _wrong_kind(key)
+    settings = session.settings
+    if settings.mode_given and settings.mode != key.mode:
+        raise AuthError(
+            f"This is a {key.mode} key ({key.fingerprint}), but --{settings.mode} asks for a "
+            f"{settings.mode} key.",
+            code="mode_mismatch",
+            outcome="not_sent",
+            hint="Leave the mode out: the key's prefix says it",
+        )
+    refuse_live_key_here(key, "This", session.base_url)
+    return key
+
+
+def _wrong_kind(key: ApiKey) -> UsageError | AuthError:
+    if key.kind != "publishable":
+        return UsageError(
+            f"This is no publishable key ({key.fingerprint}).",
+            param="--publishable",
+            hint="Leave --publishable out",
+        )
+    return AuthError(
+        f"This is a publishable key ({key.fingerprint}): it cannot read or change data.",
+        code="secret_key_required",
+        outcome="not_sent",
+        hint="Add a secret (sk_) or a restricted key (rk_); for the sandbox's checkout, "
+        "add --publishable",
+    )

@@ -1,0 +1,70 @@
+"""The new key of a roll: taken from a person or a pipe, and checked before it is stored."""
+
+from svc.cli.key_check import check_new_key
+from svc.cli.key_input import read_secret
+from svc.cli.keys_roll_old import OldKey
+from svc.cli.keys_roll_witness import Before, is_same_account
+from svc.cli.session import Session
+from svc.errors import AuthError
+from svc.keys import kinds
+from svc.keys.kinds import ApiKey
+from svc.keys.places import Place
+from svc.keys.resolve import refuse_live_key_here
+
+
+def take(session: Session, old: OldKey, *, stdin: bool) -> ApiKey:
+    """Reads the new key; without a pipe, one that an earlier roll left behind is taken up.
+
+    Raises:
+        UsageError: it is no key, or nobody is there to type it.
+        AuthError: it is the old key, or of another mode or kind.
+    """
+    if old.left_over is not None and not stdin:
+        session.out.note("An earlier roll was cut off; it is gone on with, with its new key.")
+        text = old.left_over
+    else:
+        place = old.place
+        prompt = f"New {place.mode} key for {place.origin} (profile {place.profile}): "
+        text = read_secret(session, prompt, stdin=stdin, command="svc keys roll")
+    key = kinds.parse(text, "The input")
+    _refuse_unlike(key, old)
+    refuse_live_key_here(key, "This", session.base_url)
+    return key
+
+
+def check(session: Session, new: ApiKey, place: Place, before: Before) -> bool | None:
+    """Has the service take the new key; says whether it is of the old one's account, or None.
+
+    Raises:
+        AuthError: the service does not know it, or it is of another account.
+        NetworkError, ServerError: it cannot be asked.
+    """
+    check_new_key(session, new.secret, new.mode, new.fingerprint)
+    return is_same_account(session, new.secret, place, before)
+
+
+def _refuse_unlike(key: ApiKey, old: OldKey) -> None:
+    if key.secret == old.key.secret and old.was_noted:
+        raise _refusal(
+            f"This is the key that is stored already ({key.fingerprint}).",
+            "key_not_new",
+            "Roll it in the dashboard first, and give the key that is shown there",
+        )
+    if key.mode != old.key.mode:
+        raise _refusal(
+            f"This is a {key.mode} key ({key.fingerprint}); the one that is rolled "
+            f"({old.key.fingerprint}) is a {old.key.mode} key.",
+            "mode_mismatch",
+            f"Give the new {old.key.mode} key",
+        )
+    if key.kind != old.key.kind:
+        raise _refusal(
+            f"This is a {key.kind} key ({key.fingerprint}); the one that is rolled "
+            f"({old.key.fingerprint}) is a {old.key.kind} key.",
+            "kind_mismatch",
+            f"Give the new {old.key.kind} key; to store another kind: svc keys add",
+        )
+
+
+def _refusal(message: str, code: str, hint: str) -> AuthError:
+    return AuthError(f"Nothing was stored. {message}", code=code, outcome="not_sent", hint=hint)

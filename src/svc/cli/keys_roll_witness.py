@@ -1,0 +1,110 @@
+"""Whether a new key is of the old one's account: it must see an object known from before."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from svc.cli.key_check import ask, client_of
+from svc.cli.session import Session
+from svc.client import raw
+from svc.errors import AuthError, Forbidden, NotFound, SvcError, Unauthorized
+from svc.keys.places import Place
+
+_SENT: Final = (
+    "SELECT object_id FROM requests WHERE profile = ? AND mode = ? AND base_url = ?"
+    " AND state = 'done' AND object_id IS NOT NULL ORDER BY seq DESC LIMIT 20"
+)
+_TRIED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What was seen before the new key was known.
+
+    Attributes:
+        works: the service took the old key.
+        known: ids of objects of the account, none where there is none.
+    """
+
+    works: bool
+    known: tuple[str, ...]
+
+
+def look(session: Session, secret: str, place: Place) -> Before:
+    """Asks with the old key what it sees; of one that is refused, the journal tells.
+
+    Raises:
+        SvcError: the service cannot be asked.
+    """
+    try:
+        listed = ask(session, secret, place.mode)
+    except Unauthorized:
+        return Before(works=False, known=tuple(_recorded(session, place)))
+    except SvcError as error:
+        error.hint = "Nothing was changed; --no-check rolls without asking the service"
+        raise
+    if listed is not None:
+        return Before(works=True, known=(listed,))
+    # A journal may tell of another account, or of a sandbox that has been reset since.
+    seen = (each for each in _recorded(session, place) if _sees(session, secret, place, each))
+    return Before(works=True, known=tuple(seen)[:1])
+
+
+def is_same_account(session: Session, secret: str, place: Place, before: Before) -> bool | None:
+    """Says whether the new key sees what was known; None where nothing tells.
+
+    Raises:
+        AuthError: it does not: it is of another account.
+    """
+    answers = [_sees(session, secret, place, each) for each in before.known]
+    if True in answers:
+        return True
+    if not answers or None in answers:
+        return None
+    raise AuthError(
+        f"Nothing was stored: the new key does not see {before.known[0]}, which is of the old "
+        "key's account.",
+        code="account_mismatch",
+        outcome="not_sent",
+        hint="Copy the new key from the same account; if it is, --no-check stores it",
+    )
+
+
+def still_works(session: Session, secret: str, place: Place) -> bool | None:
+    """Asks once more with the old key; None where nobody answers."""
+    try:
+        ask(session, secret, place.mode)
+    except Unauthorized:
+        return False
+    except SvcError:
+        return None
+    return True
+
+
+def _sees(session: Session, secret: str, place: Place, identifier: str) -> bool | None:
+    with client_of(session, secret, place.mode) as client:
+        try:
+            client.send(raw.retrieve(identifier))
+        except NotFound:
+            return False
+        except Forbidden:
+            return None
+    return True
+
+
+def _recorded(session: Session, place: Place) -> Iterator[str]:
+    """Ids of what was last made here with a key of this place."""
+    if not session.paths.state_file.exists():
+        return
+    where = (place.profile, place.mode, str(session.base_url))
+    rows = session.state().rows(_SENT, where)
+    found = [row["object_id"] for row in rows if _can_be_retrieved(row["object_id"])]
+    yield from found[:_TRIED]
+
+
+def _can_be_retrieved(identifier: str) -> bool:
+    try:
+        raw.retrieve(identifier)
+    except SvcError:
+        return False
+    return True
