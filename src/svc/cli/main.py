@@ -53,6 +53,14 @@ def run(session: Session) -> int:
         return report_bug(session, error)
 
 
+def _keep_recent(session: Session) -> None:
+    """Keeps the ids that were shown, for completion: last, when the output has been written."""
+    if session.shown:
+        from svc.cli.recent import remember
+
+        remember(session)
+
+
 def _invoke(session: Session) -> int:
     from svc.cli.root import app
 

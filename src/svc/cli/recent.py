@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from svc.errors import SvcError
 from svc.money import format_amount
 from svc.redaction import redact
 from svc.spec import ID_PREFIXES
@@ -33,7 +32,7 @@ _NOT_A_FILE_NAME: Final = re.compile(r"[^A-Za-z0-9.-]")
 
 def remember(session: "Session") -> None:
     """Keeps the ids of what this command has shown; `svc config set cache off` stops it."""
-    with suppress(OSError, SvcError):
+    with suppress(Exception):  # the command is done, and this must not say otherwise
         found = list(entries(session.shown))
         if not found or not session.config.cache or session.settings.address is None:
             return
