@@ -4,6 +4,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +17,7 @@ from svc.client.call import Call
 from svc.client.intents import Intents, fresh_id
 from svc.client.intents_leases import Leases
 from svc.client.intents_model import Asked, Intent, Scope, Settled, settled_by, settled_with
+from svc.client.intents_prune import EVERY, PRUNE
 from svc.client.prepared import prepare
 from svc.client.replies import Reply
 from svc.client.stored import restored
@@ -306,6 +308,72 @@ def test_an_odd_id_is_done_without_it(intents: Intents, identifier: object) -> N
     assert kept.settled == Settled("done", 200)
 
 
+# --- forgetting --------------------------------------------------------------------------------
+
+
+def settle_as(intents: Intents, outcome: Any, **more: Any) -> str:
+    """One request of its own, ended; gives its id."""
+    key = more.pop("key", str(uuid.uuid4()))
+    made = intents.record_many([asked(key=key, **more)])[0]
+    end(intents, made, outcome)
+    return made.id
+
+
+def fill_up(intents: Intents) -> None:
+    """As many requests as it takes for one to look for old ones."""
+    ends = intents.record_many([asked(key=str(uuid.uuid4())) for _ in range(EVERY)])
+    intents.settle_many([(one, DONE) for one in ends])
+
+
+def test_settled_requests_are_forgotten_after_90_days(intents: Intents, clock: ManualClock) -> None:
+    """So that the journal does not grow for ever; nobody waits for it."""
+    old = [settle_as(intents, outcome) for outcome in ("done", "refused", "not_sent")]
+    clock.advance(90 * 24 * HOUR - 1)
+    fill_up(intents)
+    assert all(intents.find(one) for one in old)
+    recent = settle_as(intents, "done")
+    clock.advance(2)
+    fill_up(intents)
+    assert not any(intents.find(one) for one in old)
+    assert intents.find(recent)
+
+
+def test_what_guards_against_a_second_payment_is_never_forgotten(
+    intents: Intents, clock: ManualClock
+) -> None:
+    """R5, R12, R16: unresolved requests, keys of the user's own, rows of a list."""
+    kept = [
+        settle_as(intents, "unknown"),
+        intents.record_many([asked(key=str(uuid.uuid4()))])[0].id,
+        settle_as(intents, "done", key="invoice-1001"),
+        settle_as(intents, "done", batch="imp_1", row=1),
+    ]
+    clock.advance(1000 * 24 * HOUR)
+    fill_up(intents)
+    fill_up(intents)
+    assert all(intents.find(one) for one in kept)
+    with pytest.raises(Conflict) as caught:
+        intents.record(asked(key="invoice-1001"), new_request=True)
+    assert caught.value.code == "idempotency_key_too_old"
+
+
+def test_looking_for_old_requests_reads_no_others(intents: Intents) -> None:
+    """It goes through an index of its own, however long the journal is."""
+    plan = intents._state().rows(f"EXPLAIN QUERY PLAN {PRUNE}", (0,))
+    assert any("request_settled" in row["detail"] for row in plan)
+    assert not any("SCAN" in row["detail"] for row in plan)
+
+
+def test_forgetting_that_fails_does_not_hide_the_end(
+    intents: Intents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end is kept, whatever becomes of old ones."""
+    monkeypatch.setattr("svc.client.intents.PRUNE", "DELETE FROM nowhere WHERE 1 = ?")
+    made = intents.record_many([asked(key=str(uuid.uuid4())) for _ in range(EVERY)])
+    intents.settle_many([(one, DONE) for one in made])
+    assert {one.state for one in intents.list()} == {"done"}
+
+
 # --- sending again ----------------------------------------------------------------------------
 
 
@@ -341,6 +409,7 @@ import pathlib, sys
 from svc.client import refunds
 from svc.client.intents import Intents
 from svc.client.intents_leases import Leases
+from svc.client.intents_prune import EVERY, PRUNE
 from svc.client.intents_model import Asked, Scope
 from svc.client.prepared import prepare
 from svc.clock import ManualClock

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from svc.batch.identity import Import
 from svc.client.intents_leases import Leases
+from svc.client.intents_prune import KEPT_SECONDS
 from svc.clock import Clock
 from svc.errors import Conflict
 from svc.journal import State
@@ -14,7 +15,20 @@ _PIECE: Final = 500  # parameters of one statement
 _BEGIN: Final = """
 INSERT INTO batches (id, name, operation, profile, mode, base_url, begun_at, last_run_at, lease)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (id) DO UPDATE SET last_run_at = excluded.last_run_at, lease = excluded.lease"""
+ON CONFLICT (id) DO UPDATE SET last_run_at = excluded.last_run_at, lease = excluded.lease,
+  packed_at = NULL"""
+_OLD: Final = """
+SELECT id FROM batches WHERE last_run_at < ? AND packed_at IS NULL AND lease IS NULL LIMIT 1"""
+# Of a row that was carried out everything stays but its body: it keeps the row from being sent once
+# more. A key that the service calls used by something else is no reason for a second one.
+_SLIM: Final = """
+UPDATE requests SET body = x'' WHERE seq IN (
+  SELECT seq FROM requests WHERE batch_id = ? AND state = 'done' AND length(body) > 0
+  LIMIT 500)"""
+_DROP: Final = """
+DELETE FROM requests WHERE batch_id = ? AND state IN ('refused', 'not_sent') AND lease IS NULL
+  AND coalesce(error_code, '') NOT IN ('idempotency_key_reused', 'idempotency_error')"""
+_PACKED: Final = "UPDATE batches SET packed_at = ? WHERE id = ? AND lease IS NULL"
 _END: Final = "UPDATE batches SET lease = NULL WHERE id = ? AND lease = ?"
 _OTHERS: Final = """
 SELECT 1 FROM requests WHERE batch_id IS NOT ? AND base_url = ? AND mode = ? AND profile = ?
@@ -76,6 +90,27 @@ class Ledger:
         """Gives a list back."""
         with self._state.write() as tx:
             tx.execute(_END, (what.id, self._leases.token))
+
+    def pack_an_old_one(self) -> None:
+        """Lets go of the bodies of one list that was last run 90 days ago, if there is any left.
+
+        What is unresolved stays whole.
+        """
+        now = self._clock.now()
+        found = self._state.rows(_OLD, (now - KEPT_SECONDS,))
+        if not found:
+            return
+        identifier = found[0]["id"]
+        while self._slimmed(identifier):
+            pass
+        with self._state.write() as tx:
+            tx.execute(_DROP, (identifier,))
+            tx.execute(_PACKED, (now, identifier))
+
+    def _slimmed(self, identifier: str) -> bool:
+        """One piece at a time, so that other processes get their turn."""
+        with self._state.write() as tx:
+            return tx.execute(_SLIM, (identifier,)) > 0
 
     def elsewhere(self, what: Import, path: str, hashes: Sequence[str]) -> list[Elsewhere]:
         """Requests outside the list with the same path and one of these bodies (promise R5)."""

@@ -63,6 +63,8 @@ def run_list(session: Session, asked: Asked) -> None:
         finally:
             with suppress(LocalError):  # a full disk; the process's end gives it back as well
                 books.ledger.end(given.what)
+        with suppress(LocalError):  # there is a next time
+            books.ledger.pack_an_old_one()
     report.show(out)
     error = report.error(failure, run.stopped_by)
     if error is not None:

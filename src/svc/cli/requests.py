@@ -33,7 +33,9 @@ def list_(
 ) -> None:
     """List the POSTs of this machine, newest first.
 
-    With --unresolved, all whose outcome is not known.
+    With --unresolved, all whose outcome is not known; they are kept until you settle them. Others
+    are forgotten after 90 days, but not those with an idempotency key of your own, nor the rows of
+    a batch: they are what keeps you from sending them a second time.
 
     $ svc requests list --unresolved
     """

@@ -6,7 +6,7 @@ The order is always the same: `record` (or `lease`, to send it again), then `Cli
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 
 from svc.client.intents_change import (
@@ -23,7 +23,9 @@ from svc.client.intents_change import (
 )
 from svc.client.intents_leases import Leases
 from svc.client.intents_model import Asked, Intent, Scope, Settled, intent_of
+from svc.client.intents_prune import EVERY, KEPT_SECONDS, PRUNE
 from svc.clock import Clock
+from svc.errors import LocalError
 from svc.journal import State, Tx
 
 # No letter that could be read as another one: people type these ids.
@@ -107,13 +109,15 @@ class Intents:
         """The same for several in one transaction.
 
         This does not wait for the disk: what a power cut takes away is unresolved again, and
-        resuming it brings the same answer.
+        resuming it brings the same answer. Now and then old ones are forgotten afterwards.
         """
         now = self._clock.now()
         ends = list(ends)
         with self._writing(durable=False) as tx:
             tx.many(SETTLE, [(*end, now, intent.id, end.outcome) for intent, end in ends])
             tx.many(RELEASE, [(intent.id, intent.lease) for intent, _ in ends])
+        if any(intent.seq % EVERY == 0 for intent, _ in ends):
+            self._forget_old(now)
 
     def release(self, intent: Intent) -> None:
         """Gives a lease back and leaves the request unresolved; a process that ends need not."""
@@ -178,6 +182,10 @@ class Intents:
         return self._leases.is_alive(intent.lease)
 
     # --- inside ---
+
+    def _forget_old(self, now: float) -> None:
+        with suppress(LocalError), self._writing(durable=False) as tx:  # there is a next time
+            tx.execute(PRUNE, (now - KEPT_SECONDS,))
 
     def _state(self) -> State:
         with self._lock:
