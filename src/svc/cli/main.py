@@ -29,11 +29,7 @@ def run(session: Session) -> int:
         with stopping():
             code = _invoke(session)
             session.streams.stdout.flush()
-            if session.shown:
-                # Behind everything: whoever waits for the output has it already.
-                from svc.cli.recent import remember
-
-                remember(session)
+            _keep_recent(session)
             if session.streams.person_reads and session.streams.person_answers:
                 from svc.cli.reminder import remind_daily
 
