@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import signal
 import socket
@@ -237,10 +238,40 @@ def test_requests_are_listed_for_assertions(svc: Svc, sandbox: Sandbox) -> None:
     assert [(each["method"], each["status"]) for each in shown] == [("GET", 404), ("POST", 200)]
     assert shown[0]["key"] == "sk_test_…dbox"
     assert svc("sandbox", "requests", "-o", "human").out.splitlines()[0].split()[:3] == [
-        "METHOD",
         "PATH",
+        "METHOD",
         "STATUS",
     ]
+
+
+@pytest.mark.parametrize("width", ["40", "80", "200"])
+def test_logs_are_whole_at_any_width(
+    sandbox: Sandbox,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    width: str,
+) -> None:
+    """R63: ids, paths, codes and subjects stand there to be copied; a delivery names its event."""
+    endpoint = {"url": f"http://127.0.0.1:9/{'long/' * 10}hook", "events": ["order.cancelled"]}
+    api(sandbox.port, "POST", "/v1/webhook_endpoints", endpoint)
+    told = sandbox.control("POST", "/events/trigger", {"type": "order.cancelled"})
+    sandbox.control("POST", "/clock/advance", {"seconds": 4 * 86400})
+    api(sandbox.port, "GET", f"/v1/orders/{told['created'][0]['id']}x")
+    (mail,) = sandbox.control("GET", "/emails")["data"]
+    monkeypatch.setenv("COLUMNS", width)
+
+    def shown(verb: str) -> str:
+        assert main(["sandbox", verb, "-o", "human"]) == 0
+        return capsys.readouterr().out
+
+    deliveries, requests = shown("deliveries"), shown("requests")
+    assert deliveries.count(told["event"]["id"]) == 15
+    assert len(re.findall(r"\d\d:\d\d", deliveries)) >= 15
+    assert f"/v1/orders/{told['created'][0]['id']}x" in requests
+    assert "resource_missing" in requests
+    words = " ".join(shown("emails").split())
+    assert mail["id"] in words
+    assert mail["subject"] in words
 
 
 def test_events_are_listed_by_type_and_page(svc: Svc, sandbox: Sandbox) -> None:

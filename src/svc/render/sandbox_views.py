@@ -10,14 +10,14 @@ _MODE: Final = Field("livemode", "Live mode", "flag")
 DELIVERY: Final = View(
     title="Delivery",
     columns=(
-        Field("id", "ID", "id"),
+        Field("event", "Event ID", "id"),
         Field("status", "Status", "status"),
         Field("attempt", "Try", "number"),
-        Field("event_type", "Event", rank=1),
-        Field("started_at", "When", "time", rank=2, instead="scheduled_at"),
+        Field("started_at", "When", "time", instead="scheduled_at"),
         Field("response_code", "Answer", rank=1, instead="error"),
-        Field("next_attempt", "Next", "time", rank=4),
-        Field("event", "Event ID", "id", rank=3),
+        Field("event_type", "Event", "status", rank=2),
+        Field("next_attempt", "Next", "time", rank=3),
+        Field("id", "ID", "id", rank=4),
         Field("url", "URL", "id", rank=5),
     ),
     fields=(
@@ -39,15 +39,15 @@ REQUEST: Final = View(
     title="Request",
     status=Field("status", "Status", "number"),
     columns=(
-        Field("id", "ID", "id", rank=3),
-        Field("method", "Method"),
         Field("path", "Path", "id"),
+        Field("method", "Method", "id"),
         Field("status", "Status", "number"),
-        Field("error_code", "Error", rank=1),
-        Field("replayed", "Replayed", "flag", rank=2),
-        Field("created", "When", "time", rank=2),
-        Field("key", "Key", rank=4),
-        Field("idempotency_key", "Idempotency key", rank=5),
+        Field("error_code", "Error", "id"),
+        Field("created", "When", "time", rank=1),
+        Field("replayed", "Replayed", "flag", rank=3),
+        Field("id", "ID", "id", rank=4),
+        Field("key", "Key", "id", rank=5),
+        Field("idempotency_key", "Idempotency key", "id", rank=5),
     ),
 )
 
@@ -72,11 +72,10 @@ KEY: Final = View(
 EMAIL: Final = View(
     title="E-mail",
     columns=(
-        Field("id", "ID", "id", rank=3),
+        Field("id", "ID", "id"),
         Field("created", "When", "time"),
-        Field("type", "Kind", rank=1),
-        Field("webhook_endpoint", "Endpoint", "id", rank=2),
-        Field("subject", "Subject"),
+        Field("webhook_endpoint", "Endpoint", "id"),
+        Field("subject", "Subject", "id"),
     ),
 )
 
