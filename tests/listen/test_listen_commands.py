@@ -238,7 +238,11 @@ def test_real_service_needs_a_way_in(svc: Svc) -> None:
         "listen",
         "-o",
         "ndjson",
-        env={"SVC_BASE_URL": "https://api.example.invalid", "SVC_API_KEY": "sk_test_abcdefghijkl"},
+        env={
+            "SVC_BASE_URL": "https://api.example.invalid",
+            "SVC_API_KEY": "sk_test_abcdefghijkl",
+            "PATH": "/nowhere",  # no tunnel program is installed
+        },
     )
     assert (result.code, result.error["code"]) == (2, "public_url_missing")
     assert "--public-url" in result.err

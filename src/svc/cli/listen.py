@@ -29,6 +29,16 @@ def listen(
     events: Annotated[
         Repeatable, typer.Option(metavar="TYPE|GLOB", help="Repeatable, or a,b. Default: all 18.")
     ] = None,
+    tunnel: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT]. auto starts "
+            "none for a service on this machine, else cloudflared or ngrok, as installed. ssh has "
+            "port REMOTE_PORT (4243) of 127.0.0.1 at HOST lead here; your web server there makes "
+            "it https://HOST, or what --public-url says.",
+        ),
+    ] = "auto",
     public_url: Annotated[
         str | None,
         typer.Option(metavar="URL", help="Address of a tunnel that you run to --port."),
@@ -113,6 +123,7 @@ def listen(
     given = Given(
         forward_to=tuple(forward_to or ()),
         events=tuple(events or ()),
+        tunnel=tunnel,
         public_url=public_url,
         port=port,
         secret_stdin=endpoint_secret_stdin,

@@ -15,6 +15,7 @@ from svc.listen.lane import Manner
 from svc.listen.progress import Until
 from svc.listen.retries import Retry
 from svc.listen.routes import Routes, select_events
+from svc.listen.tunnels.wanted import Wanted
 from svc.origin import BaseUrl
 from svc.spec import WEBHOOK_BODY_MAX
 
@@ -31,6 +32,7 @@ class Given:
 
     forward_to: tuple[str, ...]
     events: tuple[str, ...]
+    tunnel: str
     public_url: str | None
     port: int | None
     secret_stdin: bool
@@ -60,6 +62,7 @@ class Asked:
 
     routes: Routes
     events: tuple[str, ...]
+    tunnel: Wanted
     public_url: BaseUrl | None
     port: int | None
     secrets: tuple[str, ...]
@@ -86,6 +89,7 @@ def read(session: Session, given: Given) -> Asked:
     return Asked(
         routes=Routes.parse(given.forward_to, allow_remote=given.allow_remote),
         events=select_events(given.events),
+        tunnel=Wanted.parse(given.tunnel),
         public_url=BaseUrl.parse(given.public_url) if given.public_url else None,
         port=given.port,
         secrets=from_stdin(session) if given.secret_stdin else from_environment(session.env),
@@ -115,6 +119,7 @@ def _again(session: Session, given: Given) -> str:
         words += [option, value] if value else []
     words += ["--live"] if everywhere.live else []
     words += [word for text in given.events for word in ("--events", text)]
+    words += ["--tunnel", given.tunnel] if given.tunnel != "auto" else []
     words += ["--public-url", given.public_url] if given.public_url else []
     return shlex.join(words)
 

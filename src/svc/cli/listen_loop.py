@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from svc.cli.listen_exec import Companion
+from svc.cli.listen_link import Link
 from svc.cli.listen_screen import Screen
 from svc.cli.session import Session
 from svc.listen.inbox import Inbox
@@ -37,6 +38,7 @@ def run_loop(
     session: Session,
     command: str | None,
     screen: Screen,
+    link: Link | None,
 ) -> Ended:
     """Serves until the relay ends.
 
@@ -44,7 +46,7 @@ def run_loop(
         LocalError, OSError: what ended it too early, such as a closed stdout.
     """
     beside = Companion(command, session.env, plan.secrets[0]) if command else None
-    return asyncio.run(_Loop(plan, inbox, session, beside, screen).run(bound))
+    return asyncio.run(_Loop(plan, inbox, session, beside, screen, link).run(bound))
 
 
 class _Loop:
@@ -55,12 +57,14 @@ class _Loop:
         session: Session,
         command: Companion | None,
         screen: Screen,
+        link: Link | None,
     ) -> None:
         self._plan = plan
         self._inbox = inbox
         self._session = session
         self._command = command
         self._screen = screen
+        self._link = link
         self._trouble: BaseException | None = None
         self._signal: int | None = None
         self._relay: Relay | None = None
@@ -72,6 +76,8 @@ class _Loop:
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._stop, number)
         try:
+            if self._link is not None:
+                self._link.attach(self._relay, self._tell, self._fail)
             summary = await self._relay.run(bound)
         finally:
             if self._command is not None:

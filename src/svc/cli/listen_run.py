@@ -2,16 +2,18 @@
 
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from svc.cli.listen_asked import Asked
 from svc.cli.listen_endpoint import Endpoint, Endpoints, is_sandbox
+from svc.cli.listen_link import Link, linked
 from svc.cli.listen_loop import Ended, run_loop
 from svc.cli.listen_screen import Screen
+from svc.cli.listen_tunnel import Chosen, choose
 from svc.cli.session import Session
 from svc.cli.signals import Stopped
-from svc.errors import CheckFailed, LocalError, UsageError
+from svc.errors import CheckFailed, LocalError, NotFound
 from svc.journal import State
 from svc.listen.claims import Claim, Listening, claimed, last_endpoint, remember
 from svc.listen.inbox import SqliteInbox
@@ -19,6 +21,7 @@ from svc.listen.readiness import remove
 from svc.listen.receiver import bind, new_path
 from svc.listen.records import Summary
 from svc.listen.relay import Plan
+from svc.origin import BaseUrl
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,8 @@ class _Place:
     bound: socket.socket
     endpoint: Endpoint
     path: str
+    hosts: tuple[str, ...]
+    link: Link | None
 
 
 def listen_to(session: Session, asked: Asked) -> None:
@@ -42,12 +47,14 @@ def listen_to(session: Session, asked: Asked) -> None:
     session.is_long_running()
     if asked.ready_file is not None:
         remove(asked.ready_file)
-    with _prepared(session, asked) as place:
+    sandbox = is_sandbox(session)
+    chosen = choose(session, asked, sandbox=sandbox)
+    with _prepared(session, asked, chosen, sandbox=sandbox) as place:
         screen = Screen(session, asked, place.endpoint)
         inbox = SqliteInbox(place.state, place.claim.scope, retake_failed=asked.ack == "forwarded")
         plan = _plan(session, asked, place)
         try:
-            ended = run_loop(plan, inbox, place.bound, session, asked.command, screen)
+            ended = run_loop(plan, inbox, place.bound, session, asked.command, screen, place.link)
         finally:
             screen.close()
     _conclude(asked, ended)
@@ -56,53 +63,60 @@ def listen_to(session: Session, asked: Asked) -> None:
 def print_secret(session: Session, asked: Asked) -> None:
     """Prints the signing secret of the listener with these options, also while it runs."""
     state, sandbox = session.state(), is_sandbox(session)
-    _need_a_way_in(session, asked, sandbox=sandbox)
+    chosen = choose(session, asked, sandbox=sandbox)
     endpoints = Endpoints(session, state, sandbox=sandbox)
-    known = endpoints.secret_in_use(last_endpoint(state, _listening(session, asked)))
+    known = endpoints.secret_in_use(last_endpoint(state, _listening(session, asked, chosen)))
     secrets = asked.secrets or ((known,) if known else ())
+    if not secrets and chosen is not None and chosen.address is None:
+        raise NotFound(
+            f"There is no signing secret before {chosen.provider.name} has given its address.",
+            code="no_endpoint_yet",
+            hint="Ask while svc events listen runs, with the same options",
+        )
     if not secrets:
-        with _prepared(session, asked) as place:
+        with _prepared(session, asked, chosen, sandbox=sandbox, linking=False) as place:
             secrets = place.endpoint.secrets
     for secret in secrets:
         session.streams.stdout.write(secret + "\n")
 
 
-def _listening(session: Session, asked: Asked) -> Listening:
+def _listening(session: Session, asked: Asked, chosen: Chosen | None) -> Listening:
     settings = session.settings
-    way = "given" if asked.secrets else str(asked.public_url or "local")
+    way = chosen.way if chosen is not None else str(asked.public_url or "local")
+    way = "given" if asked.secrets else way
     return Listening(session.base_url.origin, settings.profile, settings.mode, way, asked.events)
 
 
 @contextmanager
-def _prepared(session: Session, asked: Asked) -> Iterator[_Place]:
-    state, sandbox = session.state(), is_sandbox(session)
-    _need_a_way_in(session, asked, sandbox=sandbox)
-    folder = session.paths.state_dir / "listeners"
-    with claimed(state, folder, _listening(session, asked), new_path) as claim:
-        bound = _bind(session, asked, claim)
-        with bound:
-            port = bound.getsockname()[1]
-            url, path = _address(asked, claim, port)
-            if asked.secrets:
-                endpoint = Endpoint(None, url, asked.secrets, "given by you")
-            else:
+def _prepared(
+    session: Session, asked: Asked, chosen: Chosen | None, *, sandbox: bool, linking: bool = True
+) -> Iterator[_Place]:
+    """Sets a listener up; starts its tunnel only if it is going to be `linking`."""
+    state, folder = session.state(), session.paths.state_dir / "listeners"
+    with ExitStack() as open_:
+        listening = _listening(session, asked, chosen)
+        claim = open_.enter_context(claimed(state, folder, listening, new_path))
+        bound = open_.enter_context(_bind(session, asked, claim))
+        port = bound.getsockname()[1]
+
+        def register(address: BaseUrl | None) -> Endpoint:
+            url, _ = _address(asked, claim, port, address)
+            endpoint = Endpoint(None, url, asked.secrets, "given by you")
+            if not asked.secrets:
                 found = Endpoints(session, state, sandbox=sandbox)
                 endpoint = found.of(url, claim.path, asked.events)
             targets = [str(target) for target in asked.routes.targets]
             remember(state, claim, port, endpoint.id, targets)
-            yield _Place(state, claim, bound, endpoint, path)
+            return endpoint
 
-
-def _need_a_way_in(session: Session, asked: Asked, *, sandbox: bool) -> None:
-    if sandbox or session.base_url.is_loopback or asked.public_url or asked.secrets:
-        return
-    raise UsageError(
-        f"{session.base_url.origin} cannot reach this machine.",
-        code="public_url_missing",
-        param="--public-url",
-        hint="Run a tunnel to a port of your choice and give both: --public-url https://... "
-        "--port 4000",
-    )
+        link, address = None, chosen.address if chosen is not None else asked.public_url
+        if linking and chosen is not None:
+            link = open_.enter_context(linked(session, chosen, port, register))
+            address = link.address
+        endpoint = link.endpoint if link is not None else register(address)
+        hosts = (address.host,) if address is not None else ()
+        path = _address(asked, claim, port, address)[1]
+        yield _Place(state, claim, bound, endpoint, path, hosts, link)
 
 
 def _bind(session: Session, asked: Asked, claim: Claim) -> socket.socket:
@@ -116,13 +130,13 @@ def _bind(session: Session, asked: Asked, claim: Claim) -> socket.socket:
         return bind(0)
 
 
-def _address(asked: Asked, claim: Claim, port: int) -> tuple[str, str]:
+def _address(asked: Asked, claim: Claim, port: int, public: BaseUrl | None) -> tuple[str, str]:
     """Gives the URL for the service and the one path that is answered (promise R56)."""
-    if asked.public_url is None:
+    if public is None:
         return f"http://127.0.0.1:{port}{claim.path}", claim.path
-    if asked.secrets and asked.public_url.prefix:  # an endpoint that exists has its own path
-        return str(asked.public_url), asked.public_url.prefix
-    return asked.public_url.url(claim.path), asked.public_url.prefix + claim.path
+    if asked.secrets and public.prefix:  # an endpoint that exists has its own path
+        return str(public), public.prefix
+    return public.url(claim.path), public.prefix + claim.path
 
 
 def _plan(session: Session, asked: Asked, place: _Place) -> Plan:
@@ -134,7 +148,7 @@ def _plan(session: Session, asked: Asked, place: _Place) -> Plan:
         routes=asked.routes,
         events=asked.events,
         endpoint=place.endpoint.id,
-        hosts=(asked.public_url.host,) if asked.public_url else (),
+        hosts=place.hosts,
         ack=asked.ack,
         manner=asked.manner,
         headers=asked.headers,

@@ -1,4 +1,4 @@
-"""Showing records while they come: results on stdout, rejected deliveries on stderr."""
+"""Showing records while they come: results on stdout, rejected deliveries and links on stderr."""
 
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,16 @@ from svc.cli.listen_layout import Layout
 from svc.cli.listen_lines import HumanLines, as_ndjson
 from svc.cli.listen_welcome import farewell, welcome
 from svc.cli.session import Session
-from svc.listen.records import EventReceived, Forwarded, Ready, Record, Rejected, Summary
+from svc.listen.records import (
+    EventReceived,
+    Forwarded,
+    Ready,
+    Record,
+    Rejected,
+    Summary,
+    TunnelDown,
+    TunnelUp,
+)
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -37,7 +46,7 @@ class Screen:
             holds=asked.manner.retry == "fast" and asked.ack == "received",
             alone=len(asked.routes.targets) == 1,
         )
-        self._rejections = HumanLines(layout_of(session, streams.stderr))
+        self._warnings = HumanLines(layout_of(session, streams.stderr))
         self._in_array = False
 
     def show(self, record: Record) -> None:
@@ -60,7 +69,10 @@ class Screen:
     def _show_to_a_person(self, record: Record) -> None:
         if isinstance(record, Rejected):
             self._lines.interrupt()
-            _put(self._stderr, self._rejections.rejected(record))
+            _put(self._stderr, self._warnings.rejected(record))
+        elif isinstance(record, TunnelUp | TunnelDown):
+            self._lines.interrupt()
+            _put(self._stderr, self._warnings.tunnel(record))
         elif text := self._text(record):
             _put(self._stdout, text)
 
@@ -80,10 +92,8 @@ class Screen:
             case Forwarded():
                 hidden = self._asked.shown == "none" and record.succeeded
                 return "" if hidden else self._lines.forward(record)
-            case Rejected():
-                return ""
             case _:
-                return self._lines.tunnel(record)
+                return ""
 
 
 def layout_of(session: Session, stream: "TextIO") -> Layout:
