@@ -1,16 +1,19 @@
 """How fast webhooks are received, verified, kept, printed and forwarded (performance P7, P8).
 
-Run it by hand: `python tests/benchmarks/bench_listen.py [--events N] [--runs N] [--folder DIR]`.
+    python tests/benchmarks/bench_listen.py [--events N] [--runs N] [--folder DIR] [--tenfold]
+
 It runs the real `svc events listen -o ndjson`, a sender and a target, each a process of its own.
 The floor is a relay of the same shape in the same run that neither verifies, keeps nor prints.
-Only ratios carry over to other machines. `stripe listen` and `smee` need a push service of their
-own and are not driven here.
+Peers are named by the environment: STRIPE=/path/to/stripe, SMEE="node .../smee.js"; each gets its
+events in the same run from a local stand-in for its service. What is missing is said. Nothing is
+installed. Only ratios carry over to other machines.
 """
 
 import argparse
 import asyncio
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -18,22 +21,53 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks import listen_peers
 from svc.signature import header_value
 
 SECRET = "whsec_benchmark"
 SENDERS = 16
+PACED = 1000
+SETTLING = 100
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+LENGTH = re.compile(rb"(?i)\r\ncontent-length: *([0-9]+)")
+
+
+@dataclass
+class Subject:
+    """Something that forwards: who feeds it, the target that counts, and its process."""
+
+    feeder: "subprocess.Popen[str]"
+    target: "subprocess.Popen[str]"
+    pid: int
+
+    def count(self) -> int:
+        """How many events the target has."""
+        return int(ask(self.target, ""))
+
+    def start(self) -> None:
+        """Lets the feeder begin."""
+        assert self.feeder.stdin is not None
+        self.feeder.stdin.write("\n")
+        self.feeder.stdin.flush()
+
+
+Contender = Callable[[int, str], AbstractContextManager[Subject]]
 
 
 def main() -> None:
-    """Measures floor and listener in turns and prints one line a measurement."""
+    """Measures everything in turns and prints one line a measurement."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=20_000, help="events of a burst")
     parser.add_argument("--paced", action="store_true", help="P8 only")
+    parser.add_argument("--tenfold", action="store_true", help="svc alone, and ten times as many")
     parser.add_argument("--runs", type=int, default=3, help="measurements of each kind")
     parser.add_argument("--folder", help="where the state lies; default: a temporary folder")
     parser.add_argument("--role", help=argparse.SUPPRESS)
@@ -42,32 +76,54 @@ def main() -> None:
     if asked.role:
         asyncio.run(ROLES[asked.role](*asked.args))
         return
+    contenders: dict[str, Contender] = {"floor": floor, "svc": partial(listener, asked.folder)}
+    for name in listen_peers.PEERS:
+        if command := listen_peers.found().get(name):
+            contenders[name] = partial(peer, name, command)
+        else:
+            print(f"{name} is not measured: set {name.upper()}")
+    if asked.tenfold:
+        tenfold(contenders["svc"], asked.events)
+        return
     if not asked.paced:
-        bursts(asked)
-    for name, opened in (("floor", floor), ("svc", one_listener)):
-        with opened() as (url, count):
-            times = one_at_a_time(url, count)
-        p50, p99 = statistics.median(times), sorted(times)[int(len(times) * 0.99)]
-        print(f"P8  {name:6} one at a time: p50 {p50 * 1e6:6.0f} us, p99 {p99 * 1e6:6.0f} us")
+        bursts(contenders, asked)
+    latencies(contenders, asked.runs)
 
 
-def bursts(asked: argparse.Namespace) -> None:
+def bursts(contenders: dict[str, Contender], asked: argparse.Namespace) -> None:
     """Prints the medians of P7."""
-    floors, rates, sizes = [], [], []
+    print(f"P7  burst of {asked.events} x 2 KB, {SENDERS} senders; peers: one push connection")
+    found: dict[str, list[tuple[float, ...]]] = {name: [] for name in contenders}
     for _ in range(asked.runs):
-        with floor() as (url, count):
-            floors.append(burst(url, count, asked.events))
-        with (
-            tempfile.TemporaryDirectory(dir=asked.folder) as folder,
-            listener(folder) as (url, count, pid),
-        ):
-            rates.append(burst(url, count, asked.events))
-            sizes.append(resident(pid))
-    print(f"P7  burst of {asked.events} x 2 KB, {SENDERS} senders")
-    print(f"    floor    {statistics.median(floors):8.0f} events/s")
-    rate = statistics.median(rates)
-    print(f"    svc      {rate:8.0f} events/s  {rate / statistics.median(floors):.2f} of the floor")
-    print(f"    memory   {max(sizes):8.0f} MB")
+        for name, opened in contenders.items():
+            found[name].append(burst(opened, asked.events))
+    floors = statistics.median(rate for rate, *_ in found["floor"])
+    for name, figures in found.items():
+        rate, work, size = (statistics.median(column) for column in zip(*figures, strict=True))
+        print(
+            f"    {name:7}{rate:8.0f} events/s  {rate / floors:.2f} of the floor"
+            f"  {work * 1e6:5.0f} us of CPU an event  {size:4.0f} MB"
+        )
+
+
+def latencies(contenders: dict[str, Contender], runs: int) -> None:
+    """Prints P8: the median of the runs' p50 and p99."""
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
+    for _ in range(runs):
+        for name, opened in contenders.items():
+            times = sorted(one_at_a_time(opened))
+            found[name].append((statistics.median(times), times[int(len(times) * 0.99)]))
+    for name, figures in found.items():
+        p50, p99 = (statistics.median(column) * 1e6 for column in zip(*figures, strict=True))
+        print(f"P8  {name:7} one at a time, 200/s: p50 {p50:6.0f} us, p99 {p99:6.0f} us")
+
+
+def tenfold(svc: Contender, events: int) -> None:
+    """Prints how time and memory grow with ten times the events."""
+    (one, _, small), (ten, _, large) = burst(svc, events), burst(svc, 10 * events)
+    print(f"P7  {events} events: {events / one:.1f} s, {small:.0f} MB")
+    print(f"    {10 * events} events: {10 * events / ten:.1f} s, {large:.0f} MB")
+    print(f"    {10 * one / ten:.1f} times the time for 10 times the events")
 
 
 @contextmanager
@@ -86,56 +142,57 @@ def role(name: str, *args: str) -> Iterator["subprocess.Popen[str]"]:
         process.communicate()
 
 
-class Count:
-    """How many events the target has, asked over its standard input."""
-
-    def __init__(self, target: "subprocess.Popen[str]") -> None:
-        self._target = target
-
-    def __call__(self) -> int:
-        assert self._target.stdin is not None
-        assert self._target.stdout is not None
-        self._target.stdin.write("\n")
-        self._target.stdin.flush()
-        return int(self._target.stdout.readline())
-
-
 @contextmanager
-def floor() -> Iterator[tuple[str, Count]]:
+def floor(events: int, pace: str) -> Iterator[Subject]:
     """A relay that only passes bytes on."""
     with role("target") as target, ExitStack() as stack:
         relay = stack.enter_context(role("floor", line(target)))
-        yield f"http://127.0.0.1:{line(relay)}/hook", Count(target)
+        url = f"http://127.0.0.1:{line(relay)}/hook"
+        feeder = stack.enter_context(role("sender", url, str(events), pace))
+        yield Subject(feeder, target, relay.pid)
 
 
 @contextmanager
-def one_listener() -> Iterator[tuple[str, Count]]:
-    with tempfile.TemporaryDirectory() as folder, listener(folder) as (url, count, _):
-        yield url, count
-
-
-@contextmanager
-def listener(folder: str) -> Iterator[tuple[str, Count, int]]:
+def listener(place: str | None, events: int, pace: str) -> Iterator[Subject]:
     """The real program."""
+    with (
+        tempfile.TemporaryDirectory(dir=place) as folder,
+        role("target") as target,
+        program(folder, line(target)) as (url, pid),
+        role("sender", url, str(events), pace) as feeder,
+    ):
+        yield Subject(feeder, target, pid)
+
+
+@contextmanager
+def program(folder: str, port: str) -> Iterator[tuple[str, int]]:
+    """`svc events listen` in a folder of its own, forwarding to a port."""
     ready = Path(folder, "ready.json")
     env = {**os.environ, "SVC_WEBHOOK_SECRET": SECRET, "SVC_BASE_URL": "http://127.0.0.1:9"}
     env |= {f"SVC_{name}_DIR": f"{folder}/{name}" for name in ("CONFIG", "STATE", "CACHE")}
-    with role("target") as target:
-        argv = ["events", "listen", "-o", "ndjson", "--forward-to", line(target)]
-        with Path(folder, "out.ndjson").open("w") as out:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "svc", *argv, "--ready-file", str(ready)],
-                env=env,
-                stdout=out,
-            )
-        try:
-            while not ready.exists():
-                assert process.poll() is None
-                time.sleep(0.01)
-            yield json.loads(ready.read_text())["url"], Count(target), process.pid
-        finally:
-            process.terminate()
-            process.wait()
+    argv = ["events", "listen", "-o", "ndjson", "--forward-to", port, "--ready-file", str(ready)]
+    with Path(folder, "out.ndjson").open("w") as out:
+        process = subprocess.Popen([sys.executable, "-m", "svc", *argv], env=env, stdout=out)
+    try:
+        while not ready.exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        yield json.loads(ready.read_text())["url"], process.pid
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextmanager
+def peer(name: str, command: list[str], events: int, pace: str) -> Iterator[Subject]:
+    """A peer and the stand-in that pushes to it."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        role("target") as target,
+        role("push", name, pace, str(events)) as feeder,
+        listen_peers.running(name, command, line(feeder), line(target), folder) as pid,
+    ):
+        yield Subject(feeder, target, pid)
 
 
 def line(process: "subprocess.Popen[str]") -> str:
@@ -143,36 +200,42 @@ def line(process: "subprocess.Popen[str]") -> str:
     return process.stdout.readline().strip()
 
 
-def burst(url: str, count: Count, events: int) -> float:
-    """Events a second, from the first to the last that arrives at the target."""
-    with role("sender", url, str(events), str(SENDERS)) as sender:
-        assert line(sender) == "ready"
-        started = time.perf_counter()
-        assert sender.stdin is not None
-        sender.stdin.write("\n")
-        sender.stdin.flush()
-        while (arrived := count()) < events:
-            assert time.perf_counter() - started < 120, arrived
+def ask(process: "subprocess.Popen[str]", question: str) -> str:
+    assert process.stdin is not None
+    process.stdin.write(f"{question}\n")
+    process.stdin.flush()
+    return line(process)
+
+
+def burst(opened: Contender, events: int) -> tuple[float, float, float]:
+    """Events a second until the last has arrived, CPU seconds an event, megabytes."""
+    with opened(events, "burst") as subject:
+        assert line(subject.feeder) == "ready"
+        worked, started = cpu(subject.pid), time.perf_counter()
+        subject.start()
+        while (arrived := subject.count()) < events:
+            assert time.perf_counter() - started < 600, arrived
             time.sleep(0.01)
-        return events / (time.perf_counter() - started)
+        rate = events / (time.perf_counter() - started)
+        return rate, (cpu(subject.pid) - worked) / events, resident(subject.pid)
 
 
-def one_at_a_time(url: str, count: Count) -> list[float]:
+def one_at_a_time(opened: Contender) -> list[float]:
     """Seconds from sending an event to its arrival at the target, 200 a second."""
-    with role("sender", url, "1000", "paced") as sender:
-        assert line(sender) == "ready"
-        assert sender.stdin is not None
-        sender.stdin.write("\n")
-        sender.stdin.flush()
-        sent = [float(word) for word in line(sender).split()]
-    time.sleep(0.5)
-    assert count() == len(sent)
-    target = count._target
-    assert target.stdin is not None
-    target.stdin.write("times\n")
-    target.stdin.flush()
-    arrived = [float(word) for word in line(target).split()]
-    return [there - here for here, there in zip(sent, arrived, strict=True)][100:]
+    with opened(PACED, "paced") as subject:
+        assert line(subject.feeder) == "ready"
+        subject.start()
+        sent = [float(word) for word in line(subject.feeder).split()]
+        time.sleep(0.5)
+        assert subject.count() == len(sent)
+        arrived = [float(word) for word in ask(subject.target, "times").split()]
+    return [there - here for here, there in zip(sent, arrived, strict=True)][SETTLING:]
+
+
+def cpu(pid: int) -> float:
+    """The seconds of CPU that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def resident(pid: int) -> float:
@@ -181,9 +244,8 @@ def resident(pid: int) -> float:
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
-def requests(url: str, events: int) -> Iterator[bytes]:
-    """Signed deliveries of about 2 KB."""
-    host, _, path = url.removeprefix("http://").partition("/")
+def deliveries(events: int) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
+    """Events of about 2 KB and the headers that go with them."""
     for number in range(events):
         changed = {"id": f"ord_{number:020}", "object": "order", "amount": 12900, "currency": "EUR"}
         event = {
@@ -195,17 +257,26 @@ def requests(url: str, events: int) -> Iterator[bytes]:
             "data": {"object": {**changed, "note": "x" * 1780}},
         }
         body = json.dumps(event, separators=(",", ":")).encode()
-        head = [
-            f"POST /{path} HTTP/1.1",
-            f"Host: {host}",
-            "Content-Type: application/json; charset=utf-8",
-            "User-Agent: Svc-Webhooks/1.0",
-            f"Svc-Signature: {header_value(body, [SECRET], int(time.time()))}",
-            f"Svc-Event-Id: {event['id']}",
-            "Svc-Delivery-Attempt: 1",
-            f"Content-Length: {len(body)}",
-        ]
-        yield "\r\n".join([*head, "", ""]).encode() + body
+        yield (
+            event,
+            {
+                "Content-Type": "application/json; charset=utf-8",
+                "User-Agent": "Svc-Webhooks/1.0",
+                "Svc-Signature": header_value(body, [SECRET], int(time.time())),
+                "Svc-Event-Id": str(event["id"]),
+                "Svc-Delivery-Attempt": "1",
+            },
+        )
+
+
+def requests(url: str, events: int) -> Iterator[bytes]:
+    """Signed deliveries as requests."""
+    host, _, path = url.removeprefix("http://").partition("/")
+    for event, headers in deliveries(events):
+        body = json.dumps(event, separators=(",", ":")).encode()
+        head = [f"POST /{path} HTTP/1.1", f"Host: {host}"]
+        head += [f"{name}: {value}" for name, value in headers.items()]
+        yield "\r\n".join([*head, f"Content-Length: {len(body)}", "", ""]).encode() + body
 
 
 class Sender(asyncio.Protocol):
@@ -231,19 +302,19 @@ class Sender(asyncio.Protocol):
             self._done.set_result(None)
 
 
-async def sender(url: str, events: str, senders: str) -> None:
+async def sender(url: str, events: str, pace: str) -> None:
     """Prepares everything, says ready, and begins when it is told to."""
     loop = asyncio.get_running_loop()
     port = int(url.split(":")[2].partition("/")[0])
     waiting = list(requests(url, int(events)))
     print("ready", flush=True)
     await loop.run_in_executor(None, sys.stdin.readline)
-    if senders == "paced":
+    if pace == "paced":
         await paced(port, waiting)
         return
     done: asyncio.Future[None] = loop.create_future()
     source = iter(waiting)
-    for _ in range(int(senders)):
+    for _ in range(SENDERS):
         _, protocol = await loop.create_connection(lambda: Sender(source, done), "127.0.0.1", port)
         protocol.go()
     await done
@@ -258,7 +329,7 @@ async def paced(port: int, waiting: list[bytes]) -> None:
     for request in waiting:
         sent.append(time.perf_counter())
         protocol._transport.write(request)
-        await asyncio.sleep(0.005)
+        await asyncio.sleep(listen_peers.PACE_SECONDS)
     print(*sent, flush=True)
     await asyncio.sleep(1)
 
@@ -276,8 +347,9 @@ class Answering(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         data = self._data + data if self._data else data
         while (end := data.find(b"\r\n\r\n")) >= 0:
-            at = data.index(b"Content-Length: ") + 16
-            whole = end + 4 + int(data[at : data.index(b"\r", at)])
+            length = LENGTH.search(data, 0, end + 2)
+            assert length is not None, data[:end]
+            whole = end + 4 + int(length[1])
             if len(data) < whole:
                 break
             self.took(data[:whole])
@@ -336,10 +408,15 @@ async def floor_relay(port: str) -> None:
     await asyncio.Event().wait()
 
 
+async def push(name: str, pace: str, events: str) -> None:
+    await listen_peers.push(name, pace, deliveries(int(events)))
+
+
 ROLES: dict[str, Callable[..., Coroutine[Any, Any, None]]] = {
     "sender": sender,
     "target": target,
     "floor": floor_relay,
+    "push": push,
 }
 
 if __name__ == "__main__":
