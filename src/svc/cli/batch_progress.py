@@ -1,45 +1,32 @@
-"""A progress bar on stderr, for a person who watches."""
+"""A progress bar of a batch, for a person who watches."""
 
-from typing import Final, TextIO
+from typing import Final
 
 from svc.batch.tally import Tally
-from svc.clock import Clock
+from svc.cli.live_line import LiveLine, bar
 
-_EVERY_SECONDS: Final = 0.1
 _BAR: Final = 24
 _ROOM: Final = 60  # columns that the words need
 
 
 class Progress:
-    """One line that is written over again and again, and cleared at the end.
+    """How far a batch is, on one line."""
 
-    Nothing but carriage returns moves the cursor, so that it works without colour, too. A terminal
-    that goes away must not stop a batch.
-    """
-
-    def __init__(self, stream: TextIO | None, clock: Clock, width: int) -> None:
-        self._stream = stream
-        self._clock = clock
-        self._width = width
-        self._begun = self._told = clock.monotonic()
+    def __init__(self, line: LiveLine) -> None:
+        self._live = line
         self._skipped: int | None = None
-        self._shown = 0
 
     def tell(self, tally: Tally) -> None:
         """Shows how far the batch is, ten times a second at most."""
-        now = self._clock.monotonic()
-        if self._stream is None or now - self._told < _EVERY_SECONDS:
+        if not self._live.is_due():
             return
         if self._skipped is None:
             self._skipped = tally.skipped + tally.counts["invalid"]
-        self._told = now
-        self._write(self._line(tally, now - self._begun))
+        self._live.show(self._line(tally, self._live.seconds()))
 
     def clear(self) -> None:
         """Leaves the line empty for what is said next."""
-        if self._shown:
-            self._write("")
-            self._write("")
+        self._live.clear()
 
     def _line(self, tally: Tally, seconds: float) -> str:
         ended, rows = tally.ended, max(1, tally.rows)
@@ -50,21 +37,7 @@ class Progress:
         failed = tally.counts["refused"] + tally.counts["invalid"]
         if failed:
             words += f"  {failed:,} failed"
-        room = min(_BAR, self._width - _ROOM)
-        if room < 1:
-            return words[: self._width - 1]
-        filled = "#" * (ended * room // rows)
-        return f"[{filled:<{room}}] {words}"[: self._width - 1]
-
-    def _write(self, line: str) -> None:
-        assert self._stream is not None
-        padded = line.ljust(self._shown)
-        self._shown = len(line)
-        try:
-            self._stream.write(f"\r{padded}\r" if not line else f"\r{padded}")
-            self._stream.flush()
-        except OSError:
-            self._stream = None
+        return bar(ended, rows, min(_BAR, self._live.width - _ROOM)) + words
 
 
 def _time(seconds: float) -> str:
