@@ -106,7 +106,10 @@ ROWS = (
     Row("15", "drip", after(dripping), 7, "unknown", 1, ("--max-time", "0.5")),
     Row("16", "429 once", before(says(429, LIMITED, Retry_After="2")), 0, "done", 2),
     Row("17", "429 for an hour", before(says(429, LIMITED, Retry_After="3600")), 8, "refused", 1),
-    Row("18", "429, odd Retry-After", before(says(429, LIMITED, Retry_After="-5")), 0, "done", 2),
+    *(
+        Row(f"18{n}", f"429, {text}", before(says(429, LIMITED, Retry_After=text)), 0, "done", 2)
+        for n, text in enumerate(("-5", "abc", "1000000000000", "Wed, 21 Oct 2015 07:28:00 GMT"))
+    ),
     Row("19", "429 for ever", before(says(429, LIMITED), 4), 8, "refused", 4),
     Row("20", "500 once", after(says(500, FAILED)), 0, "done", 2),
     Row("21", "502, 503, 504", sum(((Fault(says(s)),) for s in (502, 503, 504)), ()), 0, "done", 4),
