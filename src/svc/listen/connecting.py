@@ -4,11 +4,13 @@ import asyncio
 import ipaddress
 import socket
 import ssl
-from typing import Literal
+from typing import Final, Literal
 
 from svc.listen.addresses import Address
 from svc.listen.targets import Target
 from svc.listen.wire import Wire
+
+_V4: Final = 4
 
 
 class CannotConnect(Exception):  # noqa: N818  it says what is the matter
@@ -57,9 +59,17 @@ async def resolve(target: Target) -> list[Address]:
 async def _open(address: Address, target: Target, context: ssl.SSLContext | None) -> Wire:
     loop = asyncio.get_running_loop()
     name = target.host if context else None
-    _, wire = await loop.create_connection(
-        Wire, str(address), target.port, ssl=context, server_hostname=name
-    )
+    family = socket.AF_INET if address.version == _V4 else socket.AF_INET6
+    connected = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        connected.setblocking(False)
+        await loop.sock_connect(connected, (str(address), target.port))
+        _, wire = await loop.create_connection(
+            lambda: Wire(connected), sock=connected, ssl=context, server_hostname=name
+        )
+    except BaseException:
+        connected.close()
+        raise
     return wire
 
 

@@ -18,6 +18,7 @@ from svc.listen.wire import Broken, Wire
 Trouble = Literal["unreachable", "forbidden", "closed", "timeout", "unreadable"]
 
 _LATE: Final = "no answer in time"
+_RESOLUTION_SECONDS: Final = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,43 +33,45 @@ class Reply:
 
 
 class Link:
-    """Sends requests to one target, one after the other, over one connection.
+    """Sends requests to one target, one after the other, over one connection; made inside a loop.
 
-    Works with callbacks: a task for each of thousands of forwards a second costs more than the
-    forward itself.
+    A request is written once. Only a connection that had ended before its first byte was written
+    is replaced without a word; whatever happens afterwards is told, for the target may have read
+    the request. Works with callbacks: a task for each of thousands of forwards a second costs
+    more than the forward itself.
     """
 
     def __init__(self, target: Target, context: ssl.SSLContext | None = None) -> None:
         self._target = target
         self._context = context
+        self._loop = asyncio.get_running_loop()
         self._wire: Wire | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._told: Callable[[Reply], None] | None = None
         self._request = b""
         self._started = 0.0
+        self._deadline = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        self._may_resend = False
 
     def exchange(self, request: bytes, limit: float, told: Callable[[Reply], None]) -> None:
         """Sends one request and later tells how it ended, after `limit` seconds at most."""
-        loop = asyncio.get_running_loop()
-        self._started = loop.time()
-        self._timer = loop.call_at(self._started + limit, self._expire)
+        self._started = self._loop.time()
+        self._deadline = self._started + limit
         self._request, self._told = request, told
-        if self._wire is not None and self._wire.usable:
-            self._may_resend = True
+        self._wind()
+        if self._wire is not None and self._wire.is_open():
             self._wire.send(request, self._heard)
         else:
-            self._connect()
+            self._drop()
+            self._connecting = self._loop.create_task(self._open())
 
     def close(self) -> None:
         """Closes the connection; nobody is told of an exchange under way."""
-        self._finish()
+        self._told, self._request = None, b""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         self._drop()
-
-    def _connect(self) -> None:
-        self._may_resend = False
-        self._connecting = asyncio.get_running_loop().create_task(self._open())
 
     async def _open(self) -> None:
         try:
@@ -81,10 +84,25 @@ class Link:
     def _heard(self, heard: Answer | Broken) -> None:
         if isinstance(heard, Answer):
             self._tell(heard.status, heard.body)
-        elif heard.before_answer and self._may_resend:
-            self._connect()  # it had closed the idle connection before it saw the request
         else:
             self._tell(trouble=heard.trouble, error=heard.text)
+
+    def _wind(self) -> None:
+        """Keeps one timer for many exchanges: it looks again when it rings before the deadline."""
+        if self._timer is not None:
+            if self._timer.when() <= self._deadline:
+                return
+            self._timer.cancel()
+        self._timer = self._loop.call_at(self._deadline, self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        if self._told is None:
+            return
+        if self._loop.time() + _RESOLUTION_SECONDS < self._deadline:
+            self._wind()
+        else:
+            self._expire()
 
     def _expire(self) -> None:
         connecting = self._connecting is not None and not self._connecting.done()
@@ -108,16 +126,10 @@ class Link:
         trouble: Trouble | None = None,
         error: str | None = None,
     ) -> None:
-        spent = (asyncio.get_running_loop().time() - self._started) * 1000
-        told = self._finish()
-        if told is not None:
-            told(Reply(spent, status, body, trouble, error))
-
-    def _finish(self) -> Callable[[Reply], None] | None:
-        if self._timer is not None:
-            self._timer.cancel()
         told, self._told, self._request = self._told, None, b""
-        return told
+        if told is not None:
+            spent = (self._loop.time() - self._started) * 1000
+            told(Reply(spent, status, body, trouble, error))
 
 
 async def exchange_once(link: Link, request: bytes, limit: float) -> Reply:

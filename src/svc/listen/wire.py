@@ -1,6 +1,7 @@
 """An open connection to a target that carries one exchange at a time."""
 
 import asyncio
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -11,26 +12,37 @@ from svc.listen.reading import ReadingProtocol
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An exchange that ended without an answer. `before_answer`: not a byte of one had come."""
+    """An exchange that ended without an answer: why, in a word and in a sentence."""
 
     trouble: Literal["closed", "unreadable"]
     text: str
-    before_answer: bool = False
 
 
 class Wire(ReadingProtocol):
     """Writes a request and reads its answer; what comes unasked ends the connection."""
 
-    def __init__(self) -> None:
+    def __init__(self, connected: socket.socket) -> None:
         super().__init__()
+        self._socket = connected
         self._transport: asyncio.Transport | None = None
         self._reader: AnswerReader | None = None
         self._told: Callable[[Answer | Broken], None] | None = None
 
-    @property
-    def usable(self) -> bool:
-        """True while another request can be sent."""
-        return self._transport is not None and not self._transport.is_closing()
+    def is_open(self) -> bool:
+        """Says whether another request can be sent: asks the system, not only the loop.
+
+        What has come since the last answer, its end above all, makes it unfit; the loop may not
+        have got round to that yet.
+        """
+        if self._transport is None or self._transport.is_closing():
+            return False
+        try:
+            self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
 
     def send(self, request: bytes, told: Callable[[Answer | Broken], None]) -> None:
         """Sends one request; the answer, or why there is none, is told once."""
@@ -69,9 +81,8 @@ class Wire(ReadingProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's signature
         self._transport = None
-        started = self._reader is not None and self._reader.started
         text = "it closed the connection without a whole answer"
-        self._tell(Broken("closed", text, before_answer=not started), close=False)
+        self._tell(Broken("closed", text), close=False)
 
     def _tell(self, heard: Answer | Broken, *, close: bool) -> None:
         told, self._told = self._told, None
