@@ -180,8 +180,10 @@ def list_(ctx: typer.Context) -> None:
     with open_control(session) as control:
         found = [control.send(controls.faults(kind)).data["data"] for kind in (API, WEBHOOK)]
     if session.format == "human" and all(found):
-        for rules in found:
-            session.out.value(rules)
+        of_requests, of_deliveries = found
+        session.out.value(of_requests)
+        session.out.line("")
+        session.out.value(of_deliveries)
         return
     every = {"object": "list", "data": [rule for each in found for rule in each], "has_more": False}
     session.out.page(json.dumps(every), every, next_command=None)

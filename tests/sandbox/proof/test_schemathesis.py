@@ -74,6 +74,6 @@ def test_schemathesis_finds_nothing_in_many_requests(server: RunRecord, tmp_path
     seed = 0
     while seen.total() < REQUESTS:
         seed += 1
-        seen += examined(server, tmp_path, seed, "-n", "110")
+        seen += examined(server, tmp_path, seed, "-n", "130")
     check_seen(seen, labels("GET", "POST"))
     print(f"\n{seen.total()} requests, 0 failures")
