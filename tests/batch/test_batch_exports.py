@@ -20,6 +20,8 @@ HOSTILE = (
     *("=1+1", "+49 30 1", "-5", "@SUM(A1)", "'=x", "''@", "\tx", "x\ry", "a,b", 'say "hi"'),
     *("two\nlines", " padded ", "\x1b]0;x\x07", "\u202eevil", r"\u{1b}", "日本語 🧥", "a=b", "-"),
 )
+# Names that a merchant may give: at most 40 characters of any kind (contract 1.3).
+ODD_KEYS = ("a[b]", "a][b", "0", "]", "[", "x:=", "=1+1", "a,b", "\x1b]0;x\x07", " padded ", "a.b")
 # What an order is made of, as it is answered.
 MADE_OF = (
     *("amount", "currency", "settlement_currency", "shipping", "items", "capture_method"),
@@ -38,7 +40,7 @@ def hostile_orders() -> list[dict[str, Any]]:
                 {"name": "Hat", "quantity": number + 1, "unit_amount": 0},
             ][: 1 + number % 2],
             "capture_method": ("automatic", "manual")[number % 2],
-            "metadata": {"note": text, "n": str(number)},
+            "metadata": {"note": text, "n": str(number), **dict.fromkeys(ODD_KEYS, text)},
         }
         for number, text in enumerate(HOSTILE)
     ]

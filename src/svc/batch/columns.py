@@ -21,6 +21,8 @@ Build: TypeAlias = Callable[[Cells], Any]
 _PATH: Final = re.compile(r"[^\[\]]+(?:\[[^\[\]]+\])*")
 _PART: Final = re.compile(r"[^\[\]]+")
 _JSON_MARK: Final = ":="
+# One level of names that the merchant chose: `[`, `]` and digits are letters like any other.
+_FREE: Final = "metadata"
 _ABSENT: Final = object()
 _WORDS: Final = {"true": True, "false": False}
 
@@ -41,7 +43,7 @@ class Columns:
         self._currency: int | None = None
         tree: dict[str, Any] = {}
         for index, text in enumerate(head):
-            name = text.strip() if raw else restore(text.strip())
+            name = restore(text.strip(), raw=raw)
             if name:
                 _plant(tree, *self._column(index, name))
             else:
@@ -64,14 +66,14 @@ class Columns:
     def _column(self, index: int, name: str) -> tuple[Path, str, Build]:
         is_json = name.endswith(_JSON_MARK)
         plain = name.removesuffix(_JSON_MARK)
-        if not _PATH.fullmatch(plain):
+        path = _path(plain)
+        if not path:
             raise UsageError(
                 f"The column {name!r} is no bracket path.",
                 code="column_invalid",
                 param=name,
                 hint="Write it as in shipping[country] or items[0][name]",
             )
-        path = tuple(_PART.findall(plain))
         if plain == "currency":
             self._currency = index
         return path, plain, self._cell(index, plain, _shape(path), is_json=is_json)
@@ -126,6 +128,13 @@ def _hint(text: str, name: str, currency: str | None) -> str | None:
     return f"{text} {currency or 'with two decimals'} is {minor} in minor units"
 
 
+def _path(name: str) -> Path:
+    """The parts of a bracket path; none where it is not one."""
+    if name.startswith(f"{_FREE}[") and name.endswith("]"):
+        return _FREE, name[len(_FREE) + 1 : -1]
+    return tuple(_PART.findall(name)) if _PATH.fullmatch(name) else ()
+
+
 def _boolean(text: str, name: str) -> bool:
     word = _WORDS.get(text.strip().lower())
     if word is None:
@@ -172,7 +181,8 @@ def _clash(name: str) -> UsageError:
 def _node(tree: dict[str, Any] | Build, name: str) -> Build:
     if not isinstance(tree, dict):
         return tree
-    return _list(tree, name) if all(part.isdecimal() for part in tree) else _object(tree, name)
+    is_list = name != _FREE and all(part.isdecimal() for part in tree)
+    return _list(tree, name) if is_list else _object(tree, name)
 
 
 def _object(tree: dict[str, Any], name: str = "") -> Build:
