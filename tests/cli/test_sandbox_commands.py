@@ -342,6 +342,14 @@ def test_declined_card_is_refused_with_the_banks_word(svc: Svc, sandbox: Sandbox
     assert "Next: svc payments retrieve pay_" in shown.err
 
 
+def test_paying_gives_the_payments_id(svc: Svc, sandbox: Sandbox) -> None:
+    """`-o id` is one id, which the next command takes; also in a sandbox of the next century."""
+    svc.ok("sandbox", "clock", "frozen", "--to", "2101-01-01T00:00:00Z")
+    paid = svc("sandbox", "pay", unpaid(sandbox)["id"], "-o", "id")
+    assert (paid.code, paid.err) == (0, "")
+    assert svc.ok("payments", "retrieve", paid.out.strip())["status"] == "captured"
+
+
 def test_saved_card_pays_again(svc: Svc, sandbox: Sandbox) -> None:
     """`--save-card` gives a payment method that pays the next order."""
     first = svc.ok("sandbox", "pay", unpaid(sandbox)["client_secret"], "--save-card")

@@ -1,6 +1,5 @@
 """What the shopper does: `svc sandbox pay` and `dispute` (contract F.1, F.2)."""
 
-from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 import typer
@@ -69,7 +68,7 @@ def pay(
     body = present(
         **_whose(order),
         method=method,
-        card=_card_fields(session, card or _CARD, expiry, cvc) if new_card else None,
+        card=_card_fields(card or _CARD, expiry, cvc) if new_card else None,
         payment_method=payment_method,
         save_card=save_card or None,
         three_ds=three_ds,
@@ -103,16 +102,19 @@ def _pay(session: Session, body: Body) -> None:
     out = session.out  # made first: a wrong --query must be refused before anything is sent
     key = SANDBOX_KEYS[f"publishable_{session.settings.mode}"]
     with open_control(session) as control:
+        if "card" in body:
+            body["card"].setdefault("exp_year", _year(control.health().data) + _YEARS_GOOD)
         reply = control.send(controls.checkout_pay(body), key=key, accept=(_DECLINED,))
     if reply.status == _DECLINED:
         raise _declined(reply.data, reply.request_id)
-    if session.format != "human":
+    if session.format not in ("human", "id"):
         out.one(reply.text, reply.data)
         return
     # People see the payment or, after giving up, the order; programs get both.
     order = reply.data["order"]
     out.value(reply.data.get("payment") or order)
-    out.note(f"Order {order['id']} is {order['status']}.")
+    if session.format == "human":
+        out.note(f"Order {order['id']} is {order['status']}.")
 
 
 def _declined(data: Any, request_id: str | None) -> ApiError:
@@ -133,15 +135,16 @@ def _whose(order: str) -> dict[str, str]:
     return {"client_secret" if _SECRET_MARK in order else "order": order}
 
 
-def _card_fields(session: Session, number: str, expiry: str | None, cvc: str | None) -> Body:
-    month, year = _expiry(expiry) if expiry else (12, _this_year(session) + _YEARS_GOOD)
+def _card_fields(number: str, expiry: str | None, cvc: str | None) -> Body:
+    """A card; without an expiry of its own it gets a year of the sandbox's clock later on."""
+    month, year = _expiry(expiry) if expiry else (12, None)
     usual = "1234" if number.startswith(_AMEX) else "123"
     plain = number.replace(" ", "")
-    return {"number": plain, "exp_month": month, "exp_year": year, "cvc": cvc or usual}
+    return present(number=plain, exp_month=month, exp_year=year, cvc=cvc or usual)
 
 
-def _this_year(session: Session) -> int:
-    return datetime.fromtimestamp(session.clock.now(), UTC).year
+def _year(health: Any) -> int:
+    return int(health["now"].partition("-")[0])
 
 
 def _expiry(text: str) -> tuple[int, int]:
