@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.app import new_app, verb
+from svc.cli.app import new_app
 from svc.cli.listen_asked import Given, read
+from svc.cli.listen_inspect import ListenVerb
 from svc.cli.listen_run import listen_to, print_secret
 from svc.cli.session import Session
 
@@ -15,7 +16,7 @@ app = new_app()
 Repeatable = list[str] | None
 
 
-@verb(app)
+@app.command(cls=ListenVerb)
 def listen(
     ctx: typer.Context,
     forward_to: Annotated[
@@ -85,6 +86,14 @@ def listen(
     print_: Annotated[
         str, typer.Option("--print", metavar="WHAT", help="summary, payload or none.")
     ] = "summary",
+    inspect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="[PORT]",
+            help="Serve a page on this machine that shows every delivery and sends it again; "
+            "default: port 4244.",
+        ),
+    ] = None,
     until: Annotated[
         str | None, typer.Option(metavar="TYPE[:N]", help="End after N events of a type.")
     ] = None,
@@ -114,7 +123,7 @@ def listen(
     Every delivery that verifies is kept on disk before the service gets its answer; what could not
     be forwarded is forwarded when the target, or this command, is back.
 
-    $ svc events listen --forward-to 3000/webhooks
+    $ svc events listen --forward-to 3000/webhooks --inspect
     $ svc events listen --forward-to 'order.*=:3000/orders' --forward-to :3000/rest
     $ svc events listen --forward-to 3000 --until order.paid --timeout 60 --exec 'pytest -q'
     $ svc events listen -o ndjson | jq -r 'select(.record == "event").id'
@@ -136,6 +145,7 @@ def listen(
         allow_remote=allow_remote_forward,
         max_body=max_body,
         shown=print_,
+        inspect=inspect,
         until=until,
         timeout=timeout,
         ready_file=ready_file,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, cast, get_args
 
+from svc.cli.listen_inspect import InspectAt
 from svc.cli.session import Session
 from svc.cli.webhook_secret import from_environment, from_stdin
 from svc.errors import UsageError
@@ -45,6 +46,7 @@ class Given:
     allow_remote: bool
     max_body: str
     shown: str
+    inspect: str | None
     until: str | None
     timeout: float | None
     ready_file: Path | None
@@ -71,6 +73,7 @@ class Asked:
     headers: tuple[HeaderText, ...]
     limits: Limits
     shown: Shown
+    inspect: InspectAt | None
     until: Until | None
     timeout: float | None
     ready_file: Path | None
@@ -103,6 +106,7 @@ def read(session: Session, given: Given) -> Asked:
         headers=tuple(parse_header(text) for text in given.headers),
         limits=Limits(body_bytes=_size(given.max_body)),
         shown=cast("Shown", _one_of("--print", given.shown, get_args(Shown))),
+        inspect=InspectAt.parse(given.inspect),
         until=Until.parse(given.until) if given.until else None,
         timeout=given.timeout,
         ready_file=given.ready_file,

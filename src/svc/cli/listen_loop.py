@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from svc.cli.listen_exec import Companion
+from svc.cli.listen_inspect import Inspection
 from svc.cli.listen_link import Link
 from svc.cli.listen_screen import Screen
 from svc.cli.session import Session
-from svc.listen.inbox import Inbox
 from svc.listen.records import Ready, Record, Summary
 from svc.listen.relay import Plan, Relay
+from svc.listen.seam import Inbox
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AWAITED_SECONDS: Final = 10.0  # in which the service delivers what a command has set off
@@ -39,6 +40,7 @@ def run_loop(
     command: str | None,
     screen: Screen,
     link: Link | None,
+    inspection: Inspection | None,
 ) -> Ended:
     """Serves until the relay ends.
 
@@ -46,7 +48,7 @@ def run_loop(
         LocalError, OSError: what ended it too early, such as a closed stdout.
     """
     beside = Companion(command, session.env, plan.secrets[0]) if command else None
-    return asyncio.run(_Loop(plan, inbox, session, beside, screen, link).run(bound))
+    return asyncio.run(_Loop(plan, inbox, session, beside, screen, link, inspection).run(bound))
 
 
 class _Loop:
@@ -58,6 +60,7 @@ class _Loop:
         command: Companion | None,
         screen: Screen,
         link: Link | None,
+        inspection: Inspection | None,
     ) -> None:
         self._plan = plan
         self._inbox = inbox
@@ -65,6 +68,7 @@ class _Loop:
         self._command = command
         self._screen = screen
         self._link = link
+        self._inspection = inspection
         self._trouble: BaseException | None = None
         self._signal: int | None = None
         self._relay: Relay | None = None
@@ -76,12 +80,16 @@ class _Loop:
         for number in _SIGNALS:
             loop.add_signal_handler(number, self._stop, number)
         try:
+            if self._inspection is not None:
+                await self._inspection.start(self._plan, self._tell)
             if self._link is not None:
                 self._link.attach(self._relay, self._tell, self._fail)
             summary = await self._relay.run(bound)
         finally:
             if self._command is not None:
                 await self._command.close()
+            if self._inspection is not None:
+                await self._inspection.close()
         if self._trouble is not None:
             raise self._trouble
         return Ended(summary, self._signal, self._command.code if self._command else None)
@@ -94,6 +102,8 @@ class _Loop:
             self._screen.show(record)
         except OSError as error:
             self._fail(error)
+        if self._inspection is not None:
+            self._inspection.tell(record)
         if isinstance(record, Ready) and self._command is not None:
             self._command.start(self._command_ended)
 

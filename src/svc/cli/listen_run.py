@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from svc.cli.listen_asked import Asked
 from svc.cli.listen_endpoint import Endpoint, Endpoints, is_sandbox
+from svc.cli.listen_inspect import Inspection, inspecting
 from svc.cli.listen_link import Link, linked
 from svc.cli.listen_loop import Ended, run_loop
 from svc.cli.listen_screen import Screen
@@ -49,12 +50,24 @@ def listen_to(session: Session, asked: Asked) -> None:
         remove(asked.ready_file)
     sandbox = is_sandbox(session)
     chosen = choose(session, asked, sandbox=sandbox)
-    with _prepared(session, asked, chosen, sandbox=sandbox) as place:
+    with (
+        inspecting(session, asked.inspect) as inspection,
+        _prepared(session, asked, chosen, sandbox=sandbox) as place,
+    ):
         screen = Screen(session, asked, place.endpoint)
         inbox = SqliteInbox(place.state, place.claim.scope, retake_failed=asked.ack == "forwarded")
-        plan = _plan(session, asked, place)
+        plan = _plan(session, asked, place, inspection)
         try:
-            ended = run_loop(plan, inbox, place.bound, session, asked.command, screen, place.link)
+            ended = run_loop(
+                plan,
+                inbox,
+                place.bound,
+                session,
+                asked.command,
+                screen,
+                place.link,
+                inspection,
+            )
         finally:
             screen.close()
     _conclude(asked, ended)
@@ -139,7 +152,7 @@ def _address(asked: Asked, claim: Claim, port: int, public: BaseUrl | None) -> t
     return public.url(claim.path), public.prefix + claim.path
 
 
-def _plan(session: Session, asked: Asked, place: _Place) -> Plan:
+def _plan(session: Session, asked: Asked, place: _Place, inspection: Inspection | None) -> Plan:
     return Plan(
         mode=session.settings.mode,
         secrets=place.endpoint.secrets,
@@ -148,6 +161,7 @@ def _plan(session: Session, asked: Asked, place: _Place) -> Plan:
         routes=asked.routes,
         events=asked.events,
         endpoint=place.endpoint.id,
+        inspector=inspection.url if inspection is not None else None,
         hosts=place.hosts,
         ack=asked.ack,
         manner=asked.manner,

@@ -1,0 +1,129 @@
+"""What the inspector hears while the listener works, and who is told that there is news.
+
+A page is told only that something changed, a few times a second at most, and asks for what it
+shows; so a burst costs the listener nothing but counting.
+"""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from svc.listen.records import EventReceived, Forwarded, Record, Rejected
+
+Push = Callable[[bytes], None]
+
+_KEPT: Final = 200
+_SOON_SECONDS: Final = 0.15
+_ECHO_SECONDS: Final = 1.0  # what a forward came to is on the disk a moment after it was told
+_BEAT_SECONDS: Final = 15.0
+WATCHERS_MAX: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedAway:
+    """A delivery that was rejected; `number` counts them from 1."""
+
+    number: int
+    rejected: Rejected
+
+    @property
+    def time(self) -> float:
+        """When it came, in unix seconds."""
+        return self.rejected.time
+
+
+class Feed:
+    """Counts, keeps the last rejections, and tells those who watch; lives in one event loop."""
+
+    def __init__(self) -> None:
+        self.received = 0
+        self.rejected = 0
+        self._turned_away: deque[TurnedAway] = deque(maxlen=_KEPT)
+        self._watchers: set[Push] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._beat: asyncio.TimerHandle | None = None
+        self._news = False
+
+    def tell(self, record: Record) -> None:
+        """Hears of one record."""
+        match record:
+            case EventReceived():
+                self.received += 1
+            case Rejected():
+                self.rejected += 1
+                self._turned_away.append(TurnedAway(self.rejected, record))
+            case Forwarded():
+                pass
+            case _:
+                return
+        self.changed()
+
+    def changed(self) -> None:
+        """Tells everyone who watches, soon and together with what else happens by then."""
+        if self._watchers and not self._news:
+            self._news = True
+            self._schedule(_SOON_SECONDS)
+
+    @property
+    def turned_away(self) -> list[TurnedAway]:
+        """The last rejections, the newest first."""
+        return list(self._turned_away)[::-1]
+
+    def find(self, number: int) -> TurnedAway | None:
+        """Gives one rejection if it is still kept."""
+        return next((one for one in self._turned_away if one.number == number), None)
+
+    def watch(self, push: Push) -> bool:
+        """Tells `push` of all news from now on; False when too many watch already."""
+        if len(self._watchers) >= WATCHERS_MAX:
+            return False
+        self._watchers.add(push)
+        push(self._message())
+        if self._beat is None:
+            self._beat_later()
+        return True
+
+    def leave(self, push: Push) -> None:
+        """Tells it no more."""
+        self._watchers.discard(push)
+        if not self._watchers:
+            self.close()
+
+    def close(self) -> None:
+        """Ends all timers."""
+        for timer in (self._timer, self._beat):
+            if timer is not None:
+                timer.cancel()
+        self._timer = self._beat = None
+        self._news = False
+
+    def _schedule(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._flush)
+
+    def _flush(self) -> None:
+        self._timer = None
+        fresh, self._news = self._news, False
+        self._push(self._message())
+        if fresh:
+            self._schedule(_ECHO_SECONDS)
+
+    def _beat_later(self) -> None:
+        self._beat = asyncio.get_running_loop().call_later(_BEAT_SECONDS, self._show_life)
+
+    def _show_life(self) -> None:
+        """Sends a comment, by which a connection that is gone is noticed."""
+        self._beat_later()
+        self._push(b":\n\n")
+
+    def _push(self, data: bytes) -> None:
+        for push in tuple(self._watchers):
+            push(data)
+
+    def _message(self) -> bytes:
+        counts = {"received": self.received, "rejected": self.rejected}
+        return f"data: {json.dumps(counts)}\n\n".encode()

@@ -1,0 +1,148 @@
+"""Sending a delivery again from the page: where to, signed how, and noted like any forward."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from svc import signature
+from svc.clock import Clock
+from svc.errors import SignatureError, UsageError
+from svc.listen.archive import Archive, Entry
+from svc.listen.forward import HeaderText, Sender
+from svc.listen.inspector.catalogue import Whole
+from svc.listen.inspector.detail_view import Verdict
+from svc.listen.inspector.shown import header_lines, masked
+from svc.listen.link import Reply, exchange_once
+from svc.listen.records import Forwarded, Record, is_success
+from svc.listen.replaying import signed_anew
+from svc.listen.routes import Routes
+from svc.listen.targets import Target
+from svc.spec import SIGNATURE_HEADER
+
+_SECONDS_MAX: Final = 30.0
+_HEADER: Final = SIGNATURE_HEADER.lower().encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a listener sends with; `seconds` limits one forward.
+
+    `endpoint` and `secrets` are its own; `secrets_of` finds those of another endpoint, or none.
+    `tell` hears of each forward.
+    """
+
+    routes: Routes
+    headers: tuple[HeaderText, ...]
+    seconds: float
+    endpoint: str | None
+    secrets: tuple[str, ...]
+    secrets_of: Callable[[str], Sequence[str]]
+    tell: Callable[[Record], None]
+
+
+class Again:
+    """Sends deliveries of the inbox again."""
+
+    def __init__(self, archive: Archive, clock: Clock, means: Means) -> None:
+        self._archive = archive
+        self._clock = clock
+        self._means = means
+        self._configured = {str(target): target for target in means.routes.targets}
+
+    def targets(self, whole: Whole, to: str) -> list[Target]:
+        """Gives where a delivery goes: to one address of this machine, else where it went.
+
+        Raises:
+            UsageError: the address cannot be forwarded to, or there is none.
+        """
+        if to:
+            return [Target.parse(to)]
+        urls = dict.fromkeys(row["url"] for row in whole.forwards if not row["replay"])
+        found = [self._configured.get(url) or Target.parse(url) for url in urls]
+        found = found or list(self._means.routes.match(whole.entry.type))
+        found = found or [Target.parse(url) for url in whole.entry.targets]
+        if not found:
+            raise UsageError("It was not forwarded anywhere: say where to.")
+        return found
+
+    def headers(self, whole: Whole, *, original: bool) -> bytes:
+        """Gives the header lines to send, signed now unless the old signature is wanted; blocks.
+
+        Raises:
+            UsageError: the signing secret is not known here.
+        """
+        headers, body = whole.content.headers, whole.content.body
+        if original:
+            return headers
+        secrets = self._secrets(whole.entry)
+        if not secrets:
+            raise UsageError(
+                f"The signing secret of {whole.entry.id} is not known here: keep the original "
+                "signature."
+            )
+        return signed_anew(headers, body, secrets, self._clock.now())
+
+    async def send(self, whole: Whole, targets: Sequence[Target], headers: bytes) -> list[Reply]:
+        """Sends to all targets at once; gives how each of them took it, in their order."""
+        limit = min(self._means.seconds, _SECONDS_MAX)
+        return await asyncio.gather(
+            *(self._send_to(target, whole, headers, limit) for target in targets)
+        )
+
+    def note(
+        self, whole: Whole, targets: Sequence[Target], replies: Sequence[Reply], started: float
+    ) -> None:
+        """Notes what was sent, as any forward is noted; blocks."""
+        attempts = [
+            (str(target), started, reply.milliseconds, reply.status, reply.error, reply.body)
+            for target, reply in zip(targets, replies, strict=True)
+        ]
+        taken = all(is_success(reply.status) for reply in replies)
+        self._archive.note_replays(whole.entry.seq, attempts, taken=taken)
+
+    def verdict(self, whole: Whole) -> Verdict:
+        """Says why a delivery of the inbox is authentic: everything in it was verified."""
+        entry = whole.entry
+        own = entry.endpoint_id == self._means.endpoint
+        lines = header_lines(whole.content.headers)
+        values = [value for name, value in lines if name.lower() == _HEADER]
+        try:
+            found = signature.verify(
+                whole.content.body,
+                values,
+                self._means.secrets if own else (),
+                int(entry.received_at),
+            )
+        except SignatureError:
+            return Verdict(good=True, text="Verified when it came; its secret is not at hand now.")
+        age = int(entry.received_at) - found.timestamp
+        when = f"{abs(age)} s {'before' if age >= 0 else 'after'} it came" if age else "as it came"
+        secret = masked(self._means.secrets[found.secret_index])
+        return Verdict(good=True, text=f"Verified: signed {when} with {secret}.")
+
+    def _secrets(self, entry: Entry) -> Sequence[str]:
+        if entry.endpoint_id == self._means.endpoint:
+            return self._means.secrets
+        return self._means.secrets_of(entry.endpoint_id) if entry.endpoint_id else ()
+
+    async def _send_to(self, target: Target, whole: Whole, headers: bytes, limit: float) -> Reply:
+        extra = self._means.headers if str(target) in self._configured else ()
+        sender = Sender(target, extra)
+        request = sender.request(headers, whole.content.body)
+        reply = await exchange_once(sender.link(), request, limit)
+        self._means.tell(
+            Forwarded(
+                time=self._clock.now(),
+                id=whole.entry.id,
+                type=whole.entry.type,
+                url=str(target),
+                status=reply.status,
+                milliseconds=reply.milliseconds,
+                attempt=1,
+                error=reply.error,
+                reply=reply.body,
+                retry_in=None,
+            )
+        )
+        return reply

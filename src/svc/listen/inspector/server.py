@@ -1,0 +1,95 @@
+"""The inspector's server: its port, its address, and what the listener tells it."""
+
+import asyncio
+import socket
+from typing import Final
+
+from svc.clock import Clock
+from svc.errors import LocalError
+from svc.listen.archive import Archive
+from svc.listen.inspector.catalogue import Catalogue
+from svc.listen.inspector.connection import House, PageConnection
+from svc.listen.inspector.feed import Feed
+from svc.listen.inspector.frame import Place
+from svc.listen.inspector.guard import Guard, new_token
+from svc.listen.inspector.pages import Pages
+from svc.listen.inspector.sending_again import Again, Means
+from svc.listen.inspector.shown import Times
+from svc.listen.receiver import bind
+from svc.listen.records import Record
+
+DEFAULT_PORT: Final = 4244
+_GUESTS_MAX: Final = 32
+
+
+def bind_inspector(port: int | None) -> socket.socket:
+    """Takes a port on 127.0.0.1: the one asked for, else the usual one, else any that is free.
+
+    Raises:
+        LocalError: the port that was asked for is taken.
+    """
+    if port is not None:
+        return bind(port)
+    try:
+        return bind(DEFAULT_PORT)
+    except LocalError:
+        return bind(0)
+
+
+class Inspector:
+    """Serves one bound socket while a listener runs."""
+
+    def __init__(
+        self, bound: socket.socket, mode: str, archive: Archive, clock: Clock, *, utc: bool
+    ) -> None:
+        self._bound = bound
+        self._port: int = bound.getsockname()[1]
+        self._token = new_token()
+        self._mode = mode
+        self._archive = archive
+        self._clock = clock
+        self._times = Times(utc=utc)
+        self._feed = Feed()
+        self._pages: Pages | None = None
+        self._house: House | None = None
+        self._server: asyncio.Server | None = None
+
+    @property
+    def url(self) -> str:
+        """The address of the page; whoever has it may use it."""
+        return f"http://127.0.0.1:{self._port}/{self._token}/"
+
+    def tell(self, record: Record) -> None:
+        """Hears of one record of the listener."""
+        self._feed.tell(record)
+
+    async def start(self, means: Means) -> None:
+        """Accepts connections from now on."""
+        guard = Guard(self._token, self._port)
+        described = " · ".join(means.routes.described())
+        way = f"Forwarding {described}" if described else "No target: deliveries are kept"
+        place = Place(f"/{self._token}/", self._mode, way, self._times)
+        again = Again(self._archive, self._clock, means)
+        catalogue = Catalogue(self._archive)
+        self._pages = Pages(place, guard.path, catalogue, self._feed, again, self._clock)
+        self._house = House(guard.check, self._pages.respond, self._feed)
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._admit, sock=self._bound)
+
+    async def close(self) -> None:
+        """Ends every connection."""
+        if self._server is not None:
+            self._server.close()
+        if self._house is not None:
+            for guest in tuple(self._house.guests):
+                guest.cut()
+        self._feed.close()
+        if self._pages is not None:
+            await asyncio.get_running_loop().run_in_executor(None, self._pages.close)
+
+    def _admit(self) -> PageConnection:
+        """Takes a connection; too many cost the one that has been here longest its place."""
+        assert self._house is not None
+        if len(self._house.guests) >= _GUESTS_MAX:
+            min(self._house.guests, key=lambda guest: (guest.patient, guest.since)).cut()
+        return PageConnection(self._house)
