@@ -478,6 +478,23 @@ def test_verify_needs_a_secret() -> None:
     assert both.code == 2
 
 
+@pytest.mark.parametrize("name", ["missing.json", "."])
+def test_payload_that_cannot_be_read_is_refused(name: str, tmp_path: Path) -> None:
+    """A file that was named wrongly is a usage error, as for `--body` and `batch`."""
+    header = header_value(event(), [SECRET], NOW)
+    result = check("--header", header, "--payload", str(tmp_path / name), body=b"")
+    assert (result.code, result.error["param"]) == (2, "--payload")
+    assert "cannot be read" in result.error["message"]
+
+
+def test_verify_tells_an_event_of_the_other_mode() -> None:
+    """R60: authentic, but not of the mode in use: exit 0, and it is said."""
+    body = event(livemode=True)
+    result = check("--header", header_value(body, [SECRET], NOW), body=body)
+    assert (result.code, result.json["livemode"], result.json["type"]) == (0, True, "order.paid")
+    assert "event of live mode; this is test mode" in result.err
+
+
 def test_verify_knows_the_listeners_secret(pay: Pay, svc: Svc, tmp_path: Path) -> None:
     """A delivery of one's own listener is checked with its endpoint's secret, nothing to set."""
     with listen(tmp_path) as running:

@@ -143,6 +143,34 @@ def test_secret_of_a_real_endpoint_goes_to_the_keyring(
         assert not file.is_file() or b"whsec_of_1" not in file.read_bytes()
 
 
+def renewed(service: str, keyring: Keyring, secret: str, clock: ManualClock) -> tuple[str, ...]:
+    """Takes a new secret for the endpoint of `endpoint`, or only looks if it is empty."""
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    env = {**os.environ, "SVC_BASE_URL": service, "SVC_API_KEY": "sk_test_abcdefghijklmnop"}
+    with RealSession([], env, streams, clock) as session:
+        session.keyring = keyring
+        endpoints = Endpoints(session, session.state(), sandbox=False)
+        found = endpoints.of(f"https://tunnel.example{PATH}", PATH, EVENTS)
+        return (endpoints.renewed(found, secret) if secret else found).secrets
+
+
+def test_rolled_secret_stands_beside_the_old_one_for_a_day(
+    service: str, registered: list[dict[str, list[str]]], isolated: Path
+) -> None:
+    """R48: two secrets during a rotation, both in the keyring; after a day only the new one."""
+    keyring, clock = Keyring(), ManualClock(1_800_000_000.0)
+    assert renewed(service, keyring, "", clock) == ("whsec_of_1",)
+    assert renewed(service, keyring, "whsec_new", clock) == ("whsec_new", "whsec_of_1")
+    assert renewed(service, keyring, "", clock) == ("whsec_new", "whsec_of_1")
+    assert renewed(service, keyring, "whsec_new", clock) == ("whsec_new", "whsec_of_1")
+    assert len(keyring.items) == 2
+    clock.advance(86_400)
+    assert renewed(service, keyring, "", clock) == ("whsec_new",)
+    assert len(registered) == 1
+    for file in (isolated / "state").rglob("*"):
+        assert not file.is_file() or b"whsec_" not in file.read_bytes()
+
+
 def test_another_url_means_another_endpoint_and_says_so(
     service: str, registered: list[dict[str, list[str]]]
 ) -> None:

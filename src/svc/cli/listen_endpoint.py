@@ -1,20 +1,20 @@
 """The webhook endpoint of a listener: registered once, found again from then on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from svc.cli.listen_secrets import EndpointSecrets
 from svc.cli.session import Session
 from svc.client import controls
 from svc.client.call import Call
 from svc.client.control import Control
-from svc.errors import KeyStoreError, SvcError
+from svc.errors import KeyStoreError, SvcError, UsageError
 from svc.journal import State
 from svc.keys.kinds import parse_signing_secret
 from svc.keys.places import Place
-from svc.keys.signing import SigningSecrets
 
 _FIND = (
-    "SELECT endpoint_id, secret FROM endpoints"
+    "SELECT endpoint_id FROM endpoints"
     " WHERE origin = ? AND profile = ? AND mode = ? AND url = ? AND events = ?"
 )
 _OTHERS = (
@@ -54,6 +54,7 @@ class Endpoints:
         self._state = state
         self._sandbox = sandbox
         self._place = Place(settings.base_url.origin, settings.profile, settings.mode)
+        self._secrets = EndpointSecrets(session, state, self._place)
 
     def of(self, url: str, path: str, events: tuple[str, ...]) -> Endpoint:
         """Gives the endpoint of a URL and event list; registers one if there is none.
@@ -71,32 +72,48 @@ class Endpoints:
         self._tell(made, earlier)
         return made
 
-    def secret_in_use(self, endpoint_id: str | None) -> str | None:
-        """Gives the secret of an endpoint that the service still knows, as far as one can tell."""
+    def secrets_in_use(self, endpoint_id: str | None) -> tuple[str, ...]:
+        """Gives the secrets of an endpoint that the service still knows, as far as one can tell."""
         if endpoint_id is None or (self._sandbox and not self._is_enabled(endpoint_id)):
-            return None
-        return self.secret_of(endpoint_id)
+            return ()
+        return self.secrets_of(endpoint_id)
+
+    def secrets_of(self, endpoint_id: str) -> tuple[str, ...]:
+        """Gives the secret of an endpoint that was registered here, and the one before if valid."""
+        return self._secrets.of(endpoint_id)
 
     def secret_of(self, endpoint_id: str) -> str | None:
-        """Gives the secret of an endpoint that was registered here."""
-        rows = self._state.rows(
-            "SELECT secret FROM endpoints WHERE endpoint_id = ?", (endpoint_id,)
-        )
-        if rows and rows[0]["secret"]:
-            return str(rows[0]["secret"])
-        return self._from_keyring(endpoint_id)
+        """Gives the newest secret of an endpoint that was registered here."""
+        return next(iter(self.secrets_of(endpoint_id)), None)
+
+    def secret_in_use(self, endpoint_id: str | None) -> str | None:
+        """Gives the newest of them."""
+        return next(iter(self.secrets_in_use(endpoint_id)), None)
+
+    def renewed(self, endpoint: Endpoint, secret: str) -> Endpoint:
+        """Takes the new signing secret of an endpoint; the old one is valid for a day more.
+
+        Raises:
+            UsageError: the endpoint was not registered here.
+            KeyStoreError: the keyring did not take it.
+        """
+        if endpoint.id is None:
+            raise UsageError(
+                "--new-secret-stdin is for the endpoint that svc has registered.",
+                param="--new-secret-stdin",
+                hint="Give both secrets, the new one first: SVC_WEBHOOK_SECRET=NEW,OLD",
+            )
+        self._secrets.replace(endpoint.id, secret, sandbox=self._sandbox)
+        return replace(endpoint, secrets=self.secrets_of(endpoint.id))
 
     def _known(self, url: str, events: tuple[str, ...]) -> Endpoint | None:
         rows = self._state.rows(_FIND, (*self._who, url, ",".join(events)))
         if not rows:
             return None
         endpoint_id = rows[0]["endpoint_id"]
-        if self._sandbox:
-            secret = rows[0]["secret"] if self._is_enabled(endpoint_id) else None
-            where = "in the state database"
-        else:
-            secret, where = self._from_keyring(endpoint_id), "in your keyring"
-        return Endpoint(endpoint_id, url, (secret,), where) if secret else None
+        where = "in the state database" if self._sandbox else "in your keyring"
+        secrets = self.secrets_in_use(endpoint_id)
+        return Endpoint(endpoint_id, url, secrets, where) if secrets else None
 
     @property
     def _who(self) -> tuple[str, str, str]:
@@ -132,7 +149,7 @@ class Endpoints:
         where = "in the state database"
         if not self._sandbox:
             try:
-                self._secrets.put(endpoint_id, secret)
+                self._secrets.keep(endpoint_id, secret)
             except KeyStoreError as error:
                 self._session.out.warn(
                     f"{error.message} The signing secret of {endpoint_id} is held for this run "
@@ -176,16 +193,6 @@ class Endpoints:
         with Control(session.base_url, clock=session.clock, ca_bundle=ca_bundle) as control:
             data = control.send(controls.in_mode(call, session.settings.mode)).data
         return data if isinstance(data, dict) else {}
-
-    @property
-    def _secrets(self) -> SigningSecrets:
-        return SigningSecrets(self._session.key_store(), self._place)
-
-    def _from_keyring(self, endpoint_id: str) -> str | None:
-        try:
-            return self._secrets.get(endpoint_id)
-        except KeyStoreError:
-            return None  # then another endpoint is registered, and why is said there
 
 
 def is_sandbox(session: Session) -> bool:

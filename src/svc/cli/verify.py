@@ -10,9 +10,11 @@ import typer
 
 from svc import signature
 from svc.cli.app import new_app, verb
+from svc.cli.listen_known import known_elsewhere
 from svc.cli.session import Session
 from svc.cli.webhook_secret import VARIABLE, from_environment, from_stdin
-from svc.errors import LocalError, SignatureError, UsageError
+from svc.errors import SignatureError, UsageError
+from svc.listen.delivery import Facts, read_facts
 from svc.listen.diagnosis import diagnose
 from svc.listen.records import iso
 from svc.spec import SIGNATURE_HEADER, WEBHOOK_BODY_MAX
@@ -49,7 +51,7 @@ def verify(
     $ svc events verify --header 't=1700000000,v1=83cb...' --payload body.json
     """
     session = Session.of(ctx)
-    if secret_stdin and payload is None:
+    if secret_stdin and (payload is None or str(payload) == "-"):
         raise UsageError(
             "The secret and the payload cannot both come on standard input.",
             param="--payload",
@@ -62,12 +64,16 @@ def verify(
     try:
         verified = signature.verify(body, headers, secrets, int(moment))
     except SignatureError as error:
-        sentence = diagnose(error, body, headers, secrets)
-        raise SignatureError(error.reason, sentence, hint=error.hint) from None
-    _tell(session, verified, int(moment) - verified.timestamp)
+        elsewhere = known_elsewhere(session, None) if error.reason == "signature_mismatch" else ()
+        found = diagnose(error, body, headers, secrets, elsewhere)
+        raise SignatureError(error.reason, found.message, hint=error.hint) from None
+    _tell(session, verified, int(moment) - verified.timestamp, read_facts(body))
 
 
-def _tell(session: Session, verified: signature.Verified, age: int) -> None:
+def _tell(session: Session, verified: signature.Verified, age: int, facts: Facts) -> None:
+    mode = _mode(facts)
+    if mode not in (None, session.settings.mode):
+        session.out.warn(f"It is an event of {mode} mode; this is {session.settings.mode} mode.")
     when = iso(verified.timestamp).replace(".000Z", "Z")
     if session.format == "human":
         distance = f"{age} s ago" if age >= 0 else f"{-age} s ahead"
@@ -80,8 +86,17 @@ def _tell(session: Session, verified: signature.Verified, age: int) -> None:
             "signed_at": when,
             "age_seconds": age,
             "secret": verified.secret_index + 1,
+            "id": facts.id,
+            "type": facts.type or None,
+            "livemode": facts.livemode,
         }
     )
+
+
+def _mode(facts: Facts) -> str | None:
+    if facts.livemode is None:
+        return None
+    return "live" if facts.livemode else "test"
 
 
 def _time(text: str | None, clock: float) -> float:
@@ -128,24 +143,25 @@ def _known(session: Session) -> list[str]:
         " ORDER BY created_at DESC",
         (settings.profile, settings.mode),
     )
-    stored = [row["secret"] for row in rows if row["secret"]]
+    stored = [secret for row in rows if row["secret"] for secret in row["secret"].split(",")]
     unread = [row["endpoint_id"] for row in rows if not row["secret"]]
     if settings.address is None or not unread:
         return stored
     endpoints = Endpoints(session, state, sandbox=False)
-    return stored + [found for name in unread if (found := endpoints.secret_of(name))]
+    return stored + [found for name in unread for found in endpoints.secrets_of(name)]
 
 
 def _body(session: Session, payload: Path | None) -> bytes:
     """Reads the raw bytes; one byte more than is ever verified is enough to say too large."""
     try:
-        if payload is not None:
+        if payload is not None and str(payload) != "-":
             with payload.open("rb") as file:
                 return file.read(WEBHOOK_BODY_MAX + 1)
         stream = session.streams.stdin
         raw = getattr(stream, "buffer", None)
-        data = stream.read(WEBHOOK_BODY_MAX + 1).encode() if raw is None else raw.read()
+        most = WEBHOOK_BODY_MAX + 1
+        return stream.read(most).encode() if raw is None else bytes(raw.read(most))
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise LocalError(f"The payload cannot be read: {reason}.") from error
-    return bytes(data)
+        what = "The payload on standard input" if payload is None else f"The payload {payload}"
+        raise UsageError(f"{what} cannot be read: {reason}.", param="--payload") from None

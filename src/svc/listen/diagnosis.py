@@ -1,76 +1,171 @@
 """Why a delivery is not authentic, in a sentence that helps (peers get "no signatures found")."""
 
 import base64
-import binascii
 import hmac
 import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Final
 
 from svc.errors import SignatureError
+from svc.listen.respelled import respelled
 from svc.spec import SECRET_PREFIX
 
 _LARGEST: Final = 64 * 1024  # a guess is not worth more work than that
 _TIME: Final = re.compile(rb"(?:^|,)[ \t]*t=([0-9]{1,12})(?=[ \t]*(?:,|$))")
 _MAC: Final = re.compile(rb"(?:^|,)[ \t]*v1=([0-9a-fA-F]{64})(?=[ \t]*(?:,|$))")
+_RAW: Final = "; verify and pass on the raw bytes"
+Fits = Callable[[bytes, bytes], bool]
+_UNITS: Final = ((86400, "d"), (3600, "h"), (60, "min"))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A signing secret that is not the listener's own, and whose it is: `name` is in words."""
+
+    name: str
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong with a delivery.
+
+    `cause` is a word for programs: that of the error, or for a signature that does not fit
+    `body_altered`, `other_secret` or `secret_misread` where one of them is proven.
+    """
+
+    cause: str
+    message: str
 
 
 def diagnose(
-    error: SignatureError, body: bytes, headers: Sequence[bytes], secrets: Sequence[str]
-) -> str:
+    error: SignatureError,
+    body: bytes,
+    headers: Sequence[bytes],
+    secrets: Sequence[str],
+    known: Sequence[Known] = (),
+) -> Finding:
     """Says what is wrong; for a signature that does not fit, tries the usual causes.
 
-    Takes what was given to `signature.verify`, and its error. The payload is never quoted.
+    Takes what was given to `signature.verify`, and its error. `known` are secrets that would have
+    been right elsewhere. The payload is never quoted (promise R49).
     """
-    if error.reason != "signature_mismatch" or len(body) > _LARGEST or len(headers) != 1:
-        return error.message
+    if error.reason in ("timestamp_too_old", "timestamp_in_future"):
+        return Finding(error.reason, _aged(error))
+    if error.reason != "signature_mismatch" or len(headers) != 1:
+        return Finding(error.reason, error.message)
     stamp, macs = _TIME.search(headers[0]), _MAC.findall(headers[0])
     if stamp is None:
-        return error.message
+        return Finding(error.reason, error.message)
 
     def fits(key: bytes, candidate: bytes) -> bool:
         expected = hmac.new(key, stamp[1] + b"." + candidate, "sha256").hexdigest().encode()
         return any(hmac.compare_digest(expected, mac.lower()) for mac in macs)
 
+    return (
+        _by_secret(body, secrets, known, fits)
+        or _by_body(body, secrets, fits)
+        or Finding(error.reason, _likely(body))
+    )
+
+
+def _by_secret(
+    body: bytes, secrets: Sequence[str], known: Sequence[Known], fits: Fits
+) -> Finding | None:
+    for other in known:
+        if fits(other.secret.encode(), body):
+            text = f"No signature fits: it was signed with the secret of {other.name}."
+            return Finding("other_secret", text)
     for secret in secrets:
-        cause = _cause(secret, body, fits)
-        if cause:
-            return f"No signature fits: {cause}."
-    return error.message
+        for key, how in _keys(secret):
+            if fits(key, body):
+                text = f"No signature fits: the sender signed with {how}."
+                return Finding("secret_misread", text)
+    return None
 
 
-def _cause(secret: str, body: bytes, fits: Callable[[bytes, bytes], bool]) -> str:
-    for altered, how in _bodies(body):
-        if altered != body and fits(secret.encode(), altered):
-            return f"the body was altered on the way ({how}); verify and pass on the raw bytes"
-    for key, how in _keys(secret):
-        if fits(key, body):
-            return f"the sender signed with {how}"
-    return ""
+def _by_body(body: bytes, secrets: Sequence[str], fits: Fits) -> Finding | None:
+    keys = [secret.encode() for secret in secrets]
+    for candidate, how in _bodies(body) if len(body) <= _LARGEST else ():
+        if candidate != body and any(fits(key, candidate) for key in keys):
+            text = f"No signature fits: the body was altered on the way ({how}){_RAW}."
+            return Finding("body_altered", text)
+    return None
+
+
+def _likely(body: bytes) -> str:
+    """What cannot be proven: how the body looks says which of the two it probably is."""
+    if not body:
+        return f"No signature fits: the body is empty, so it was lost on the way{_RAW}."
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        why = "the body is no JSON object"
+    elif len(value) > 1 and list(value) == sorted(value):
+        why = "the keys of its JSON are in alphabetical order"  # the service puts the id first
+    else:
+        return (
+            "No signature fits: another secret, or the body was altered. It is whole JSON and no "
+            "usual change of it fits, so the secret is probably that of another endpoint or mode."
+        )
+    return f"No signature fits: {why}, so it was probably altered on the way{_RAW}."
+
+
+def _aged(error: SignatureError) -> str:
+    """Says what the usual reasons are, and a large distance in units that people count in."""
+    found = re.search(r"[0-9]+ s", error.message)
+    seconds = int(found[0][:-2]) if found else 0
+    message = error.message
+    if seconds >= _UNITS[1][0]:
+        message = message.replace(f"{seconds} s", f"{seconds} s ({_in_units(seconds)})", 1)
+    if error.reason == "timestamp_too_old":
+        return f"{message} It is a replay, came late, or this machine's clock is ahead."
+    return f"{message} This machine's clock is behind, or the sender's is ahead."
+
+
+def _in_units(seconds: int) -> str:
+    parts = []
+    for size, unit in _UNITS:
+        count, seconds = divmod(seconds, size)
+        parts += [f"{count} {unit}"] if count else []
+    return " ".join(parts[:2])
 
 
 def _bodies(body: bytes) -> Iterator[tuple[bytes, str]]:
+    """Gives what may have been signed, and what then was done to it."""
     yield body + b"\n", "its last line feed was taken off"
     yield body.rstrip(b"\r\n"), "a line feed was added at its end"
+    yield body.strip(), "white space was added around it"
     yield body.replace(b"\r\n", b"\n"), "its line ends were turned into CRLF"
     yield body.replace(b"\n", b"\r\n"), "its CRLF line ends were turned into LF"
-    yield from _texts(body)
-
-
-def _texts(body: bytes) -> Iterator[tuple[bytes, str]]:
+    yield body.removeprefix(b"\xef\xbb\xbf"), "a byte order mark was put before it"
+    yield from _wrapped(body)
     try:
         text = body.decode()
-        value = json.loads(body)
-        for indent, separators in ((None, (",", ":")), (None, None), (2, None)):
-            for ascii_only in (False, True):
-                again = json.dumps(
-                    value, ensure_ascii=ascii_only, indent=indent, separators=separators
-                )
-                yield again.encode(), "its JSON was written anew"
-    except (ValueError, RecursionError):
+    except UnicodeDecodeError:
         return
+    yield from _encoded(text)
+    for again, words in respelled(text):
+        yield again, f"its JSON was written anew: it was signed {words}"
+
+
+def _wrapped(body: bytes) -> Iterator[tuple[bytes, str]]:
+    with suppress(ValueError):
+        yield base64.b64decode(body, validate=True), "it was encoded in base64"
+    with suppress(ValueError, RecursionError):
+        inner = json.loads(body)
+        if isinstance(inner, str):
+            yield inner.encode("utf-8", "replace"), "it was put into a JSON string"
+
+
+def _encoded(text: str) -> Iterator[tuple[bytes, str]]:
+    yield text.encode("latin-1", "replace"), "its UTF-8 was encoded once more"
     yield unicodedata.normalize("NFC", text).encode(), "its accents were encoded anew"
     yield unicodedata.normalize("NFD", text).encode(), "its accents were encoded anew"
 
@@ -79,7 +174,5 @@ def _keys(secret: str) -> Iterator[tuple[bytes, str]]:
     yield f"{secret}\n".encode(), "this secret and a line feed behind it"
     rest = secret.removeprefix(SECRET_PREFIX)
     yield rest.encode(), f"this secret without {SECRET_PREFIX}"
-    try:
+    with suppress(ValueError):
         yield base64.b64decode(rest, validate=True), "the base64-decoded secret"
-    except binascii.Error:
-        return

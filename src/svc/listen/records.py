@@ -78,7 +78,7 @@ class Rejected:
     """A delivery that was not accepted: why, in the verifier's word and in a sentence.
 
     Never carries the payload (promise R49). `size` is in bytes. `headers` are those that came,
-    for the inspector alone.
+    for the inspector alone. `cause` is a word for what is behind the reason, where more is known.
     """
 
     time: float
@@ -86,12 +86,14 @@ class Rejected:
     message: str
     size: int
     headers: tuple[tuple[bytes, bytes], ...] = ()
+    cause: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "record": "rejected",
             "time": iso(self.time),
             "reason": self.reason,
+            "cause": self.cause or self.reason,
             "message": self.message,
             "verified": False,
             "size": self.size,
@@ -135,6 +137,30 @@ class Forwarded:
             "error": self.error,
             "reply": self.reply.decode("utf-8", "replace"),
             "retry_in": self.retry_in,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """An event that an earlier run kept and did not forward, and that is left so in this one.
+
+    `attempts` are those at the target that was tried most often.
+    """
+
+    time: float
+    id: str
+    type: str
+    object_id: str
+    attempts: int
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "record": "left",
+            "time": iso(self.time),
+            "id": self.id,
+            "type": self.type,
+            "object_id": self.object_id,
+            "attempts": self.attempts,
         }
 
 
@@ -215,7 +241,7 @@ class Summary:
         }
 
 
-Record = Ready | EventReceived | Rejected | Forwarded | TunnelUp | TunnelDown | Summary
+Record = Ready | EventReceived | Rejected | Forwarded | Left | TunnelUp | TunnelDown | Summary
 
 
 def is_success(status: int | None) -> bool:
