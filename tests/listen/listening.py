@@ -18,6 +18,7 @@ from svc.listen.receiver import bind
 from svc.listen.records import EventReceived, Forwarded, Record, Rejected, Summary
 from svc.listen.relay import Plan, Relay
 from svc.listen.routes import Routes
+from svc.listen.seam import Inbox
 from svc.signature import header_value
 
 T = TypeVar("T")
@@ -179,11 +180,13 @@ class Listener:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def _run(self) -> None:
-        retake = self._plan.ack == "forwarded"
-        inbox = SqliteInbox(self._state, "test", retake_failed=retake)
-        self._relay = Relay(self._plan, inbox, self._clock, self.records.append)
+        self._relay = Relay(self._plan, self.make_inbox(), self._clock, self.records.append)
         self._loop = asyncio.get_running_loop()
         self.summary = await self._relay.run(self._bound)
+
+    def make_inbox(self) -> Inbox:
+        retake = self._plan.ack == "forwarded"
+        return SqliteInbox(self._state, "test", retake_failed=retake)
 
     def start(self) -> None:
         self._thread.start()

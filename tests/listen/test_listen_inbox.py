@@ -29,8 +29,9 @@ from svc.clock import ManualClock, SystemClock
 from svc.errors import LocalError
 from svc.journal import State
 from svc.listen.delivery import Delivery, read_facts
-from svc.listen.inbox import Arrival, Attempt, Batch, Kept, SqliteInbox
+from svc.listen.inbox import SqliteInbox
 from svc.listen.lane import Manner
+from svc.listen.seam import Arrival, Attempt, Batch, Kept
 
 TESTS = Path(__file__).parent.parent
 

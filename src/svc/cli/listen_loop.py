@@ -14,7 +14,7 @@ from svc.cli.listen_screen import Screen
 from svc.cli.session import Session
 from svc.listen.records import Ready, Record, Summary
 from svc.listen.relay import Plan, Relay
-from svc.listen.inbox import Inbox
+from svc.listen.seam import Inbox
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AWAITED_SECONDS: Final = 10.0  # in which the service delivers what a command has set off

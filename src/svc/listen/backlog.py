@@ -65,6 +65,15 @@ class Backlog:
             self._add(item)
             self._cursor = item.seq
 
+    def look(self) -> None:
+        """Reads on in the inbox once, whatever was offered."""
+        self._behind = True
+        self.refill()
+
+    def skip_to(self, seq: int) -> None:
+        """Begins behind `seq`."""
+        self._cursor = self._newest = seq
+
     def put_back(self, item: Item) -> None:
         """Returns an item that goes before everything younger."""
         heapq.heappush(self._first, (item.seq, item))

@@ -1,21 +1,30 @@
-"""Every kept event to all its targets, each once, and what became of it back into the inbox."""
+"""The forwarding half of a listener: every open event to all its targets, each once.
 
+What became of each attempt and of each event goes back into the inbox, which is all that it shares
+with the receiving half.
+"""
+
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from svc.clock import Clock
+from svc.errors import LocalError
 from svc.listen.backlog import Item, Page
 from svc.listen.delivery import Delivery
 from svc.listen.flights import Flights
 from svc.listen.forward import HeaderText, Sender
-from svc.listen.inbox import Attempt, Inbox, OpenItem
 from svc.listen.keeper import Keeper
 from svc.listen.lane import Lane, Manner, Watcher
 from svc.listen.link import Reply
 from svc.listen.progress import Progress
 from svc.listen.records import Forwarded, Record, is_success
 from svc.listen.routes import Routes
+from svc.listen.seam import Attempt, Inbox, Kept, OpenItem
 from svc.listen.targets import Target
+
+_REREAD_SECONDS: Final = 1.0
 
 
 @dataclass(slots=True)
@@ -55,42 +64,94 @@ class Dispatcher:
         self._manner = manner
         self._desk = desk
         self._tickets: dict[int, Ticket] = {}
+        self._taking_up: set[asyncio.Task[None]] = set()
+        self._left = 0
         watcher = Watcher(self._load, self._reload, self._limit, self._tried, self._target_ended)
         self._lanes = {
             target: Lane(Sender(target, extra), manner, watcher) for target in routes.targets
         }
 
+    async def leave(self, tell: Callable[[OpenItem], None]) -> None:
+        """Before `start`: tells what an earlier run left open instead of forwarding it.
+
+        Raises:
+            LocalError: the inbox cannot be read.
+        """
+        while found := await self._read_after(self._left):
+            for one in found:
+                tell(one)
+            self._left = found[-1].seq
+        for lane in self._lanes.values():
+            lane.skip_to(self._left)
+
     def start(self) -> None:
         """Begins with what an earlier run left open (promise R50)."""
-        for lane in self._lanes.values():
-            lane.pump()
+        self.look()
 
-    def dispatch(self, seq: int, delivery: Delivery, *, again: bool) -> None:
-        """Sends a kept delivery on its way; `again` when it was in the inbox before."""
-        facts = delivery.facts
-        targets = self._routes.match(facts.type)
-        ticket = self._tickets[seq] = Ticket(facts.id, facts.type, set(targets))
-        self._desk.progress.started(seq)
-        item = Item(seq, facts.id, facts.type, facts.object_id, delivery.headers, delivery.body)
-        for target in targets:
-            if again:
-                ticket.given.add(target)
-                self._lanes[target].urge(item)
-            else:
-                self._lanes[target].offer(item)
+    def look(self) -> None:
+        """Looks for events that somebody else has put into the inbox."""
+        for lane in self._lanes.values():
+            lane.look()
+
+    def hand_over(self, kept: Kept, delivery: Delivery) -> None:
+        """Sends an open event on its way, unless it is already.
+
+        A copy waits with the first one; only one that was left alone is taken up for its sake.
+        """
+        if kept.again or (kept.duplicate and self._was_left(kept.seq)):
+            self.take_up(kept.seq)
+        elif not kept.duplicate:
+            self._dispatch(kept.seq, delivery)
+
+    def take_up(self, seq: int) -> None:
+        """Sends an open event to the targets that have not taken it, newest or not."""
+        task = asyncio.get_running_loop().create_task(self._take_up(seq))
+        self._taking_up.add(task)
+        task.add_done_callback(self._taking_up.discard)
 
     @property
     def idle(self) -> bool:
         """True when every event has ended at every target."""
-        return all(lane.idle for lane in self._lanes.values())
+        return not self._taking_up and all(lane.idle for lane in self._lanes.values())
 
     async def close(self, grace: float) -> None:
         """Gives attempts under way `grace` seconds; what has not ended stays open in the inbox."""
+        for task in self._taking_up:
+            task.cancel()
         for lane in self._lanes.values():
             await lane.close(grace)
 
+    def _dispatch(self, seq: int, delivery: Delivery) -> None:
+        facts = delivery.facts
+        targets = self._routes.match(facts.type)
+        self._tickets[seq] = Ticket(facts.id, facts.type, set(targets))
+        self._desk.progress.started(seq)
+        item = Item(seq, facts.id, facts.type, facts.object_id, delivery.headers, delivery.body)
+        for target in targets:
+            self._lanes[target].offer(item)
+
+    def _was_left(self, seq: int) -> bool:
+        return seq <= self._left and seq not in self._tickets
+
+    async def _take_up(self, seq: int) -> None:
+        while True:
+            try:
+                one = await self._desk.keeper.read(lambda: self._desk.inbox.open_item(seq))
+                break
+            except LocalError:  # the state database is busy; the event is still in it
+                await asyncio.sleep(_REREAD_SECONDS)
+        if one is None or seq in self._tickets:
+            return
+        ticket = self._reopen(one)
+        for target in ticket.missing:
+            ticket.given.add(target)
+            self._lanes[target].urge(_item(one, target))
+
+    async def _read_after(self, seq: int) -> list[OpenItem]:
+        return await self._desk.keeper.read(lambda: self._desk.inbox.open_after(seq))
+
     async def _load(self, target: Target, after: int) -> Page:
-        found = await self._desk.keeper.read(lambda: self._desk.inbox.open_after(after))
+        found = await self._read_after(after)
         items = []
         for one in found:
             ticket = self._tickets.get(one.seq) or self._reopen(one)

@@ -1,98 +1,17 @@
-"""The durable inbox: every verified delivery once, and what became of it (promise R50)."""
+"""The inbox in the state database: every delivery once, and what became of it (promise R50)."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeVar
 
 from svc.journal import Row, State, Tx
-from svc.listen.delivery import Delivery
+from svc.listen.seam import Arrival, Attempt, Batch, Kept, OpenItem
 
 T = TypeVar("T")
-Outcome = Literal["forwarded", "failed", "unrouted", "withheld"]
 
 KEEP_SECONDS: Final = 7 * 24 * 3600  # promise R50 asks for 72 h; a week lets people look back
 _CHUNK: Final = 1000  # SQLite takes 32,766 values in one statement
 _PAGE_ROWS: Final = 64
 _PAGE_BYTES: Final = 4 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """A verified delivery to keep; `outcome` is set when nothing is to be forwarded."""
-
-    delivery: Delivery
-    outcome: Outcome | None
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Where an arrival was kept.
-
-    `duplicate`: it was there before and is not to be forwarded. `again`: it was there before and
-    is to be forwarded again. `open`: its forwards have not all ended yet.
-    """
-
-    seq: int
-    duplicate: bool
-    again: bool
-    open: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One forward that was tried; `reply` is the beginning of the answer's body."""
-
-    seq: int
-    target: str
-    number: int
-    started_at: float
-    milliseconds: float
-    status: int | None
-    error: str | None
-    reply: bytes
-    replay: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class OpenItem:
-    """A kept delivery whose forwards have not all ended.
-
-    `tried` counts the attempts at each target; `done` holds the targets that have taken it.
-    """
-
-    seq: int
-    event_id: str
-    type: str
-    object_id: str
-    headers: bytes
-    body: bytes
-    tried: Mapping[str, int]
-    done: frozenset[str]
-
-
-@dataclass(slots=True)
-class Batch:
-    """What goes into the inbox in one transaction."""
-
-    arrivals: list[Arrival] = field(default_factory=list)
-    attempts: list[Attempt] = field(default_factory=list)
-    settled: list[tuple[int, Outcome]] = field(default_factory=list)
-
-
-class Inbox(Protocol):
-    """What the relay needs of an inbox; all calls block and raise LocalError."""
-
-    def store(self, batch: Batch) -> list[Kept]:
-        """Commits a batch durably; gives one Kept for each arrival, in order."""
-
-    def open_after(self, seq: int) -> list[OpenItem]:
-        """Gives the next open items behind `seq`, oldest first; none at the end."""
-
-    def open_item(self, seq: int) -> OpenItem | None:
-        """Gives one item if it is still open."""
-
-    def prune(self, now: float) -> int:
-        """Forgets what has ended over a week ago; gives how many. `now` is in unix seconds."""
 
 
 class SqliteInbox:

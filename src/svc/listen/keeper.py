@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
 from svc.errors import LocalError
-from svc.listen.inbox import Arrival, Attempt, Batch, Inbox, Kept, Outcome
+from svc.listen.seam import Arrival, Attempt, Batch, Inbox, Kept, Outcome
 
 Told = Callable[[Kept | LocalError], None]
 T = TypeVar("T")

@@ -69,6 +69,15 @@ class Lane:
         self._backlog.offer(item)
         self.pump()
 
+    def look(self) -> None:
+        """Looks for items in the inbox that were not offered here."""
+        self._backlog.look()
+        self.pump()
+
+    def skip_to(self, seq: int) -> None:
+        """Before any work: leaves everything up to `seq` alone."""
+        self._backlog.skip_to(seq)
+
     def urge(self, item: Item) -> None:
         """Takes an item that is not the newest and is not in memory."""
         self._backlog.put_back(item)

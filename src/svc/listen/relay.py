@@ -11,26 +11,25 @@ from typing import Any, Final, Literal
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.listen.connection import Gate, Limits
-from svc.listen.delivery import Delivery
 from svc.listen.dispatch import Desk, Dispatcher
 from svc.listen.flights import Flights
 from svc.listen.forward import HeaderText
-from svc.listen.framing import Head, Request
-from svc.listen.inbox import Arrival, Inbox, Kept, Outcome
-from svc.listen.intake import Intake, Sequencer
+from svc.listen.framing import Head
+from svc.listen.intake import Intake
 from svc.listen.keeper import Keeper
 from svc.listen.lane import Manner
 from svc.listen.progress import Progress, Until
 from svc.listen.readiness import ready_file
 from svc.listen.receiver import Door, Receiver
-from svc.listen.records import EventReceived, Ready, Record, Rejected, Summary
+from svc.listen.reception import Bench, Reception
+from svc.listen.records import Left, Ready, Record, Summary
 from svc.listen.routes import Routes
+from svc.listen.seam import Inbox, OpenItem
 
 _GRACE_SECONDS: Final = 0.5  # promise R78: stopped in under a second
 _LOOK_SECONDS: Final = 0.02
 _STRAGGLER_SECONDS: Final = 0.3  # what a command has set off is on its way when it ends
 _CHORES_SECONDS: Final = 3600.0
-_TOO_LARGE: Final = 413
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,8 @@ class Plan:
 
     `path` is the one path that is answered, `hosts` the names of a tunnel, `url` what the service
     was told, `events` what it was asked for. `beside`: a command runs beside the listener, and
-    what `until` waits for does not end it before `Relay.finish` is called.
+    what `until` waits for does not end it before `Relay.finish` is called. Without `resume`, what an earlier run left
+    open is told and stays open; only a sender that waits for its outcome has it forwarded.
     """
 
     mode: Literal["test", "live"]
@@ -57,6 +57,7 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
     until: Until | None = None
     beside: bool = False
+    resume: bool = True
     timeout: float | None = None
     ready_file: Path | None = None
 
@@ -75,32 +76,42 @@ class Relay:
         self._plan = plan
         self._clock = clock
         self._tell = tell
-        self._intake = Intake(plan.secrets)
         self._door = Door(plan.path, plan.hosts)
-        self._sequencer = Sequencer()
         self._progress = Progress(plan.until)
-        self._flights = Flights()
         self._inbox = inbox
         self._keeper = Keeper(inbox)
-        self._closing = False
         self._beside = plan.beside
         self._hurry = False
         self._stop = asyncio.Event()
         # Under `forwarded` the sender tries again; a second hand at it would only double events.
         manner = replace(plan.manner, retry="off") if plan.ack == "forwarded" else plan.manner
-        desk = Desk(
-            inbox, self._keeper, self._flights, self._progress, clock, tell, self._look_for_end
-        )
+        flights = Flights()
+        desk = Desk(inbox, self._keeper, flights, self._progress, clock, tell, self._look_for_end)
         self._dispatcher = Dispatcher(plan.routes, manner, plan.headers, desk)
+        bench = Bench(
+            self._keeper,
+            flights,
+            self._progress,
+            clock,
+            tell,
+            self._dispatcher.hand_over,
+            self._look_for_end,
+        )
+        intake = Intake(plan.secrets)
+        self._reception = Reception(intake, plan.routes, plan.mode, plan.ack, bench)
 
     async def run(self, bound: socket.socket) -> Summary:
         """Serves a socket from `receiver.bind` until it is told to stop, or by the plan.
 
         Raises:
-            LocalError: the ready file cannot be written.
+            LocalError: the ready file cannot be written, or the inbox not be read.
         """
         started = self._clock.monotonic()
-        receiver = Receiver(Gate(self._door.check, self._take, self._refused, self._plan.limits))
+        receiver = Receiver(
+            Gate(self._door.check, self._reception.take, self._refused, self._plan.limits)
+        )
+        if not self._plan.resume:  # before anything arrives that is not to be left alone
+            await self._dispatcher.leave(self._leave)
         await receiver.start(bound)
         chores = asyncio.ensure_future(self._chores())
         try:
@@ -110,7 +121,7 @@ class Relay:
                 self._tell(ready)
                 await self._wait()
         finally:
-            self._closing = True
+            self._reception.close()
             await receiver.stop_accepting()
             chores.cancel()
             await self._dispatcher.close(_GRACE_SECONDS)
@@ -126,7 +137,7 @@ class Relay:
         Raises:
             SignatureError: a secret cannot be one (promise R48).
         """
-        self._intake = Intake(secrets)
+        self._reception.verify_with(Intake(secrets))
         self._door.admit(host)
 
     def stop(self) -> None:
@@ -189,90 +200,12 @@ class Relay:
                 await self._keeper.read(lambda: self._inbox.prune(self._clock.now()))
             await asyncio.sleep(_CHORES_SECONDS)
 
-    def _take(self, request: Request, answer: Callable[[int], None]) -> None:
-        if self._closing:
-            answer(503)
-            return
-        verdict = self._intake.judge(request, self._clock.now())
-        if isinstance(verdict, Rejected):
-            answer(400)
-            self._reject(verdict)
-            return
-        event_id = verdict.facts.id
-        wrong_mode = verdict.facts.livemode not in (None, self._plan.mode == "live")
-        if self._plan.ack == "forwarded" and not wrong_mode:
-            if self._flights.join(event_id, answer):
-                self._received(verdict, duplicate=True, wrong_mode=False)
-                return
-            self._flights.start(event_id, answer)
-        arrival = Arrival(verdict, self._outcome(verdict, wrong_mode=wrong_mode))
-        self._keeper.keep(arrival, lambda kept: self._kept(arrival, kept, answer))
-
-    def _outcome(self, delivery: Delivery, *, wrong_mode: bool) -> Outcome | None:
-        if wrong_mode:
-            return "withheld"
-        return None if self._plan.routes.match(delivery.facts.type) else "unrouted"
-
-    def _kept(
-        self, arrival: Arrival, kept: Kept | LocalError, answer: Callable[[int], None]
-    ) -> None:
-        delivery = arrival.delivery
-        event_id = delivery.facts.id
-        if isinstance(kept, LocalError):
-            self._flights.land(event_id, 503)
-            answer(503)
-            reason = Rejected(self._clock.now(), "not_stored", str(kept), len(delivery.body))
-            self._reject(reason)
-            return
-        on_its_way = arrival.outcome is None and kept.open
-        if self._plan.ack == "received" or not on_its_way:
-            self._flights.land(event_id, 200)
-            answer(200)
-        self._received(delivery, duplicate=kept.duplicate, wrong_mode=arrival.outcome == "withheld")
-        if kept.duplicate:
-            return
-        if arrival.outcome is None:
-            self._dispatcher.dispatch(kept.seq, delivery, again=kept.again)
-        elif arrival.outcome == "unrouted":
-            self._progress.ended(delivery.facts.type)
-            self._look_for_end()
-
-    def _received(self, delivery: Delivery, *, duplicate: bool, wrong_mode: bool) -> None:
-        progress, facts = self._progress, delivery.facts
-        progress.received += 1
-        progress.duplicates += duplicate
-        progress.withheld += wrong_mode and not duplicate
-        late = not duplicate and self._sequencer.is_late(facts)
-        self._tell(
-            EventReceived(
-                delivery.received_at,
-                facts.id,
-                facts.type,
-                facts.object_id,
-                facts.created,
-                facts.livemode,
-                facts.amount,
-                facts.currency,
-                duplicate,
-                late,
-                wrong_mode,
-                delivery.body,
-            )
-        )
-
-    def _reject(self, rejected: Rejected) -> None:
-        self._progress.rejected += 1
-        self._tell(rejected)
+    def _leave(self, one: OpenItem) -> None:
+        attempts = max(one.tried.values(), default=0)
+        self._tell(Left(self._clock.now(), one.event_id, one.type, one.object_id, attempts))
 
     def _refused(self, status: int, head: Head | None) -> None:
-        """Counts strangers; only a delivery that came to the right door is worth a line."""
-        if head is None or status != _TOO_LARGE:
-            self._progress.refused += 1
-            return
-        sizes = head.values(b"content-length")
-        size = int(sizes[0]) if sizes else self._plan.limits.body_bytes
-        message = f"The body is over {self._plan.limits.body_bytes} bytes."
-        self._reject(Rejected(self._clock.now(), "body_too_large", message, size, head.headers))
+        self._reception.refuse(status, head, self._plan.limits.body_bytes)
 
     def _look_for_end(self) -> None:
         if self._progress.reached and not self._beside:

@@ -1,0 +1,86 @@
+"""A second inbox, in memory: what the seam asks for and nothing of SQLite."""
+
+import threading
+from dataclasses import dataclass, field
+
+from svc.listen.inbox import KEEP_SECONDS
+from svc.listen.seam import Arrival, Attempt, Batch, Kept, OpenItem, Outcome
+
+PAGE = 16
+
+
+@dataclass
+class Entry:
+    """One kept event."""
+
+    seq: int
+    arrival: Arrival
+    outcome: Outcome | None
+    attempts: list[Attempt] = field(default_factory=list)
+
+
+class MemoryInbox:
+    """Keeps everything as long as the object lives; two halves may use it from two threads."""
+
+    def __init__(self, *, retake_failed: bool = False) -> None:
+        self.entries: dict[str, Entry] = {}
+        self._by_seq: dict[int, Entry] = {}
+        self._retake_failed = retake_failed
+        self._lock = threading.Lock()
+
+    def store(self, batch: Batch) -> list[Kept]:
+        with self._lock:
+            for attempt in batch.attempts:
+                self._by_seq[attempt.seq].attempts.append(attempt)
+            for seq, outcome in batch.settled:
+                self._by_seq[seq].outcome = outcome
+            return [self._keep(arrival) for arrival in batch.arrivals]
+
+    def open_after(self, seq: int) -> list[OpenItem]:
+        with self._lock:
+            found = [one for one in self._by_seq.values() if one.seq > seq and one.outcome is None]
+            return [_item(one) for one in found[:PAGE]]
+
+    def open_item(self, seq: int) -> OpenItem | None:
+        with self._lock:
+            one = self._by_seq.get(seq)
+            return None if one is None or one.outcome is not None else _item(one)
+
+    def prune(self, now: float) -> int:
+        with self._lock:
+            old = [
+                name
+                for name, one in self.entries.items()
+                if one.outcome and one.arrival.delivery.received_at < now - KEEP_SECONDS
+            ]
+            for name in old:
+                del self._by_seq[self.entries.pop(name).seq]
+            return len(old)
+
+    def _keep(self, arrival: Arrival) -> Kept:
+        known = self.entries.get(arrival.delivery.facts.id)
+        if known is None:
+            seq = max(self._by_seq, default=0) + 1
+            entry = Entry(seq, arrival, arrival.outcome)
+            self.entries[arrival.delivery.facts.id] = self._by_seq[seq] = entry
+            return Kept(seq, duplicate=False, again=False, open=arrival.outcome is None)
+        if self._retake_failed and known.outcome == "failed":
+            known.outcome = None
+            return Kept(known.seq, duplicate=False, again=True, open=True)
+        return Kept(known.seq, duplicate=True, again=False, open=known.outcome is None)
+
+
+def _item(one: Entry) -> OpenItem:
+    delivery, tried = one.arrival.delivery, {}
+    for attempt in one.attempts:
+        tried[attempt.target] = tried.get(attempt.target, 0) + 1
+    return OpenItem(
+        one.seq,
+        delivery.facts.id,
+        delivery.facts.type,
+        delivery.facts.object_id,
+        delivery.headers,
+        delivery.body,
+        tried,
+        frozenset(each.target for each in one.attempts if each.status in range(200, 300)),
+    )
