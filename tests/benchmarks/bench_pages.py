@@ -1,15 +1,14 @@
 """P5: `orders list --all -o ndjson` over 10,000 objects; whole processes in pairs.
 
-    python tests/benchmarks/bench_pages.py [RUNS] [OBJECTS]
+    python tests/benchmarks/bench_pages.py [RUNS] [OBJECTS] [MORE OBJECTS]
 
-The floor is a client of raw sockets that copies pages without reading them. A peer is named by the
+With a second number it tells how time and memory grow. The floor is a client of raw sockets that copies pages without reading them. A peer is named by the
 environment: AWS=/path/to/aws, which lists as many functions, which have as many fields as orders. What is
 missing is said. Nothing is installed.
 """
 
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -120,8 +120,8 @@ def function(number: int) -> dict[str, object]:
 def server(count: int) -> Iterator[int]:
     """The service, in a process of its own."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(pages(count), file)
-        file.flush()
+        # Not here: a process is said to have taken at least what its parent had.
+        subprocess.run([sys.executable, __file__, "--pages", file.name, str(count)], check=True)
         command = [sys.executable, "-c", SERVER, file.name]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
@@ -132,58 +132,86 @@ def server(count: int) -> Iterator[int]:
             process.wait()
 
 
-def timed(command: Sequence[str], env: dict[str, str], check: str, count: int) -> float:
-    """Milliseconds of one whole process, whose output must hold all objects."""
-    with tempfile.TemporaryFile() as out:
+class Timed(NamedTuple):
+    """One whole process: milliseconds, and the most memory that it took, in MB."""
+
+    milliseconds: float
+    megabytes: float
+
+
+def timed(command: Sequence[str], env: dict[str, str], check: str, count: int) -> Timed:
+    """Runs a process, whose output must hold all objects."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         started = time.perf_counter()
-        done = subprocess.run(command, env=env, stdout=out, stderr=subprocess.PIPE, check=False)
+        process = subprocess.Popen(command, env=env, stdout=out, stderr=err)
+        _, status, usage = os.wait4(process.pid, 0)
         elapsed = (time.perf_counter() - started) * 1000
+        process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
-        found = out.read().count(check.encode())
-    if done.returncode or found < count:
-        sys.exit(f"{command[0]}: {done.returncode}, {found} objects: {done.stderr.decode()[-500:]}")
-    return elapsed
+        found = sum(line.count(check.encode()) for line in out)
+        err.seek(0)
+        said = err.read().decode()[-500:]
+    if process.returncode or found < count:
+        sys.exit(f"{command[0]}: {process.returncode}, {found} objects: {said}")
+    return Timed(elapsed, usage.ru_maxrss / 1024)
 
 
-def main() -> None:
-    """Prints medians, and ours against each other one."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 7
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 10_000
+def commands(port: int) -> dict[str, tuple[Sequence[str], str]]:
+    """What is run, and what stands in its output once an object."""
     svc = str(Path(sys.executable).parent / "svc")
-    with server(count) as port:
+    found: dict[str, tuple[Sequence[str], str]] = {
+        "svc": ([svc, "orders", "list", "--all", "-o", "ndjson"], '"ord_'),
+        "raw": ([sys.executable, "-c", RAW, str(port)], '"ord_'),
+    }
+    aws = os.environ.get("AWS")
+    if aws:
         url = f"http://127.0.0.1:{port}"
+        argv = [aws, "lambda", "list-functions", "--endpoint-url", url, "--output", "json"]
+        found["aws"] = (argv, '"FunctionName"')
+    return found
+
+
+def measured(count: int, runs: int) -> float:
+    """Prints medians of so many objects, ours against each other one; gives ours."""
+    with server(count) as port:
         env = {
             **os.environ,
             "SVC_API_KEY": "sk_test_sandbox",
-            "SVC_BASE_URL": url,
+            "SVC_BASE_URL": f"http://127.0.0.1:{port}",
             "AWS_ACCESS_KEY_ID": "x",
             "AWS_SECRET_ACCESS_KEY": "x",
             "AWS_DEFAULT_REGION": "eu-west-1",
             "AWS_EC2_METADATA_DISABLED": "true",
         }
-        commands: dict[str, tuple[Sequence[str], str]] = {
-            "svc": ([svc, "orders", "list", "--all", "-o", "ndjson"], '"ord_'),
-            "raw": ([sys.executable, "-c", RAW, str(port)], '"ord_'),
-        }
-        aws = os.environ.get("AWS")
-        if aws:
-            argv = [aws, "lambda", "list-functions", "--endpoint-url", url, "--output", "json"]
-            commands["aws"] = (argv, '"FunctionName"')
-        else:
-            print("AWS is not set: no ratio against it")
-        times: dict[str, list[float]] = {name: [] for name in commands}
+        times: dict[str, list[Timed]] = {name: [] for name in commands(port)}
         for run in range(runs + 1):
-            for name, (command, check) in commands.items():
-                elapsed = timed(command, env, check, count)
+            for name, (command, check) in commands(port).items():
+                found = timed(command, env, check, count)
                 if run:  # the first is the warm-up
-                    times[name].append(elapsed)
+                    times[name].append(found)
     print(f"P5 {count} objects")
-    for name, found in times.items():
-        ratio = statistics.median(a / b for a, b in zip(times["svc"], found, strict=True))
+    ours = [one.milliseconds for one in times["svc"]]
+    for name, each in times.items():
+        spent = [one.milliseconds for one in each]
+        ratio = statistics.median(a / b for a, b in zip(ours, spent, strict=True))
         against = "" if name == "svc" else f"   svc / {name} = {ratio:.2f}"
-        print(f"  {name:6} {statistics.median(found):7.0f} ms{against}")
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"  largest process {peak:.0f} MB")
+        most = max(one.megabytes for one in each)
+        print(f"  {name:6} {statistics.median(spent):7.0f} ms  {most:4.0f} MB{against}")
+    return statistics.median(ours)
+
+
+def main() -> None:
+    """Measures each number of objects, and what more of them cost."""
+    if sys.argv[1:2] == ["--pages"]:
+        Path(sys.argv[2]).write_text(json.dumps(pages(int(sys.argv[3]))))
+        return
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 7
+    counts = [int(word) for word in sys.argv[2:]] or [10_000]
+    if not os.environ.get("AWS"):
+        print("AWS is not set: no ratio against it")
+    ours = [measured(count, runs) for count in counts]
+    for count, spent in zip(counts[1:], ours[1:], strict=True):
+        print(f"{count / counts[0]:g} x the objects take {spent / ours[0]:.1f} x the time")
 
 
 if __name__ == "__main__":

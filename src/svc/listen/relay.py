@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.listen.connection import Gate, Limits
+from svc.listen.diagnosis import Known
 from svc.listen.dispatch import Desk, Dispatcher
 from svc.listen.flights import Flights
 from svc.listen.forward import HeaderText
@@ -38,7 +39,8 @@ class Plan:
 
     `path` is the one path that is answered, `hosts` the names of a tunnel, `url` what the service
     was told, `events` what it was asked for. `beside`: a command runs beside the listener, and
-    what `until` waits for does not end it before `Relay.finish` is called. Without `resume`, what an earlier run left
+    what `until` waits for does not end it before `Relay.finish` is called. `known` are secrets
+    of other endpoints, to explain a rejection with. Without `resume`, what an earlier run left
     open is told and stays open; only a sender that waits for its outcome has it forwarded.
     """
 
@@ -58,6 +60,7 @@ class Plan:
     until: Until | None = None
     beside: bool = False
     resume: bool = True
+    known: tuple[Known, ...] = ()
     timeout: float | None = None
     ready_file: Path | None = None
 
@@ -97,7 +100,7 @@ class Relay:
             self._dispatcher.hand_over,
             self._look_for_end,
         )
-        intake = Intake(plan.secrets)
+        intake = Intake(plan.secrets, plan.known)
         self._reception = Reception(intake, plan.routes, plan.mode, plan.ack, bench)
 
     async def run(self, bound: socket.socket) -> Summary:
@@ -137,7 +140,7 @@ class Relay:
         Raises:
             SignatureError: a secret cannot be one (promise R48).
         """
-        self._reception.verify_with(Intake(secrets))
+        self._reception.verify_with(Intake(secrets, self._plan.known))
         self._door.admit(host)
 
     def stop(self) -> None:

@@ -73,7 +73,7 @@ def decode_form(raw: bytes) -> Tree:
 
 def _decode_json(body: bytes) -> Tree:
     try:
-        value = json.loads(body.decode(), parse_constant=_no_constant)
+        value = json.loads(body.decode(), parse_constant=_no_constant, object_pairs_hook=_members)
     except RecursionError:
         raise body_invalid("The JSON body is nested too deeply.") from None
     except ValueError:  # broken UTF-8, broken JSON, numbers of thousands of digits
@@ -83,6 +83,16 @@ def _decode_json(body: bytes) -> Tree:
     if b"\\u" in body or body.count(b"{") + body.count(b"[") > DEPTH_MAX:
         _check_tree(value)  # nearly every body can do without this walk
     return value
+
+
+def _members(pairs: list[tuple[str, Any]]) -> Tree:
+    """An object; a name that comes twice says two things, and one could be the wrong amount."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise body_invalid(f"The JSON body has {twice} twice in one object.")
+    return members
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -119,12 +119,14 @@ def test_form_and_json_make_the_same_order(sandbox: "Sandbox") -> None:
     assert one == other
 
 
-def test_duplicate_json_keys_keep_the_last(sandbox: "Sandbox") -> None:
-    """JSON that says a thing twice means the last one."""
+def test_duplicate_json_keys_are_refused(sandbox: "Sandbox") -> None:
+    """JSON that names an amount twice could mean either: nothing is made of it."""
     body = json.dumps(sandbox.order_params)[:-1] + ',"amount":77}'
     kind = {"content-type": "application/json"}
     answer = sandbox.call("POST", "/v1/orders", body=body.encode(), headers=kind)
-    assert answer.json["amount"] == 77
+    assert (answer.status, answer.code) == (400, "body_invalid")
+    assert "amount" in answer.json["message"]
+    assert sandbox.get("/v1/orders").json["data"] == []
 
 
 def test_indexed_lists_start_anywhere_and_are_ordered(sandbox: "Sandbox") -> None:

@@ -15,6 +15,7 @@ _DISCONNECTED: Final = re.compile(
     r"(?:Unregistered tunnel connection|Connection terminated|Lost connection with the edge)\b"
     r".*\bconnIndex=(\d+)"
 )
+_ERROR: Final = re.compile(r'\berror="([^"]+)"')
 # Cloudflare drops a quick tunnel that was away for minutes; the program then tries for ever.
 _DROPPED: Final = "Unauthorized: "
 
@@ -71,7 +72,11 @@ class CloudflaredReader:
             self._connections.discard(found[1])
         if bool(self._connections) == before or self._address is None:
             return None
-        return Up(self._address) if self._connections else Down("cloudflared is not connected")
+        return Up(self._address) if self._connections else self._down()
+
+    def _down(self) -> Down:
+        why = _ERROR.search(self._trouble)
+        return Down(f"cloudflared is not connected{f': {why[1]}' if why else ''}")
 
     def _note(self, line: str) -> None:
         parts = _LINE.match(line)

@@ -57,7 +57,7 @@ bad_gateway | chose | 502, on demand only.
 service_unavailable | chose | 503, on demand only.
 gateway_timeout | chose | 504, on demand only.
 @ api/test_api_encodings.py::test_broken_json_is_refused
-body_invalid | chose | 400, cannot be read.
+body_invalid | chose | 400, cannot be read, or names a member twice.
 @ api/test_api_violations.py::test_violation_is_named
 parameter_missing | chose | 400, a required field is absent.
 parameter_unknown | chose | 400, a field that is in no table.
