@@ -224,12 +224,13 @@ pid, terminal = pty.fork()
 if pid == 0:
     os.execv(sys.executable, [sys.executable, "-m", "svc", *sys.argv[2:]])
 seen = b""
-while b": " not in seen:
-    seen += os.read(terminal, 4096)
-os.write(terminal, sys.argv[1].encode())
+typed = sys.argv[1].encode()
 try:
     while data := os.read(terminal, 4096):
         seen += data
+        if typed and seen.endswith(b"): "):  # what is typed before the prompt is thrown away
+            os.write(terminal, typed)
+            typed = b""
 except OSError:
     pass
 sys.stdout.buffer.write(seen)

@@ -49,8 +49,8 @@ def roll(
 
     session = Session.of(ctx)
     _ = session.out  # made first: a wrong --query must be refused before anything is changed
-    refuse_plain_http(session.base_url)
     seconds, page = _seconds(grace), page_of(dashboard)
+    refuse_plain_http(session.base_url)
     old = keys_roll_old.find(session, place_of(session, session.settings.mode))
     since = session.clock.now()
     before = None if no_check else keys_roll_witness.look(session, old.key.secret, old.place)

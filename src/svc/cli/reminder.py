@@ -5,7 +5,7 @@ from typing import Final
 
 from svc.cli.reminder_text import age, remedy, title
 from svc.cli.session import Session
-from svc.errors import SvcError
+from svc.errors import LocalError, SvcError
 from svc.keys.due import DAY_SECONDS, MAX_AGE_SECONDS, WARN_SECONDS, Judged, judge
 from svc.keys.held import HeldSecrets
 
@@ -24,6 +24,9 @@ def remind_daily(session: Session) -> None:
     try:
         if session.format == "human" and _is_time(session):
             _tell(session)
+    except LocalError as error:
+        # A damaged database is moved aside by whoever meets it first: that must be said.
+        session.out.warn(f"{error.message} {error.hint or ''}".rstrip())
     except (SvcError, OSError):
         return
 
