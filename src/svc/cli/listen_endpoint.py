@@ -167,7 +167,7 @@ class Endpoints:
         """Says that an endpoint was registered: the API has no call to delete one."""
         if not earlier:
             self._session.out.note(
-                f"Registered the webhook endpoint {made.id}, used again from now on."
+                f"Registered the webhook endpoint {made.id}, used again at this address."
             )
         elif self._sandbox:
             for endpoint_id in earlier:

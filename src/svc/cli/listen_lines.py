@@ -88,13 +88,16 @@ class HumanLines:
         return layout.row(cells) + layout.note(message, "")
 
     def tunnel(self, record: TunnelUp | TunnelDown) -> str:
-        """One line for each change of the way in."""
+        """One line for each change of the way in, a long reason below it."""
         self._last = ""
         up = isinstance(record, TunnelUp)
-        text = record.url if isinstance(record, TunnelUp) else record.reason
+        text = one_line(record.url if isinstance(record, TunnelUp) else record.reason)
         what = ("tunnel up", "good") if up else ("tunnel down", "bad")
-        when = (self._layout.clock(record.time), "quiet")
-        return self._layout.row([when, what, (one_line(text), "")])
+        cells = [(self._layout.clock(record.time), "quiet"), what]
+        whole = self._layout.row([*cells, (text, "")])
+        if up or whole.count("\n") == 1:
+            return whole
+        return self._layout.row(cells) + self._layout.note(text, "")
 
     def _attempt(self, record: Forwarded, told: Told) -> list[Cell]:
         what = (_status(record), "good" if record.succeeded else "bad")
