@@ -392,6 +392,18 @@ def test_an_existing_file_is_not_overwritten(svc: Svc, sandbox: Sandbox, tmp_pat
     assert (own.code, path.read_text().startswith(HEAD)) == (2, True)
 
 
+def test_forgetting_a_row_says_that_it_will_be_sent_again(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R16: the journal is what keeps a row from being sent twice."""
+    svc.ok("batch", "orders.create", str(orders_file(tmp_path, range(2))))
+    newest = svc.ok("requests", "list")[0]
+    gone = svc("requests", "forget", newest["id"], "--quiet")
+    assert gone.code == 0
+    assert f"row {gone.json['row']} of a batch" in gone.err
+    assert "take the row out of the file" in gone.err
+
+
 def test_rows_come_from_a_pipe(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """`-` is NDJSON; the same rows piped in again are the same list."""
     rows = "\n".join(json.dumps({**ORDER, "metadata": {"ref": str(n)}}) for n in range(3))

@@ -408,5 +408,6 @@ def test_a_row_that_is_too_old_is_reported_with_where_to_look(floor: "Floor") ->
     assert floor.outcomes == ["unknown", "done", "done"]
     error = floor.results[0]["error"]
     assert error["code"] == "idempotency_key_too_old"
+    assert error["message"].endswith("take the row out of the file before that")
     assert "svc payments retrieve pay_1" in error["message"]
     assert run.stopped_by is None

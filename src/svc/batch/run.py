@@ -28,6 +28,7 @@ _GATHER_SECONDS: Final = 0.01
 # What a signal leaves to the requests that are under way (promise R78: stopped within a second).
 _FAREWELL_SECONDS: Final = 0.5
 _JOURNAL_SECONDS: Final = 0.1
+_BEFORE_FORGETTING: Final = "if it was carried out, take the row out of the file before that"
 
 
 class Watcher(Protocol):
@@ -232,7 +233,8 @@ def _known(plan: Plan) -> list[Line]:
         for row, intent in plan.done
     ]
     for row, intent, error in plan.stale:
-        fields = {**error_fields(error), "message": f"{error.message} {error.hint or ''}".rstrip()}
+        hint = f"{error.hint}; {_BEFORE_FORGETTING}"
+        fields = {**error_fields(error), "message": f"{error.message} {hint}"}
         key = intent.stored.idempotency_key
         lines.append(Line(row.number, row.line, "unknown", None, fields, key, intent.id))
     lines += map(bad_line, plan.bad)

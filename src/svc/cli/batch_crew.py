@@ -13,6 +13,7 @@ from svc.batch.run import Crew, Run, halting
 from svc.cli.batch_asked import Asked, Given
 from svc.cli.batch_progress import Progress
 from svc.cli.journalled_account import hints_of_account
+from svc.cli.key_past import former_hints
 from svc.cli.live_line import LiveLine
 from svc.cli.session import Session
 from svc.client.client import AttemptRecord, Client
@@ -59,6 +60,8 @@ def _own_hints(session: Session, todo: Plan, intents: Intents) -> frozenset[str]
     now = session.key.fingerprint
     begun = (task.intent for task in todo.tasks if task.intent is not None)
     others = frozenset(one.scope.key_hint for one in begun if one.is_unresolved) - {now}
+    if not others:
+        return former_hints(session)
     with session.client() as client:
         return hints_of_account(session, client, intents, others)
 

@@ -81,6 +81,9 @@ def resume(ctx: typer.Context, request_id: RequestId) -> None:
 def forget(ctx: typer.Context, request_id: RequestId) -> None:
     """Delete a request from the journal, once you know what became of it.
 
+    The next run of a batch sends a forgotten row again: if it was carried out, take it out of the
+    file.
+
     $ svc requests forget rq_4kd0v6x8gq2m7w1s9b3t
     """
     session = Session.of(ctx)
@@ -89,6 +92,11 @@ def forget(ctx: typer.Context, request_id: RequestId) -> None:
     session.out.value(record_of(gone, in_flight=False))
     if gone.is_unresolved:
         session.out.note("Forgotten. Whether it was carried out is not known to this machine.")
+    if gone.batch is not None:
+        session.out.warn(
+            f"This was row {gone.row} of a batch, whose next run sends it again. If it was carried "
+            "out, take the row out of the file first."
+        )
 
 
 def _choose_columns(session: Session) -> None:
