@@ -101,21 +101,22 @@ class Keeper:
     ) -> None:
         self._running = None
         error = done.exception()
-        if error is None:
-            for tell, kept in zip(told, done.result(), strict=True):
-                tell(kept)
-        else:
-            self._failed(error, batch, told)
+        if error is not None:
+            self._failed(error, batch)
+        # Before anybody is told: the thread works while this one answers and forwards.
         if self._batch.arrivals:
             self._commit()
         elif self._has_work():
             self._commit_soon()
+        if error is None:
+            for tell, kept in zip(told, done.result(), strict=True):
+                tell(kept)
+        elif isinstance(error, LocalError):
+            for tell in told:
+                tell(error)
 
-    def _failed(self, error: BaseException, batch: Batch, told: list[Told]) -> None:
+    def _failed(self, error: BaseException, batch: Batch) -> None:
         if not isinstance(error, LocalError):
             self.broken.set_exception(error)
-            return
-        if not self._closing:  # without its outcome an event would only be forwarded once more
+        elif not self._closing:  # without its outcome an event would only be forwarded once more
             self._batch.settled += batch.settled
-        for tell in told:
-            tell(error)
