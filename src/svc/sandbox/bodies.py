@@ -18,6 +18,7 @@ Tree = dict[str, Any]
 JSON_TYPE: Final = "application/json"
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
 DEPTH_MAX: Final = 32  # levels; the tables need four
+_SHOWN_MAX: Final = 40  # characters of a name in a message
 
 _BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _NAME: Final = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])+)")
@@ -73,7 +74,7 @@ def decode_form(raw: bytes) -> Tree:
 
 def _decode_json(body: bytes) -> Tree:
     try:
-        value = json.loads(body.decode(), parse_constant=_no_constant, object_pairs_hook=_members)
+        value = _JSON.decode(body.decode())
     except RecursionError:
         raise body_invalid("The JSON body is nested too deeply.") from None
     except ValueError:  # broken UTF-8, broken JSON, numbers of thousands of digits
@@ -89,14 +90,26 @@ def _members(pairs: list[tuple[str, Any]]) -> Tree:
     """An object; a name that comes twice says two things, and one could be the wrong amount."""
     members = dict(pairs)
     if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise body_invalid(f"The JSON body has {twice} twice in one object.")
+        name = _twice(pairs)[:_SHOWN_MAX]
+        raise body_invalid(f"The JSON body has {name} twice in one object.")
     return members
+
+
+def _twice(pairs: list[tuple[str, Any]]) -> str:
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            return name
+        seen.add(name)
+    return ""
 
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(name)
+
+
+# Kept: json.loads would make one a call.
+_JSON: Final = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_members)
 
 
 def _check_tree(tree: Tree) -> None:

@@ -109,6 +109,11 @@ READABLE = {
         "parameter_invalid_integer",
     ),
     "a duplicate key": (request(b'{"amount":1,"amount":1}'), 400, "body_invalid"),
+    "a duplicate key behind 50,000 others": (
+        request(b"{" + b",".join(b'"a%d":1' % n for n in range(50_000)) + b',"a49999":1}'),
+        400,
+        "body_invalid",
+    ),
     "a duplicate key within": (
         request(b'{"shipping":{"country":"DE","country":"FR"}}'),
         400,
