@@ -71,7 +71,8 @@ class MemoryInbox:
 
 
 def _item(one: Entry) -> OpenItem:
-    delivery, tried = one.arrival.delivery, {}
+    delivery = one.arrival.delivery
+    tried: dict[str, int] = {}
     for attempt in one.attempts:
         tried[attempt.target] = tried.get(attempt.target, 0) + 1
     return OpenItem(

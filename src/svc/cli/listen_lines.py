@@ -13,7 +13,7 @@ from svc.render.text import one_line, shorten
 _TYPE_WIDTH: Final = 18
 _MARK_WIDTH: Final = 9
 _REPLY_WIDTH: Final = 200
-_COMPACT: Final = (",", ":")
+_ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
 _IS_IT: Final = "Is your server running?"
 _ASK: Final = f"{_IS_IT} Send them again later: svc events replay --failed"
 
@@ -22,7 +22,7 @@ def as_ndjson(record: Record) -> str:
     """Writes one record as one line; ASCII only, so that nothing in it acts on a terminal."""
     fields = record.to_dict()
     payload = fields.pop("payload_base64", None)
-    line = json.dumps(fields, separators=_COMPACT)
+    line = _ENCODE(fields)
     if payload is not None:  # base64 needs no escaping, and looking for it costs most of a line
         line = f'{line[:-1]},"payload_base64":"{payload}"}}'
     return line + "\n"
