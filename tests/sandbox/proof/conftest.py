@@ -1,19 +1,24 @@
-"""What the proofs share: a sandbox in memory, called over ASGI as fast as that goes.
+"""What the proofs share: a sandbox in memory, called over ASGI as fast as that goes, or by HTTP.
 
 Its clock stands still, so that nothing happens by itself; `advance` moves it.
 """
 
 import asyncio
 import json
+import os
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
+from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from svc.clock import ManualClock
+from svc.clock import ManualClock, SystemClock
+from svc.sandbox import process
 from svc.sandbox.create import create_app
 from svc.sandbox.delivery import Outgoing, Reply
+from svc.sandbox.launch_options import LaunchOptions
 from svc.sandbox.times import parse
 
 START = "2026-10-01T09:00:00Z"
@@ -35,25 +40,10 @@ KEYS = {"test": "sk_test_sandbox", "live": "sk_live_sandbox"}
 SHOPPERS = {"test": "pk_test_sandbox", "live": "pk_live_sandbox"}
 
 
-class Wire:
-    """A running sandbox; every call is a whole request through its ASGI interface."""
+class Calls:
+    """The calls of a test; how a request gets to the sandbox is for `send_raw` to say."""
 
-    def __init__(self, **options: Any) -> None:
-        clock = ManualClock(parse(START).timestamp())
-        chosen = {"seed": 7, "real_clock": clock, "sender": Postman(), **options}
-        self.app = create_app(":memory:", **chosen)
-        self.calls = 0
-        self._runner = asyncio.Runner()
-        self._stack = AsyncExitStack()
-        self._runner.run(
-            self._stack.enter_async_context(self.app.router.lifespan_context(self.app))
-        )
-
-    def close(self) -> None:
-        try:
-            self._runner.run(self._stack.aclose())
-        finally:
-            self._runner.close()
+    calls = 0
 
     def get(self, path: str, mode: str = "test") -> Doc:
         """The object or list at a path; it must be there."""
@@ -102,6 +92,32 @@ class Wire:
         self, method: str, path: str, body: Doc | None, key: str, *more: tuple[bytes, bytes]
     ) -> tuple[int, bytes]:
         """One request, with further header lines; the answer's status and bytes."""
+        raise NotImplementedError
+
+
+class Wire(Calls):
+    """A running sandbox; every call is a whole request through its ASGI interface."""
+
+    def __init__(self, **options: Any) -> None:
+        clock = ManualClock(parse(START).timestamp())
+        chosen = {"seed": 7, "real_clock": clock, "sender": Postman(), **options}
+        self.app = create_app(":memory:", **chosen)
+        self._runner = asyncio.Runner()
+        self._stack = AsyncExitStack()
+        self._runner.run(
+            self._stack.enter_async_context(self.app.router.lifespan_context(self.app))
+        )
+
+    def close(self) -> None:
+        try:
+            self._runner.run(self._stack.aclose())
+        finally:
+            self._runner.close()
+
+    def send_raw(
+        self, method: str, path: str, body: Doc | None, key: str, *more: tuple[bytes, bytes]
+    ) -> tuple[int, bytes]:
+        """One request, with further header lines; the answer's status and bytes."""
         self.calls += 1
         return self._runner.run(self._exchange(method, path, body, key, more))
 
@@ -143,6 +159,46 @@ class Wire:
 
         await self.app(scope, receive, send)
         return sent[0]["status"], b"".join(part.get("body", b"") for part in sent[1:])
+
+
+class Socket(Calls):
+    """A sandbox process, called over one kept-alive connection."""
+
+    def __init__(self, folder: Path) -> None:
+        self._options = LaunchOptions(":memory:", 0, str(folder))
+        self._record = process.start(self._options, os.environ, SystemClock())
+        self._connection = HTTPConnection("127.0.0.1", self._record.port, timeout=10)
+
+    def close(self) -> None:
+        self._connection.close()
+        process.stop(self._options.folder, self._record, SystemClock())
+
+    def reset(self, seed: int, fixture: str | None = None) -> None:
+        super().reset(seed, fixture)
+        assert self.send("POST", "/_sandbox/clock", {"mode": "frozen"}, "")[0] == 200
+
+    def send_raw(
+        self, method: str, path: str, body: Doc | None, key: str, *more: tuple[bytes, bytes]
+    ) -> tuple[int, bytes]:
+        """One request, with further header lines; the answer's status and bytes."""
+        self.calls += 1
+        lines = {"Svc-Sandbox": "1", **{name.decode(): text.decode() for name, text in more}}
+        if key:
+            lines["Authorization"] = f"Bearer {key}"
+        if body is not None:
+            lines["Content-Type"] = "application/json"
+        sent = None if body is None else json.dumps(body)
+        self._connection.request(method, path, sent, lines)
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()
+
+
+@pytest.fixture
+def over_http(tmp_path: Path) -> Iterator[Socket]:
+    """A sandbox process behind a real socket, on a clock that stands still after each reset."""
+    made = Socket(tmp_path / "state")
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -24,8 +24,9 @@ from hypothesis.stateful import (
 )
 
 if TYPE_CHECKING:
-    from sandbox.proof.conftest import Doc, Wire
+    from sandbox.proof.conftest import Calls, Doc
 
+OVER_HTTP = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 20
 RUNS = 2000 if os.environ.get("SVC_TEST_LONG") == "1" else 150  # of the slow run
 MODES = ("test", "test", "test", "live")
 USD = {"USD": "1", "EUR": "1.10", "JPY": "0.0068", "KWD": "3.25"}
@@ -120,7 +121,7 @@ def check_payment(payment: "Doc") -> None:
 class Story(RuleBasedStateMachine):
     """Orders, payments, refunds, disputes, payouts and time, in any order, in two modes."""
 
-    wire: "Wire"
+    wire: "Calls"
     seeds = iter(range(10**9))
     orders, held, payments = Bundle("orders"), Bundle("held"), Bundle("payments")
     refunds = Bundle("refunds")
@@ -548,7 +549,7 @@ def path_of(doc: "Doc") -> str:
     return f"/v1/{PLACES[doc['id'].partition('_')[0]]}/{doc['id']}"
 
 
-def play(wire: "Wire", runs: int, steps: int) -> None:
+def play(wire: "Calls", runs: int, steps: int) -> None:
     Story.wire = wire
     chosen = settings(
         max_examples=runs,
@@ -562,7 +563,18 @@ def play(wire: "Wire", runs: int, steps: int) -> None:
 
 def test_stories_in_two_modes_go_as_foretold(make_wire: Any) -> None:
     """R87, a short run: every answer is the one that the model foretells, every rule holds."""
-    play(make_wire(), runs=40, steps=30)
+    play(make_wire(), runs=25, steps=30)
+
+
+def test_stories_over_a_socket_go_as_foretold(over_http: Any) -> None:
+    """R87: the same over HTTP, against a sandbox process."""
+    play(over_http, runs=4, steps=25)
+
+
+@pytest.mark.slow
+def test_many_stories_over_a_socket_go_as_foretold(over_http: Any) -> None:
+    """R87: 20 stories of 50 steps over HTTP; 200 with SVC_TEST_LONG=1."""
+    play(over_http, runs=OVER_HTTP, steps=50)
 
 
 @pytest.mark.slow
