@@ -4,7 +4,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from batch.listing import dying, orders_file, outcomes_of
+from batch.listing import dying, orders_file, outcomes_of, results_of
 from faults.bench import Machine
 from faults.ledger import Fault
 from faults.operations import command
@@ -66,6 +66,23 @@ def test_refusal_to_a_key_of_the_same_account_settles_it(machine: Machine) -> No
     machine.ledger.spoil(Fault(says(404, refusal("x"))), mark="mark-1")
     assert run_as(machine, OTHER, "requests", "resume", request).code == 5
     assert machine.unresolved() == []
+
+
+def test_rows_of_another_account_say_what_to_do(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """R12, row 64: nothing proves that both keys are of one account, so a person must say it."""
+    path = orders_file(tmp_path, range(3))
+    argv = ("batch", "orders.create", str(path), "--concurrency", "1")
+    assert dying("after_bytes", 1, *argv) == -signal.SIGKILL
+    new = {"SVC_API_KEY": roll(sandbox)}
+    refused = svc(*argv, env=new)
+    assert refused.code == 9
+    begun = [line for line in results_of(path) if line["outcome"] == "unknown"]
+    for line in begun:
+        assert f"svc requests resume {line['request']}" in line["error"]["message"]
+        assert svc("requests", "resume", line["request"], "--yes", env=new).code == 0
+    assert begun
+    assert svc.ok(*argv, env=new)["unknown"] == 0
+    assert len(svc.ok("orders", "list", env=new)["data"]) == 3
 
 
 def roll(sandbox: Sandbox) -> str:

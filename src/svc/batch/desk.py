@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from svc.batch.fleet import Job
 from svc.batch.plan import Task
 from svc.batch.results import Line
-from svc.batch.verdicts import Verdict, error_fields
+from svc.batch.verdicts import Verdict, advised_fields
 from svc.client.call import Encoding
 from svc.client.intents import Intents
 from svc.client.intents_model import Asked, Intent, Scope, Settled
@@ -109,4 +109,4 @@ class Desk:
 def _refused(task: Task, error: SvcError) -> Line:
     request = task.intent.id if task.intent is not None else error.request
     row = task.row
-    return Line(row.number, row.line, "unknown", None, error_fields(error), task.key, request)
+    return Line(row.number, row.line, "unknown", None, advised_fields(error), task.key, request)

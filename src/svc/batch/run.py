@@ -18,7 +18,7 @@ from svc.batch.pace import SharedQuota
 from svc.batch.plan import Plan, Task
 from svc.batch.results import Line, Results
 from svc.batch.tally import Tally
-from svc.batch.verdicts import OPEN_ENDS, Verdict, bad_line, error_fields, stop_of, verdict
+from svc.batch.verdicts import OPEN_ENDS, Verdict, advised_fields, bad_line, stop_of, verdict
 from svc.clock import Clock
 from svc.errors import SvcError
 
@@ -233,8 +233,8 @@ def _known(plan: Plan) -> list[Line]:
         for row, intent in plan.done
     ]
     for row, intent, error in plan.stale:
-        hint = f"{error.hint}; {_BEFORE_FORGETTING}"
-        fields = {**error_fields(error), "message": f"{error.message} {hint}"}
+        fields = advised_fields(error)
+        fields["message"] = f"{fields['message']}; {_BEFORE_FORGETTING}"
         key = intent.stored.idempotency_key
         lines.append(Line(row.number, row.line, "unknown", None, fields, key, intent.id))
     lines += map(bad_line, plan.bad)

@@ -75,6 +75,12 @@ def error_fields(error: SvcError) -> dict[str, object]:
     }
 
 
+def advised_fields(error: SvcError) -> dict[str, object]:
+    """The same of an error that leaves it to a person what to do next; the message says what."""
+    advice = redact(f"{error.message} {error.hint or ''}".rstrip())
+    return {**error_fields(error), "message": advice}
+
+
 def bad_line(bad: Bad) -> Line:
     """The line of a row that is not sent because it is bad."""
     error = {

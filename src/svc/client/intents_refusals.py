@@ -124,8 +124,8 @@ def other_key(intent: Intent, key_hint: str) -> Conflict:
         outcome="not_sent",
         request=intent.id,
         idempotency_key=intent.stored.idempotency_key,
-        hint=f"With the first key: {resume_command(intent)}; for a second one use a new "
-        "idempotency key",
+        hint=f"With the first key, or with --yes if both are of one account: "
+        f"{resume_command(intent)}; for a second one use a new idempotency key",
     )
 
 
