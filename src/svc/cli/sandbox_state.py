@@ -27,6 +27,8 @@ def requests(
 ) -> None:
     """List the latest API requests, newest first. Keys and account numbers are masked.
 
+    The sandbox remembers 1000 of them until it is reset or stopped.
+
     $ svc sandbox requests --path '/v1/orders*'
     """
     tell(Session.of(ctx), controls.requests(present(path=path, limit=limit)))

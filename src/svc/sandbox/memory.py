@@ -1,4 +1,8 @@
-"""What the surface keeps beside the store, and forgets with every reset and restart."""
+"""What the surface keeps beside the store, and forgets with every reset and restart.
+
+On purpose: fault rules and the log belong to a run of somebody's tests and not to the account. A
+restart is the way out of rules that make the sandbox unusable, and no request costs a write more.
+"""
 
 from dataclasses import dataclass, field
 
