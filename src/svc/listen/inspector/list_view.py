@@ -125,7 +125,7 @@ def _form(place: Place, wanted: Filter) -> Markup:
 
 
 def _field(name: str, label: str, control: Markup) -> Markup:
-    return tag("p", {"class": f"field {name}"}, tag("label", {"for": name}, label), control)
+    return tag("p", {"class": "field"}, tag("label", {"for": name}, label), control)
 
 
 def _choice(name: str, everything: str, values: tuple[str, ...], chosen: str) -> Markup:

@@ -26,6 +26,7 @@ def replay_form(place: Place, whole: Whole, query: str, replayed: Replayed) -> M
     field = {
         "id": "to",
         "name": "to",
+        "type": "text",
         "value": replayed.to,
         "placeholder": "where it went",
         "autocomplete": "off",

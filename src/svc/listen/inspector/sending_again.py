@@ -117,9 +117,9 @@ class Again:
         except SignatureError:
             return Verdict(good=True, text="Verified when it came; its secret is not at hand now.")
         age = int(entry.received_at) - found.timestamp
-        when = f"{abs(age)} s {'before' if age >= 0 else 'after'} it came" if age else "as it came"
+        when = f"{abs(age)} s {'after' if age < 0 else 'before'} it came"
         secret = masked(self._means.secrets[found.secret_index])
-        return Verdict(good=True, text=f"Verified: signed {when} with {secret}.")
+        return Verdict(good=True, text=f"Verified: signed with {secret}, {when}.")
 
     def _secrets(self, entry: Entry) -> Sequence[str]:
         if entry.endpoint_id == self._means.endpoint:

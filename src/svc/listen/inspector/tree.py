@@ -83,8 +83,8 @@ class _Drawing:
 
 def _leaf(value: Any) -> Markup:
     if isinstance(value, _Number):
-        return tag("span", {"class": "number"}, masked(value))
+        return tag("span", {"class": "leaf"}, masked(value))
     if isinstance(value, str):
         # As JSON writes it, so that a line feed in a text is not one on the page.
-        return tag("span", {"class": "text"}, json.dumps(masked(value), ensure_ascii=False))
-    return tag("span", {"class": "word"}, json.dumps(value))
+        return tag("span", {"class": "leaf string"}, json.dumps(masked(value), ensure_ascii=False))
+    return tag("span", {"class": "leaf"}, json.dumps(value))
