@@ -15,6 +15,8 @@ _KINDS: dict[str, type[KeyringTrouble]] = {
     "PasswordSetError": Denied,
     "PasswordDeleteError": Denied,
 }
+# On macOS the library says the same of a locked keychain and of one that a person keeps shut.
+_WORDS: dict[type[KeyringTrouble], str] = {Locked: "it stayed locked, or access was denied"}
 
 
 class LibraryBackend:
@@ -79,4 +81,4 @@ def _worded() -> Iterator[None]:
     except Exception as error:
         names = [kind.__name__ for kind in type(error).__mro__]
         kind = next((_KINDS[name] for name in names if name in _KINDS), Failed)
-        raise kind(names[0]) from error
+        raise kind(_WORDS.get(kind, names[0])) from error

@@ -117,7 +117,7 @@ class _Bus:
 
     def ask(self, prompt: str) -> None:
         """Has the keyring ask the person and waits for the answer."""
-        from jeepney import MatchRule, MessageType
+        from jeepney import MatchRule, MessageType, message_bus
 
         rule = MatchRule(
             type=MessageType.signal,
@@ -126,6 +126,9 @@ class _Bus:
             path=prompt,
         )
         with self._connection.filter(rule) as answers:
+            # Some services tell everybody and not the asker alone: the bus passes that on only if
+            # it is asked to.
+            self._sent(message_bus.AddMatch(rule))
             self.call(prompt, "Prompt", "Prompt", "s", ("",))
             dismissed, _ = self._connection.recv_until_filtered(answers).body
         if dismissed:
