@@ -1,5 +1,6 @@
 """Killed, interrupted, turned away: in the end exactly one object a row (promises R3, R16)."""
 
+import os
 import signal
 import sqlite3
 import time
@@ -25,6 +26,7 @@ from batch.listing import (
 from running import Sandbox, Svc
 
 KILLED = -9
+LONG = os.environ.get("SVC_TEST_LONG") == "1"
 
 
 def wait_for_lines(path: Path, count: int) -> None:
@@ -116,22 +118,23 @@ def test_a_death_at_any_point_loses_and_doubles_nothing(
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".")] == []
 
 
-def test_one_bad_row_and_a_kill(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [120, *([pytest.param(10_000, marks=pytest.mark.slow)] * LONG)])
+def test_one_bad_row_and_a_kill(svc: Svc, sandbox: Sandbox, tmp_path: Path, count: int) -> None:
     """Row 66: exit 9 with the row; all others exactly once, and the corrected one after them."""
-    path = orders_file(tmp_path, range(120))
+    path = orders_file(tmp_path, range(count))
     text = path.read_text()
     path.write_text(text.replace(order_line(60), order_line(60, "129.00")))
-    kill_at(path, 50)
+    kill_at(path, count // 2)
     result = svc("batch", "orders.create", str(path))
     assert result.code == 9
     (problem,) = result.json["problems"]
     assert (problem["row"], problem["line"], problem["param"]) == (61, 62, "amount")
     assert "129.00 EUR is 12900 in minor units" in problem["message"]
-    assert refs(svc) == sorted(f"A-{number}" for number in range(120) if number != 60)
+    assert refs(svc) == sorted(f"A-{number}" for number in range(count) if number != 60)
 
     path.write_text(text)
-    assert svc.ok("batch", "orders.create", str(path))["skipped"] == 119
-    assert refs(svc) == sorted(f"A-{number}" for number in range(120))
+    assert svc.ok("batch", "orders.create", str(path))["skipped"] == count - 1
+    assert refs(svc) == sorted(f"A-{number}" for number in range(count))
 
 
 def test_rows_are_added_between_two_runs(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:

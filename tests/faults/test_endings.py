@@ -263,8 +263,16 @@ def cut_short(state: Path) -> None:
     (state / "state.db").touch(mode=0o600)
 
 
+def newer(state: Path) -> None:
+    state.mkdir(mode=0o700)
+    (state / "state.db").touch(mode=0o600)
+    with closing(sqlite3.connect(state / "state.db")) as database:
+        database.execute("PRAGMA application_id = 1400267569")
+        database.execute("PRAGMA user_version = 99")
+
+
 @pytest.mark.parametrize(
-    "spoil", [linked, open_to_all, readable_database, a_file, rubbish, cut_short]
+    "spoil", [linked, open_to_all, readable_database, a_file, rubbish, cut_short, newer]
 )
 def test_unusable_state_sends_nothing(machine: Machine, spoil: Callable[[Path], None]) -> None:
     """R67, R70, rows 49 and 50: exit 10 before any byte, and no write through a link."""
