@@ -19,9 +19,7 @@ def main() -> None:
 
     # Before and after a command, Ctrl-C ends the process without a traceback (promise R79).
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from svc.cli.main import main as run
-
-    code = run()
+    code = _run()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -31,6 +29,23 @@ def main() -> None:
     # Skips the interpreter's tidying up, a quarter of a short command's time; everything that
     # must last was flushed or committed.
     os._exit(code)
+
+
+def _run() -> int:
+    """Runs the command line; an error outside its boundary is said in one line, too (R79)."""
+    try:
+        from svc.cli.main import main as run
+
+        return run()
+    except Exception as error:  # noqa: BLE001  a broken installation, or a bug in reporting bugs
+        from contextlib import suppress
+
+        with suppress(OSError, ValueError, AttributeError):
+            sys.stderr.write(
+                f"Error: svc could not go on ({type(error).__name__}). "
+                "What was sent: svc requests list\n"
+            )
+        return 1
 
 
 def _leave_no_core() -> None:

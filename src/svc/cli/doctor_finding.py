@@ -5,6 +5,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from svc.cli.session import Session
 from svc.errors import SvcError
+from svc.redaction import redact
 
 Verdict: TypeAlias = Literal["ok", "warning", "failed", "skipped"]
 
@@ -23,7 +24,7 @@ class Finding(NamedTuple):
             "object": "check",
             "name": self.name,
             "status": self.verdict,
-            "detail": self.detail,
+            "detail": redact(self.detail),
             "fix": self.fix,
         }
 
