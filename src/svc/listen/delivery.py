@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from svc.listen.framing import Header
@@ -48,13 +49,13 @@ class Delivery:
 
 def passed_on(headers: Iterable[Header]) -> bytes:
     """Picks the header lines that a target gets (promise R52)."""
-    return b"".join(
-        [
-            b"%s: %s\r\n" % (name, value)
-            for name, value in headers
-            if (lower := name.lower()).startswith(_PASSED_ON_PREFIX) or lower in _PASSED_ON
-        ]
-    )
+    return b"".join([b"%s: %s\r\n" % (name, value) for name, value in headers if _goes_on(name)])
+
+
+@lru_cache(maxsize=256)
+def _goes_on(name: bytes) -> bool:
+    lower = name.lower()
+    return lower.startswith(_PASSED_ON_PREFIX) or lower in _PASSED_ON
 
 
 def read_facts(body: bytes) -> Facts:
@@ -75,15 +76,24 @@ def read_facts(body: bytes) -> Facts:
     )
 
 
+_decode: Final = json.JSONDecoder().decode  # json.loads looks for the encoding first
 _TYPE_OF_TIME: Final = re.compile(r"[0-9TZ:.+-]{1,40}")
 
 
 def _json_object(body: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):  # not JSON, not UTF-8, absurd numbers, absurd nesting
-        return {}
+        value = _decode(body.decode())
+    except (ValueError, RecursionError):
+        value = _json_in_doubt(body)
     return value if isinstance(value, dict) else {}
+
+
+def _json_in_doubt(body: bytes) -> object:
+    """Reads what is not plain UTF-8 without a mark, as json.loads guesses it."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, absurd numbers, absurd nesting
+        return None
 
 
 def _digest(body: bytes) -> str:

@@ -12,6 +12,9 @@ KEEP_SECONDS: Final = 7 * 24 * 3600  # promise R50 asks for 72 h; a week lets pe
 _CHUNK: Final = 1000  # SQLite takes 32,766 values in one statement
 _PAGE_ROWS: Final = 64
 _PAGE_BYTES: Final = 4 * 1024 * 1024
+# Of this connection alone: no file for what a statement may have to undo, and a log of up to 16 MB
+# before it is copied into the database, which spares copying the same pages over and over.
+_SETTINGS: Final = ("PRAGMA temp_store = MEMORY", "PRAGMA wal_autocheckpoint = 4000")
 
 
 class SqliteInbox:
@@ -23,6 +26,8 @@ class SqliteInbox:
 
     def __init__(self, state: State, scope: str, *, retake_failed: bool = False) -> None:
         self._state = state
+        for setting in _SETTINGS:
+            state.rows(setting)
         self._listener = _listener(state, scope)
         self._retake_failed = retake_failed
 
