@@ -22,7 +22,7 @@ _COLUMNS: Final = "id,type,state,received_at"
 app = new_app(
     """Show what was received, the newest first. Every delivery in it was verified.
 
-    $ svc events inbox --failed --since 2h
+    $ svc events inbox --failed --pending --since 2h
     $ svc events inbox --type 'order.*' -o ndjson
     """
 )
@@ -35,7 +35,10 @@ def inbox(
         str | None, typer.Option("--type", metavar="GLOB", help="Only these event types.")
     ] = None,
     failed: Annotated[
-        bool, typer.Option("--failed", help="Only those that a target did not take.")
+        bool, typer.Option("--failed", help="Those that a target did not take, for good.")
+    ] = False,
+    pending: Annotated[
+        bool, typer.Option("--pending", help="Those still to be forwarded; goes with --failed.")
     ] = False,
     since: Annotated[
         str | None, typer.Option(metavar="DURATION", help="Received in the last 90s, 2h, 3d.")
@@ -51,11 +54,15 @@ def inbox(
     if type_ is not None:
         check_glob(type_)
     start = session.clock.now() - seconds_of(since, "--since") if since else None
-    found = archive_of(session).entries(Wanted(type_, failed, start))
+    archive = archive_of(session)
+    found = archive.entries(Wanted(type_, failed, start, pending))
     shown = [(line, json.loads(line)) for line in map(_as_json, islice(found, most))]
     session.out.stream(iter(shown))
     if next(found, None) is not None:
         session.out.hint(f"Only the newest {most} are shown; --max shows more.")
+    waiting = Wanted(type_, since=start, pending=True)
+    if failed and not pending and next(archive.entries(waiting), None) is not None:
+        session.out.hint("Others are still to be forwarded: svc events inbox --pending")
 
 
 @verb(app)

@@ -114,6 +114,20 @@ def listen(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit 11 if a delivery was rejected or not forwarded.")
     ] = False,
+    no_resume: Annotated[
+        bool,
+        typer.Option(
+            "--no-resume", help="Leave alone what an earlier run could not forward; it is kept."
+        ),
+    ] = False,
+    new_secret_stdin: Annotated[
+        bool,
+        typer.Option(
+            "--new-secret-stdin",
+            help="The endpoint's signing secret was replaced: take the new one from standard "
+            "input; the old one is accepted for a day more.",
+        ),
+    ] = False,
     print_secret_: Annotated[
         bool, typer.Option("--print-secret", help="Print the signing secret and end.")
     ] = False,
@@ -151,6 +165,9 @@ def listen(
         ready_file=ready_file,
         command=exec_,
         strict=strict,
+        resume=not no_resume,
+        new_secret_stdin=new_secret_stdin,
+        print_secret=print_secret_,
     )
     asked = read(session, given)
     if print_secret_:

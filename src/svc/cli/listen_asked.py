@@ -52,14 +52,17 @@ class Given:
     ready_file: Path | None
     command: str | None
     strict: bool
+    resume: bool
+    new_secret_stdin: bool
+    print_secret: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The same, read.
 
-    `secrets` are those of an endpoint that exists already. `again` is the command that leads to
-    the same endpoint.
+    `secrets` are those of an endpoint that exists already, `new_secret` has replaced that of our
+    own endpoint. `again` is the command that leads to the same endpoint.
     """
 
     routes: Routes
@@ -79,6 +82,8 @@ class Asked:
     ready_file: Path | None
     command: str | None
     strict: bool
+    resume: bool
+    new_secret: str | None
     again: str
 
 
@@ -88,7 +93,8 @@ def read(session: Session, given: Given) -> Asked:
     Raises:
         UsageError: a value is wrong; names the option and what it takes.
     """
-    _refuse_formats(session)
+    if not given.print_secret:
+        refuse_formats(session, "listen")
     return Asked(
         routes=Routes.parse(given.forward_to, allow_remote=given.allow_remote),
         events=select_events(given.events),
@@ -112,6 +118,8 @@ def read(session: Session, given: Given) -> Asked:
         ready_file=given.ready_file,
         command=_command(given.command),
         strict=given.strict,
+        resume=given.resume,
+        new_secret=_new_secret(session, given),
         again=_again(session, given),
     )
 
@@ -128,18 +136,33 @@ def _again(session: Session, given: Given) -> str:
     return shlex.join(words)
 
 
-def _refuse_formats(session: Session) -> None:
+def refuse_formats(session: Session, verb: str) -> None:
+    """Refuses what records that are printed as they come cannot be; raises UsageError."""
     if session.format in ("csv", "id"):
         raise UsageError(
-            f"listen cannot print {session.format}.",
+            f"{verb} cannot print {session.format}.",
             param="--output",
-            hint="Use -o human or -o ndjson; json prints the same records as ndjson",
+            hint="Use -o human, -o ndjson, or -o json for one array of the same records",
         )
     if session.given.everywhere.query or session.given.everywhere.fields:
         raise UsageError(
-            "listen prints records as they come; --query and --fields need a whole result.",
+            f"{verb} prints records as they come; --query and --fields need a whole result.",
             hint="Pipe -o ndjson into jq",
         )
+
+
+def _new_secret(session: Session, given: Given) -> str | None:
+    if not given.new_secret_stdin:
+        return None
+    if given.secret_stdin:
+        raise UsageError(
+            "--new-secret-stdin and --endpoint-secret-stdin exclude each other.",
+            param="--new-secret-stdin",
+        )
+    first, *more = from_stdin(session)
+    if more:
+        raise UsageError("Standard input holds two secrets.", param="--new-secret-stdin")
+    return first
 
 
 def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:

@@ -86,10 +86,6 @@ class Endpoints:
         """Gives the newest secret of an endpoint that was registered here."""
         return next(iter(self.secrets_of(endpoint_id)), None)
 
-    def secret_in_use(self, endpoint_id: str | None) -> str | None:
-        """Gives the newest of them."""
-        return next(iter(self.secrets_in_use(endpoint_id)), None)
-
     def renewed(self, endpoint: Endpoint, secret: str) -> Endpoint:
         """Takes the new signing secret of an endpoint; the old one is valid for a day more.
 

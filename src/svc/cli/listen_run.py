@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from svc.cli.listen_asked import Asked
 from svc.cli.listen_endpoint import Endpoint, Endpoints, is_sandbox
 from svc.cli.listen_inspect import Inspection, inspecting
+from svc.cli.listen_known import known_elsewhere
 from svc.cli.listen_link import Link, linked
 from svc.cli.listen_loop import Ended, run_loop
 from svc.cli.listen_screen import Screen
+from svc.cli.listen_targets import check_targets
 from svc.cli.listen_tunnel import Chosen, choose
 from svc.cli.session import Session
 from svc.cli.signals import Stopped
@@ -48,6 +50,7 @@ def listen_to(session: Session, asked: Asked) -> None:
     session.is_long_running()
     if asked.ready_file is not None:
         remove(asked.ready_file)
+    check_targets(asked.routes.targets)
     sandbox = is_sandbox(session)
     chosen = choose(session, asked, sandbox=sandbox)
     with (
@@ -78,8 +81,8 @@ def print_secret(session: Session, asked: Asked) -> None:
     state, sandbox = session.state(), is_sandbox(session)
     chosen = choose(session, asked, sandbox=sandbox)
     endpoints = Endpoints(session, state, sandbox=sandbox)
-    known = endpoints.secret_in_use(last_endpoint(state, _listening(session, asked, chosen)))
-    secrets = asked.secrets or ((known,) if known else ())
+    endpoint_id = last_endpoint(state, _listening(session, asked, chosen))
+    secrets = asked.secrets or endpoints.secrets_in_use(endpoint_id)
     if not secrets and chosen is not None and chosen.address is None:
         raise NotFound(
             f"There is no signing secret before {chosen.provider.name} has given its address.",
@@ -88,9 +91,20 @@ def print_secret(session: Session, asked: Asked) -> None:
         )
     if not secrets:
         with _prepared(session, asked, chosen, sandbox=sandbox, linking=False) as place:
-            secrets = place.endpoint.secrets
-    for secret in secrets:
-        session.streams.stdout.write(secret + "\n")
+            endpoint_id, secrets = place.endpoint.id, place.endpoint.secrets
+    _show_secrets(session, None if asked.secrets else endpoint_id, secrets)
+
+
+def _show_secrets(session: Session, endpoint_id: str | None, secrets: tuple[str, ...]) -> None:
+    """Prints bare lines, for `$(...)`, and one JSON document only where a format was asked for."""
+    asked = session.given.everywhere
+    if session.settings.output in (None, "human", "id") and not (asked.query or asked.fields):
+        for secret in secrets:
+            session.streams.stdout.write(secret + "\n")
+        return
+    session.out.value(
+        {"object": "signing_secrets", "endpoint": endpoint_id, "secrets": list(secrets)}
+    )
 
 
 def _listening(session: Session, asked: Asked, chosen: Chosen | None) -> Listening:
@@ -118,8 +132,7 @@ def _prepared(
             if not asked.secrets:
                 found = Endpoints(session, state, sandbox=sandbox)
                 endpoint = found.of(url, claim.path, asked.events)
-            targets = [str(target) for target in asked.routes.targets]
-            remember(state, claim, port, endpoint.id, targets)
+            remember(state, claim, port, endpoint.id, asked.routes.spelled())
             return endpoint
 
         link, address = None, chosen.address if chosen is not None else asked.public_url
@@ -127,6 +140,9 @@ def _prepared(
             link = open_.enter_context(linked(session, chosen, port, register))
             address = link.address
         endpoint = link.endpoint if link is not None else register(address)
+        if asked.new_secret:
+            endpoints = Endpoints(session, state, sandbox=sandbox)
+            endpoint = endpoints.renewed(endpoint, asked.new_secret)
         hosts = (address.host,) if address is not None else ()
         path = _address(asked, claim, port, address)[1]
         yield _Place(state, claim, bound, endpoint, path, hosts, link)
@@ -169,6 +185,8 @@ def _plan(session: Session, asked: Asked, place: _Place, inspection: Inspection 
         limits=asked.limits,
         until=asked.until,
         beside=asked.command is not None,
+        resume=asked.resume,
+        known=known_elsewhere(session, place.endpoint.id),
         timeout=asked.timeout,
         ready_file=asked.ready_file,
     )

@@ -1,16 +1,16 @@
 """`svc events replay`: send received events again, signed now."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from svc.cli.app import new_app, verb
 from svc.cli.listen_archive import archive_of, entry_of
+from svc.cli.listen_asked import refuse_formats
 from svc.cli.listen_endpoint import Endpoints
-from svc.cli.listen_lines import HumanLines, as_ndjson
-from svc.cli.listen_screen import layout_of
+from svc.cli.listen_records import Records
+from svc.cli.listen_targets import check_targets
 from svc.cli.session import Session
 from svc.cli.webhook_secret import VARIABLE, from_environment
 from svc.errors import CheckFailed, UsageError
@@ -31,7 +31,13 @@ def replay(
         list[str] | None, typer.Argument(metavar="EVT...", help="Events of the inbox, evt_...")
     ] = None,
     failed: Annotated[
-        bool, typer.Option("--failed", help="All events that a target did not take.")
+        bool, typer.Option("--failed", help="All events that a target did not take, for good.")
+    ] = False,
+    pending: Annotated[
+        bool,
+        typer.Option(
+            "--pending", help="All still to be forwarded, where no listener runs that does it."
+        ),
     ] = False,
     forward_to: Annotated[
         str | None, typer.Option(metavar="URL", help="Where to; default: where they went.")
@@ -48,32 +54,41 @@ def replay(
 ) -> None:
     """Send received events again: the same bytes, signed now.
 
-    With --times the target can show that it takes an event once; with --original-signature that it
-    refuses an old one.
+    --failed and --pending send to those targets that have not taken an event. With --times the
+    target can show that it takes an event once; with --original-signature that it refuses an old
+    one.
 
     $ svc events replay evt_3kPq0aVb7cXd9eYf1gZh2iWj --times 3
     $ svc events replay --failed --forward-to 3000/webhooks
     """
     session = Session.of(ctx)
-    if bool(events) == failed:
-        raise UsageError("Name events, or give --failed.", hint="svc events inbox lists them")
+    refuse_formats(session, "replay")
+    if bool(events) == (failed or pending):
+        raise UsageError(
+            "Name events, or give --failed or --pending.", hint="svc events inbox lists them"
+        )
     target = Target.parse(forward_to, allow_remote=allow_remote_forward) if forward_to else None
+    if target is not None:
+        check_targets([target])
     archive = archive_of(session)
-    entries = _chosen(archive, events or [])
-    job = _Job(session, archive, target, times, original_signature, allow_remote_forward)
-    refused = sum(not job.replay(entry) for entry in entries)
+    entries = _chosen(archive, events or [], Wanted(failed=failed, pending=pending))
+    job = _Job(
+        session, archive, target, times, original_signature, allow_remote_forward, not events
+    )
+    refused = job.replay_all(entries)
     if refused:
         raise CheckFailed(
             f"{refused} of {len(entries)} events were not taken.", code="replay_failed"
         )
     if not entries:
-        session.out.note("No event has failed.")
+        session.out.note("There is none to send." if pending else "No event has failed.")
 
 
-def _chosen(archive: Archive, names: list[str]) -> list[Entry]:
+def _chosen(archive: Archive, names: list[str], wanted: Wanted) -> list[Entry]:
+    """The named ones as they were named, the others oldest first."""
     if names:
         return [entry_of(archive, name) for name in names]
-    return list(archive.entries(Wanted(failed=True)))[::-1]
+    return list(archive.entries(wanted))[::-1]
 
 
 @dataclass(slots=True)
@@ -84,63 +99,74 @@ class _Job:
     times: int
     original: bool
     allow_remote: bool
+    rest_only: bool
 
-    def replay(self, entry: Entry) -> bool:
+    def replay_all(self, entries: list[Entry]) -> int:
+        """Sends all of them; gives how many were not taken."""
+        records = Records(self.session)
+        try:
+            return sum(not self._replay(entry, records) for entry in entries)
+        finally:
+            records.close()
+
+    def _replay(self, entry: Entry, records: Records) -> bool:
         """Sends one event to its targets; says whether all of them took it every time."""
         content = self.archive.content(entry)
         taken = True
-        for target in self._targets(entry):
-            sender = Sender(target)
-            tried = []
-            for number in range(1, self.times + 1):
-                started = self.session.clock.now()
-                reply = send(sender, self._headers(entry, content), content.body, FORWARD_SECONDS)
-                self._show(entry, target, reply, number)
-                tried.append(
-                    (
-                        str(target),
-                        started,
-                        reply.milliseconds,
-                        reply.status,
-                        reply.error,
-                        reply.body,
-                    )
-                )
-                taken &= is_success(reply.status)
-            self.archive.note_replays(entry.seq, tried, taken=taken)
+        targets = self._targets(entry)
+        whole = self.rest_only and self.target is None
+        for number, target in enumerate(targets, start=1):
+            tried = [self._send(entry, content, target, n, records) for n in range(self.times)]
+            taken &= all(is_success(attempt[3]) for attempt in tried)
+            done = taken and number == len(targets)
+            self.archive.note_replays(entry.seq, tried, taken=done, pending=whole)
+        if not targets:  # each had taken it, and the listener ended before it noted that
+            self.archive.note_replays(entry.seq, (), taken=True, pending=whole)
         return taken
 
-    def _targets(self, entry: Entry) -> Iterator[Target]:
+    def _send(
+        self, entry: Entry, content: Content, target: Target, number: int, records: Records
+    ) -> tuple[Any, ...]:
+        started = self.session.clock.now()
+        reply = send(Sender(target), self._headers(entry, content), content.body, FORWARD_SECONDS)
+        records.show(self._record(entry, target, reply, number + 1))
+        url = str(target)
+        return (url, started, reply.milliseconds, reply.status, reply.error, reply.body)
+
+    def _targets(self, entry: Entry) -> list[Target]:
         if self.target is not None:
-            yield self.target
-            return
-        urls = dict.fromkeys(
-            row["url"] for row in self.archive.forwards(entry) if not row["replay"]
-        )
-        if not urls and not entry.targets:
+            return [self.target]
+        tried = self.archive.forwards(entry)
+        urls = dict.fromkeys(row["url"] for row in tried if not row["replay"])
+        urls = urls or dict.fromkeys(entry.targets)
+        if not urls:
             raise UsageError(
                 f"{entry.id} was not forwarded anywhere.",
                 param="--forward-to",
                 hint="Say where to.",
             )
-        for url in urls or entry.targets:
-            yield Target.parse(url, allow_remote=self.allow_remote)
+        if self.rest_only:
+            urls |= dict.fromkeys(entry.targets if entry.state == "pending" else ())
+            for row in tried:
+                if is_success(row["status"]):
+                    urls.pop(row["url"], None)
+        return [Target.parse(url, allow_remote=self.allow_remote) for url in urls]
 
     def _headers(self, entry: Entry, content: Content) -> bytes:
         if self.original:
             return content.headers
         now = self.session.clock.now()
-        return signed_anew(content.headers, content.body, [self._secret(entry)], now)
+        return signed_anew(content.headers, content.body, self._secrets(entry), now)
 
-    def _secret(self, entry: Entry) -> str:
+    def _secrets(self, entry: Entry) -> tuple[str, ...]:
         given = from_environment(self.session.env)
         if given:
-            return given[0]
-        known = None
+            return given
+        known: tuple[str, ...] = ()
         if entry.endpoint_id is not None:
             endpoints = Endpoints(self.session, self.session.state(), sandbox=False)
-            known = endpoints.secret_of(entry.endpoint_id)
-        if known is None:
+            known = endpoints.secrets_of(entry.endpoint_id)
+        if not known:
             raise UsageError(
                 f"The signing secret of {entry.id} is not known here.",
                 code="secret_missing",
@@ -148,10 +174,9 @@ class _Job:
             )
         return known
 
-    def _show(self, entry: Entry, target: Target, reply: Reply, number: int) -> None:
-        now = self.session.clock.now()
-        record = Forwarded(
-            now,
+    def _record(self, entry: Entry, target: Target, reply: Reply, number: int) -> Forwarded:
+        return Forwarded(
+            self.session.clock.now(),
             entry.id,
             entry.type,
             str(target),
@@ -162,10 +187,3 @@ class _Job:
             reply.body,
             None,
         )
-        streams = self.session.streams
-        if self.session.format == "human":
-            lines = HumanLines(layout_of(self.session, streams.stdout))
-            streams.stdout.write(lines.forward(record))
-        else:
-            streams.stdout.write(as_ndjson(record))
-        streams.stdout.flush()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from svc.journal import Row, State
+from svc.listen.routes import Routes
 
 _PAGE: Final = 200
 
@@ -22,11 +23,15 @@ class Whose:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which of them; `since` is in unix seconds."""
+    """Which of them; `since` is in unix seconds.
+
+    `failed` and `pending` together ask for both; without either, all states are wanted.
+    """
 
     glob: str | None = None
     failed: bool = False
     since: float | None = None
+    pending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,8 @@ class Entry:
     """One kept delivery without its payload.
 
     `state` is pending, forwarded, failed, kept (no target wanted it) or withheld (wrong mode).
-    `status` and `target` are those of the last attempt.
+    `status` and `target` are those of the last attempt, `targets` those that its listener's routes
+    named for its type.
     """
 
     seq: int
@@ -101,10 +107,18 @@ class Archive:
             (entry.seq,),
         )
 
-    def note_replays(self, seq: int, attempts: Sequence[tuple[Any, ...]], *, taken: bool) -> None:
+    def note_replays(
+        self,
+        seq: int,
+        attempts: Sequence[tuple[Any, ...]],
+        *,
+        taken: bool,
+        pending: bool = False,
+    ) -> None:
         """Notes what was sent again; a target's 2xx closes an event whose forward had failed.
 
-        Each attempt is (url, started_at, milliseconds, status, error, reply).
+        Each attempt is (url, started_at, milliseconds, status, error, reply). `pending`: what was
+        sent is all that was still to be done, so that an event that waits is closed as well.
         """
         with self._state.write() as tx:
             [row] = tx.rows(
@@ -116,17 +130,20 @@ class Archive:
                 (seq, url, row["last"] + number, *rest)
                 for number, (url, *rest) in enumerate(attempts, start=1)
             ]
-            tx.many(_NOTE, numbered)
+            if numbered:
+                tx.many(_NOTE, numbered)
             if taken:
                 tx.execute(
-                    "UPDATE inbox SET outcome = 'forwarded' WHERE seq = ? AND outcome = 'failed'",
-                    (seq,),
+                    "UPDATE inbox SET outcome = 'forwarded' WHERE seq = ?"
+                    " AND (outcome = 'failed' OR (? AND outcome IS NULL))",
+                    (seq, pending),
                 )
 
     def _filters(self, wanted: Wanted) -> tuple[object, ...]:
         since = wanted.since if wanted.since is not None else 0.0
         origin = self._whose.origin
-        return (self._whose.profile, self._whose.mode, origin, origin, since, wanted.failed)
+        states = (not (wanted.failed or wanted.pending), wanted.failed, wanted.pending)
+        return (self._whose.profile, self._whose.mode, origin, origin, since, *states)
 
 
 _STATES: Final = {"": "pending", "unrouted": "kept"}
@@ -140,13 +157,19 @@ LEFT JOIN forwards f ON f.inbox_seq = i.seq AND f.started_at =
   (SELECT MAX(started_at) FROM forwards WHERE inbox_seq = i.seq)
 WHERE l.profile = ? AND l.mode = ? AND (? IS NULL OR l.origin = ?)"""
 _ENTRIES: Final = f"""{_SELECT}
-  AND i.received_at >= ? AND (NOT ? OR i.outcome = 'failed') AND i.seq < ?
+  AND i.received_at >= ?
+  AND (? OR (? AND i.outcome = 'failed') OR (? AND i.outcome IS NULL)) AND i.seq < ?
 GROUP BY i.seq ORDER BY i.seq DESC LIMIT ?"""
 _BY_ID: Final = f"{_SELECT} AND i.event_id = ? GROUP BY i.seq ORDER BY i.seq DESC LIMIT 1"
 _NOTE: Final = (
     "INSERT OR REPLACE INTO forwards (inbox_seq, target, attempt, replay, started_at,"
     " milliseconds, status, error, reply) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?)"
 )
+
+
+def _targets(row: Row) -> tuple[str, ...]:
+    routes = Routes.parse(json.loads(row["targets"]), allow_remote=True)
+    return tuple(str(target) for target in routes.match(row["type"]))
 
 
 def _entry(row: Row) -> Entry:
@@ -164,5 +187,5 @@ def _entry(row: Row) -> Entry:
         error=row["error"],
         target=row["target"],
         endpoint_id=row["endpoint_id"],
-        targets=tuple(json.loads(row["targets"])),
+        targets=_targets(row),
     )

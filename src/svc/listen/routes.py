@@ -48,6 +48,13 @@ class Routes:
         """All targets, each once, in the order in which they were given."""
         return tuple(dict.fromkeys(route.target for route in self._routes))
 
+    def spelled(self) -> list[str]:
+        """Gives each route as `[GLOB=]URL`, which `parse` takes."""
+        return [
+            f"{route.glob}={route.target}" if route.glob else str(route.target)
+            for route in self._routes
+        ]
+
     def described(self) -> list[str]:
         """Gives each route in words: which types go where."""
         named = any(route.glob is not None for route in self._routes)
