@@ -451,7 +451,7 @@ _svc_command() {
       ;;
     'events listen')
       commands=''
-      options='--forward-to:+t --events:+w.event_type --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.retry --header:+t --allow-remote-forward:- --max-body:t --print:w.print --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --print-secret:- '
+      options='--forward-to:+t --events:+w.event_type --tunnel:t --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.retry --header:+t --allow-remote-forward:- --max-body:t --print:w.print --inspect:t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --print-secret:- '
       arguments=''
       shared='global'
       ;;
@@ -522,7 +522,7 @@ _svc_command() {
       shared='global'
       ;;
     'keys')
-      commands='add list remove'
+      commands='add list remove roll remind'
       options=''
       arguments=''
       shared='global'
@@ -542,6 +542,18 @@ _svc_command() {
     'keys remove')
       commands=''
       options='--publishable:- '
+      arguments=''
+      shared='global'
+      ;;
+    'keys roll')
+      commands=''
+      options='--grace:t --stdin:- --dashboard:t --no-check:- '
+      arguments=''
+      shared='global'
+      ;;
+    'keys remind')
+      commands=''
+      options='--max-age:t --warn:t --format:t --created:t '
       arguments=''
       shared='global'
       ;;
@@ -877,9 +889,9 @@ _svc_command() {
       ;;
   esac
   case $shared in
-    'global') shared='--profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.format -o:w.format --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- -h:- --help:- ' ;;
-    'request global') shared='--data:+t -d:+t --body:f --idempotency-key:t --new-request:- --dry-run:- --curl:- --form:- --json-body:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.format -o:w.format --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- -h:- --help:- ' ;;
-    'list global') shared='--limit:t --starting-after:t --all:- --max:t --created-gte:t --created-gt:t --created-lte:t --created-lt:t --param:+t --raw-csv:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.format -o:w.format --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- -h:- --help:- ' ;;
+    'global') shared='--profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.format -o:w.format --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
+    'request global') shared='--data:+t -d:+t --body:f --idempotency-key:t --new-request:- --dry-run:- --curl:- --form:- --json-body:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.format -o:w.format --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
+    'list global') shared='--limit:t --starting-after:t --all:- --max:t --created-gte:t --created-gt:t --created-lte:t --created-lt:t --param:+t --raw-csv:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.format -o:w.format --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
   esac
 }
 

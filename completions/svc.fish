@@ -26,7 +26,7 @@ function __svc_recent_file
     test -n "$mode"; or set mode test
     test -n "$base"; or set base $SVC_BASE_URL
     test -n "$base"; and set base @(string replace -ra -- '[^A-Za-z0-9.-]' _ $base)
-    echo $folder/recent/$profile.$mode$base.tsv
+    echo "$folder/recent/$profile.$mode$base.tsv"
 end
 
 # Prints the lines of the config file.
@@ -66,7 +66,7 @@ function __svc_profiles
     end
 end
 
-# Prints what fits a kind: w.NAME words, i.ord_|pay_ ids, f a path, p a profile.
+# Prints what fits a kind: w.NAME words, i.ord_|pay_ ids, p a profile; says that a path fits (f).
 function __svc_values --no-scope-shadowing
     set -l before $argv[2]
     for each in (string split , -- (string replace -r -- '^\+' '' $argv[1]))
@@ -78,7 +78,7 @@ function __svc_values --no-scope-shadowing
             case p
                 __svc_profiles | string replace -r -- '^' "$before"
             case f
-                __fish_complete_path (string sub -s (math 1 + (string length -- "$before")) -- $current) | string replace -r -- '^' "$before"
+                set files yes
         end
     end
 end
@@ -137,6 +137,7 @@ function __svc_complete
     set -l options
     set -l arguments
     set -l shared
+    set -l files
     __svc_command ''
     for word in $line[2..-1]
         if test -n "$expected"
@@ -193,6 +194,12 @@ function __svc_complete
             __svc_options "$given" $options
         end
     end
+    set -q files[1]
+end
+
+# Asked apart: fish itself completes paths, with ~ and whatever must be escaped.
+function __svc_wants_files
+    __svc_complete >/dev/null
 end
 
 function __svc_long_name
@@ -461,7 +468,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'events listen'
             set commands 
-            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable. With GLOB= only those types; a target without one takes what no GLOB matches.' --events '+w.event_type' 'Repeatable, or a,b. Default: all 18.' --public-url 't' 'Address of a tunnel that you run to --port.' --port 't' 'Local port; default: the last one.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.ack' 'Answer the service when received, or forwarded.' --concurrency 't' 'Forwards at once to one target.' --ordered '-' 'One at a time for each data.object.id.' --forward-timeout 't' 'Limit of one forward.' --retry 'w.retry' 'fast: wait for a target that is away, HTTP errors are final; real: the service\'s schedule; off.' --header '+t' 'Sent along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'Largest body taken.' --print 'w.print' 'summary, payload or none.' --until 'w.event_type' 'End after N events of a type.' --timeout 't' 'End after so long.' --ready-file 'f' 'Written when ready, removed at the end.' --exec 't' 'Run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --print-secret '-' 'Print the signing secret and end.'
+            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable. With GLOB= only those types; a target without one takes what no GLOB matches.' --events '+w.event_type' 'Repeatable, or a,b. Default: all 18.' --tunnel 't' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT]. auto starts none for a service on this machine, else cloudflared or ngrok, as installed. ssh has port REMOTE_PORT (4243) of 127.0.0.1 at HOST lead here; your web server there makes it https://HOST, or what --public-url says.' --public-url 't' 'Address of a tunnel that you run to --port.' --port 't' 'Local port; default: the last one.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.ack' 'Answer the service when received, or forwarded.' --concurrency 't' 'Forwards at once to one target.' --ordered '-' 'One at a time for each data.object.id.' --forward-timeout 't' 'Limit of one forward.' --retry 'w.retry' 'fast: wait for a target that is away, HTTP errors are final; real: the service\'s schedule; off.' --header '+t' 'Sent along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'Largest body taken.' --print 'w.print' 'summary, payload or none.' --inspect 't' 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.' --until 'w.event_type' 'End after N events of a type.' --timeout 't' 'End after so long.' --ready-file 'f' 'Written when ready, removed at the end.' --exec 't' 'Run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --print-secret '-' 'Print the signing secret and end.'
             set arguments 
             set shared 'global'
         case 'events inbox'
@@ -520,7 +527,7 @@ function __svc_command --no-scope-shadowing
             set arguments 'i.rq_'
             set shared 'global'
         case 'keys'
-            set commands 'add' 'Store an API key in the OS keyring.' 'list' 'List the stored keys by their last four characters.' 'remove' 'Remove a stored key from every keyring.'
+            set commands 'add' 'Store an API key in the OS keyring.' 'list' 'List the stored keys by their last four characters.' 'remove' 'Remove a stored key from every keyring.' 'roll' 'Put a new key in the place of the stored one.' 'remind' 'Say which API keys and signing secrets are due to be replaced.'
             set options 
             set arguments 
             set shared 'global'
@@ -537,6 +544,16 @@ function __svc_command --no-scope-shadowing
         case 'keys remove'
             set commands 
             set options --publishable '-' 'A pk_ key, for the sandbox\'s checkout.'
+            set arguments 
+            set shared 'global'
+        case 'keys roll'
+            set commands 
+            set options --grace 't' 'How long the old key works on, as chosen in the dashboard.' --stdin '-' 'Read the new key from a pipe.' --dashboard 't' 'The dashboard\'s page, to be opened.' --no-check '-' 'Do not ask the service about the keys.'
+            set arguments 
+            set shared 'global'
+        case 'keys remind'
+            set commands 
+            set options --max-age 't' 'When a key is to be replaced.' --warn 't' 'How long before to say so.' --format 't' 'One of text, json, github, ics.' --created 't' 'How old the key in SVC_API_KEY is, as 2026-10-01.'
             set arguments 
             set shared 'global'
         case 'profiles'
@@ -817,13 +834,14 @@ function __svc_command --no-scope-shadowing
     end
     switch $shared
         case 'global'
-            set shared --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.format' 'One of human, json, ndjson, csv, id.' -o 'w.format' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' -h '-' 'Show this message and exit.' --help '-' 'Show this message and exit.'
+            set shared --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.format' 'One of human, json, ndjson, csv, id.' -o 'w.format' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
         case 'request global'
-            set shared --data '+t' 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].' -d '+t' 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].' --body 'f' 'A JSON object; options and -d win over it.' --idempotency-key 't' 'Your own key; a new one if it is not given.' --new-request '-' 'Send it although the same request is unresolved.' --dry-run '-' 'Print the request as JSON and send nothing.' --curl '-' 'Print the same call for curl and send nothing.' --form '-' 'Send the body form-encoded.' --json-body '-' 'Send the body as JSON.' --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.format' 'One of human, json, ndjson, csv, id.' -o 'w.format' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' -h '-' 'Show this message and exit.' --help '-' 'Show this message and exit.'
+            set shared --data '+t' 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].' -d '+t' 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].' --body 'f' 'A JSON object; options and -d win over it.' --idempotency-key 't' 'Your own key; a new one if it is not given.' --new-request '-' 'Send it although the same request is unresolved.' --dry-run '-' 'Print the request as JSON and send nothing.' --curl '-' 'Print the same call for curl and send nothing.' --form '-' 'Send the body form-encoded.' --json-body '-' 'Send the body as JSON.' --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.format' 'One of human, json, ndjson, csv, id.' -o 'w.format' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
         case 'list global'
-            set shared --limit 't' 'Objects a page (25).' --starting-after 't' 'Begin behind this object.' --all '-' 'Follow all pages.' --max 't' 'Stop after N objects; follows pages.' --created-gte 't' 'Created at or after, as 2026-10-01T09:00:00Z.' --created-gt 't' 'Created after.' --created-lte 't' 'Created at or before.' --created-lt 't' 'Created before.' --param '+t' 'Any other query parameter.' --raw-csv '-' 'Leave cells as they are that a spreadsheet runs.' --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.format' 'One of human, json, ndjson, csv, id.' -o 'w.format' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' -h '-' 'Show this message and exit.' --help '-' 'Show this message and exit.'
+            set shared --limit 't' 'Objects a page (25).' --starting-after 't' 'Begin behind this object.' --all '-' 'Follow all pages.' --max 't' 'Stop after N objects; follows pages.' --created-gte 't' 'Created at or after, as 2026-10-01T09:00:00Z.' --created-gt 't' 'Created after.' --created-lte 't' 'Created at or before.' --created-lt 't' 'Created before.' --param '+t' 'Any other query parameter.' --raw-csv '-' 'Leave cells as they are that a spreadsheet runs.' --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.format' 'One of human, json, ndjson, csv, id.' -o 'w.format' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
     end
 end
 
 complete -c svc -e
 complete -c svc -f -k -a '(__svc_complete)'
+complete -c svc -n __svc_wants_files -F

@@ -42,12 +42,24 @@ def remember(session: "Session") -> None:
         RecentFile(folder / file_name(session), str(session.settings.address)).add(found)
 
 
-def file_name(session: "Session") -> str:
+def seen_in_other_mode(session: "Session") -> str | None:
+    """An id of this command line that was shown lately with a key of the other mode."""
+    with suppress(Exception):  # a hint, which must never stand in the way of the error itself
+        from svc.cli.recent_file import RecentFile
+
+        other = "live" if session.settings.mode == "test" else "test"
+        path = session.paths.cache_dir / "recent" / file_name(session, other)
+        known = RecentFile(path, str(session.settings.address)).ids()
+        return next((word for word in session.argv if word in known), None)
+    return None
+
+
+def file_name(session: "Session", mode: str | None = None) -> str:
     """The name that the shells find it by: from what the user typed, as they see nothing else."""
     settings = session.settings
     typed = session.given.everywhere.base_url or session.env.get("SVC_BASE_URL") or ""
     where = f"@{_NOT_A_FILE_NAME.sub('_', typed)}" if typed else ""
-    return f"{settings.profile}.{settings.mode}{where}.tsv"
+    return f"{settings.profile}.{mode or settings.mode}{where}.tsv"
 
 
 def entries(shown: object, depth: int = _DEPTH) -> Iterator[tuple[str, str, str]]:

@@ -43,6 +43,10 @@ class RecentFile:
         if old is None:
             self._prune()
 
+    def ids(self) -> set[str]:
+        """The ids that are kept; none where there is no file."""
+        return {entry[0] for entry in self._entries(self._text())}
+
     def _text(self) -> str | None:
         try:
             handle = os.open(self._path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))

@@ -26,7 +26,7 @@ function __svc_recent_file
     test -n "$mode"; or set mode test
     test -n "$base"; or set base $SVC_BASE_URL
     test -n "$base"; and set base @(string replace -ra -- '[^A-Za-z0-9.-]' _ $base)
-    echo $folder/recent/$profile.$mode$base.tsv
+    echo "$folder/recent/$profile.$mode$base.tsv"
 end
 
 # Prints the lines of the config file.
@@ -66,7 +66,7 @@ function __svc_profiles
     end
 end
 
-# Prints what fits a kind: w.NAME words, i.ord_|pay_ ids, f a path, p a profile.
+# Prints what fits a kind: w.NAME words, i.ord_|pay_ ids, p a profile; says that a path fits (f).
 function __svc_values --no-scope-shadowing
     set -l before $argv[2]
     for each in (string split , -- (string replace -r -- '^\+' '' $argv[1]))
@@ -78,7 +78,7 @@ function __svc_values --no-scope-shadowing
             case p
                 __svc_profiles | string replace -r -- '^' "$before"
             case f
-                __fish_complete_path (string sub -s (math 1 + (string length -- "$before")) -- $current) | string replace -r -- '^' "$before"
+                set files yes
         end
     end
 end
@@ -137,6 +137,7 @@ function __svc_complete
     set -l options
     set -l arguments
     set -l shared
+    set -l files
     __svc_command ''
     for word in $line[2..-1]
         if test -n "$expected"
@@ -193,8 +194,15 @@ function __svc_complete
             __svc_options "$given" $options
         end
     end
+    set -q files[1]
+end
+
+# Asked apart: fish itself completes paths, with ~ and whatever must be escaped.
+function __svc_wants_files
+    __svc_complete >/dev/null
 end
 
 @tables@
 complete -c svc -e
 complete -c svc -f -k -a '(__svc_complete)'
+complete -c svc -n __svc_wants_files -F

@@ -65,13 +65,13 @@ _svc_profiles() {
 # Offers what fits a kind: w.NAME words, i.ord_|pay_ ids, f a path, p a profile, t any text.
 _svc_values() {
   local kind
-  local -a words more
+  local -a fitting more
   for kind in ${(s:,:)${1#+}}; do
     case $kind in
       w.*)
         _svc_words ${kind#w.}
-        [[ $words[1] == *= ]] && more=(-S '')
-        _describe -V -t values ${${kind#w.}//_/ } words $more
+        [[ $fitting[1] == *= ]] && more=(-S '')
+        _describe -V -t values ${${kind#w.}//_/ } fitting "${(@)more}"
         ;;
       i.*) _svc_ids ${kind#i.} ;;
       f) _files ;;
@@ -90,7 +90,8 @@ _svc_options() {
     [[ $kind != +* && -n ${given[(re)$name]-} ]] && continue
     shown+=("$name:${help//:/\\:}")
   done
-  _describe -o -V -t options option shown
+  # Not the tag `options`: zsh would show them only behind a dash.
+  _describe -V -t svc-options option shown
 }
 
 # Sets `kind` and `hint` of an option; empty where the command does not take it.
@@ -156,9 +157,8 @@ _svc() {
   elif [[ -z $literal && $PREFIX == -* ]]; then
     _svc_options $options $shared
   else
-    local -i found=1
     if (( $#commands && ! at )) && [[ -z $literal ]]; then
-      _describe -V -t commands command commands && found=0
+      _describe -V -t commands command commands
     fi
     kind=''
     if (( at < $#arguments )); then kind=$arguments[at+1]
@@ -166,8 +166,8 @@ _svc() {
     hint=argument
     if [[ -n $kind ]]; then _svc_values $kind
     elif [[ -z $literal$PREFIX ]] && (( ! $#commands )); then _svc_options $options; fi
-    return found
   fi
+  (( compstate[nmatches] ))
 }
 
 @tables@

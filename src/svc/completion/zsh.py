@@ -14,7 +14,7 @@ def lines(tables: Tables) -> Iterator[str]:
         yield f"    {short}) path_={name} ;;"
     yield from ("  esac", "}", "", "_svc_words() {", "  case $1 in")
     for name, words in tables.words.items():
-        yield f"    {name}) words=({_described(words)}) ;;"
+        yield f"    {name}) fitting=({_described(words)}) ;;"
     yield from ("  esac", "}", "", "_svc_command() {", "  case $1 in")
     for row in tables.rows:
         yield from _row(row)
