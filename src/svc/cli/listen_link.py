@@ -73,11 +73,15 @@ class Link:
         """Registers the endpoint at another address; waits for a service that is away."""
         if not isinstance(change, Up) or change.url == self._registered:
             return None
+        told_before = None
         while True:
             try:
                 endpoint = self._register(BaseUrl.parse(change.url))
             except (NetworkError, RateLimited, ServerError) as error:
-                told(Down(f"no endpoint at {change.url} yet: {error.message}"))
+                down = Down(f"no endpoint at {change.url} yet: {error.message}")
+                if down != told_before:
+                    told(down)
+                told_before = down
                 if self._closing.wait(_WAIT_SECONDS):
                     raise
             else:

@@ -96,9 +96,10 @@ def until(true: Callable[[], bool], seconds: float = 10.0) -> float:
 def children(pid: int) -> list[int]:
     """The processes that a process has started, by any of its threads."""
     found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
-            found += map(int, task.read_text(encoding="ascii").split())
+    with suppress(OSError):  # the process may have ended
+        for task in tuple(Path(f"/proc/{pid}/task").iterdir()):
+            with suppress(OSError):  # the thread may have ended
+                found += map(int, (task / "children").read_text(encoding="ascii").split())
     return found
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from listen.listening import Target, event, status, talk
-from listen.processes import Running, listen
+from listen.processes import Running, inside, listen
 from listen.tunnels import stand_ins
 from listen.tunnels.server import children, until
 from listen.tunnels.stand_ins import cloudflared_log, on_path, stand_in
@@ -82,18 +82,18 @@ def test_cloudflared_stand_in_that_moves_gets_another_endpoint(
 
 
 def test_deliveries_go_on_after_a_cloudflared_stand_in_has_moved(
-    sandbox: Sandbox, svc: Svc, cloudflared: Path, tmp_path: Path
+    sandbox: Sandbox, cloudflared: Path, tmp_path: Path
 ) -> None:
     """R55: the tunnel's host is let in, and no other; after a move the new one, newly signed."""
     with Target() as target, listen(tmp_path, *ARGV, "--forward-to", f"{target.port}") as running:
         url = running.wait("ready")[0]["url"]
         port = int(Path(f"{cloudflared}.argv").read_text().rsplit(":", 1)[1])
-        old = svc("events", "listen", *ARGV, "--print-secret").out.strip()
+        old = inside("events", "listen", *ARGV, "--print-secret").out.strip()
         assert deliver(port, url, old, 1, FIRST) == 200
         assert deliver(port, url, old, 2, SECOND) == 421
         kill_program(running)
         running.wait("tunnel", 3)
-        new = svc("events", "listen", *ARGV, "--print-secret").out.strip()
+        new = inside("events", "listen", *ARGV, "--print-secret").out.strip()
         assert new != old
         assert deliver(port, url, new, 3, SECOND) == 200
         running.wait("forward", 2)
@@ -101,11 +101,9 @@ def test_deliveries_go_on_after_a_cloudflared_stand_in_has_moved(
     assert target.ids == ["evt_1", "evt_3"]
 
 
-def test_secret_of_a_tunnel_that_has_no_address_yet_is_not_made_up(
-    sandbox: Sandbox, svc: Svc
-) -> None:
+def test_secret_of_a_tunnel_that_has_no_address_yet_is_not_made_up(sandbox: Sandbox) -> None:
     """Before the first run there is no address, so no endpoint and no secret to print."""
-    result = svc("events", "listen", "-o", "json", "--tunnel", "cloudflared", "--print-secret")
+    result = inside("events", "listen", "-o", "json", *ARGV, "--print-secret")
     assert (result.code, result.error["code"]) == (5, "no_endpoint_yet")
     assert sandbox.control("GET", "/webhook_endpoints")["data"] == []
 
@@ -117,3 +115,12 @@ def test_sandbox_on_this_machine_needs_no_tunnel(sandbox: Sandbox, tmp_path: Pat
         assert children(running.process.pid) == []
     assert ready["url"].startswith("http://127.0.0.1:")
     assert all(one["record"] != "tunnel" for one in running.records)
+
+
+def test_people_see_the_stand_in_tunnel_on_stderr(sandbox: Sandbox, svc: Svc) -> None:
+    """For people the link's changes are lines on stderr; ready is said after the first (R72)."""
+    result = svc("events", "listen", "-o", "human", *ARGV, "--timeout", "0.1")
+    assert result.code == 0
+    assert f"tunnel up  https://{FIRST}" in result.err
+    assert "tunnel" not in result.out.replace("--tunnel", "")
+    assert result.out.startswith("Ready. ")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from listen.listening import Target
-from listen.processes import Pay, Running, listen
+from listen.processes import Pay, Running, inside, listen
 from listen.tunnels.server import (
     KEYGEN,
     NGINX,
@@ -102,7 +102,7 @@ def test_events_come_through_ssh_and_again_after_the_connection_was_cut(
 
 
 def test_restart_behind_ssh_uses_the_same_endpoint(
-    sandbox: Sandbox, argv: tuple[str, ...], svc: Svc, tmp_path: Path
+    sandbox: Sandbox, argv: tuple[str, ...], tmp_path: Path
 ) -> None:
     """The public address stays, so one endpoint serves every run; its secret can be asked for."""
     ready = []
@@ -112,7 +112,7 @@ def test_restart_behind_ssh_uses_the_same_endpoint(
             running.end()
     assert ready[0]["endpoint"] == ready[1]["endpoint"]
     assert len(sandbox.control("GET", "/webhook_endpoints")["data"]) == 1
-    shown = svc("events", "listen", *argv, "--print-secret")
+    shown = inside("events", "listen", *argv, "--print-secret")
     assert (shown.code, shown.out[:6]) == (0, "whsec_")
 
 
