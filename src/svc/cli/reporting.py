@@ -4,7 +4,7 @@ import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from svc.errors import ExitCode, Forbidden, SvcError, Unauthorized, UsageError
+from svc.errors import ExitCode, Forbidden, NotFound, SvcError, Unauthorized, UsageError
 from svc.paths import make_private
 from svc.redaction import redact, redact_maybe
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 def report_error(session: "Session", error: SvcError) -> int:
     """Prints an expected error on stderr and returns its exit code."""
     _name_key_source(session, error)
+    _name_other_mode(session, error)
     error.message = redact(error.message)
     error.hint = redact_maybe(error.hint)
     # What the service sends may hold a key as well: it saw ours (promise R39).
@@ -57,6 +58,19 @@ def _name_key_source(session: "Session", error: SvcError) -> None:
     if key is not None and isinstance(error, Unauthorized | Forbidden):
         source = f"The key {key.fingerprint} came from: {key.source}."
         error.hint = f"{source} {error.hint}" if error.hint else source
+
+
+def _name_other_mode(session: "Session", error: SvcError) -> None:
+    """Says of an id that was seen in the other mode that it is invisible in this one."""
+    if not isinstance(error, NotFound):
+        return
+    from svc.cli.recent import seen_in_other_mode
+
+    identifier = seen_in_other_mode(session)
+    if identifier is not None:
+        test = session.settings.mode == "live"
+        way = "leave out --live" if test else "add --live"
+        error.hint = f"{identifier} is an object of {'test' if test else 'live'} mode: {way}"
 
 
 def _name_request(bug: SvcError, intent: "Intent") -> None:
