@@ -36,9 +36,10 @@ from svc.listen.seam import Arrival, Attempt, Batch, Kept
 TESTS = Path(__file__).parent.parent
 
 
-def arrival(number: int, *, open_: bool = True, size: int = 0) -> Arrival:
+def arrival(number: int, *, open_: bool = True, size: int = 0, at: float | None = None) -> Arrival:
     body = event(number, note="x" * size)
-    taken = Delivery(body, b"Content-Type: application/json\r\n", NOW + number, read_facts(body))
+    received_at = NOW + number if at is None else at
+    taken = Delivery(body, b"Content-Type: application/json\r\n", received_at, read_facts(body))
     return Arrival(taken, None if open_ else "unrouted")
 
 
@@ -125,6 +126,31 @@ def test_prune_keeps_a_week_and_what_is_open(state: State) -> None:
     assert [row["seq"] for row in state.rows("SELECT seq FROM inbox")] == [1, 3]
     assert [row["inbox_seq"] for row in state.rows("SELECT inbox_seq FROM payloads")] == [1, 3]
     assert state.rows("SELECT 1 FROM forwards") == []
+
+
+def test_inbox_stops_growing(state: State, tmp_path: Path) -> None:
+    """R50: after a week each new day takes the place of an old one, in rows and on the disk."""
+    inbox = SqliteInbox(state, "one")
+    rows, sizes = [], []
+    for day in range(20):
+        now = NOW + day * 86400
+        arrivals = [arrival(day * 1000 + n, open_=False, size=500, at=now) for n in range(200)]
+        inbox.store(Batch(arrivals))
+        while inbox.prune(now):
+            pass
+        rows.append(state.rows("SELECT COUNT(*) AS n FROM inbox")[0]["n"])
+        state.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        sizes.append((tmp_path / "s" / "state.db").stat().st_size)
+    assert rows == [min(day, 8) * 200 for day in range(1, 21)]
+    assert max(sizes) <= sizes[8] * 1.1
+
+
+def test_prune_takes_a_bounded_bite(state: State) -> None:
+    """A week's worth of old events does not hold up a delivery: it goes in pieces."""
+    inbox = SqliteInbox(state, "one")
+    inbox.store(Batch([arrival(n, open_=False) for n in range(1200)]))
+    later = NOW + 10 * 86400
+    assert [inbox.prune(later) for _ in range(4)] == [500, 500, 200, 0]
 
 
 def test_a_huge_batch_is_stored(state: State) -> None:

@@ -11,6 +11,7 @@ T = TypeVar("T")
 KEEP_SECONDS: Final = 7 * 24 * 3600  # promise R50 asks for 72 h; a week lets people look back
 _CHUNK: Final = 1000  # SQLite takes 32,766 values in one statement
 _PAGE_ROWS: Final = 64
+_PRUNED_ROWS: Final = 500  # at once, so that no delivery waits for a week's worth to go
 _PAGE_BYTES: Final = 4 * 1024 * 1024
 # Of this connection alone: no file for what a statement may have to undo, and a log of up to 16 MB
 # before it is copied into the database, which spares copying the same pages over and over.
@@ -51,9 +52,11 @@ class SqliteInbox:
 
     def prune(self, now: float) -> int:
         with self._state.write() as tx:
+            old = tx.rows(_OLD, (self._listener, now - KEEP_SECONDS, _PRUNED_ROWS))
+            seqs = [(row["seq"],) for row in old]
             for table in ("payloads", "forwards"):
-                tx.execute(_PRUNE.format(table), (self._listener, now - KEEP_SECONDS))
-            return tx.execute(_PRUNE_INBOX, (self._listener, now - KEEP_SECONDS))
+                tx.many(f"DELETE FROM {table} WHERE inbox_seq = ?", seqs)  # noqa: S608  our names
+            return tx.many("DELETE FROM inbox WHERE seq = ?", seqs)
 
     def _keep(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept]:
         known = self._known(tx, {arrival.delivery.facts.id for arrival in arrivals})
@@ -169,13 +172,11 @@ SELECT {_COLUMNS} FROM (
     WHERE listener = ? AND seq > ? AND outcome IS NULL ORDER BY seq LIMIT ?
   )
 ) WHERE total - LENGTH(body) < ? ORDER BY seq"""  # noqa: S608
-_PRUNE_INBOX: Final = (
-    "DELETE FROM inbox WHERE listener = ? AND received_at < ? AND outcome IS NOT NULL"
-)
-_PRUNE: Final = (
-    "DELETE FROM {} WHERE inbox_seq IN"
-    " (SELECT seq FROM inbox WHERE listener = ? AND received_at < ? AND outcome IS NOT NULL)"
-)
+# Rows stand in the order of their arrival: the look ends at the first one that is young enough.
+_OLD: Final = """
+SELECT seq FROM inbox WHERE listener = ?1 AND received_at < ?2 AND outcome IS NOT NULL
+  AND seq < COALESCE((SELECT seq FROM inbox WHERE received_at >= ?2 ORDER BY seq LIMIT 1), 1 << 62)
+ORDER BY seq LIMIT ?3"""
 
 
 def _listener(state: State, scope: str) -> int:

@@ -12,7 +12,8 @@ Told = Callable[[Kept | LocalError], None]
 T = TypeVar("T")
 
 _GROUP_MAX: Final = 256
-_RESULTS_WAIT_SECONDS: Final = 0.05  # results of forwards ride along with the next arrivals
+# Results of forwards ride along with the next arrivals; a crash before means sending again.
+_RESULTS_WAIT_SECONDS: Final = 0.01
 
 
 class Keeper:

@@ -200,7 +200,8 @@ class Relay:
     async def _chores(self) -> None:
         while True:
             with suppress(LocalError):  # it is tried again in an hour
-                await self._keeper.read(lambda: self._inbox.prune(self._clock.now()))
+                while await self._keeper.read(lambda: self._inbox.prune(self._clock.now())):
+                    pass  # deliveries have had their turn in between
             await asyncio.sleep(_CHORES_SECONDS)
 
     def _leave(self, one: OpenItem) -> None:

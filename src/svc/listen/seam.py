@@ -104,4 +104,7 @@ class Inbox(Protocol):
         """Gives one item if it is still open."""
 
     def prune(self, now: float) -> int:
-        """Forgets what has ended over a week ago; gives how many. `now` is in unix seconds."""
+        """Forgets some of what has ended over a week ago; gives how many, 0 when nothing is left.
+
+        `now` is in unix seconds.
+        """
