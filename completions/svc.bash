@@ -451,13 +451,13 @@ _svc_command() {
       ;;
     'events listen')
       commands=''
-      options='--forward-to:+t --events:+w.event_type --tunnel:t --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.retry --header:+t --allow-remote-forward:- --max-body:t --print:w.print --inspect:t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --print-secret:- '
+      options='--forward-to:+t --events:+w.event_type --tunnel:t --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.retry --header:+t --allow-remote-forward:- --max-body:t --print:w.print --inspect:t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --new-secret-stdin:- --print-secret:- '
       arguments=''
       shared='global'
       ;;
     'events inbox')
       commands='show'
-      options='--type:w.event_type --failed:- --since:t --max:t '
+      options='--type:w.event_type --failed:- --pending:- --since:t --max:t '
       arguments=''
       shared='global'
       ;;
@@ -469,7 +469,7 @@ _svc_command() {
       ;;
     'events replay')
       commands=''
-      options='--failed:- --forward-to:t --times:t --original-signature:- --allow-remote-forward:- '
+      options='--failed:- --pending:- --forward-to:t --times:t --original-signature:- --allow-remote-forward:- '
       arguments='+i.evt_'
       shared='global'
       ;;
