@@ -52,7 +52,7 @@ def test_second_signal_ends_it_at_once(svc: Svc, sandbox: Sandbox, tmp_path: Pat
     begun = time.monotonic()
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=5)
-    assert time.monotonic() - begun < 0.3
+    assert time.monotonic() - begun < 1
     assert process.returncode == -signal.SIGINT
     sandbox.control("DELETE", "/faults")
     assert svc.ok("batch", "orders.create", str(path))["unknown"] == 0
