@@ -25,11 +25,13 @@ class Screen:
     as they come and which `close` ends (promise R72).
     """
 
-    def __init__(self, session: Session, asked: Asked, endpoint: Endpoint) -> None:
+    def __init__(self, session: Session, asked: Asked, endpoint: Endpoint, waiting: int) -> None:
+        """Takes the number of events that an earlier run has left `waiting`."""
         streams = session.streams
         self._session = session
         self._asked = asked
         self._endpoint = endpoint
+        self._waiting = waiting
         self._format = session.format
         self._stdout = streams.stdout
         self._stderr = streams.stderr
@@ -60,19 +62,19 @@ class Screen:
             self._lines.interrupt()
             put(self._stderr, self._warnings.rejected(record))
         elif isinstance(record, TunnelUp | TunnelDown):
-            self._lines.interrupt()
-            put(self._stderr, self._warnings.tunnel(record))
+            if isinstance(record, TunnelDown) or not self._quiet:
+                self._lines.interrupt()
+                put(self._stderr, self._warnings.tunnel(record))
         elif text := self._text(record):
             put(self._stdout, text)
+
+    def _welcome(self, ready: Ready) -> str:
+        return welcome(ready, self._asked, self._endpoint, self._layout, self._waiting)
 
     def _text(self, record: Record) -> str:
         match record:
             case Ready():
-                return (
-                    ""
-                    if self._quiet
-                    else welcome(record, self._asked, self._endpoint, self._layout)
-                )
+                return "" if self._quiet else self._welcome(record)
             case Summary():
                 start = "\n" if self._session.streams.person_reads else ""  # behind the ^C
                 return "" if self._quiet else start + farewell(record, self._layout)

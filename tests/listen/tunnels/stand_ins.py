@@ -17,6 +17,7 @@ _CLOUDFLARED = """\
 2023-04-18T14:06:49Z INF |  https://{name}.trycloudflare.com                                     |
 2023-04-18T14:06:49Z INF +--------------------------------------------------------------------------------------------+
 2023-04-18T14:06:49Z INF Cannot determine default configuration path. No file [config.yml config.yaml] in [~/.cloudflared ~/.cloudflare-warp ~/cloudflare-warp /etc/cloudflared /usr/local/etc/cloudflared]
+2023-04-18T14:06:49Z ERR Configuration file /dev/null was empty
 2023-04-18T14:06:49Z INF Version 2023.4.0
 2023-04-18T14:06:49Z INF Starting metrics server on 127.0.0.1:33575/metrics
 """

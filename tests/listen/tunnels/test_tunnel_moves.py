@@ -124,3 +124,5 @@ def test_people_see_the_stand_in_tunnel_on_stderr(sandbox: Sandbox, svc: Svc) ->
     assert f"tunnel up  https://{FIRST}" in result.err
     assert "tunnel" not in result.out.replace("--tunnel", "")
     assert result.out.startswith("Ready. ")
+    quiet = inside("events", "listen", "-o", "human", "-q", *ARGV, "--timeout", "0.1")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")

@@ -16,6 +16,8 @@ _DISCONNECTED: Final = re.compile(
     r".*\bconnIndex=(\d+)"
 )
 _ERROR: Final = re.compile(r'\berror="([^"]+)"')
+# Errors that every quick tunnel begins with: it needs neither configuration nor certificate.
+_USUAL: Final = ("Configuration file ", "Cannot determine default ")
 # Cloudflare drops a quick tunnel that was away for minutes; the program then tries for ever.
 _DROPPED: Final = "Unauthorized: "
 
@@ -80,7 +82,8 @@ class CloudflaredReader:
 
     def _note(self, line: str) -> None:
         parts = _LINE.match(line)
+        text = parts["text"] if parts else line.strip()
         if parts and parts["level"] in ("DBG", "INF"):
-            self._news = parts["text"]
-        elif line.strip():
-            self._trouble = parts["text"] if parts else line.strip()
+            self._news = text
+        elif text and not text.startswith(_USUAL):
+            self._trouble = text
