@@ -63,6 +63,18 @@ def test_own_key_is_refused_once_the_sandbox_has_forgotten_it(svc: Svc, sandbox:
     assert orders_made(svc) == 2
 
 
+def test_resume_of_what_was_carried_out_says_so_whatever_the_clock(
+    svc: Svc, sandbox: Sandbox
+) -> None:
+    """There is nothing to resume, and nobody need be asked for the time."""
+    order = svc.ok(*ORDER)
+    (row,) = svc.ok("requests", "list")
+    turn(sandbox, DAY)
+    refused = svc("requests", "resume", row["id"])
+    assert (refused.code, refused.error["code"]) == (6, "request_settled")
+    assert order["id"] in refused.error["message"]
+
+
 @pytest.mark.parametrize("phase", ["before", "after"])
 def test_clock_that_was_turned_earlier_does_not_matter(
     svc: Svc, sandbox: Sandbox, phase: str

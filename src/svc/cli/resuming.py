@@ -25,7 +25,8 @@ def resume_request(session: Session, identifier: str) -> None:
         if known is None:
             raise unknown_request(identifier)
         _go_where_it_went(session, known)
-        refuse_forgotten(session, known)
+        if known.is_unresolved:
+            refuse_forgotten(session, known)
         out = session.out  # made first: a wrong --query must be refused before anything is sent
         with session.client() as client:
             call, prepared = restored(known.stored, session.base_url)
