@@ -34,7 +34,7 @@ def remind(
     ] = None,
     created: Annotated[
         str | None,
-        typer.Option(metavar="DATE", help="How old the key in SVC_API_KEY is, as 2026-10-01."),
+        typer.Option(metavar="DATE", help="How old the key in SVC_API_KEY is, as 2025-10-01."),
     ] = None,
 ) -> None:
     """Say which API keys and signing secrets are due to be replaced.
@@ -43,7 +43,7 @@ def remind(
 
     $ svc keys remind
     $ svc keys remind --max-age 60d --format ics > keys.ics
-    $ svc keys remind --created 2026-10-01 --format github
+    $ svc keys remind --created 2025-10-01 --format github
     """
     from svc.cli.reminder_found import found
 
