@@ -57,7 +57,9 @@ def listen_to(session: Session, asked: Asked) -> None:
         inspecting(session, asked.inspect) as inspection,
         _prepared(session, asked, chosen, sandbox=sandbox) as place,
     ):
-        screen = Screen(session, asked, place.endpoint)
+        screen = Screen(
+            session, asked, place.endpoint, _waiting(place) if asked.routes.targets else 0
+        )
         inbox = SqliteInbox(place.state, place.claim.scope, retake_failed=asked.ack == "forwarded")
         plan = _plan(session, asked, place, inspection)
         try:
@@ -74,6 +76,15 @@ def listen_to(session: Session, asked: Asked) -> None:
         finally:
             screen.close()
     _conclude(asked, ended)
+
+
+def _waiting(place: _Place) -> int:
+    [row] = place.state.rows(
+        "SELECT COUNT(*) AS waiting FROM inbox JOIN listeners ON listeners.id = listener"
+        " WHERE scope = ? AND outcome IS NULL",
+        (place.claim.scope,),
+    )
+    return int(row["waiting"])
 
 
 def print_secret(session: Session, asked: Asked) -> None:

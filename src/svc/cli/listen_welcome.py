@@ -13,13 +13,19 @@ from svc.render.text import cells
 _STOP = "(Ctrl-C to stop)"
 
 
-def welcome(ready: Ready, asked: Asked, endpoint: Endpoint, layout: Layout) -> str:
-    """Says what comes from where and goes where, and where the signing secret is."""
+def welcome(
+    ready: Ready, asked: Asked, endpoint: Endpoint, layout: Layout, waiting: int = 0
+) -> str:
+    """Says what comes from where and goes where, and where the signing secret is.
+
+    `waiting` counts the events that an earlier run could not forward.
+    """
     lines = [
         *_first(ready, layout),
         *_routes(ready, asked),
         *_way_in(ready, endpoint),
         _secret(endpoint, asked),
+        *_left(waiting, asked),
     ]
     return _fitted(lines, layout)
 
@@ -60,6 +66,15 @@ def _routes(ready: Ready, asked: Asked) -> list[str]:
     if len(ready.targets) < 2:  # noqa: PLR2004  one target stands in the first line
         return []
     return [f"  {text}" for text in asked.routes.described()]
+
+
+def _left(waiting: int, asked: Asked) -> list[str]:
+    if not waiting:
+        return []
+    events = f"{waiting} event{'s' if waiting > 1 else ''} of an earlier run"
+    if asked.resume:
+        return [f"Forwarding {events} first."]
+    return [f"Left alone: {events}: svc events inbox --pending"]
 
 
 def _way_in(ready: Ready, endpoint: Endpoint) -> list[str]:
