@@ -1,5 +1,7 @@
 """What a resume makes of each answer: only a definite one settles what may have been carried out."""
 
+import time
+
 import pytest
 
 from faults.bench import Machine
@@ -14,6 +16,10 @@ REFUND = command("refund", "mark-1")
 def lost(machine: Machine) -> str:
     """A request that was carried out, though its process died before the answer came."""
     machine.run(*REFUND, kill="after_bytes")
+    deadline = time.monotonic() + 20
+    while not machine.ledger.effects["mark-1"]:  # it reads what a dead process has sent
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
     (row,) = machine.rows()
     return str(row["id"])
 
