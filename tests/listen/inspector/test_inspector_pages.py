@@ -180,19 +180,16 @@ def test_numbers_keep_their_spelling(watched: Watched) -> None:
     assert re.findall(r"\na\n: \n(\d)", said) == ["1", "2"]
 
 
-@pytest.mark.parametrize(
-    "body",
-    [b"", b"\xff\xfe\x00", b"[]", b'"text"', b"[" * 5000, b"{" + b'"a":{' * 3000, b"\x00" * 2000],
-    ids=repr,
-)
-def test_any_signed_body_is_shown(watched: Watched, body: bytes) -> None:
+def test_any_signed_body_is_shown(watched: Watched) -> None:
     """What is no JSON, or absurd, is shown raw; no page breaks."""
-    watched.send(body)
-    watched.settled(1)
-    [path] = rows(watched.get().body)
-    page = watched.get(path)
-    assert page.status == 200
-    assert "Raw" in page.body
+    nested = b"{" + b'"a":{' * 3000
+    bodies = [b"", b"\xff\xfe\x00", b"[]", b'"text"', b"[" * 5000, nested, b"\x00" * 2000]
+    for count, body in enumerate(bodies, start=1):
+        watched.send(body)
+        watched.settled(count)
+        page = watched.get(rows(watched.get().body)[0])
+        assert page.status == 200
+        assert "Raw" in page.body
 
 
 def test_large_payload_is_shown_in_time(watched: Watched) -> None:
@@ -295,7 +292,7 @@ def test_replay_signs_anew_and_is_noted(watched: Watched, target: Target) -> Non
     watched.clock.advance(1000)
     sent = watched.submit("delivery/evt_1/replay", to="")
     assert sent.status == 303
-    assert sent.headers["location"] == f"{watched.root}delivery/evt_1?sent=1#forwards"
+    assert sent.headers["location"] == f"{watched.root}delivery/evt_1?sent=1#said"
     first, again = target.received
     assert again.body == first.body
     verify(again.body, again.header("svc-signature"), [SECRET], NOW + 1000)

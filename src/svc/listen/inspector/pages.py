@@ -158,7 +158,7 @@ class Pages:
         self._feed.changed()
         there = Filter.parse(query).query()
         sent = f"{there}{'&' if there else '?'}sent={len(replies)}"
-        return answer.see_other(self._place.url(f"delivery/{event_id}", sent, "forwards"))
+        return answer.see_other(self._place.url(f"delivery/{event_id}", sent, "said"))
 
     async def _draw(
         self, chosen: str, query: str, detail: Callable[[str], Markup | None], status: int = 200
@@ -191,6 +191,8 @@ class Pages:
 def _news(whole: Whole, sent: str) -> str:
     """Says what came of the last so many replays."""
     count = int(sent) if sent.isascii() and sent.isdigit() and len(sent) <= _NUMBER_MAX else 0
-    last = [row for row in whole.forwards if row["replay"]][-count:] if count else []
+    replays = [row for row in whole.forwards if row["replay"]]
+    replays.sort(key=lambda row: row["attempt"])
+    last = replays[-count:] if count else []
     said = [f"{status_text(row['status'])} from {row['url']}" for row in last]
     return f"Sent again: {', '.join(said)}." if said else ""

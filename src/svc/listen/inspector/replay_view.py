@@ -66,9 +66,15 @@ def replay_form(place: Place, whole: Whole, query: str, replayed: Replayed) -> M
         "section",
         {"aria-labelledby": "replay-title"},
         tag("h3", {"id": "replay-title"}, "Send again"),
-        tag("p", {"id": "said", "role": "status", "class": "said"}, replayed.news or None),
+        _said(replayed.news),
         form,
     )
+
+
+def _said(news: str) -> Markup:
+    """Says what came of sending it; a browser that is led here has the focus on it."""
+    attributes = {"id": "said", "role": "status", "class": "said"}
+    return tag("p", {**attributes, "tabindex": "-1" if news else None}, news)
 
 
 def _fault(replayed: Replayed) -> Markup | None:

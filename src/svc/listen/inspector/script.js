@@ -164,13 +164,16 @@
     }
   };
 
-  if (byId("said")?.textContent) {
+  // What a reload would say again leaves the address; the browser has been led to it by then.
+  const arrive = () => {
     const address = new URL(location.href);
     address.searchParams.delete("sent");
+    address.hash = "";
     history.replaceState(null, "", address);
-    byId("said").tabIndex = -1;
-    byId("said").focus({ preventScroll: true });
-  }
+    byId("said").focus();
+  };
+
+  if (byId("said")?.textContent) addEventListener("load", () => setTimeout(arrive));
 
   // --- news -----------------------------------------------------------------------------------
 
