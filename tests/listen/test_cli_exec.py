@@ -51,7 +51,12 @@ def test_command_gets_the_secret_and_not_the_key(sandbox: Sandbox, svc: Svc) -> 
 
 @pytest.mark.parametrize(
     ("command", "code"),
-    [("exit 5", 5), ("kill -9 $$", 137), ("/nowhere/at-all", 127), ("exit 2", 2)],
+    [
+        ("exit 5", 5),
+        ("/nowhere/at-all", 127),
+        pytest.param("kill -9 $$", 137, marks=pytest.mark.slow),
+        pytest.param("exit 2", 2, marks=pytest.mark.slow),
+    ],
 )
 def test_failed_command_is_11(sandbox: Sandbox, svc: Svc, command: str, code: int) -> None:
     """R71: our exit codes keep their meaning: a command that fails is a check that did not pass."""
@@ -91,7 +96,9 @@ def test_until_that_a_command_does_not_bring_is_11(sandbox: Sandbox, svc: Svc) -
     assert (longer.code, longer.error["code"]) == (11, "exec_timeout")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_command_ends_with_the_listener(number: int, sandbox: Sandbox, tmp_path: Path) -> None:
     """R78: a signal to the listener ends all that the command has started, within a second."""
     pids = tmp_path / "pids"

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Final
 
 from svc.cli.webhook_secret import VARIABLE
@@ -12,6 +11,7 @@ from svc.errors import LocalError
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 
 _SECONDS_TO_END: Final = 0.8  # promise R78: we stop in under a second
+_LOOK_SECONDS: Final = 0.01
 _STDERR: Final = 2  # stdout holds our records
 
 
@@ -38,25 +38,27 @@ class Companion:
         self._watching = asyncio.get_running_loop().create_task(self._watch(ended))
 
     def terminate(self, number: int = signal.SIGTERM) -> None:
-        """Asks it to end, if it runs, with the signal that ended us."""
-        if self._process is not None and self.code is None and self._asked_at is None:
+        """Asks it and all that it has left running to end, with the signal that ended us."""
+        if self._process is not None and self._asked_at is None:
             self._asked_at = asyncio.get_running_loop().time()
-            self._kill(number)
+            self._signal(number)
 
     async def close(self) -> None:
-        """Ends it, by force after 0.8 s.
+        """Ends it and what it has left running, by force after 0.8 s.
 
         Raises:
             LocalError: there was no shell to run it.
         """
         if self._watching is None:
             return
+        while self._process is None and not self._watching.done():  # noqa: ASYNC110  it is starting
+            await asyncio.sleep(_LOOK_SECONDS)
         self.terminate()
-        started = self._asked_at or asyncio.get_running_loop().time()
-        with suppress(TimeoutError):
-            async with asyncio.timeout_at(started + _SECONDS_TO_END):
-                await asyncio.shield(self._watching)
-        self._kill(signal.SIGKILL)
+        loop = asyncio.get_running_loop()
+        end = (self._asked_at or loop.time()) + _SECONDS_TO_END
+        while self._signal(0) and loop.time() < end:  # noqa: ASYNC110  nobody tells of its end
+            await asyncio.sleep(_LOOK_SECONDS)
+        self._signal(signal.SIGKILL)
         await self._watching
         if self._broken is not None:
             why = (self._broken.strerror or str(self._broken)).lower()
@@ -78,11 +80,14 @@ class Companion:
         code = await self._process.wait()
         if self._asked_at is None:  # else it is our doing how it ended
             self.code = code if code >= 0 else 128 - code
-            self._kill(signal.SIGTERM)  # what it has left running
         ended()
 
-    def _kill(self, number: int) -> None:
-        """Signals all of its process group, also what the shell has left running."""
-        if self._process is not None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, number)
+    def _signal(self, number: int) -> bool:
+        """Signals all of its process group; says whether there is anything left of it."""
+        if self._process is None:
+            return False
+        try:
+            os.killpg(self._process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
