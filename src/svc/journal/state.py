@@ -74,8 +74,9 @@ class State:
     def write(self) -> Iterator[Tx]:
         """Holds the write lock from the start, commits and syncs at the end, else undoes all."""
         with self._lock, self._worded():
-            self._patience.run(lambda: self._connection.execute("BEGIN IMMEDIATE"))
             try:
+                # Inside, since a signal may come between this and what follows.
+                self._patience.run(lambda: self._connection.execute("BEGIN IMMEDIATE"))
                 yield Tx(self._connection)
                 self._connection.execute("COMMIT")
             except BaseException:
