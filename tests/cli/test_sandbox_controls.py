@@ -334,6 +334,25 @@ def test_payout_is_only_handed_over(svc: Svc, sandbox: Sandbox) -> None:
     assert svc("sandbox", "settle", "rf_1", "--sent").code == 2
 
 
+def test_job_that_breaks_is_told_and_stops_nothing(svc: Svc, start: Start, tmp_path: Path) -> None:
+    """It is counted, explained in the log, and nobody else waits for it; a refund still comes."""
+    start("--db", ":memory:")
+    told = svc.ok("sandbox", "trigger", "refund.created")
+    state = svc.ok("sandbox", "export")
+    jobs = state["tables"]["jobs"]
+    jobs.append({**jobs[0], "seq": jobs[0]["seq"] + 1000, "name": "nobody's job", "due": 1})
+    file = tmp_path / "state.json"
+    file.write_text(json.dumps(state))
+    svc.ok("sandbox", "import", str(file))
+    advanced = svc("sandbox", "advance", "1m")
+    assert advanced.json["broken_jobs"] == 1
+    assert "svc sandbox logs" in advanced.err
+    assert "svc sandbox logs" in svc("sandbox", "clock").err
+    assert "the job nobody's job of" in svc("sandbox", "logs").out
+    refund = next(doc["id"] for doc in told["created"] if doc["object"] == "refund")
+    assert svc.ok("refunds", "retrieve", refund)["status"] == "succeeded"
+
+
 # --- scenarios (F.2, F.3) ---------------------------------------------------------------------
 
 

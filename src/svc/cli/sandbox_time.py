@@ -1,6 +1,6 @@
 """The sandbox's clock and its beginning: `advance`, `clock` and `reset` (contract F.4, F.7)."""
 
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -15,6 +15,9 @@ from svc.cli.sandbox_options import Fixture, Seed
 from svc.cli.session import Session
 from svc.client import controls
 from svc.errors import UsageError
+
+if TYPE_CHECKING:
+    from svc.client.replies import Reply
 
 MODES: Final = ("realtime", "frozen")
 
@@ -42,7 +45,7 @@ def advance(
     session = Session.of(ctx)
     with clock_shown(session):
         reply = ask(session, controls.advance(present(seconds=seconds, until=until, to=to)))
-    show(session, reply)
+    _tell_clock(session, reply)
 
 
 @verb(app)
@@ -71,7 +74,7 @@ def clock(
     with open_control(session) as control:
         # Both modes of the account share the clock: its own `mode` is another thing.
         reply = control.send(controls.set_clock(wanted) if wanted else controls.clock())
-    show(session, reply)
+    _tell_clock(session, reply)
 
 
 @verb(app)
@@ -86,3 +89,14 @@ def reset(ctx: typer.Context, seed: Seed = None, fixture: Fixture = None) -> Non
     _ = session.out  # a wrong --query must be refused before anybody is asked
     ask_person(session, f"This empties the sandbox at {session.base_url}, in both modes.")
     tell(session, controls.reset(present(seed=seed, fixture=fixture)))
+
+
+def _tell_clock(session: Session, reply: "Reply") -> None:
+    """Prints it; a job that broke is a bug of the sandbox, and what it was for has not happened."""
+    show(session, reply)
+    broken = reply.data.get("broken_jobs")
+    if broken:
+        session.out.warn(
+            f"Jobs of the sandbox that broke and are tried again: {broken}. "
+            "What went wrong is shown by: svc sandbox logs"
+        )
