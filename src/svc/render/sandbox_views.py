@@ -113,7 +113,55 @@ WEBHOOK_FAULT: Final = View(
     ),
 )
 
+CLOCK: Final = View(
+    title="Clock",
+    status=Field("mode", "Mode", "status"),
+    fields=(
+        Field("now", "Now", "time"),
+        Field("next_job_at", "Next job", "time"),
+        Field("jobs", "Jobs done", "number"),
+        Field("events", "Events", "number"),
+        Field("deliveries", "Deliveries", "number"),
+        Field("broken_jobs", "Broken jobs", "number"),
+    ),
+)
+
+PROCESS: Final = View(
+    title="Sandbox",
+    columns=(
+        Field("url", "Address", "id"),
+        Field("status", "Status", "status"),
+        Field("pid", "Process", "number", rank=1),
+        Field("started", "Started", "time", rank=1),
+        Field("db", "Data", "id", rank=2),
+    ),
+    fields=(
+        Field("url", "Address", "id"),
+        Field("pid", "Process", "number"),
+        Field("port", "Port", "number"),
+        Field("db", "Data", "id"),
+        Field("log", "Log", "id"),
+        Field("certificate", "Certificate", "id"),
+        Field("profile", "Profile", "id"),
+        Field("started", "Started", "time"),
+        Field("now", "Its time", "time"),
+        Field("version", "Version"),
+    ),
+)
+
+HEALTH: Final = View(
+    title="Sandbox",
+    fields=(
+        Field("now", "Its time", "time"),
+        Field("persisted", "Kept on disk", "flag"),
+        Field("version", "Version"),
+    ),
+)
+
 VIEWS: Final = {
+    "clock": CLOCK,
+    "sandbox_process": PROCESS,
+    "sandbox": HEALTH,
     "delivery": DELIVERY,
     "request": REQUEST,
     "api_key": KEY,
