@@ -155,11 +155,11 @@ def test_people_are_told_what_was_not_checked(svc: Svc, stored: Any, dashboard: 
     ("grace", "given", "works", "known", "words"),
     [
         (0, (), False, True, ""),
-        (0, ("--grace", "0"), False, True, ""),
+        pytest.param(0, ("--grace", "0"), False, True, "", marks=pytest.mark.slow),
         (0, ("--grace", "1h"), False, True, "works no more"),
-        (DAY, ("--grace", "24h"), True, True, ""),
+        pytest.param(DAY, ("--grace", "24h"), True, True, "", marks=pytest.mark.slow),
         (DAY, (), True, False, "still works; until when, nobody has said"),
-        (DAY, ("--grace", "0"), True, False, "still works"),
+        pytest.param(DAY, ("--grace", "0"), True, False, "still works", marks=pytest.mark.slow),
     ],
 )
 def test_what_is_seen_of_the_old_key_wins_over_what_is_said(
@@ -196,8 +196,10 @@ def test_a_grace_that_the_service_does_not_offer_is_refused(svc: Svc, grace: str
         pytest.param(lambda _, d: d.make("restricted")["secret"], "kind_mismatch", 4, id="kind"),
         pytest.param(lambda *_: "pk_test_sandbox", "kind_mismatch", 4, id="publishable"),
         pytest.param(lambda *_: "sk_test_unknown", "api_key_invalid", 4, id="unknown"),
-        pytest.param(lambda *_: "hunter2", "api_key_invalid", 2, id="no key"),
-        pytest.param(lambda *_: "", "api_key_missing", 2, id="nothing"),
+        pytest.param(
+            lambda *_: "hunter2", "api_key_invalid", 2, id="no key", marks=pytest.mark.slow
+        ),
+        pytest.param(lambda *_: "", "api_key_missing", 2, id="nothing", marks=pytest.mark.slow),
     ],
 )
 def test_what_is_no_successor_is_refused(
@@ -332,7 +334,8 @@ def dying_ring(fake_ring: "FakeRing", isolated: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    "step", [pytest.param(step, marks=() if step == 4 else pytest.mark.slow) for step in range(1, 7)]
+    "step",
+    [pytest.param(step, marks=() if step == 4 else pytest.mark.slow) for step in range(1, 7)],
 )
 def test_kill_in_the_middle_of_a_roll_leaves_a_working_key(
     svc: Svc,

@@ -75,8 +75,8 @@ def _print(session: Session, judged: "list[Judged]", name: str | None, warn: int
         for line in reminder_text.annotations(judged):
             session.out.line(line)
     elif session.out.format == "human" and session.given.everywhere.query is None:
-        for line in reminder_text.lines(judged, session.streams.width(session.env)):
-            session.out.line(line)
+        if judged:
+            session.out.checkup([reminder_text.finding(each) for each in judged])
     else:
         show_named(session, session.out, [reminder_text.shown(each) for each in judged], "name")
 

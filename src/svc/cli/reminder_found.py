@@ -61,6 +61,6 @@ def _seconds(text: str) -> float:
         raise UsageError(
             f"--created {text!r} is no date.",
             param="--created",
-            hint="Write it as 2025-10-01 or 2026-10-01T09:00:00Z",
+            hint="Write it as 2025-10-01 or 2025-10-01T09:00:00Z",
         )
     return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()

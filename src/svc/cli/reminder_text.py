@@ -6,9 +6,6 @@ from typing import Any
 from svc.cli.key_view import utc
 from svc.keys.due import Held, Judged
 from svc.keys.resolve import VARIABLE
-from svc.render.text import wrap
-
-_INDENT = 9
 
 
 def shown(judged: Judged) -> dict[str, Any]:
@@ -31,18 +28,17 @@ def shown(judged: Judged) -> dict[str, Any]:
     }
 
 
-def lines(every: list[Judged], width: int) -> Iterator[str]:
-    """For people: the verdict first, then what it is about, then what can be done."""
-    for judged in every:
-        held = judged.held
-        words = [title(held), age(judged)]
-        words += [] if judged.old_ends_by is None else [grace(judged)]
-        marks = [f"{judged.status:<{_INDENT}}", *(" " * _INDENT for _ in range(99))]
-        parts = [part for each in words for part in wrap(each, max(width - _INDENT, 20))]
-        if judged.status in ("overdue", "due"):
-            parts.append(remedy(held))
-        for mark, part in zip(marks, parts, strict=False):
-            yield f"{mark}{part}"
+def finding(judged: Judged) -> dict[str, Any]:
+    """The same for people: a verdict, what it is about, and what can be done."""
+    words = [about(judged.held), age(judged)]
+    words += [] if judged.old_ends_by is None else [grace(judged)]
+    due = judged.status in ("overdue", "due")
+    return {
+        "name": judged.held.name,
+        "status": judged.status,
+        "detail": "; ".join(words),
+        "fix": remedy(judged.held) if due else None,
+    }
 
 
 def annotations(every: list[Judged]) -> Iterator[str]:
@@ -59,11 +55,21 @@ def annotations(every: list[Judged]) -> Iterator[str]:
 
 
 def title(held: Held) -> str:
-    """What it is and where it belongs."""
-    what = f"{held.mode} key" if held.what == "api_key" else f"signing secret ({held.mode}) of"
+    """What it is, by its name, and where it belongs."""
+    what, where = _parts(held)
+    return f"{what} {held.name} {where}"
+
+
+def about(held: Held) -> str:
+    """The same where its name stands beside it."""
+    return " ".join(_parts(held))
+
+
+def _parts(held: Held) -> tuple[str, str]:
+    what = "key" if held.what == "api_key" else "signing secret"
     where = f"in {VARIABLE}" if held.variable else f"of profile {held.profile}"
     origin = f" ({held.origin})" if held.origin else ""
-    return f"{what} {held.name} {where}{origin}"
+    return f"{held.mode} {what}", f"{where}{origin}"
 
 
 def age(judged: Judged) -> str:

@@ -11,6 +11,11 @@ _STYLES: Final[dict[str, Style]] = {
     "warning": "attention",
     "failed": "bad",
     "skipped": "quiet",
+    # Of a secret that is to be replaced one day.
+    "due": "attention",
+    "overdue": "bad",
+    "unknown": "attention",
+    "sandbox": "quiet",
 }
 _GAP: Final = "  "
 _BESIDE_MIN: Final = 30  # columns that a text needs beside its name
