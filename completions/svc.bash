@@ -1,5 +1,5 @@
 # svc completion for bash: no process is started by a Tab. Made by: svc completion bash
-# Works in bash 3.2 and newer, with and without the package bash-completion.
+# Written for bash 3.2 and newer, with and without the package bash-completion.
 
 # The name of the file that the program keeps what it has shown lately in (profile, mode, address).
 _svc_recent_file() {
@@ -251,11 +251,11 @@ _svc_words() {
     balance) words='AED= AFN= ALL= AMD= AOA= ARS= AUD= AWG= AZN= BAM= BBD= BDT= BGN= BHD= BIF= BMD= BND= BOB= BOV= BRL= BSD= BTN= BWP= BYN= BZD= CAD= CDF= CHE= CHF= CHW= CLF= CLP= CNY= COP= COU= CRC= CUP= CVE= CZK= DJF= DKK= DOP= DZD= EGP= ERN= ETB= EUR= FJD= FKP= GBP= GEL= GHS= GIP= GMD= GNF= GTQ= GYD= HKD= HNL= HTG= HUF= IDR= ILS= INR= IQD= IRR= ISK= JMD= JOD= JPY= KES= KGS= KHR= KMF= KPW= KRW= KWD= KYD= KZT= LAK= LBP= LKR= LRD= LSL= LYD= MAD= MDL= MGA= MKD= MMK= MNT= MOP= MRU= MUR= MVR= MWK= MXN= MXV= MYR= MZN= NAD= NGN= NIO= NOK= NPR= NZD= OMR= PAB= PEN= PGK= PHP= PKR= PLN= PYG= QAR= RON= RSD= RUB= RWF= SAR= SBD= SCR= SDG= SEK= SGD= SHP= SLE= SOS= SRD= SSP= STN= SVC= SYP= SZL= THB= TJS= TMT= TND= TOP= TRY= TTD= TWD= TZS= UAH= UGX= USD= USN= UYI= UYU= UYW= UZS= VED= VES= VND= VUV= WST= XAF= XCD= XCG= XOF= XPF= YER= ZAR= ZMW= ZWG=' ;;
     completion_shell) words='bash zsh fish powershell' ;;
     help) words='exit-codes environment output webhooks money sandbox ci assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor quickstart commands completion help' ;;
-    *) words= ;;
+    *) words='' ;;
   esac
 }
 
-_svc_command() {
+_svc_own() {
   case $1 in
     '')
       commands='orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor sandbox quickstart commands completion help quotes'
@@ -888,11 +888,19 @@ _svc_command() {
       shared='global'
       ;;
   esac
+}
+
+_svc_shared() {
   case $shared in
     'global') shared='--profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.format -o:w.format --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
     'request global') shared='--data:+t -d:+t --body:f --idempotency-key:t --new-request:- --dry-run:- --curl:- --form:- --json-body:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.format -o:w.format --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
     'list global') shared='--limit:t --starting-after:t --all:- --max:t --created-gte:t --created-gt:t --created-lte:t --created-lt:t --param:+t --raw-csv:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.format -o:w.format --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
   esac
+}
+
+_svc_command() {
+  _svc_own "$1"
+  _svc_shared
 }
 
 complete -o nosort -F _svc svc 2>/dev/null || complete -F _svc svc

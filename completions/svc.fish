@@ -553,7 +553,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'keys remind'
             set commands 
-            set options --max-age 't' 'When a key is to be replaced.' --warn 't' 'How long before to say so.' --format 't' 'One of text, json, github, ics.' --created 't' 'How old the key in SVC_API_KEY is, as 2026-10-01.'
+            set options --max-age 't' 'When a key is to be replaced.' --warn 't' 'How long before to say so.' --format 't' 'One of text, json, github, ics.' --created 't' 'How old the key in SVC_API_KEY is, as 2025-10-01.'
             set arguments 
             set shared 'global'
         case 'profiles'

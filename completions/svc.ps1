@@ -351,7 +351,7 @@ $script:SvcCommands = @{
     }
     'keys remind' = @{
         Commands = @()
-        Options = @(@('--max-age', 't', 'When a key is to be replaced.'), @('--warn', 't', 'How long before to say so.'), @('--format', 't', 'One of text, json, github, ics.'), @('--created', 't', 'How old the key in SVC_API_KEY is, as 2026-10-01.'))
+        Options = @(@('--max-age', 't', 'When a key is to be replaced.'), @('--warn', 't', 'How long before to say so.'), @('--format', 't', 'One of text, json, github, ics.'), @('--created', 't', 'How old the key in SVC_API_KEY is, as 2025-10-01.'))
         Arguments = @()
         Shared = @(,'global')
     }

@@ -22,13 +22,15 @@ def install(session: Session, shell: str, text: str, *, force: bool) -> None:
     told, line = _still_to_do(shell, session.env, path)
     if shell == "powershell":
         changed = put_line(profile_of(session.env), line) or changed
-    what = {"shell": shell, "path": str(path), "changed": changed, "next": told}
-    if session.format == "human":
-        state = "Installed in" if changed else "Already up to date:"
-        session.out.line(f"{state} {path}")
-        session.out.hint(told)
-    else:
-        session.out.value(what)
+        line = ""
+    if session.format != "human":
+        what = {"shell": shell, "path": str(path), "changed": changed, "next": told}
+        session.out.value({**what, "line": line or None})
+        return
+    session.out.line(f"{'Installed in' if changed else 'Already up to date:'} {path}")
+    session.out.hint(told)
+    if line:
+        session.out.line(line)  # to be copied: never broken
 
 
 def place_of(shell: str, env: Mapping[str, str]) -> Path:
@@ -81,10 +83,20 @@ def _still_to_do(shell: str, env: Mapping[str, str], path: Path) -> tuple[str, s
     if shell == "powershell":
         line = f". '{str(path).replace(chr(39), chr(39) * 2)}'"
         return f"New sessions read it from {profile_of(env)} (not tested on this system).", line
-    if str(path.parent) in env.get("FPATH", "").split(":"):
+    if _knows(env, path.parent):
         return "New shells complete svc.", ""
-    line = f"fpath=('{path.parent}' $fpath)"
-    return f"Put this into ~/.zshrc, above compinit: {line}", line
+    return "Put this line into ~/.zshrc, above compinit:", f"fpath=('{path.parent}' $fpath)"
+
+
+def _knows(env: Mapping[str, str], folder: Path) -> bool:
+    """Whether zsh looks into a folder already, as far as it can be told from outside."""
+    if str(folder) in env.get("FPATH", "").split(":"):
+        return True
+    try:
+        text = (Path(env.get("ZDOTDIR") or _home(env)) / ".zshrc").read_text(errors="replace")
+    except OSError:
+        return False
+    return str(folder) in text
 
 
 def _home(env: Mapping[str, str]) -> Path:

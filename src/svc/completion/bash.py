@@ -1,43 +1,27 @@
-"""The script for bash: every table is a `case`, which bash 3.2 has and no process is needed for."""
+"""The script for bash: lists are strings, which bash 3.2 can search without a process."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from svc.completion.tables import Row, Spec, Tables
+from svc.completion import posix
+from svc.completion.posix import quoted
+from svc.completion.tables import Row, Spec, Tables, Words
 
 
 def lines(tables: Tables) -> Iterator[str]:
     """The tables that the engine asks."""
-    yield "_svc_long_name() {"
-    yield "  case $path in"
-    for short, name in tables.long_names.items():
-        yield f"    {short}) path={name} ;;"
-    yield from ("  esac", "}", "", "_svc_words() {", "  case $1 in")
-    for name, words in tables.words.items():
-        yield f"    {name}) words={quoted(' '.join(word for word, _ in words))} ;;"
-    yield from ("    *) words= ;;", "  esac", "}", "", "_svc_command() {", "  case $1 in")
-    for row in tables.rows:
-        yield from _row(row)
-    yield from ("  esac", "  case $shared in")
-    for groups in dict.fromkeys(row.shared for row in tables.rows):
-        specs = [spec for group in groups for spec in tables.shared[group]]
-        yield f"    {quoted(' '.join(groups))}) shared={_specs(specs)} ;;"
-    yield from ("  esac", "}", "")
+    return posix.lines(tables, posix.Dialect("path", _words, _specs, _row))
+
+
+def _words(words: Words) -> str:
+    return f"words={quoted(' '.join(word for word, _ in words))}"
 
 
 def _row(row: Row) -> Iterator[str]:
-    yield f"    {quoted(row.path)})"
-    yield f"      commands={quoted(' '.join(word for word, _ in row.commands))}"
-    yield f"      options={_specs(row.options)}"
-    yield f"      arguments={quoted(' '.join(row.arguments))}"
-    yield f"      shared={quoted(' '.join(row.shared))}"
-    yield "      ;;"
+    yield f"commands={quoted(' '.join(word for word, _ in row.commands))}"
+    yield f"options={_specs(row.options)}"
+    yield f"arguments={quoted(' '.join(row.arguments))}"
 
 
-def _specs(specs: "tuple[Spec, ...] | list[Spec]") -> str:
+def _specs(specs: Iterable[Spec]) -> str:
     # A blank behind the last as well: the engine looks for ` --name:`.
     return quoted("".join(f"{spec.name}:{spec.kind} " for spec in specs))
-
-
-def quoted(text: str) -> str:
-    """Single quotes, as every POSIX shell reads them."""
-    return "'" + text.replace("'", "'\\''") + "'"

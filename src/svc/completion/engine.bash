@@ -1,5 +1,5 @@
 # svc completion for bash: no process is started by a Tab. Made by: svc completion bash
-# Works in bash 3.2 and newer, with and without the package bash-completion.
+# Written for bash 3.2 and newer, with and without the package bash-completion.
 
 # The name of the file that the program keeps what it has shown lately in (profile, mode, address).
 _svc_recent_file() {
