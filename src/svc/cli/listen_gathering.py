@@ -6,10 +6,20 @@ Nothing waits for more to come: what was written is with the system a few millis
 import asyncio
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from typing import TextIO
+
+
+class Sink(Protocol):
+    """Somewhere to print to."""
+
+    def write(self, text: str, /) -> object:
+        """Takes a text."""
+
+    def flush(self) -> None:
+        """Passes on what was taken."""
 
 
 class Gathering:

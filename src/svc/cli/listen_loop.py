@@ -90,6 +90,7 @@ class _Loop:
                 await self._command.close()
             if self._inspection is not None:
                 await self._inspection.close()
+        self._flush()
         if self._trouble is not None:
             raise self._trouble
         return Ended(summary, self._signal, self._command.code if self._command else None)
@@ -106,6 +107,13 @@ class _Loop:
             self._inspection.tell(record)
         if isinstance(record, Ready) and self._command is not None:
             self._command.start(self._command_ended)
+
+    def _flush(self) -> None:
+        """Writes what the last pass of the loop has shown."""
+        try:
+            self._screen.flush()
+        except OSError as error:
+            self._fail(error)
 
     def _command_ended(self) -> None:
         """Ends the listener, at once if the command failed, else when it has what it waits for."""

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from svc.cli.listen_gathering import Sink
 from svc.cli.listen_layout import Layout
 from svc.cli.listen_lines import HumanLines, as_ndjson
 from svc.cli.session import Session
@@ -17,7 +18,7 @@ class Machine:
     The array is written as it comes; `close` ends it.
     """
 
-    def __init__(self, stream: "TextIO", *, array: bool) -> None:
+    def __init__(self, stream: Sink, *, array: bool) -> None:
         self._stream = stream
         self._array = array
         self._begun = False
@@ -75,8 +76,8 @@ def layout_of(session: Session, stream: "TextIO") -> Layout:
     )
 
 
-def put(stream: "TextIO", text: str) -> None:
-    """Writes at once; an OSError passes up."""
+def put(stream: Sink, text: str) -> None:
+    """Writes and flushes; an OSError passes up."""
     stream.write(text)
     stream.flush()
 

@@ -2,6 +2,7 @@
 
 from svc.cli.listen_asked import Asked
 from svc.cli.listen_endpoint import Endpoint
+from svc.cli.listen_gathering import Gathering
 from svc.cli.listen_lines import HumanLines
 from svc.cli.listen_records import Machine, layout_of, put
 from svc.cli.listen_welcome import farewell, welcome
@@ -19,7 +20,7 @@ from svc.listen.records import (
 
 
 class Screen:
-    """Prints each record at once. An OSError of the stream passes up.
+    """Prints each record in the loop's pass in which it came; an OSError rises from that pass.
 
     In `ndjson` a record is a line; in `json` all of them are one array, whose elements are written
     as they come and which `close` ends (promise R72).
@@ -33,8 +34,9 @@ class Screen:
         self._endpoint = endpoint
         self._waiting = waiting
         self._format = session.format
-        self._stdout = streams.stdout
-        self._stderr = streams.stderr
+        self._gathering = Gathering()
+        self._stdout = self._gathering.of(streams.stdout)
+        self._stderr = self._gathering.of(streams.stderr)
         self._quiet = bool(session.given.everywhere.quiet)
         self._layout = layout_of(session, streams.stdout)
         self._lines = HumanLines(
@@ -44,7 +46,7 @@ class Screen:
             alone=len(asked.routes.targets) == 1,
         )
         self._warnings = HumanLines(layout_of(session, streams.stderr))
-        self._machine = Machine(streams.stdout, array=session.format == "json")
+        self._machine = Machine(self._stdout, array=session.format == "json")
 
     def show(self, record: Record) -> None:
         """Prints one record."""
@@ -53,9 +55,14 @@ class Screen:
         else:
             self._machine.show(record)
 
+    def flush(self) -> None:
+        """Writes now what has been shown."""
+        self._gathering.write_out()
+
     def close(self) -> None:
         """Ends the one JSON document, if it was begun."""
         self._machine.close()
+        self.flush()
 
     def _show_to_a_person(self, record: Record) -> None:
         if isinstance(record, Rejected):
