@@ -95,10 +95,16 @@ def listen(
         ),
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="TYPE[:N]", help="End after N events of a type.")
+        str | None,
+        typer.Option(metavar="TYPE[:N]", help="End after N events of a type (or GLOB) have come."),
     ] = None,
     timeout: Annotated[
-        float | None, typer.Option(min=0, metavar="SECONDS", help="End after so long.")
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="End after so long; exit 11 if --until or --exec was not done.",
+        ),
     ] = None,
     ready_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Written when ready, removed at the end.")
@@ -108,7 +114,8 @@ def listen(
         typer.Option(
             "--exec",
             metavar="CMD",
-            help="Run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it.",
+            help="Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; "
+            "with --until, when the events have come too. If CMD fails: exit 11.",
         ),
     ] = None,
     strict: Annotated[
