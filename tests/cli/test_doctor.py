@@ -117,6 +117,23 @@ def test_a_missing_key_is_a_failure_and_the_service_is_still_asked(
     assert (result.code, found["key"], found["service"]) == (11, "failed", "ok")
 
 
+def test_an_old_completion_script_is_noticed(
+    svc: Svc, sandbox: Sandbox, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `svc completion --install` wrote once does not follow an upgrade by itself."""
+    monkeypatch.setenv("SHELL", "/usr/bin/fish")
+    assert verdicts(svc("doctor", "-o", "json").out)["completion"] == "skipped"
+    assert svc("completion", "fish", "--install").code == 0
+    assert verdicts(svc("doctor", "-o", "json").out)["completion"] == "ok"
+    script = isolated / ".config" / "fish" / "completions" / "svc.fish"
+    script.write_text(script.read_text() + "# older\n")
+    found = checks(svc("doctor", "-o", "json").out)["completion"]
+    assert (found["status"], found["fix"].rpartition(": ")[2]) == (
+        "warning",
+        "svc completion fish --install",
+    )
+
+
 def test_an_unresolved_request_is_pointed_at(svc: Svc, sandbox: Sandbox) -> None:
     """Money whose fate nobody knows is what a check-up must not pass over."""
     rule = {"match": {"path": "/v1/orders"}, "phase": "after", "times": 9}

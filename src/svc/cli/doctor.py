@@ -7,7 +7,7 @@ import typer
 
 from svc.cli.app import Verb, new_app
 from svc.cli.doctor_finding import Check, Finding, guarded
-from svc.cli.doctor_machine import keyring, state, tunnels
+from svc.cli.doctor_machine import completion, keyring, state, tunnels
 from svc.cli.doctor_service import configuration, key, service
 from svc.cli.mending import mending_output
 from svc.cli.naming import show_named
@@ -20,6 +20,7 @@ _MACHINE: Final[tuple[tuple[str, Check], ...]] = (
     ("keyring", keyring),
     ("state", state),
     ("tunnels", tunnels),
+    ("completion", completion),
 )
 
 

@@ -1,6 +1,5 @@
 """What `svc doctor` looks at on this machine: state database, keyring, tunnels, completion."""
 
-import os
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -57,10 +56,13 @@ def keyring(session: Session) -> Finding:
 
 def tunnels(session: Session) -> Finding:
     """Which programs can bring webhooks to this machine."""
+    from svc.listen.tunnels.program import installed
+
     name = "tunnels"
-    found = {each: path for each in _TUNNELS if (path := installed(each, session))}
     if session.settings.sandbox:
         return Finding(name, "skipped", "none is needed for a sandbox on this machine")
+    path = session.env.get("PATH", "")
+    found = [place for each in _TUNNELS if (place := installed(each, path))]
     if not found:
         return Finding(
             name,
@@ -68,17 +70,23 @@ def tunnels(session: Session) -> Finding:
             "cloudflared, ngrok and ssh are not installed",
             "Install one, or run your own and name it: svc events listen --public-url URL",
         )
-    return Finding(name, "ok", ", ".join(found.values()))
+    return Finding(name, "ok", ", ".join(found))
 
 
-def installed(program: str, session: Session) -> str | None:
-    """The absolute path of a program on PATH; the current folder is never looked at."""
-    names = (program, f"{program}.exe") if sys.platform == "win32" else (program,)
-    for folder in session.env.get("PATH", "").split(os.pathsep):
-        if not Path(folder).is_absolute():
-            continue
-        for name in names:
-            path = Path(folder, name)
-            if path.is_file() and os.access(path, os.X_OK):
-                return str(path)
-    return None
+def completion(session: Session) -> Finding:
+    """Whether the shell of this person completes svc, with this release's script."""
+    from svc.cli.completion import SHELLS
+    from svc.cli.completion_files import script
+    from svc.cli.completion_install import place_of
+
+    name = "completion"
+    shell = Path(session.env.get("SHELL", "")).name
+    if shell not in SHELLS:
+        return Finding(name, "skipped", "SHELL names none that svc has a script for")
+    path = place_of(shell, session.env)
+    fix = f"Install it: svc completion {shell} --install"
+    if not path.is_file():
+        return Finding(name, "skipped", f"not installed for {shell}", fix)
+    if path.read_text(encoding="utf-8", errors="replace") != script(SHELLS[shell]):
+        return Finding(name, "warning", f"{path} is of another release", fix)
+    return Finding(name, "ok", str(path))

@@ -22,8 +22,9 @@ def installed(program: str, path: str) -> str | None:
 
     Source: CVE-2022-24753, where a program in the working folder got the user's key.
     """
+    name = f"{program}.exe" if sys.platform == "win32" else program
     for folder in path.split(os.pathsep):
-        candidate = Path(folder, program)
+        candidate = Path(folder, name)
         if candidate.is_absolute() and candidate.is_file() and os.access(candidate, os.X_OK):
             return str(candidate)
     return None
