@@ -47,11 +47,13 @@ def _from_keyring(session: Session, rows: list["Row"]) -> list[Known]:
     from svc.cli.listen_endpoint import Endpoints
 
     endpoints = Endpoints(session, session.state(), sandbox=False)
-    return [
-        Known(_name(row), secret)
-        for row in unread[:_MOST_READ]
-        for secret in endpoints.secrets_of(row["endpoint_id"])
-    ]
+    found: list[Known] = []
+    for row in unread[:_MOST_READ]:
+        secrets = endpoints.secrets_of(row["endpoint_id"])
+        if not secrets:
+            break  # a keyring that hangs is not asked again
+        found += [Known(_name(row), secret) for secret in secrets]
+    return found
 
 
 def _name(row: "Row") -> str:
