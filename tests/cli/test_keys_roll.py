@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -236,6 +237,36 @@ def test_a_key_of_another_account_is_refused(
     assert svc("orders", "list").code == 0
 
 
+def test_what_another_key_has_made_tells_nothing_of_the_account(
+    svc: Svc, stored: Any, sandbox: Sandbox, dashboard: Dashboard, isolated: Path
+) -> None:
+    """A key in the environment may be of another account; what it made is no witness."""
+    svc.ok(*ORDER, env={"SVC_API_KEY": "sk_test_sandbox"})
+    with closing(sqlite3.connect(isolated / "state" / "state.db")) as db, db:
+        db.execute("UPDATE requests SET object_id = 'ord_ofAnotherAccount12345678'")
+    rolled = svc.ok("keys", "roll", "--stdin", stdin=dashboard.roll(stored["id"]))
+    assert rolled["same_account"] is None
+
+
+def test_a_restricted_key_is_rolled_as_well(
+    svc: Svc, stored: Any, dashboard: Dashboard, fake_ring: "FakeRing"
+) -> None:
+    """It need not be allowed to list orders; the new one has the same permissions."""
+    made = dashboard.make("restricted")
+    svc.ok("keys", "add", "--stdin", stdin=made["secret"])
+    rolled = svc.ok("keys", "roll", "--stdin", stdin=dashboard.roll(made["id"], DAY))
+    assert (rolled["kind"], rolled["old_key_works"]) == ("restricted", True)
+
+
+def test_a_live_key_of_a_sandbox_is_not_taken(svc: Svc, as_sandbox: Sandbox) -> None:
+    """R21: only its public live key goes to this machine; what it was rolled into does not."""
+    listed = as_sandbox.control("GET", "/keys?mode=live")["data"]
+    (key,) = [each for each in listed if each["type"] == "secret"]
+    secret = as_sandbox.control("POST", f"/keys/{key['id']}/roll?mode=live", {})["secret"]
+    refused = svc("keys", "roll", "--live", "--stdin", stdin=secret)
+    assert (refused.code, refused.error["code"]) == (4, "live_key_refused")
+
+
 def test_an_old_key_that_has_ended_leaves_the_journal_to_tell(
     svc: Svc, stored: Any, dashboard: Dashboard
 ) -> None:
@@ -362,6 +393,8 @@ def test_kill_in_the_middle_of_a_roll_leaves_a_working_key(
     finished = svc("keys", "roll", "--grace", "24h", "--stdin", stdin=secret)
     assert finished.code == 0, finished.err
     assert list(fake_ring.items.values()) == [secret]
+    # Where only the note was missing, the old key is gone and cannot be asked any more.
+    assert finished.json["old_key_works"] is (None if step >= 3 else True)
     (noted,) = svc.ok("keys", "list")
     assert (noted["fingerprint"][-4:], noted["old_key"][-4:]) == (
         secret[-4:],
@@ -448,11 +481,9 @@ def test_what_is_kept_of_a_sandbox_key_is_in_its_table_only(
     secret = as_sandbox.control("POST", f"/keys/{constant(as_sandbox)['id']}/roll", {})["secret"]
     told = svc("keys", "roll", "--stdin", "-o", "human", stdin=secret)
     assert "is kept in the state database" in told.err
-    with sqlite3.connect(isolated / "state" / "state.db") as db:
+    assert "svc keys remove" in told.err
+    with closing(sqlite3.connect(isolated / "state" / "state.db")) as db:
         assert secret not in str(db.execute("SELECT * FROM key_facts").fetchall())
         assert db.execute("SELECT secret FROM sandbox_keys").fetchall() == [(secret,)]
-    db.close()
-    svc.ok("keys", "remove")
-    with sqlite3.connect(isolated / "state" / "state.db") as db:
+        svc.ok("keys", "remove")
         assert db.execute("SELECT * FROM sandbox_keys").fetchall() == []
-    db.close()

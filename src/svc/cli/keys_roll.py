@@ -53,16 +53,14 @@ def roll(
     refuse_plain_http(session.base_url)
     old = keys_roll_old.find(session, place_of(session, session.settings.mode))
     since = session.clock.now()
-    before = None if no_check else keys_roll_witness.look(session, old.key.secret, old.place)
+    before = None if no_check else keys_roll_witness.look(session, old)
     if old.left_over is None and not stdin:
         show_page(session, old, page)
     new = keys_roll_new.take(session, old, stdin=stdin)
-    same = None
+    same = works = None
     if before is not None:
         same = keys_roll_new.check(session, new, old.place, before)
-        works = keys_roll_witness.still_works(session, old.key.secret, old.place)
-    else:
-        works = None
+        works = keys_roll_witness.still_works(session, old, new)
     ends = _end(seconds, since, works=works)
     fact = _swap(session, old, new, ends, checked=before is not None)
     report = _Report(fact, works=works, same=same, asked=seconds)
@@ -129,6 +127,8 @@ class _Report:
                 f"The old key {fact.old_fingerprint} works no more, although --grace gives it "
                 "more time."
             )
+        if session.settings.sandbox:
+            out.hint("A reset sandbox knows its public key again; to use it: svc keys remove")
         if fact.backend == SANDBOX_DATA:
             out.note(
                 "There is no usable keyring; the sandbox's key, which is test data, is kept in the "

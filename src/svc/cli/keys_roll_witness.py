@@ -5,14 +5,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from svc.cli.key_check import ask, client_of
+from svc.cli.keys_roll_old import OldKey
 from svc.cli.session import Session
 from svc.client import raw
 from svc.errors import AuthError, Forbidden, NotFound, SvcError, Unauthorized
+from svc.keys.kinds import ApiKey
 from svc.keys.places import Place
 
 _SENT: Final = (
     "SELECT object_id FROM requests WHERE profile = ? AND mode = ? AND base_url = ?"
-    " AND state = 'done' AND object_id IS NOT NULL ORDER BY seq DESC LIMIT 20"
+    # Not what another account's key has made here, such as one in the environment.
+    " AND key_hint IN (?, ?) AND state = 'done' AND object_id IS NOT NULL"
+    " ORDER BY seq DESC LIMIT 20"
 )
 _TRIED: Final = 3
 
@@ -30,23 +34,24 @@ class Before:
     known: tuple[str, ...]
 
 
-def look(session: Session, secret: str, place: Place) -> Before:
+def look(session: Session, old: OldKey) -> Before:
     """Asks with the old key what it sees; of one that is refused, the journal tells.
 
     Raises:
         SvcError: the service cannot be asked.
     """
+    secret, place = old.key.secret, old.place
     try:
         listed = ask(session, secret, place.mode)
     except Unauthorized:
-        return Before(works=False, known=tuple(_recorded(session, place)))
+        return Before(works=False, known=tuple(_recorded(session, old)))
     except SvcError as error:
         error.hint = "Nothing was changed; --no-check rolls without asking the service"
         raise
     if listed is not None:
         return Before(works=True, known=(listed,))
     # A journal may tell of another account, or of a sandbox that has been reset since.
-    seen = (each for each in _recorded(session, place) if _sees(session, secret, place, each))
+    seen = (each for each in _recorded(session, old) if _sees(session, secret, place, each))
     return Before(works=True, known=tuple(seen)[:1])
 
 
@@ -70,10 +75,12 @@ def is_same_account(session: Session, secret: str, place: Place, before: Before)
     )
 
 
-def still_works(session: Session, secret: str, place: Place) -> bool | None:
-    """Asks once more with the old key; None where nobody answers."""
+def still_works(session: Session, old: OldKey, new: ApiKey) -> bool | None:
+    """Asks once more with the old key; None where nobody answers, or where it is gone already."""
+    if old.key.secret == new.secret:  # an earlier roll was cut off behind its last step
+        return None
     try:
-        ask(session, secret, place.mode)
+        ask(session, old.key.secret, old.place.mode)
     except Unauthorized:
         return False
     except SvcError:
@@ -92,12 +99,13 @@ def _sees(session: Session, secret: str, place: Place, identifier: str) -> bool 
     return True
 
 
-def _recorded(session: Session, place: Place) -> Iterator[str]:
-    """Ids of what was last made here with a key of this place."""
+def _recorded(session: Session, old: OldKey) -> Iterator[str]:
+    """Ids of what was last made here with the old key, or with the one before it."""
     if not session.paths.state_file.exists():
         return
-    where = (place.profile, place.mode, str(session.base_url))
-    rows = session.state().rows(_SENT, where)
+    before = old.fact.old_fingerprint if old.fact is not None else None
+    where = (old.place.profile, old.place.mode, str(session.base_url))
+    rows = session.state().rows(_SENT, (*where, old.fingerprint, before))
     found = [row["object_id"] for row in rows if _can_be_retrieved(row["object_id"])]
     yield from found[:_TRIED]
 
