@@ -220,7 +220,7 @@ def test_tab_reaches_every_control(watched: Watched, open_page: Open) -> None:
 
 @pytest.mark.slow
 def test_replay_by_form_says_what_came_of_it(
-    watched: Watched, target: Target, open_page: Open
+    watched: Watched, target: Target, open_page: Open, complaints: list[str]
 ) -> None:
     """To where it went and to another address; a wrong address is said beside the field."""
     stock(watched)
@@ -233,6 +233,15 @@ def test_replay_by_form_says_what_came_of_it(
         page.get_by_role("button", name="Replay").click()
         expect(page.locator("#said")).to_contain_text("/elsewhere")
         assert other.ids == ["evt_1"]
+    page.get_by_label("Replay to").fill("http://10.0.0.1/")
+    page.get_by_role("button", name="Replay").click()
+    expect(page.get_by_role("alert")).to_contain_text("it is not on this machine")
+    expect(page.get_by_label("Replay to")).to_be_focused()
+    watched.send(event(4))
+    expect(page.locator(".row")).to_have_count(5)
+    expect(page.get_by_role("alert")).to_be_visible()
+    assert [one for one in complaints if "status of 400" not in one] == []
+    complaints.clear()  # that the form was refused
 
 
 @pytest.mark.slow

@@ -463,7 +463,7 @@ def test_curl_command_reads_what_it_must_not_show(watched: Watched) -> None:
         ("nothing", 404),
         ("../style.css", 404),
         ("__init__.py", 404),
-        ("delivery/evt_1/replay", 404),
+        ("delivery/evt_1/replay", 303),
     ],
 )
 def test_every_answer_is_locked(stocked: Stocked, path: str, status: int) -> None:

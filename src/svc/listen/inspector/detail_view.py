@@ -94,7 +94,9 @@ def _payload(body: bytes) -> Markup:
         "details",
         {"class": "raw", "open": drawn is None},
         tag("summary", {}, "Raw"),
-        tag("pre", {"tabindex": "0", "aria-label": "Raw payload"}, shown.raw(body)),
+        tag(
+            "pre", {"tabindex": "0", "role": "group", "aria-label": "Raw payload"}, shown.raw(body)
+        ),
     )
     note = f"{len(body):,} bytes. Secrets are masked; a target gets the payload as it came."
     return tag(

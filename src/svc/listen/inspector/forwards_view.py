@@ -53,5 +53,9 @@ def _reply(reply: bytes, *, taken: bool) -> Markup | None:
         "details",
         {"open": not taken},
         tag("summary", {}, "Response body"),
-        tag("pre", {"tabindex": "0", "aria-label": "Response body"}, shown.raw(reply)),
+        tag(
+            "pre",
+            {"tabindex": "0", "role": "group", "aria-label": "Response body"},
+            shown.raw(reply),
+        ),
     )

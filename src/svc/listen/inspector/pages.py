@@ -74,22 +74,30 @@ class Pages:
         self._thread.shutdown(cancel_futures=True)
 
     async def _route(self, request: Request, path: list[str], query: str) -> Answer:
-        method = request.head.method
-        match (method, path):
-            case (b"GET", [""]):
-                return await self._draw("", query, lambda _: None)
-            case (b"GET", [name]) if name in _FILES:
-                content = files(__package__).joinpath(name).read_bytes()
-                return answer.of_kind(_FILES[name], content)
-            case (b"GET", ["changes"]):
-                return answer.stream()
-            case (b"GET", ["delivery", event_id]):
-                return await self._delivery(event_id, query)
-            case (b"GET", ["delivery", event_id, "curl"]):
-                return await self._curl(event_id)
+        match (request.head.method, path):
             case (b"POST", ["delivery", event_id, "replay"]):
                 return await self._replay(request, event_id, query)
-            case (b"GET", ["rejected", number]):
+            case (b"POST", _):
+                return Answer(404)
+            case (_, ["changes"]):
+                return answer.stream()
+            case (_, [name]) if name in _FILES:
+                content = files(__package__).joinpath(name).read_bytes()
+                return answer.of_kind(_FILES[name], content)
+            case _:
+                return await self._page(path, query)
+
+    async def _page(self, path: list[str], query: str) -> Answer:
+        match path:
+            case [""]:
+                return await self._draw("", query, lambda _: None)
+            case ["delivery", event_id]:
+                return await self._delivery(event_id, query)
+            case ["delivery", event_id, "curl"]:
+                return await self._curl(event_id)
+            case ["delivery", event_id, "replay"]:  # a refused form that is loaded again
+                return answer.see_other(self._place.url(f"delivery/{event_id}"))
+            case ["rejected", number]:
                 return await self._rejected(number, query)
             case _:
                 return Answer(404)
@@ -150,8 +158,8 @@ class Pages:
             targets = self._again.targets(whole, to)
             headers = await self._on_thread(lambda: self._again.headers(whole, original=original))
         except UsageError as error:
-            fault = " ".join(filter(None, (error.message, error.hint)))
-            return await self._delivery(event_id, query, Replayed("", fault, to, original), 400)
+            replayed = Replayed("", error.message, to, original)
+            return await self._delivery(event_id, query, replayed, 400)
         started = self._clock.now()
         replies = await self._again.send(whole, targets, headers)
         await self._on_thread(lambda: self._again.note(whole, targets, replies, started))

@@ -9,6 +9,12 @@
   document.documentElement.classList.add("scripted");
   byId("keys")?.removeAttribute("hidden");
 
+  // A refused form stands at the address that it was sent to; what is shown is the delivery.
+  if (location.pathname.endsWith("/replay")) {
+    history.replaceState(null, "", location.pathname.replace(/\/replay$/, "") + location.search);
+    byId("to")?.focus();
+  }
+
   // A page of ours, parsed by the browser: markup is never put together here.
   const load = (url) =>
     new Promise((resolve, reject) => {
@@ -178,6 +184,7 @@
   // --- news -----------------------------------------------------------------------------------
 
   const PAUSE = 400;
+  const SHARE = 4; // a page that is slow to draw is drawn less often
   let source = null;
   let counts = null;
   let loading = false;
@@ -196,6 +203,7 @@
     loading = true;
     while (again) {
       again = false;
+      const started = performance.now();
       const [mine, url] = [turn, location.href];
       try {
         const fresh = await load(url);
@@ -207,7 +215,8 @@
       } catch {
         connected(false);
       }
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      const pause = Math.max(PAUSE, SHARE * (performance.now() - started));
+      await new Promise((resolve) => setTimeout(resolve, pause));
     }
     loading = false;
   };
