@@ -148,7 +148,15 @@ class Session:
             now=self.clock.now,
             raw_csv=self.given.listing.raw_csv,
             on_shown=self.shown.append,
+            secret=self._secret,
         )
+
+    def _secret(self) -> str | None:
+        """The key in use, once it is known; the sandbox's constants are no secrets (R39)."""
+        from svc.spec import SANDBOX_KEYS
+
+        key: ResolvedKey | None = vars(self).get("key")
+        return None if key is None or key.secret in SANDBOX_KEYS.values() else key.secret
 
     # --- the service ------------------------------------------------------------------------
 

@@ -41,7 +41,8 @@ class Output:
     the same terminal. `now` gives epoch seconds; `tz` is the local zone, the machine's by default.
     `query` and `fields` are checked here, so that a mistake in them sends nothing: UsageError.
     What is printed is flushed at once; an OSError of a stream passes up. `on_shown` is given every
-    object that is about to be printed, of a stream the first ones.
+    object that is about to be printed, of a stream the first ones. `secret` gives the key in use,
+    which no stream shows.
     """
 
     def __init__(  # noqa: PLR0913  one argument an option of the command line
@@ -61,11 +62,12 @@ class Output:
         raw_csv: bool = False,
         color_errors: bool | None = None,
         on_shown: Callable[[object], None] = lambda _: None,
+        secret: Callable[[], str | None] = lambda: None,
     ) -> None:
         self.format: Format = format
         self.quiet = quiet
-        self._out = Stream(stdout, json=format in ("json", "ndjson"))
-        self._err = Stream(stderr, json=format != "human")
+        self._out = Stream(stdout, json=format in ("json", "ndjson"), secret=secret)
+        self._err = Stream(stderr, json=format != "human", secret=secret)
         self._wraps_at = width if format == "human" and _is_terminal(stderr) else None
         self._color_errors = color if color_errors is None else color_errors
         self._on_shown = on_shown
