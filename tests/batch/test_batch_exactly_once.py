@@ -30,22 +30,27 @@ LONG = os.environ.get("SVC_TEST_LONG") == "1"
 
 
 def wait_for_lines(path: Path, count: int) -> None:
-    """Waits until so many rows have ended."""
+    """Waits until so many rows have ended; as long as some do, however busy the machine is."""
     results = path.with_name(f"{path.name}.results.ndjson")
-    until = time.monotonic() + 20
+    seen, until = 0, time.monotonic() + 20
     while time.monotonic() < until:
-        if results.exists() and results.read_bytes().count(b"\n") >= count:
+        found = results.read_bytes().count(b"\n") if results.exists() else 0
+        if found >= count:
             return
+        if found > seen:
+            seen, until = found, time.monotonic() + 20
         time.sleep(0.005)
-    raise AssertionError(f"{count} rows did not end")
+    raise AssertionError(f"{count} rows did not end, only {seen}")
 
 
 def kill_at(path: Path, count: int, *argv: str) -> None:
     """Starts a batch and kills it when so many rows have ended."""
     process = running("batch", "orders.create", str(path), *argv)
-    wait_for_lines(path, count)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    try:
+        wait_for_lines(path, count)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
 
 
 def test_three_kills_and_dropped_answers_make_exactly_as_many_orders(
@@ -74,8 +79,8 @@ def test_ten_thousand_rows_three_kills_and_a_tenth_dropped(
     path = orders_file(tmp_path, range(10_000))
     drop_a_tenth(sandbox, 10_000)
     for rows in (1500, 4800, 8300):
-        kill_at(path, rows, "--concurrency", "16")
-    process = running("batch", "orders.create", str(path), "--concurrency", "16", "-o", "json")
+        kill_at(path, rows, "--concurrency", "64")
+    process = running("batch", "orders.create", str(path), "--concurrency", "64", "-o", "json")
     out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     assert '"rows": 10000' in out
