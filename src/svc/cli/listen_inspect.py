@@ -18,6 +18,7 @@ from svc.listen.records import Record
 from svc.listen.relay import Plan
 
 if TYPE_CHECKING:
+    from svc.cli.listen_link import Link
     from svc.listen.inspector.server import Inspector
 
 OPTION: Final = "--inspect"
@@ -75,17 +76,24 @@ class Inspection:
         """Hands on what the listener tells."""
         self._inspector.tell(record)
 
-    async def start(self, plan: Plan, tell: Callable[[Record], None]) -> None:
-        """Serves the page from now on, and says where; `tell` hears of what it sends again."""
-        from svc.listen.inspector.sending_again import Means
+    async def start(self, plan: Plan, tell: Callable[[Record], None], link: "Link | None") -> None:
+        """Serves the page from now on, and says where.
+
+        `tell` hears of what it sends again; a tunnel (`link`) may change the endpoint.
+        """
+        from svc.listen.inspector.sending_again import Means, Own
+
+        def own() -> Own:
+            if link is None:
+                return Own(plan.endpoint, plan.secrets)
+            return Own(link.endpoint.id, link.endpoint.secrets)
 
         self._session.out.note(f"Inspector {self.url}")
         means = Means(
             routes=plan.routes,
             headers=plan.headers,
             seconds=plan.manner.seconds,
-            endpoint=plan.endpoint,
-            secrets=plan.secrets,
+            own=own,
             secrets_of=self._secrets_of,
             tell=tell,
         )

@@ -81,7 +81,7 @@ class _Loop:
             loop.add_signal_handler(number, self._stop, number)
         try:
             if self._inspection is not None:
-                await self._inspection.start(self._plan, self._tell)
+                await self._inspection.start(self._plan, self._tell, self._link)
             if self._link is not None:
                 self._link.attach(self._relay, self._tell, self._fail)
             summary = await self._relay.run(bound)

@@ -18,7 +18,7 @@ from svc.journal import State
 from svc.listen.archive import Archive, Whose
 from svc.listen.claims import Listening, claimed, remember
 from svc.listen.inbox import SqliteInbox
-from svc.listen.inspector.sending_again import Means
+from svc.listen.inspector.sending_again import Means, Own
 from svc.listen.inspector.server import Inspector
 from svc.listen.receiver import bind
 from svc.listen.records import Record
@@ -64,8 +64,7 @@ class Watched:
             routes=self.plan.routes,
             headers=self.plan.headers,
             seconds=self.plan.manner.seconds,
-            endpoint=self.plan.endpoint,
-            secrets=self.plan.secrets,
+            own=lambda: Own(self.plan.endpoint, self.plan.secrets),
             secrets_of=lambda endpoint: self.others.get(endpoint, ()),
             tell=self._tell,
         )

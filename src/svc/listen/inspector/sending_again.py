@@ -25,18 +25,25 @@ _HEADER: Final = SIGNATURE_HEADER.lower().encode()
 
 
 @dataclass(frozen=True, slots=True)
+class Own:
+    """The listener's own endpoint, as far as it has one, and its signing secrets."""
+
+    endpoint: str | None
+    secrets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Means:
     """What a listener sends with; `seconds` limits one forward.
 
-    `endpoint` and `secrets` are its own; `secrets_of` finds those of another endpoint, or none.
-    `tell` hears of each forward.
+    `own` tells of its endpoint as it is now; `secrets_of` finds the secrets of another one, or
+    none. `tell` hears of each forward.
     """
 
     routes: Routes
     headers: tuple[HeaderText, ...]
     seconds: float
-    endpoint: str | None
-    secrets: tuple[str, ...]
+    own: Callable[[], Own]
     secrets_of: Callable[[str], Sequence[str]]
     tell: Callable[[Record], None]
 
@@ -104,26 +111,28 @@ class Again:
     def verdict(self, whole: Whole) -> Verdict:
         """Says why a delivery of the inbox is authentic: everything in it was verified."""
         entry = whole.entry
-        own = entry.endpoint_id == self._means.endpoint
+        own = self._means.own()
+        secrets = own.secrets if entry.endpoint_id == own.endpoint else ()
         lines = header_lines(whole.content.headers)
         values = [value for name, value in lines if name.lower() == _HEADER]
         try:
             found = signature.verify(
                 whole.content.body,
                 values,
-                self._means.secrets if own else (),
+                secrets,
                 int(entry.received_at),
             )
         except SignatureError:
             return Verdict(good=True, text="Verified when it came; its secret is not at hand now.")
         age = int(entry.received_at) - found.timestamp
         when = f"{abs(age)} s {'after' if age < 0 else 'before'} it came"
-        secret = masked(self._means.secrets[found.secret_index])
+        secret = masked(secrets[found.secret_index])
         return Verdict(good=True, text=f"Verified: signed with {secret}, {when}.")
 
     def _secrets(self, entry: Entry) -> Sequence[str]:
-        if entry.endpoint_id == self._means.endpoint:
-            return self._means.secrets
+        own = self._means.own()
+        if entry.endpoint_id == own.endpoint:
+            return own.secrets
         return self._means.secrets_of(entry.endpoint_id) if entry.endpoint_id else ()
 
     async def _send_to(self, target: Target, whole: Whole, headers: bytes, limit: float) -> Reply:
