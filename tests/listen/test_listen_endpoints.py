@@ -1,15 +1,8 @@
 """Endpoints of a real service: registered once, their secrets in the keyring or for the run only."""
 
 import io
-import json
 import os
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs
-
-import pytest
 
 from svc.cli.listen_endpoint import Endpoint, Endpoints, is_sandbox
 from svc.cli.session import Session
@@ -58,56 +51,6 @@ class RealSession(Session):
 
     def key_store(self) -> KeyStore:
         return KeyStore([self.keyring])
-
-
-@pytest.fixture
-def registered() -> list[dict[str, list[str]]]:
-    """The forms that the service has received."""
-    return []
-
-
-@pytest.fixture
-def service(registered: list[dict[str, list[str]]]) -> Iterator[str]:
-    """A service on this machine that is no sandbox: it registers endpoints and nothing else."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-            registered.append(form)
-            number = len(registered)
-            self.answer(
-                200,
-                {
-                    "id": f"we_{number}",
-                    "object": "webhook_endpoint",
-                    "livemode": False,
-                    "url": form["url"][0],
-                    "signing_secret": f"whsec_of_{number}",
-                },
-            )
-
-        def do_GET(self) -> None:
-            self.answer(
-                404, {"type": "invalid_request_error", "code": "endpoint_unknown", "message": "No."}
-            )
-
-        def answer(self, status: int, data: object) -> None:
-            body = json.dumps(data).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            """Keeps quiet."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
 
 
 def endpoint(service: str, keyring: Keyring, url: str) -> tuple[Endpoint, str]:

@@ -1,7 +1,7 @@
 """The webhook endpoint of a listener: registered once, found again from then on."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from svc.cli.listen_secrets import EndpointSecrets
 from svc.cli.session import Session
@@ -21,6 +21,7 @@ _OTHERS = (
     "SELECT endpoint_id, url FROM endpoints"
     " WHERE origin = ? AND profile = ? AND mode = ? AND events = ? AND url LIKE ? ESCAPE '!'"
 )
+_THIS_RUN: Final = "for this run only"
 _KEEP = (
     "INSERT OR REPLACE INTO endpoints"
     " (origin, profile, mode, url, events, endpoint_id, secret, created_at)"
@@ -142,38 +143,46 @@ class Endpoints:
         return Endpoint(endpoint_id, url, (secret,), where)
 
     def _keep(self, endpoint_id: str, url: str, events: tuple[str, ...], secret: str) -> str:
-        where = "in the state database"
-        if not self._sandbox:
-            try:
-                self._secrets.keep(endpoint_id, secret)
-            except KeyStoreError as error:
-                self._session.out.warn(
-                    f"{error.message} The signing secret of {endpoint_id} is held for this run "
-                    "only; the next run has to register another endpoint."
-                )
-                return "for this run only"
-            where = "in your keyring"
+        """Keeps it, without a secret where there is no keyring, for it stays with the service."""
+        where = self._store(endpoint_id, secret)
         values = (*self._who, url, ",".join(events), endpoint_id)
         shown = secret if self._sandbox else None
         with self._state.write() as tx:
             tx.execute(_KEEP, (*values, shown, self._session.clock.now()))
         return where
 
+    def _store(self, endpoint_id: str, secret: str) -> str:
+        if self._sandbox:
+            return "in the state database"
+        try:
+            self._secrets.keep(endpoint_id, secret)
+        except KeyStoreError as error:
+            self._session.out.warn(
+                f"{error.message} The signing secret of {endpoint_id} is held for this run "
+                "only; the next run has to register another endpoint."
+            )
+            return _THIS_RUN
+        return "in your keyring"
+
     def _tell(self, made: Endpoint, earlier: list[str]) -> None:
         """Says that an endpoint was registered: the API has no call to delete one."""
-        if not earlier:
-            self._session.out.note(
-                f"Registered the webhook endpoint {made.id}, used again at this address."
-            )
-        elif self._sandbox:
+        note = self._session.out.note
+        if self._sandbox and earlier:
             for endpoint_id in earlier:
                 self._forget(endpoint_id)
-            self._session.out.note(f"Registered the webhook endpoint {made.id} in place of others.")
-        else:
-            self._session.out.note(
+            note(f"Registered the webhook endpoint {made.id} in place of others.")
+        elif earlier:
+            note(
                 f"Registered another webhook endpoint, {made.id}. The API has no call to delete "
                 f"the earlier {', '.join(earlier)}: disable it in the dashboard."
             )
+        elif made.where == _THIS_RUN:
+            note(
+                f"Registered the webhook endpoint {made.id}. The API has no call to delete it: "
+                "disable it in the dashboard afterwards."
+            )
+        else:
+            note(f"Registered the webhook endpoint {made.id}, used again at this address.")
 
     def _forget(self, endpoint_id: str) -> None:
         try:

@@ -94,6 +94,9 @@ def print_secret(session: Session, asked: Asked) -> None:
     endpoints = Endpoints(session, state, sandbox=sandbox)
     endpoint_id = last_endpoint(state, _listening(session, asked, chosen))
     secrets = asked.secrets or endpoints.secrets_in_use(endpoint_id)
+    if secrets and asked.new_secret:
+        ours = None if asked.secrets else endpoint_id
+        secrets = endpoints.renewed(Endpoint(ours, "", secrets, ""), asked.new_secret).secrets
     if not secrets and chosen is not None and chosen.address is None:
         raise NotFound(
             f"There is no signing secret before {chosen.provider.name} has given its address.",
