@@ -63,9 +63,10 @@ class InspectAt:
 class Inspection:
     """The page of one listener, inside its event loop."""
 
-    def __init__(self, session: Session, inspector: "Inspector") -> None:
+    def __init__(self, session: Session, inspector: "Inspector", view: State) -> None:
         self._session = session
         self._inspector = inspector
+        self._view = view
 
     @property
     def url(self) -> str:
@@ -100,7 +101,8 @@ class Inspection:
         await self._inspector.start(means)
 
     async def close(self) -> None:
-        """Ends the page."""
+        """Ends the page, without waiting for other processes (promise R78)."""
+        self._view.hurry(_SECONDS_TO_END)
         await self._inspector.close()
 
     def _secrets_of(self, endpoint_id: str) -> Sequence[str]:
@@ -130,10 +132,7 @@ def inspecting(session: Session, wanted: InspectAt | None) -> Iterator[Inspectio
     ):
         archive = Archive(state, whose)
         inspector = Inspector(bound, settings.mode, archive, session.clock, utc=utc)
-        try:
-            yield Inspection(session, inspector)
-        finally:
-            state.hurry(_SECONDS_TO_END)
+        yield Inspection(session, inspector, state)
 
 
 def _with_value(args: Sequence[str]) -> Iterator[str]:

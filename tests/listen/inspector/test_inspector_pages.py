@@ -6,6 +6,7 @@ import re
 import shutil
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,9 @@ import pytest
 from listen.inspector.watched import NOW, SECRET, Watched, watching
 from listen.listening import PATH, Received, Target, delivery, event, status_line, talk
 from svc.clock import ManualClock
+from svc.listen.archive import Entry
+from svc.listen.inspector import catalogue
+from svc.listen.inspector.shown import masked
 from svc.listen.records import Forwarded
 from svc.signature import header_value, verify
 
@@ -154,6 +158,16 @@ def test_secrets_are_masked(watched: Watched) -> None:
         assert "b" * 5 not in page.body
     assert "ord_1_secret_…aaaa" in watched.get("delivery/evt_1").body
     assert SECRET not in watched.get("delivery/evt_1").body
+
+
+@pytest.mark.parametrize("offset", range(980, 1020, 4))
+def test_secrets_are_masked_where_text_is_cut(offset: int) -> None:
+    """A secret that lies across the cut does not show its other half."""
+    secret = "whsec_" + "c" * 24 + "d" * 200
+    for text in ("x" * offset + " " + secret, "x" * (offset - 980) + " " + secret + " y" * 500):
+        shown = masked(text)
+        assert "ccccc" not in shown
+        assert "ddddd" not in shown
 
 
 def test_control_characters_are_shown(watched: Watched) -> None:
@@ -556,6 +570,38 @@ def test_crowd_of_sockets_stops_nobody(watched: Watched) -> None:
     finally:
         for peer in peers:
             peer.close()
+
+
+def test_slow_page_delays_no_delivery(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a page is being drawn the receiver answers as ever."""
+    drawing, drawn = threading.Event(), threading.Event()
+
+    def dawdle(*_: object) -> Iterator[Entry]:
+        drawing.set()
+        drawn.wait(10)
+        return iter(())
+
+    monkeypatch.setattr(watched.archive, "entries", dawdle)
+    visitor = threading.Thread(target=watched.get)
+    visitor.start()
+    assert drawing.wait(10)
+    started = time.monotonic()
+    assert watched.send(event(1)) == 200
+    assert time.monotonic() - started < 1
+    drawn.set()
+    visitor.join(10)
+
+
+def test_search_reads_a_bounded_amount(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of very much payload the newest is searched, and the page says that it was not all."""
+    monkeypatch.setattr(catalogue, "_SEARCHED_BYTES", 1000)
+    for number in range(4):
+        watched.send(event(number, note="needle" + "x" * 600))
+    watched.settled(4)
+    page = watched.get("?text=needle").body
+    assert rows(page) == ["delivery/evt_3", "delivery/evt_2"]
+    assert "Not all were looked through" in page
+    assert len(rows(watched.get("?text=evt_").body)) == 4
 
 
 def test_page_of_a_busy_database_says_so(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from svc.listen.inspector.wanted import Filter
 PAGE_ROWS: Final = 50
 SCANNED_MAX: Final = 5_000
 _REMEMBERED: Final = 2_000
+_SEARCHED_BYTES: Final = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class Catalogue:
 
     def page(self, wanted: Filter, turned_away: list[TurnedAway]) -> Page:
         """Gives a page of the list; `turned_away` holds the rejections, the newest first."""
+        search = _Search(self._archive, wanted)
         entries = islice(self._archive.entries(Wanted()), SCANNED_MAX)
         top: float | None = None
         found: list[Line] = []
@@ -67,7 +69,7 @@ class Catalogue:
             seen += 1
             if wanted.before is not None and entry.seq >= wanted.before:
                 top = entry.received_at
-            elif self._is_taken(entry, wanted):
+            elif search.takes(entry):
                 more = len(found) == PAGE_ROWS
                 if more:
                     break
@@ -76,7 +78,7 @@ class Catalogue:
         lines: list[Line | TurnedAway] = [*found, *_between(turned_away, wanted, top, bottom)]
         lines.sort(key=lambda line: line.time, reverse=True)
         older = found[-1].entry.seq if more else None
-        return Page(tuple(lines), older, cut=seen == SCANNED_MAX and not more)
+        return Page(tuple(lines), older, cut=(seen == SCANNED_MAX or search.tired) and not more)
 
     def whole(self, event_id: str) -> Whole | None:
         """Gives one delivery."""
@@ -96,14 +98,35 @@ class Catalogue:
                 del self._facts[next(iter(self._facts))]
         return found
 
-    def _is_taken(self, entry: Entry, wanted: Filter) -> bool:
+
+class _Search:
+    """Looks for what is wanted; reads so much of payloads and then no more."""
+
+    def __init__(self, archive: Archive, wanted: Filter) -> None:
+        self._archive = archive
+        self._wanted = wanted
+        self._left = _SEARCHED_BYTES
+
+    @property
+    def tired(self) -> bool:
+        """True once payloads were left unread."""
+        return self._left < 0
+
+    def takes(self, entry: Entry) -> bool:
+        """Says whether a delivery belongs into the list."""
+        wanted = self._wanted
         if not wanted.takes(entry):
             return False
         status = str(entry.status or "")
         parts = (entry.id, entry.type, entry.object_id, entry.target, entry.error, status)
-        if wanted.finds(*parts):
-            return True
-        return wanted.finds(self._archive.content(entry).body.decode("utf-8", "replace"))
+        return wanted.finds(*parts) or wanted.finds(self._body(entry))
+
+    def _body(self, entry: Entry) -> str:
+        if self.tired:
+            return ""
+        body = self._archive.content(entry).body
+        self._left -= len(body)
+        return body.decode("utf-8", "replace")
 
 
 def _between(

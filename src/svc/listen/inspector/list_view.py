@@ -3,7 +3,7 @@
 from typing import Final
 
 from svc.listen.archive import Entry
-from svc.listen.inspector.catalogue import SCANNED_MAX, Line, Page
+from svc.listen.inspector.catalogue import Line, Page
 from svc.listen.inspector.feed import TurnedAway
 from svc.listen.inspector.frame import Place
 from svc.listen.inspector.markup import Attributes, Markup, tag
@@ -143,7 +143,7 @@ def _pages(place: Place, page: Page, wanted: Filter) -> Markup:
         older = place.url("", wanted.behind(page.older))
         links.append(tag("a", {"href": older, "rel": "next"}, "Older"))
     if page.cut:
-        note = f"Only the newest {SCANNED_MAX:,} were looked through: svc events inbox shows all."
+        note = "Not all were looked through: svc events inbox --max N shows more."
         links.append(tag("span", {"class": "hint"}, note))
     attributes: Attributes = {
         "id": "pages",
