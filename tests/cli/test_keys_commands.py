@@ -224,13 +224,12 @@ pid, terminal = pty.fork()
 if pid == 0:
     os.execv(sys.executable, [sys.executable, "-m", "svc", *sys.argv[2:]])
 seen = b""
-typed = sys.argv[1].encode()
+typed = sys.argv[1].encode().splitlines(keepends=True)
 try:
     while data := os.read(terminal, 4096):
         seen += data
         if typed and seen.endswith(b"): "):  # what is typed before the prompt is thrown away
-            os.write(terminal, typed)
-            typed = b""
+            os.write(terminal, typed.pop(0))
 except OSError:
     pass
 sys.stdout.buffer.write(seen)
@@ -239,7 +238,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 
 def at_a_terminal(typed: str, *argv: str) -> subprocess.CompletedProcess[str]:
-    """Runs the program at a terminal of its own, types once, and gives what the screen showed."""
+    """Runs the program at a terminal of its own, types a line at each prompt, and gives what the screen showed."""
     return subprocess.run(
         [sys.executable, "-c", PERSON, typed, *argv],
         capture_output=True,

@@ -447,6 +447,20 @@ def test_a_person_is_led_to_the_dashboard(
     assert "SVC_API_KEY is set" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("typed", "known"), [("9d\n24h\n", True), pytest.param("\n", False, marks=pytest.mark.slow)]
+)
+def test_a_person_is_asked_how_long_the_old_key_works(
+    svc: Svc, stored: Any, dashboard: Dashboard, typed: str, known: bool
+) -> None:
+    """It was chosen in the dashboard and cannot be seen from here; what cannot be is asked again."""
+    secret = dashboard.roll(stored["id"], DAY)
+    done = at_a_terminal(f"{secret}\n{typed}", "keys", "roll")
+    assert done.returncode == 0, done.stdout
+    assert ("--grace is at most 7d" in done.stdout) is known
+    assert (svc.ok("keys", "list")[0]["old_key_ends"] is not None) is known
+
+
 def test_no_page_is_opened_where_nobody_is(
     svc: Svc, stored: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

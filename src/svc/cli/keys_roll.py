@@ -7,10 +7,11 @@ import typer
 
 from svc.cli.app import verb
 from svc.cli.key_app import app, place_of, tell_of_variable
+from svc.cli.key_input import may_ask
 from svc.cli.key_view import key_shown, utc
 from svc.cli.naming import show_named
 from svc.cli.session import Session
-from svc.errors import KeyStoreError
+from svc.errors import KeyStoreError, LocalError
 from svc.keys.facts import KeyFact, Roll
 from svc.keys.kinds import ApiKey
 from svc.keys.names import SANDBOX_DATA
@@ -49,7 +50,7 @@ def roll(
 
     session = Session.of(ctx)
     _ = session.out  # made first: a wrong --query must be refused before anything is changed
-    seconds, page = _seconds(grace), page_of(dashboard)
+    seconds, page = keys_roll_new.grace_of(grace), page_of(dashboard)
     refuse_plain_http(session.base_url)
     old = keys_roll_old.find(session, place_of(session, session.settings.mode))
     since = session.clock.now()
@@ -61,23 +62,13 @@ def roll(
     if before is not None:
         same = keys_roll_new.check(session, new, old.place, before)
         works = keys_roll_witness.still_works(session, old, new)
+        if works and grace is None and not stdin and may_ask(session):
+            seconds = keys_roll_new.ask_grace(session)
     ends = _end(seconds, since, works=works)
     fact = _swap(session, old, new, ends, checked=before is not None)
     report = _Report(fact, works=works, same=same, asked=seconds)
     show_named(session, session.out, report.shown(), "profile")
     report.tell(session)
-
-
-def _seconds(grace: str | None) -> int | None:
-    from svc.cli.duration import seconds_of
-    from svc.errors import UsageError
-
-    if grace is None:
-        return None
-    seconds = seconds_of(grace, "--grace")
-    if seconds > KEY_GRACE_MAX_SECONDS:
-        raise UsageError("--grace is at most 7d (spec: Limits).", param="--grace")
-    return seconds
 
 
 def _end(seconds: int | None, since: float, *, works: bool | None) -> float | None:
@@ -98,7 +89,12 @@ def _swap(session: Session, old: Any, new: ApiKey, ends: float | None, *, checke
             raise
         backend = SANDBOX_DATA
     roll = Roll(old.fingerprint, ends, backend, checked=checked)
-    return session.key_facts.rolled(old.place, new, roll)
+    try:
+        return session.key_facts.rolled(old.place, new, roll)
+    except LocalError as error:
+        if backend != SANDBOX_DATA:
+            error.message = f"The new key is in its place, but not noted. {error.message}"
+        raise
 
 
 @dataclass(frozen=True, slots=True)

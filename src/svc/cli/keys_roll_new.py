@@ -1,15 +1,17 @@
 """The new key of a roll: taken from a person or a pipe, and checked before it is stored."""
 
+from svc.cli.duration import seconds_of
 from svc.cli.key_check import check_new_key
 from svc.cli.key_input import read_secret
 from svc.cli.keys_roll_old import OldKey
 from svc.cli.keys_roll_witness import Before, is_same_account
 from svc.cli.session import Session
-from svc.errors import AuthError
+from svc.errors import AuthError, UsageError
 from svc.keys import kinds
 from svc.keys.kinds import ApiKey
 from svc.keys.places import Place
 from svc.keys.resolve import refuse_live_key_here
+from svc.spec import KEY_GRACE_MAX_SECONDS
 
 
 def take(session: Session, old: OldKey, *, stdin: bool) -> ApiKey:
@@ -41,6 +43,33 @@ def check(session: Session, new: ApiKey, place: Place, before: Before) -> bool |
     """
     check_new_key(session, new.secret, new.mode, new.fingerprint)
     return is_same_account(session, new.secret, place, before)
+
+
+def grace_of(text: str | None) -> int | None:
+    """Reads how long the old key works on, in seconds; None where it is not said.
+
+    Raises:
+        UsageError: it is no duration, or more than the service allows (spec: Limits).
+    """
+    if text is None:
+        return None
+    seconds = seconds_of(text, "--grace")
+    if seconds > KEY_GRACE_MAX_SECONDS:
+        raise UsageError("--grace is at most 7d.", param="--grace")
+    return seconds
+
+
+def ask_grace(session: Session) -> int | None:
+    """Asks a person what was chosen in the dashboard; only there is it known."""
+    stderr = session.streams.stderr
+    while True:
+        stderr.write("The old key still works. For how long, as chosen (such as 24h; at most 7d): ")
+        stderr.flush()
+        answer = session.streams.stdin.readline().strip()
+        try:
+            return grace_of(answer or None)
+        except UsageError as error:
+            session.out.note(error.message)
 
 
 def _refuse_unlike(key: ApiKey, old: OldKey) -> None:
