@@ -79,6 +79,7 @@ def test_what_a_command_sets_off_is_waited_for(sandbox: Sandbox, svc: Svc) -> No
         assert (slow.code, slow.err.splitlines()[-1]) == (0, "last")
 
 
+@pytest.mark.slow
 def test_events_that_came_late_are_still_forwarded(sandbox: Sandbox, svc: Svc) -> None:
     """Without `--until` what the command has set off is received and forwarded before the end."""
     with Target(lambda _: status_line(500)) as target:
@@ -112,6 +113,7 @@ def test_command_ends_with_the_listener(number: int, sandbox: Sandbox, tmp_path:
     assert [is_running(int(pid)) for pid in pids.read_text().split()] == [False, False]
 
 
+@pytest.mark.slow
 def test_what_a_command_leaves_running_is_ended(sandbox: Sandbox, svc: Svc, tmp_path: Path) -> None:
     """A server that the command has put in the background does not outlive the listener."""
     left = tmp_path / "left"

@@ -50,6 +50,7 @@ def test_endpoint_and_secret_are_found_again(
         assert not file.is_file() or b"whsec_of_1" not in file.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("gnome_keyring", "real")
 def test_secret_that_was_rolled_in_the_dashboard(
     registered: Registered, svc: Svc, tmp_path: Path

@@ -79,7 +79,11 @@ def test_no_resume_leaves_them_alone(waiting: int, svc: Svc, pay: Pay, tmp_path:
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        ("--retry=fast", "Forwarding 2 events of an earlier run first."),
+        pytest.param(
+            "--retry=fast",
+            "Forwarding 2 events of an earlier run first.",
+            marks=pytest.mark.slow,
+        ),
         ("--no-resume", "Left alone: 2 events of an earlier run: svc events inbox --pending"),
     ],
 )
@@ -89,6 +93,7 @@ def test_a_person_is_told_what_waits(waiting: int, svc: Svc, option: str, words:
     assert words in svc("events", "listen", "-o", "human", *to).out.splitlines()
 
 
+@pytest.mark.slow
 def test_failed_events_go_only_to_who_did_not_take_them(pay: Pay, svc: Svc, tmp_path: Path) -> None:
     """A target that has taken an event does not get it again because another one did not."""
     broken = {"is": True}
