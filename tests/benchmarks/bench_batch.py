@@ -127,46 +127,49 @@ def rows_file(folder: Path, rows: int) -> Path:
     return path
 
 
+def commands(port: int, path: Path, rows: int) -> dict[str, Sequence[str]]:
+    """What is run over the list."""
+    svc = str(Path(sys.executable).parent / "svc")
+    figures = [str(port), str(rows), str(AT_ONCE)]
+    found: dict[str, Sequence[str]] = {
+        "svc": [svc, "batch", "orders.create", str(path), "--concurrency", str(AT_ONCE)],
+        "raw": [sys.executable, "-c", RAW, *figures],
+    }
+    if os.environ.get("AIOHTTP"):
+        found["aiohttp"] = [os.environ["AIOHTTP"], "-c", AIOHTTP, *figures]
+    else:
+        print("AIOHTTP is not set: no ratio against it")
+    return found
+
+
 def main() -> None:
     """Prints rates, and ours against each other one."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     rows = int(sys.argv[2]) if len(sys.argv) > 2 else 5000
-    svc = str(Path(sys.executable).parent / "svc")
+    peak = 0.0
     with server() as port, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        path = rows_file(folder, rows)
-        figures = [str(port), str(rows), str(AT_ONCE)]
-        batch = [svc, "batch", "orders.create", str(path), "--concurrency", str(AT_ONCE)]
-        commands: dict[str, Sequence[str]] = {
-            "svc": batch,
-            "raw": [sys.executable, "-c", RAW, *figures],
-        }
-        if os.environ.get("AIOHTTP"):
-            commands["aiohttp"] = [os.environ["AIOHTTP"], "-c", AIOHTTP, *figures]
-        else:
-            print("AIOHTTP is not set: no ratio against it")
-        found: dict[str, list[float]] = {each: [] for each in commands}
-        peak = 0.0
+        to_run = commands(port, rows_file(folder, rows), rows)
+        found: dict[str, list[float]] = {each: [] for each in to_run}
         for run in range(runs):
             # A list that was run is skipped: each run is another machine's first.
-            state = str(folder / f"state-{run}")
             env = {
                 **os.environ,
                 "SVC_API_KEY": "sk_test_sandbox",
                 "SVC_BASE_URL": f"http://127.0.0.1:{port}",
-                "SVC_STATE_DIR": state,
+                "SVC_STATE_DIR": str(folder / f"state-{run}"),
                 "SVC_CONFIG_DIR": str(folder / "config"),
             }
-            for each, command in commands.items():
+            for each, command in to_run.items():
                 found[each].append(timed(command, env))
                 if not peak:  # of our own first run
                     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        print(f"P6 {rows} creates, {AT_ONCE} at once, {SECONDS * 1000:.0f} ms each, journal on")
-        for each, seconds in found.items():
-            ratio = statistics.median(b / a for a, b in zip(found["svc"], seconds, strict=True))
-            against = "" if each == "svc" else f"   svc / {each} = {ratio:.2f}"
-            print(f"  {each:8} {rows / statistics.median(seconds):7.0f} /s{against}")
-        print(f"  svc's largest memory {peak:.0f} MB")
+    print(f"P6 {rows} creates, {AT_ONCE} at once, {SECONDS * 1000:.0f} ms each, journal on")
+    for each, seconds in found.items():
+        ratio = statistics.median(b / a for a, b in zip(found["svc"], seconds, strict=True))
+        against = "" if each == "svc" else f"   svc / {each} = {ratio:.2f}"
+        print(f"  {each:8} {rows / statistics.median(seconds):7.0f} /s{against}")
+    print(f"  svc's largest memory {peak:.0f} MB")
 
 
 if __name__ == "__main__":
