@@ -394,6 +394,30 @@ def test_replay_without_a_target_asks_where_to(tmp_path: Path) -> None:
         assert "say where to" in page.body
 
 
+def test_event_of_the_other_mode_is_not_sent_by_a_mere_click(
+    watched: Watched, target: Target
+) -> None:
+    """A live event on a test listener goes only where somebody says (promise R60)."""
+    watched.send(event(1, livemode=True))
+    watched.settled(1)
+    assert "not forwarded: other mode" in watched.get().body
+    refused = watched.submit("delivery/evt_1/replay", to="")
+    assert refused.status == 400
+    assert "It belongs to the other mode: say where to." in refused.body
+    assert target.received == []
+    assert watched.submit("delivery/evt_1/replay", to=str(target.port)).status == 303
+    assert target.ids == ["evt_1"]
+
+
+def test_copies_are_counted(watched: Watched) -> None:
+    """A delivery that came more than once says how often."""
+    for _ in range(3):
+        watched.send(event(1))
+    watched.settled(1)
+    assert "came 3 times" in watched.get().body
+    assert "2 times" in texts(watched.get("delivery/evt_1").body)
+
+
 def test_replay_to_a_silent_target_ends(tmp_path: Path) -> None:
     """After the forward's limit the page says that no answer came; others are served meanwhile."""
     with Target(lambda _: None) as silent, Target() as target:

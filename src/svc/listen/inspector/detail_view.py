@@ -75,11 +75,15 @@ def _facts(place: Place, whole: Whole) -> Markup:
         fact("Created", facts.created) if facts.created else None,
         fact("Object", tag("code", {}, entry.object_id)) if entry.object_id else None,
         fact("Mode", mode) if mode else None,
-        fact("Received again", f"{entry.copies} times") if entry.copies else None,
+        fact("Came again", _times(entry.copies)) if entry.copies else None,
     ]
     if facts.amount is not None and facts.currency is not None:
         lines.insert(3, fact("Amount", format_amount(facts.amount, facts.currency)))
     return tag("dl", {"class": "facts"}, lines)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _verdict(verdict: Verdict) -> Markup:

@@ -79,7 +79,7 @@ def _state(state: str, text: str) -> Markup:
 
 
 def _state_text(entry: Entry) -> str:
-    copies = f", {entry.copies + 1} times received" if entry.copies else ""
+    copies = f", came {entry.copies + 1} times" if entry.copies else ""
     match entry.state:
         case "pending":
             text = f"{status_text(entry.status)}, tried again soon" if entry.attempts else "pending"

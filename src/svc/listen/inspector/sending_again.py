@@ -65,6 +65,8 @@ class Again:
         """
         if to:
             return [Target.parse(to)]
+        if whole.entry.state == "withheld":  # what was kept from the targets needs more than a key
+            raise UsageError("It belongs to the other mode: say where to.")
         urls = dict.fromkeys(row["url"] for row in whole.forwards if not row["replay"])
         found = [self._configured.get(url) or Target.parse(url) for url in urls]
         found = found or list(self._means.routes.match(whole.entry.type))
