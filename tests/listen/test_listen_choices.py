@@ -116,7 +116,10 @@ def test_no_route_is_forgotten_or_doubled() -> None:
     ("text", "hint"),
     [
         ("order.payed=3000", "Did you mean order.paid?"),
-        ("orders.*=3000", ""),
+        ("orders.*=3000", "Did you mean order.*?"),
+        ("*.payed=3000", "Did you mean *.paid?"),
+        ("refund=3000", "Did you mean refund.*?"),
+        ("Order.Paid=3000", "Did you mean order.paid?"),
         ("xyz=3000", "The types: "),
     ],
 )

@@ -106,10 +106,20 @@ def check_glob(glob: str) -> None:
     """
     if any(fnmatch.fnmatchcase(name, glob) for name in EVENT_TYPES):
         return
-    near = difflib.get_close_matches(glob, EVENT_TYPES, 1, 0.5)
-    hint = f"Did you mean {near[0]}?" if near else "The types: " + ", ".join(EVENT_TYPES)
+    near = _nearest(glob)
+    hint = f"Did you mean {near}?" if near else "The types: " + ", ".join(EVENT_TYPES)
     kind = "pattern matches no event type" if _WILD & set(glob) else "is no event type"
     raise UsageError(f"{glob!r} {kind}." if kind[0] == "i" else f"{glob!r}: the {kind}.", hint=hint)
+
+
+def _nearest(glob: str) -> str | None:
+    """Gives the type, or for what is no whole type the pattern, that was probably meant."""
+    pool: Sequence[str] = EVENT_TYPES
+    if _WILD & set(glob) or "." not in glob:
+        parts = [name.split(".") for name in EVENT_TYPES]
+        pool = [*(f"{noun}.*" for noun, _ in parts), *(f"*.{end}" for _, end in parts)]
+    near = difflib.get_close_matches(glob.lower(), pool, 1, 0.5)
+    return near[0] if near else None
 
 
 def _route(text: str, *, allow_remote: bool) -> Route:
