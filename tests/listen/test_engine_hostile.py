@@ -1,17 +1,15 @@
 """Senders that mean harm, against the listener as a process: what they cost and whom they delay."""
 
-import os
 import socket
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from listen.killable import child, resident
 from listen.listening import (
     Target,
     delivery,
@@ -22,36 +20,8 @@ from listen.listening import (
     talk,
 )
 
-TESTS = Path(__file__).parent.parent
 MEGABYTE = b"x" * (1 << 20)
 LARGE = 300
-
-
-@contextmanager
-def child(folder: Path, target: int) -> Iterator[tuple[int, int]]:
-    """A listener as a process: its pid and its port."""
-    state = folder / "state" / "state.db"
-    process = subprocess.Popen(
-        [sys.executable, str(TESTS / "listen" / "child.py"), str(state), str(target)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
-    )
-    assert process.stdout is not None
-    try:
-        port = int(process.stdout.readline())
-        assert process.stdout.readline() == "ready\n"
-        yield process.pid, port
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-
-
-def resident(pid: int) -> float:
-    """Memory of a process in MB."""
-    text = Path(f"/proc/{pid}/status").read_text()
-    return int(text.split("VmRSS:")[1].split()[0]) / 1024
 
 
 def good(port: int, number: int) -> float:
@@ -92,9 +62,9 @@ def test_body_of_300_mb_costs_nothing_and_delays_nobody(
 ) -> None:
     """R57, fault 71: while eight senders pour, good events take under 1 s; memory stays flat."""
     statuses: list[int] = []
-    with Target() as target, child(tmp_path, target.port) as (pid, port):
+    with Target() as target, child(tmp_path / "s" / "state.db", target.port) as (process, port):
         good(port, 0)
-        before = resident(pid)
+        before = resident(process.pid)
         pouring = [
             threading.Thread(target=pour, args=(port, head(), shape % MEGABYTE, statuses))
             for _ in range(8)
@@ -105,7 +75,7 @@ def test_body_of_300_mb_costs_nothing_and_delays_nobody(
         for sender in pouring:
             sender.join()
         assert max(waits) < 1
-        assert resident(pid) - before < 20
+        assert resident(process.pid) - before < 20
     assert set(statuses) <= {0, 413}  # 0: cut before the sender came to read
 
 
@@ -120,17 +90,17 @@ def test_hostile_requests_in_between_cost_no_memory(tmp_path: Path) -> None:
         b"GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"\x00\xff" * 50 + b"\r\n\r\n",
     ]
-    with Target() as target, child(tmp_path, target.port) as (pid, port):
+    with Target() as target, child(tmp_path / "s" / "state.db", target.port) as (process, port):
         for number in range(100):
             assert status(talk(port, bad[number % len(bad)])) >= 400
-        before = resident(pid)
+        before = resident(process.pid)
         waits = []
         for number in range(500):
             assert status(talk(port, bad[number % len(bad)])) >= 400
             if number % 100 == 0:
                 waits.append(good(port, number))
         assert max(waits) < 1
-        assert resident(pid) - before < 20
+        assert resident(process.pid) - before < 20
 
 
 @pytest.mark.slow

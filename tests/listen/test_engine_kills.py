@@ -1,9 +1,5 @@
 """kill -9, again and again, under a stream of events that a sender repeats until they are taken."""
 
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -15,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from listen.killable import end, spawn
 from listen.listening import OK, Received, Target, delivery, event, status, talk
 from svc.clock import SystemClock
 from svc.journal import State
 
-TESTS = Path(__file__).parent.parent
 SENDERS = 4
 NOTED_SECONDS = 0.5  # in which an answer of the target is on the disk, on a machine that is busy
 
@@ -28,27 +24,19 @@ class Child:
     """A listener as a process, started anew after each kill."""
 
     def __init__(self, state: Path, target: int) -> None:
-        self._argv = [sys.executable, str(TESTS / "listen" / "child.py"), str(state), str(target)]
-        self.port = 0
+        self._state = state
+        self._target = target
         self.killed: list[float] = []
-        self.process: subprocess.Popen[str] | None = None
+        self.start()
 
     def start(self) -> None:
-        env = {**os.environ, "PYTHONPATH": str(TESTS)}
-        self.process = subprocess.Popen(self._argv, stdout=subprocess.PIPE, text=True, env=env)
-        assert self.process.stdout is not None
-        self.port = int(self.process.stdout.readline())
-        assert self.process.stdout.readline() == "ready\n"
+        self.process, self.port = spawn(self._state, self._target)
 
     def kill(self) -> None:
-        process = self.process
-        assert process is not None
-        assert process.stdout is not None
-        assert process.poll() is None, "it ended by itself"
-        process.send_signal(signal.SIGKILL)
+        assert self.process.poll() is None, "it ended by itself"
+        self.process.kill()
         at = time.monotonic()
-        process.wait()
-        process.stdout.close()
+        end(self.process)
         self.killed.append(at)
 
 
@@ -112,7 +100,6 @@ def test_kills_lose_nothing_and_repeat_only_what_was_in_flight(
     ledger, state = Ledger(), tmp_path / "state" / "state.db"
     with Target(ledger.reply) as target:
         child = Child(state, target.port)
-        child.start()
         service = Service(child, iter(range(events)))
         senders = [threading.Thread(target=service.run) for _ in range(SENDERS)]
         for sender in senders:
@@ -145,9 +132,9 @@ def outcomes(state: Path) -> Counter[str]:
 
 
 def wait_until(true: Callable[[], bool], seconds: float = 60.0) -> None:
-    end = time.monotonic() + seconds
+    last = time.monotonic() + seconds
     while not true():
-        assert time.monotonic() < end
+        assert time.monotonic() < last
         time.sleep(0.001)
 
 
@@ -163,7 +150,6 @@ def test_kill_between_the_targets_answer_and_its_note_sends_again(tmp_path: Path
 
     with Target(reply) as target:
         child = Child(tmp_path / "state" / "state.db", target.port)
-        child.start()
         Service(child, iter([1])).run()
         wait_until(lambda: target.ids == ["evt_1"])
         time.sleep(NOTED_SECONDS)

@@ -1,17 +1,14 @@
 """The durable inbox: nothing that was acknowledged is lost, nothing is forwarded twice."""
 
-import os
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from listen.killable import child, resident
 from listen.listening import (
     NOW,
     OK,
@@ -32,8 +29,6 @@ from svc.listen.delivery import Delivery, read_facts
 from svc.listen.inbox import SqliteInbox
 from svc.listen.lane import Manner
 from svc.listen.seam import Arrival, Attempt, Batch, Kept
-
-TESTS = Path(__file__).parent.parent
 
 
 def arrival(number: int, *, open_: bool = True, size: int = 0, at: float | None = None) -> Arrival:
@@ -286,26 +281,6 @@ def test_a_store_that_fails_is_not_acknowledged(
         assert len(target.received) == 1
 
 
-@contextmanager
-def child(state: Path, target: int) -> Iterator[tuple["subprocess.Popen[str]", int]]:
-    """A listener as a process; killed at the end if it still runs."""
-    process = subprocess.Popen(
-        [sys.executable, str(TESTS / "listen" / "child.py"), str(state), str(target)],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
-    )
-    assert process.stdout is not None
-    try:
-        port = int(process.stdout.readline())
-        assert process.stdout.readline() == "ready\n"
-        yield process, port
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-
-
 def send_until_dead(port: int, numbers: Iterator[int], acknowledged: set[str]) -> None:
     for number in numbers:
         data = delivery(event(number), now=int(time.time()))
@@ -398,9 +373,3 @@ def knock(port: int, data: bytes) -> None:
             peer.sendall(data)
     else:
         assert status(talk(port, data)) >= 400
-
-
-def resident(pid: int) -> float:
-    """Memory of a process in MB."""
-    text = Path(f"/proc/{pid}/status").read_text()
-    return int(text.split("VmRSS:")[1].split()[0]) / 1024
