@@ -21,4 +21,4 @@ def test_inbox_says_what_it_is_for(svc: Svc) -> None:
     """Its purpose and an example, as every command's help."""
     shown = svc("events", "inbox", "--help").out
     assert "Show what was received, the newest first." in shown
-    assert "svc events inbox --failed --since 2h" in shown
+    assert "svc events inbox --failed --pending --since 2h" in shown

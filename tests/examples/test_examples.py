@@ -24,7 +24,6 @@ from running import Sandbox, Svc
 from svc.cli.registry import COMMANDS, EVENT_VERBS, load, load_event_verb
 from svc.signature import header_value
 
-
 pytestmark = pytest.mark.slow
 
 
