@@ -112,7 +112,8 @@ def _likely(body: bytes) -> str:
     else:
         return (
             "No signature fits: another secret, or the body was altered. It is whole JSON and no "
-            "usual change of it fits, so the secret is probably that of another endpoint or mode."
+            "usual change of it fits, so the secret is probably that of another endpoint or mode, "
+            "or was replaced since."
         )
     return f"No signature fits: {why}, so it was probably altered on the way{_RAW}."
 
