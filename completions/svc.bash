@@ -60,7 +60,7 @@ _svc_profiles() {
 
 # Adds what fits a kind: w.NAME words, i.ord_|pay_ ids, f a path, p a profile.
 _svc_values() {
-  local kind=${1#+},
+  local kind=${1#[+%]},
   while [[ -n $kind ]]; do
     case $kind in
       w.*) kind_words=${kind#w.}; _svc_words "${kind_words%%,*}"; _svc_add $words ;;
@@ -70,7 +70,7 @@ _svc_values() {
     esac
     kind=${kind#*,}
   done
-  case ${COMPREPLY-} in *=) compopt -o nospace 2>/dev/null ;; esac
+  case ${COMPREPLY-} in *[=:]) compopt -o nospace 2>/dev/null ;; esac
   return 0
 }
 
@@ -141,6 +141,7 @@ _svc() {
   unset "line[${#line[@]} - 1]"
   _svc_command ''
   for word in "${line[@]:1}"; do
+    [[ $expected == %* && $word == -* ]] && expected=''
     if [[ -n $expected ]]; then
       _svc_note "$option" "$word"
       expected=''
@@ -166,6 +167,7 @@ _svc() {
         ;;
     esac
   done
+  [[ $expected == %* ]] && expected=''
   if [[ -n $expected ]]; then
     _svc_values "$expected"
   elif [[ -z $literal && $full == --*=* ]]; then
@@ -222,6 +224,7 @@ _svc_words() {
     evidence) words='tracking_number= shipping_carrier= shipping_date= shipping_address= shipping_documentation= customer_name= customer_email= customer_purchase_ip= customer_communication= billing_address= product_description= receipt= refund_policy= refund_refusal_explanation= cancellation_policy= cancellation_rebuttal= service_date= access_activity_log= duplicate_payment_id= duplicate_explanation= uncategorized_text=' ;;
     dispute_status) words='needs_response under_review won lost' ;;
     event_type) words='order.paid order.cancelled payment.authorized payment.captured payment.failed payment.processing payment.cancelled refund.created refund.succeeded refund.failed dispute.opened dispute.evidence_submitted dispute.won dispute.lost payout.created payout.sent payout.paid payout.failed' ;;
+    tunnel) words='auto none cloudflared ngrok ssh:' ;;
     ack) words='received forwarded' ;;
     retry) words='fast real off' ;;
     print) words='summary payload none' ;;
@@ -451,7 +454,7 @@ _svc_own() {
       ;;
     'events listen')
       commands=''
-      options='--forward-to:+t --events:+w.event_type --tunnel:t --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.retry --header:+t --allow-remote-forward:- --max-body:t --print:w.print --inspect:t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --new-secret-stdin:- --print-secret:- '
+      options='--forward-to:+t --events:+w.event_type --tunnel:w.tunnel --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.retry --header:+t --allow-remote-forward:- --max-body:t --print:w.print --inspect:%t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --new-secret-stdin:- --print-secret:- '
       arguments=''
       shared='global'
       ;;

@@ -69,7 +69,7 @@ end
 # Prints what fits a kind: w.NAME words, i.ord_|pay_ ids, p a profile; says that a path fits (f).
 function __svc_values --no-scope-shadowing
     set -l before $argv[2]
-    for each in (string split , -- (string replace -r -- '^\+' '' $argv[1]))
+    for each in (string split , -- (string replace -r -- '^[+%]' '' $argv[1]))
         switch $each
             case 'w.*'
                 __svc_words (string sub -s 3 -- $each) | string replace -r -- '^' "$before"
@@ -140,6 +140,8 @@ function __svc_complete
     set -l files
     __svc_command ''
     for word in $line[2..-1]
+        string match -q -- '%*' "$expected"; and string match -q -- '-*' $word
+        and set expected ''
         if test -n "$expected"
             __svc_note $option $word
             set expected ''
@@ -170,6 +172,7 @@ function __svc_complete
                 end
         end
     end
+    string match -q -- '%*' "$expected"; and set expected ''
     if test -n "$expected"
         __svc_values $expected ''
     else if test -z "$literal"; and string match -q -- '--*=*' $current
@@ -243,6 +246,8 @@ function __svc_words
             printf '%s\t%s\n' 'needs_response' '' 'under_review' '' 'won' '' 'lost' ''
         case event_type
             printf '%s\t%s\n' 'order.paid' '' 'order.cancelled' '' 'payment.authorized' '' 'payment.captured' '' 'payment.failed' '' 'payment.processing' '' 'payment.cancelled' '' 'refund.created' '' 'refund.succeeded' '' 'refund.failed' '' 'dispute.opened' '' 'dispute.evidence_submitted' '' 'dispute.won' '' 'dispute.lost' '' 'payout.created' '' 'payout.sent' '' 'payout.paid' '' 'payout.failed' ''
+        case tunnel
+            printf '%s\t%s\n' 'auto' '' 'none' '' 'cloudflared' '' 'ngrok' '' 'ssh:' ''
         case ack
             printf '%s\t%s\n' 'received' '' 'forwarded' ''
         case retry
@@ -468,7 +473,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'events listen'
             set commands 
-            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable. With GLOB= only those types; a target without one takes what no GLOB matches.' --events '+w.event_type' 'Repeatable, or a,b. Default: all 18.' --tunnel 't' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT]. auto starts none for a service on this machine, else cloudflared or ngrok, as installed. ssh has port REMOTE_PORT (4243) of 127.0.0.1 at HOST lead here; your web server there makes it https://HOST, or what --public-url says.' --public-url 't' 'Address of a tunnel that you run to --port.' --port 't' 'Local port; default: the last one.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.ack' 'Answer the service when received, or forwarded.' --concurrency 't' 'Forwards at once to one target.' --ordered '-' 'One at a time for each data.object.id.' --forward-timeout 't' 'Limit of one forward.' --retry 'w.retry' 'fast: wait for a target that is away, HTTP errors are final; real: the service\'s schedule; off.' --header '+t' 'Sent along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'Largest body taken.' --print 'w.print' 'summary, payload or none.' --inspect 't' 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.' --until 'w.event_type' 'End after N events of a type.' --timeout 't' 'End after so long.' --ready-file 'f' 'Written when ready, removed at the end.' --exec 't' 'Run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --no-resume '-' 'Leave alone what an earlier run could not forward; it is kept.' --new-secret-stdin '-' 'The endpoint\'s signing secret was replaced: take the new one from standard input; the old one is accepted for a day more.' --print-secret '-' 'Print the signing secret and end.'
+            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable.' --events '+w.event_type' 'Repeatable, or a,b.' --tunnel 'w.tunnel' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'Address of a tunnel that you run to --port.' --port 't' 'Local port; default: the last one.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.ack' 'Answer the service when received, or forwarded.' --concurrency 't' 'Forwards at once to one target.' --ordered '-' 'One at a time for each data.object.id.' --forward-timeout 't' 'Limit of one forward.' --retry 'w.retry' 'fast: wait for a target that is away, HTTP errors are final; real: the service\'s schedule; off.' --header '+t' 'Sent along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'Largest body taken.' --print 'w.print' 'summary, payload or none.' --inspect '%t' 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.' --until 'w.event_type' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long; exit 11 if --until or --exec was not done.' --ready-file 'f' 'Written when ready, removed at the end.' --exec 't' 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --no-resume '-' 'Leave alone what an earlier run could not forward; it is kept.' --new-secret-stdin '-' 'The endpoint\'s signing secret was replaced: take the new one from standard input; the old one is accepted for a day more.' --print-secret '-' 'Print the signing secret and end.'
             set arguments 
             set shared 'global'
         case 'events inbox'

@@ -19,6 +19,7 @@ $script:SvcWords = @{
     'evidence' = @(@('tracking_number=', ''), @('shipping_carrier=', ''), @('shipping_date=', ''), @('shipping_address=', ''), @('shipping_documentation=', ''), @('customer_name=', ''), @('customer_email=', ''), @('customer_purchase_ip=', ''), @('customer_communication=', ''), @('billing_address=', ''), @('product_description=', ''), @('receipt=', ''), @('refund_policy=', ''), @('refund_refusal_explanation=', ''), @('cancellation_policy=', ''), @('cancellation_rebuttal=', ''), @('service_date=', ''), @('access_activity_log=', ''), @('duplicate_payment_id=', ''), @('duplicate_explanation=', ''), @('uncategorized_text=', ''))
     'dispute_status' = @(@('needs_response', ''), @('under_review', ''), @('won', ''), @('lost', ''))
     'event_type' = @(@('order.paid', ''), @('order.cancelled', ''), @('payment.authorized', ''), @('payment.captured', ''), @('payment.failed', ''), @('payment.processing', ''), @('payment.cancelled', ''), @('refund.created', ''), @('refund.succeeded', ''), @('refund.failed', ''), @('dispute.opened', ''), @('dispute.evidence_submitted', ''), @('dispute.won', ''), @('dispute.lost', ''), @('payout.created', ''), @('payout.sent', ''), @('payout.paid', ''), @('payout.failed', ''))
+    'tunnel' = @(@('auto', ''), @('none', ''), @('cloudflared', ''), @('ngrok', ''), @('ssh:', ''))
     'ack' = @(@('received', ''), @('forwarded', ''))
     'retry' = @(@('fast', ''), @('real', ''), @('off', ''))
     'print' = @(@('summary', ''), @('payload', ''), @('none', ''))
@@ -249,7 +250,7 @@ $script:SvcCommands = @{
     }
     'events listen' = @{
         Commands = @()
-        Options = @(@('--forward-to', '+t', 'Where to forward: 3000, :3000/hooks or a URL; repeatable. With GLOB= only those types; a target without one takes what no GLOB matches.'), @('--events', '+w.event_type', 'Repeatable, or a,b. Default: all 18.'), @('--tunnel', 't', 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT]. auto starts none for a service on this machine, else cloudflared or ngrok, as installed. ssh has port REMOTE_PORT (4243) of 127.0.0.1 at HOST lead here; your web server there makes it https://HOST, or what --public-url says.'), @('--public-url', 't', 'Address of a tunnel that you run to --port.'), @('--port', 't', 'Local port; default: the last one.'), @('--endpoint-secret-stdin', '-', 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.'), @('--ack', 'w.ack', 'Answer the service when received, or forwarded.'), @('--concurrency', 't', 'Forwards at once to one target.'), @('--ordered', '-', 'One at a time for each data.object.id.'), @('--forward-timeout', 't', 'Limit of one forward.'), @('--retry', 'w.retry', 'fast: wait for a target that is away, HTTP errors are final; real: the service''s schedule; off.'), @('--header', '+t', 'Sent along; repeatable.'), @('--allow-remote-forward', '-', 'Forward to other machines too.'), @('--max-body', 't', 'Largest body taken.'), @('--print', 'w.print', 'summary, payload or none.'), @('--inspect', 't', 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.'), @('--until', 'w.event_type', 'End after N events of a type.'), @('--timeout', 't', 'End after so long.'), @('--ready-file', 'f', 'Written when ready, removed at the end.'), @('--exec', 't', 'Run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it.'), @('--strict', '-', 'Exit 11 if a delivery was rejected or not forwarded.'), @('--no-resume', '-', 'Leave alone what an earlier run could not forward; it is kept.'), @('--new-secret-stdin', '-', 'The endpoint''s signing secret was replaced: take the new one from standard input; the old one is accepted for a day more.'), @('--print-secret', '-', 'Print the signing secret and end.'))
+        Options = @(@('--forward-to', '+t', 'Where to forward: 3000, :3000/hooks or a URL; repeatable.'), @('--events', '+w.event_type', 'Repeatable, or a,b.'), @('--tunnel', 'w.tunnel', 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].'), @('--public-url', 't', 'Address of a tunnel that you run to --port.'), @('--port', 't', 'Local port; default: the last one.'), @('--endpoint-secret-stdin', '-', 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.'), @('--ack', 'w.ack', 'Answer the service when received, or forwarded.'), @('--concurrency', 't', 'Forwards at once to one target.'), @('--ordered', '-', 'One at a time for each data.object.id.'), @('--forward-timeout', 't', 'Limit of one forward.'), @('--retry', 'w.retry', 'fast: wait for a target that is away, HTTP errors are final; real: the service''s schedule; off.'), @('--header', '+t', 'Sent along; repeatable.'), @('--allow-remote-forward', '-', 'Forward to other machines too.'), @('--max-body', 't', 'Largest body taken.'), @('--print', 'w.print', 'summary, payload or none.'), @('--inspect', '%t', 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.'), @('--until', 'w.event_type', 'End after N events of a type (or GLOB) have come.'), @('--timeout', 't', 'End after so long; exit 11 if --until or --exec was not done.'), @('--ready-file', 'f', 'Written when ready, removed at the end.'), @('--exec', 't', 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.'), @('--strict', '-', 'Exit 11 if a delivery was rejected or not forwarded.'), @('--no-resume', '-', 'Leave alone what an earlier run could not forward; it is kept.'), @('--new-secret-stdin', '-', 'The endpoint''s signing secret was replaced: take the new one from standard input; the old one is accepted for a day more.'), @('--print-secret', '-', 'Print the signing secret and end.'))
         Arguments = @()
         Shared = @(,'global')
     }
@@ -732,7 +733,7 @@ function script:Get-SvcRecentFile($Chosen) {
 
 # What fits a kind, as pairs: w.NAME words, i.ord_|pay_ ids, p a profile; files are PowerShell's own.
 function script:Get-SvcValues([string]$Kind, $Chosen) {
-    foreach ($each in $Kind.TrimStart('+').Split(',')) {
+    foreach ($each in $Kind.TrimStart('+', '%').Split(',')) {
         if ($each.StartsWith('w.')) {
             foreach ($pair in $script:SvcWords[$each.Substring(2)]) { , $pair }
         } elseif ($each.StartsWith('i.')) {
@@ -771,6 +772,7 @@ Register-ArgumentCompleter -Native -CommandName svc -ScriptBlock {
     foreach ($element in $commandAst.CommandElements | Select-Object -Skip 1) {
         if ($element.Extent.EndOffset -ge $cursorPosition) { break }
         $word = $element.Extent.Text.Trim("'", '"')
+        if ($expected.StartsWith('%') -and $word.StartsWith('-')) { $expected = '' }
         if ($expected) {
             $chosen[$option] = $word
             $expected = ''
@@ -799,6 +801,7 @@ Register-ArgumentCompleter -Native -CommandName svc -ScriptBlock {
     }
     $before = ''
     $pairs = @()
+    if ($expected.StartsWith('%')) { $expected = '' }
     if ($expected) {
         $pairs = @(Get-SvcValues $expected $chosen)
     } elseif (-not $literal -and $wordToComplete -like '--*=*') {

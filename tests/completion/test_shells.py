@@ -65,6 +65,14 @@ TYPED = {
         ["--base-url", "http://127.0.0.1:4242", "orders", "cancel", "ord_Here1"],
     ),
     "profile": ("svc profiles use oth\t", ["profiles", "use", "other"]),
+    "option behind one whose value may be left out": (
+        "svc events listen --inspect --ord\t",
+        ["events", "listen", "--inspect", "--ordered"],
+    ),
+    "word that something follows": (
+        "svc events listen --tunnel ssh\thost",
+        ["events", "listen", "--tunnel", "ssh:host"],
+    ),
     "nothing behind --": ("svc orders -- ret\t", ["orders", "--", "ret"]),
 }
 

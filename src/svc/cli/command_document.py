@@ -68,6 +68,7 @@ def _option(option: Option) -> dict[str, Any]:
         "default": option.default,
         "required": option.required,
         "repeatable": option.repeatable,
+        "value_optional": option.value_optional,
         "minimum": option.minimum,
         "maximum": option.maximum,
         "environment": option.environment,

@@ -103,7 +103,8 @@ def _shared(kind: Any, group: Group) -> tuple[Option, ...]:
 
 
 def _option(command: str, param: Any) -> Option:
-    names = tuple(param.opts)
+    # The long name first: Typer keeps the names of --help in no order.
+    names = tuple(sorted(param.opts, key=lambda name: not name.startswith("--")))
     flag = bool(param.is_flag)
     return Option(
         names=names,
@@ -115,11 +116,16 @@ def _option(command: str, param: Any) -> Option:
         default=_default(param),
         required=bool(param.required),
         repeatable=bool(param.multiple),
+        value_optional=not flag and _is_bracketed(param.metavar or ""),
         minimum=getattr(param.type, "min", None),
         maximum=getattr(param.type, "max", None),
         environment=ENVIRONMENT.get(names[0]),
         values=ANYTHING if flag else values_of(command, names[0], param),
     )
+
+
+def _is_bracketed(metavar: str) -> bool:
+    return metavar[:1] == "[" and metavar[-1:] == "]"
 
 
 def _default(param: Any) -> object:

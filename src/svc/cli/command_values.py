@@ -21,6 +21,7 @@ from svc.completion.tree import ANYTHING, Values
 from svc.config.fields import SETTINGS
 from svc.config.model import AUTHS
 from svc.listen.retries import Retry
+from svc.listen.tunnels.wanted import Kind as Tunnel
 from svc.money import CURRENCIES
 from svc.sandbox import cards, checkout_pay, fixture, methods, settings
 from svc.sandbox.checks import Choice
@@ -36,7 +37,7 @@ def _words(name: str, words: Iterable[str] | Mapping[str, str], *, closed: bool 
 
 def _keys(name: str, words: Iterable[str]) -> Values:
     """Words that a value follows at once."""
-    return replace(_words(name, (f"{word}=" for word in words)), more=True)
+    return _words(name, (f"{word}=" for word in words))
 
 
 def _field_words(name: str) -> tuple[str, ...]:
@@ -132,6 +133,7 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("events listen", "--retry"): _words("retry", get_args(Retry), closed=True),
     ("events listen", "--print"): _words("print", get_args(Shown), closed=True),
     ("events listen", "--until"): _EVENT_TYPE,
+    ("events listen", "--tunnel"): _words("tunnel", (*get_args(Tunnel)[:-1], "ssh:")),
     ("events inbox", "--type"): _EVENT_TYPE,
     ("profiles use", "name"): Values(profiles=True),
     ("profiles remove", "name"): Values(profiles=True),

@@ -60,7 +60,7 @@ _svc_profiles() {
 
 # Adds what fits a kind: w.NAME words, i.ord_|pay_ ids, f a path, p a profile.
 _svc_values() {
-  local kind=${1#+},
+  local kind=${1#[+%]},
   while [[ -n $kind ]]; do
     case $kind in
       w.*) kind_words=${kind#w.}; _svc_words "${kind_words%%,*}"; _svc_add $words ;;
@@ -70,7 +70,7 @@ _svc_values() {
     esac
     kind=${kind#*,}
   done
-  case ${COMPREPLY-} in *=) compopt -o nospace 2>/dev/null ;; esac
+  case ${COMPREPLY-} in *[=:]) compopt -o nospace 2>/dev/null ;; esac
   return 0
 }
 
@@ -141,6 +141,7 @@ _svc() {
   unset "line[${#line[@]} - 1]"
   _svc_command ''
   for word in "${line[@]:1}"; do
+    [[ $expected == %* && $word == -* ]] && expected=''
     if [[ -n $expected ]]; then
       _svc_note "$option" "$word"
       expected=''
@@ -166,6 +167,7 @@ _svc() {
         ;;
     esac
   done
+  [[ $expected == %* ]] && expected=''
   if [[ -n $expected ]]; then
     _svc_values "$expected"
   elif [[ -z $literal && $full == --*=* ]]; then

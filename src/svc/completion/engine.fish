@@ -69,7 +69,7 @@ end
 # Prints what fits a kind: w.NAME words, i.ord_|pay_ ids, p a profile; says that a path fits (f).
 function __svc_values --no-scope-shadowing
     set -l before $argv[2]
-    for each in (string split , -- (string replace -r -- '^\+' '' $argv[1]))
+    for each in (string split , -- (string replace -r -- '^[+%]' '' $argv[1]))
         switch $each
             case 'w.*'
                 __svc_words (string sub -s 3 -- $each) | string replace -r -- '^' "$before"
@@ -140,6 +140,8 @@ function __svc_complete
     set -l files
     __svc_command ''
     for word in $line[2..-1]
+        string match -q -- '%*' "$expected"; and string match -q -- '-*' $word
+        and set expected ''
         if test -n "$expected"
             __svc_note $option $word
             set expected ''
@@ -170,6 +172,7 @@ function __svc_complete
                 end
         end
     end
+    string match -q -- '%*' "$expected"; and set expected ''
     if test -n "$expected"
         __svc_values $expected ''
     else if test -z "$literal"; and string match -q -- '--*=*' $current

@@ -47,7 +47,7 @@ function script:Get-SvcRecentFile($Chosen) {
 
 # What fits a kind, as pairs: w.NAME words, i.ord_|pay_ ids, p a profile; files are PowerShell's own.
 function script:Get-SvcValues([string]$Kind, $Chosen) {
-    foreach ($each in $Kind.TrimStart('+').Split(',')) {
+    foreach ($each in $Kind.TrimStart('+', '%').Split(',')) {
         if ($each.StartsWith('w.')) {
             foreach ($pair in $script:SvcWords[$each.Substring(2)]) { , $pair }
         } elseif ($each.StartsWith('i.')) {
@@ -86,6 +86,7 @@ Register-ArgumentCompleter -Native -CommandName svc -ScriptBlock {
     foreach ($element in $commandAst.CommandElements | Select-Object -Skip 1) {
         if ($element.Extent.EndOffset -ge $cursorPosition) { break }
         $word = $element.Extent.Text.Trim("'", '"')
+        if ($expected.StartsWith('%') -and $word.StartsWith('-')) { $expected = '' }
         if ($expected) {
             $chosen[$option] = $word
             $expected = ''
@@ -114,6 +115,7 @@ Register-ArgumentCompleter -Native -CommandName svc -ScriptBlock {
     }
     $before = ''
     $pairs = @()
+    if ($expected.StartsWith('%')) { $expected = '' }
     if ($expected) {
         $pairs = @(Get-SvcValues $expected $chosen)
     } elseif (-not $literal -and $wordToComplete -like '--*=*') {

@@ -65,13 +65,14 @@ _svc_profiles() {
 # Offers what fits a kind: w.NAME words, i.ord_|pay_ ids, f a path, p a profile, t any text.
 _svc_values() {
   local kind
-  local -a fitting more
-  for kind in ${(s:,:)${1#+}}; do
+  local -a fitting begun
+  for kind in ${(s:,:)${1#[+%]}}; do
     case $kind in
       w.*)
         _svc_words ${kind#w.}
-        [[ $fitting[1] == *= ]] && more=(-S '')
-        _describe -V -t values ${${kind#w.}//_/ } fitting "${(@)more}"
+        begun=(${(M)fitting:#*(=|:)})
+        fitting=(${fitting:#*(=|:)})
+        _describe -V -t values ${${kind#w.}//_/ } fitting -- begun -S ''
         ;;
       i.*) _svc_ids ${kind#i.} ;;
       f) _files ;;
@@ -123,6 +124,7 @@ _svc() {
   line=("${(@Q)words[2,CURRENT-1]}")
   _svc_command ''
   for word in "${(@)line}"; do
+    [[ $expected == %* && $word == -* ]] && expected=''
     if [[ -n $expected ]]; then
       _svc_note $option $word
       expected=''
@@ -148,6 +150,7 @@ _svc() {
         ;;
     esac
   done
+  [[ $expected == %* ]] && expected=''
   if [[ -n $expected ]]; then
     _svc_values $expected
   elif [[ -z $literal && $PREFIX == --*=* ]]; then

@@ -2,12 +2,18 @@
 
 A kind says in a few letters what stands for a value: `-` nothing, it is a flag; `t` any text; `f`
 a path; `p` a profile; `w.NAME` one of the words of that name; `i.ord_|pay_` an id seen lately.
-Several are joined by commas. A leading `+` says that it may be repeated.
+Several are joined by commas. A leading `+` says that it may be repeated, a `%` that the value may
+be left out.
 """
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 from svc.completion.tree import Command, Group, Option, Tree, Values
+
+# Not that of an ellipsis.
+_FULL_STOP: Final = re.compile(r"(?<=[^.][.]) ")
 
 Words = tuple[tuple[str, str], ...]
 
@@ -72,14 +78,17 @@ def _row(command: Command) -> Row:
 
 def _specs(options: tuple[Option, ...]) -> tuple[Spec, ...]:
     return tuple(
-        Spec(name, ("+" if option.repeatable else "") + _kind(option), option.help)
+        Spec(name, _kind(option), _FULL_STOP.split(option.help)[0])
         for option in options
         for name in (*option.names, *option.negatives)
     )
 
 
 def _kind(option: Option) -> str:
-    return kind_of(option.values) if option.takes_value else "-"
+    if not option.takes_value:
+        return "-"
+    mark = "%" if option.value_optional else "+" if option.repeatable else ""
+    return mark + kind_of(option.values)
 
 
 def kind_of(values: Values) -> str:

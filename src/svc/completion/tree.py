@@ -19,7 +19,6 @@ class Values:
         ids: the kinds of objects, by the prefixes of their ids.
         files: a path.
         profiles: the name of a profile.
-        more: something follows a word at once, as the value of `KEY=`.
     """
 
     name: str = ""
@@ -28,7 +27,11 @@ class Values:
     ids: tuple[str, ...] = ()
     files: bool = False
     profiles: bool = False
-    more: bool = False
+
+    @property
+    def more(self) -> bool:
+        """Whether something follows a word at once, as the value of `KEY=`."""
+        return any(word.endswith(("=", ":")) for word, _ in self.words)
 
     def __bool__(self) -> bool:
         return bool(self.words or self.ids or self.files or self.profiles)
@@ -39,7 +42,13 @@ ANYTHING = Values()
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option; `negatives` are the names that say no, `environment` what stands in for it."""
+    """One option.
+
+    Attributes:
+        negatives: the names that say no.
+        value_optional: it may stand without its value.
+        environment: the variable that stands in for it.
+    """
 
     names: tuple[str, ...]
     negatives: tuple[str, ...]
@@ -50,6 +59,7 @@ class Option:
     default: object
     required: bool
     repeatable: bool
+    value_optional: bool
     minimum: float | None
     maximum: float | None
     environment: str | None
