@@ -161,3 +161,25 @@ def test_readme_refund_list_passes_its_check(sandbox: Sandbox, tmp_path: Path) -
     done = shell(f"cd {tmp_path}; svc batch refunds.create refunds.csv --dry-run")
     assert done.returncode == 0, done.stdout
     assert sandbox.control("GET", "/requests")["data"] == []
+
+
+@pytest.mark.parametrize("name", ["handler.py", "webhooks.sh", "webhooks.yml"])
+def test_readme_shows_the_files_that_are_run(name: str) -> None:
+    """The handler, the script and the workflow are run by tests; the README shows the same."""
+    assert block(f"file: {name}") == (ROOT / "tests/listen/examples" / name).read_text()
+
+
+def test_readme_reminds_of_keys_as_tested() -> None:
+    """The commands of the section on reminders are run by a test of its file."""
+    section = (ROOT / "tests/keys/reminder_section.md").read_text(encoding="utf-8")
+    assert section.partition("\n\n")[2].strip() in README
+
+
+def test_readme_disputes_recipe_finds_what_is_due(sandbox: Sandbox) -> None:
+    """One that is due in two weeks is not shown; eight days later it is."""
+    sandbox.control("POST", "/events/trigger", {"type": "dispute.opened"})
+    assert shell(block("run: disputes")).stdout == ""
+    due = block("run: disputes").replace("7 * 86400", "15 * 86400")
+    found = shell(due)
+    assert found.returncode == 0, found.stdout
+    assert re.fullmatch(r"\S+Z  dp_\w+  product_not_received\n", found.stdout)
