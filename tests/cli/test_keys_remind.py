@@ -21,7 +21,11 @@ from cli.test_keys_commands import at_a_terminal
 from running import Svc
 from svc.cli.reminder_calendar import calendar
 from svc.cli.reminder_text import annotations
+from svc.clock import ManualClock
 from svc.keys.due import Held, judge
+from svc.keys.facts import KeyFacts
+from svc.keys.kinds import parse
+from svc.keys.places import Place
 
 if TYPE_CHECKING:
     from cli.conftest import FakeRing
@@ -40,12 +44,13 @@ def state(isolated: Path) -> Path:
 
 
 @pytest.fixture
-def aged(svc: Svc, fake_ring: "FakeRing", state: Path) -> Age:
-    """Stores a live key and has it be so many days old."""
+def aged(fake_ring: "FakeRing", state: Path) -> Age:
+    """Notes a live key, as `keys add` does, that is so many days old."""
 
     def make(days: float) -> None:
-        svc.ok("keys", "add", "--stdin", "--no-check", "--base-url", URL, stdin=LIVE)
-        change(state, "UPDATE key_facts SET added_at = ?", time.time() - days * DAY)
+        facts = KeyFacts(state, ManualClock(time.time() - days * DAY))
+        place = Place(URL, "default", "live")
+        facts.remember(place, parse(LIVE, "the test"), "fake_file_ring.Keyring", checked=False)
 
     return make
 
@@ -181,7 +186,12 @@ def test_a_key_of_the_environment_is_as_old_as_is_said(
     [
         (("--created", "2020-01-01"), {}, "--created"),
         (("--created", "yesterday"), {"SVC_API_KEY": TEST}, "--created"),
-        (("--created", "2020-13-01"), {"SVC_API_KEY": TEST}, "--created"),
+        pytest.param(
+            ("--created", "2020-13-01"),
+            {"SVC_API_KEY": TEST},
+            "--created",
+            marks=pytest.mark.slow,
+        ),
         (("--created", "9999-01-01"), {"SVC_API_KEY": TEST}, "--created"),
         (("--max-age", "soon"), {}, "--max-age"),
         (("--warn", "-1d"), {}, "--warn"),
@@ -291,7 +301,7 @@ def test_several_are_one_line(aged: Age, state: Path) -> None:
     [
         (*COMMAND, "--quiet"),
         (*COMMAND, "-o", "json"),
-        (*COMMAND, "--help"),
+        pytest.param((*COMMAND, "--help"), marks=pytest.mark.slow),
         ("keys", "list"),
     ],
 )

@@ -1,5 +1,6 @@
 """`svc keys roll` through the real program: the dashboard is the sandbox's, the keyring a fake."""
 
+import json
 import os
 import sqlite3
 import sys
@@ -11,6 +12,10 @@ import pytest
 
 from cli.test_keys_commands import at_a_terminal
 from running import Sandbox, Svc
+from svc.clock import SystemClock
+from svc.keys.facts import KeyFacts
+from svc.keys.kinds import parse
+from svc.keys.places import Place
 
 if TYPE_CHECKING:
     from cli.conftest import FakeRing
@@ -54,16 +59,20 @@ def dashboard(sandbox: Sandbox) -> Dashboard:
 
 @pytest.fixture
 def stored(
-    svc: Svc,
     sandbox: Sandbox,
     dashboard: Dashboard,
     fake_ring: "FakeRing",
+    isolated: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Any:
-    """A key that is in the fake keyring; the program does not know that a sandbox answers."""
+    """A key in the fake keyring, as `keys add` stores it; that a sandbox answers is not known."""
     monkeypatch.delenv("SVC_API_KEY", raising=False)
     made = dashboard.make()
-    svc.ok("keys", "add", "--stdin", stdin=made["secret"])
+    place = Place(sandbox.url, "default", "test")
+    fake_ring.path.write_text(json.dumps({f"svc {place.user}": made["secret"]}))
+    facts = KeyFacts(isolated / "state" / "state.db", SystemClock())
+    key = parse(made["secret"], "the dashboard")
+    facts.remember(place, key, "fake_file_ring.Keyring", checked=True)
     return made
 
 
@@ -277,12 +286,12 @@ def test_an_old_key_that_has_ended_leaves_the_journal_to_tell(
 
 
 def test_a_service_that_is_not_reached_changes_nothing(
-    svc: Svc, stored: Any, dashboard: Dashboard, fake_ring: "FakeRing"
+    svc: Svc, stored: Any, sandbox: Sandbox, dashboard: Dashboard, fake_ring: "FakeRing"
 ) -> None:
     """Exit 8, and --no-check is named."""
     fault = {"match": {"path": "/v1/orders"}, "times": 9, "effect": {"status": 503}}
     secret = dashboard.roll(stored["id"], DAY)
-    dashboard._control("POST", "/faults", fault)
+    sandbox.control("POST", "/faults", fault)
     failed = svc("keys", "roll", "--stdin", "--max-time", "1", "-o", "human", stdin=secret)
     assert failed.code == 8
     assert "--no-check" in failed.err

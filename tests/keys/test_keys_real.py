@@ -85,7 +85,9 @@ def stand_in(session_bus: None) -> Iterator[Callable[[str], StandIn]]:
     ("manner", "code", "words", "asked"),
     [
         ("dismissed", "keyring_dismissed", "window was closed", 1),
-        ("silent", "keyring_locked", "nobody answered its window", 1),
+        pytest.param(
+            "silent", "keyring_locked", "nobody answered its window", 1, marks=pytest.mark.slow
+        ),
         ("denied", "keyring_denied", "does not allow svc", 0),
         pytest.param(
             "hung", "keyring_timeout", "did not answer within 3 s", 0, marks=pytest.mark.slow
