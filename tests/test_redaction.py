@@ -1,6 +1,7 @@
 """Secrets in text (promise R39)."""
 
 import base64
+import time
 
 import pytest
 
@@ -50,3 +51,17 @@ def test_nothing_of_a_secret_is_left_but_its_prefix_and_end(text: str) -> None:
 def test_plain_text_stays(text: str) -> None:
     """What is no secret is not touched."""
     assert redact(text) == text
+
+
+@pytest.mark.parametrize("piece", [".", "a", "a.", "a:", "a:b", "://", "sk_test_", "basic ", "é"])
+def test_a_long_run_of_anything_is_read_in_linear_time(piece: str) -> None:
+    """A service's error of a megabyte must not stop the program: twice as long, not four times."""
+
+    def seconds(length: int) -> float:
+        text = piece * (length // len(piece))
+        begun = time.process_time()
+        redact(text)
+        return time.process_time() - begun
+
+    short = min(seconds(30_000) for _ in range(3))
+    assert seconds(120_000) < 12 * short + 0.05

@@ -10,8 +10,9 @@ _KEY = re.compile(r"((?:sk|rk|pk)_(?:test|live)_)(?!…)([^\s\"',;&<>\\]+)")
 _SIGNING = re.compile(r"(whsec_)(?!…)([^\s\"',;&<>\\]+)")
 _CLIENT_SECRET = re.compile(r"(ord_[0-9A-Za-z]+_secret_)([0-9A-Za-z]+)")
 _AUTHORIZATION = re.compile(r"(?i)\b((?:basic|bearer)\s+)([A-Za-z0-9+/=._~-]{6,})")
-_USER_INFO = re.compile(r"(?i)(\b[a-z][a-z0-9+.-]*://)([^/\s]+)@")
-_LOGIN = re.compile(r"(?<![\w@/])[^\s:/@\"']+:[^\s/@\"']+@(?=[\w.-]+(?::\d+)?)")
+# Bounded, so that a long run of anything takes linear time.
+_USER_INFO = re.compile(r"(?i)(\b[a-z][a-z0-9+.-]{0,31}://)([^/\s]{1,1024})@")
+_LOGIN = re.compile(r"(?<![\w@/])[^\s:/@\"']{1,256}:[^\s/@\"']{1,256}@(?=[\w.-])")
 _ENCODED = re.compile(r"(?:c2tf|cmtf|cGtf)[A-Za-z0-9+/]{8,}={0,2}")  # base64 of sk_, rk_, pk_
 _TAIL: Final = 4
 _SHORTEST_TAIL: Final = 12  # of a shorter secret, four characters would be too much of it
