@@ -17,7 +17,8 @@ from svc.sandbox.launch_options import LaunchOptions
 from svc.sandbox.records import RunRecord
 
 HERE = Path(__file__).parent
-REQUESTS = 50_000 if os.environ.get("SVC_TEST_LONG") == "1" else 5_000  # of the slow run
+LONG = os.environ.get("SVC_TEST_LONG") == "1"
+REQUESTS, EXAMPLES = (50_000, "100") if LONG else (5_000, "30")  # of the slow run
 
 
 @pytest.fixture
@@ -74,6 +75,6 @@ def test_schemathesis_finds_nothing_in_many_requests(server: RunRecord, tmp_path
     seed = 0
     while seen.total() < REQUESTS:
         seed += 1
-        seen += examined(server, tmp_path, seed, "-n", "130")
+        seen += examined(server, tmp_path, seed, "-n", EXAMPLES)
     check_seen(seen, labels("GET", "POST"))
     print(f"\n{seen.total()} requests, 0 failures")
