@@ -188,3 +188,20 @@ def test_only_plain_ids_of_known_kinds_are_kept(hostile: object) -> None:
 def test_a_label_is_money_and_status_in_plain_words(shown: dict[str, object], words: str) -> None:
     """What a server could write there instead is left out."""
     assert label(shown) == words
+
+
+def test_what_lies_too_deep_is_left() -> None:
+    """A page of events leads to the objects in them; no depth of data ends the program."""
+    event = {
+        "id": "evt_1",
+        "type": "order.paid",
+        "data": {"object": {"id": "ord_1", "status": "paid"}},
+    }
+    assert list(entries({"object": "list", "data": [event]})) == [
+        ("evt_1", "event", "order.paid"),
+        ("ord_1", "order", "paid"),
+    ]
+    deep: object = {"id": "ord_2"}
+    for _ in range(5000):
+        deep = [deep]
+    assert list(entries(deep)) == []

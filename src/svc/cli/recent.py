@@ -26,7 +26,7 @@ _KINDS: Final = {
 }
 _ID: Final = re.compile(rf"({'|'.join(_KINDS)})[0-9A-Za-z]{{1,64}}")
 _WORD: Final = re.compile(r"[a-z][a-z0-9_.]{0,39}")
-_DEPTH: Final = 4
+_DEPTH: Final = 6  # of a page: its list, its events, their data, the object, what that names
 _NOT_A_FILE_NAME: Final = re.compile(r"[^A-Za-z0-9.-]")
 
 
@@ -65,8 +65,8 @@ def file_name(session: "Session", mode: str | None = None) -> str:
 def entries(shown: object, depth: int = _DEPTH) -> Iterator[tuple[str, str, str]]:
     """Finds id, kind and label of every object in what was shown, and of those that it names."""
     if isinstance(shown, list):
-        for item in shown:
-            yield from entries(item, depth)
+        for item in shown if depth else ():
+            yield from entries(item, depth - 1)
         return
     if not isinstance(shown, dict):
         return
