@@ -169,12 +169,6 @@ def test_readme_shows_the_files_that_are_run(name: str) -> None:
     assert block(f"file: {name}") == (ROOT / "tests/listen/examples" / name).read_text()
 
 
-def test_readme_reminds_of_keys_as_tested() -> None:
-    """The commands of the section on reminders are run by a test of its file."""
-    section = (ROOT / "tests/keys/reminder_section.md").read_text(encoding="utf-8")
-    assert section.partition("\n\n")[2].strip() in README
-
-
 def test_readme_disputes_recipe_finds_what_is_due(sandbox: Sandbox) -> None:
     """One that is due in two weeks is not shown; eight days later it is."""
     sandbox.control("POST", "/events/trigger", {"type": "dispute.opened"})

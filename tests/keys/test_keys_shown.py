@@ -17,11 +17,10 @@ BEFORE = re.compile(r"^(?:(?:\S+ ){4}\S+  |ExecStart=%h/\.local/bin/|\s+- run: )
 
 
 def section() -> str:
-    """The README's section, or its draft while the README has none."""
+    """The README's section."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    if HEADING in readme:
-        return readme.partition(HEADING)[2].partition("\n## ")[0]
-    return (Path(__file__).parent / "reminder_section.md").read_text(encoding="utf-8")
+    assert HEADING in readme
+    return readme.partition(HEADING)[2].partition("\n## ")[0]
 
 
 def shown() -> list[str]:
