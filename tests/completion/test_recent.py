@@ -76,6 +76,18 @@ def test_nothing_secret_is_kept(sandbox: Sandbox, svc: Svc, isolated: Path) -> N
         assert secret not in text
 
 
+def test_a_request_without_an_outcome_is_offered_to_be_resumed(
+    sandbox: Sandbox, svc: Svc, isolated: Path
+) -> None:
+    """`svc requests resume` is what comes next (R10): its id need not be copied."""
+    svc.ok(
+        "sandbox", "fault", "add", "--path", "/v1/orders", "--connection", "close", "--times", "9"
+    )
+    lost = svc("orders", "create", *SALE, *ITEM, "--max-time", "0.5")
+    assert lost.code == 7
+    assert kept(isolated)[0] == [lost.error["request"], "recorded_request", "unknown"]
+
+
 def test_cache_off_keeps_nothing_and_removes_what_was_kept(
     sandbox: Sandbox, svc: Svc, isolated: Path
 ) -> None:

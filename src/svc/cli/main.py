@@ -36,7 +36,7 @@ def run(session: Session) -> int:
                 remind_daily(session)
             return code
     except SvcError as error:
-        return report_error(session, error)
+        return _reported(session, error)
     except typer.TyperException as error:
         return report_error(session, usage_error_of(error))
     except Stopped as stopped:
@@ -47,6 +47,15 @@ def run(session: Session) -> int:
         return report_end_of_output(session, error)
     except Exception as error:  # noqa: BLE001  the boundary: no traceback reaches a user
         return report_bug(session, error)
+
+
+def _reported(session: Session, error: SvcError) -> int:
+    """Prints an error; a request without a known outcome is one that completion offers next."""
+    code = report_error(session, error)
+    if error.outcome == "unknown" and error.request is not None:
+        session.shown.append({"id": error.request, "status": error.outcome})
+        _keep_recent(session)
+    return code
 
 
 def _keep_recent(session: Session) -> None:
