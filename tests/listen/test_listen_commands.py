@@ -70,6 +70,18 @@ def test_endpoint_that_the_sandbox_forgot_is_registered_again(
         running.wait("event", 2)
 
 
+def test_endpoint_of_a_seeded_sandbox_is_not_taken_for_the_one_before_its_reset(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """A reset to a seed repeats the ids: the listener does not delete the endpoint it has made."""
+    for _ in range(2):
+        sandbox.control("POST", "/reset", {"seed": 7})
+        with listen(tmp_path) as running:
+            [ready] = running.wait("ready")
+            listed = sandbox.control("GET", "/webhook_endpoints")["data"]
+            assert [one["id"] for one in listed] == [ready["endpoint"]]
+
+
 def test_taken_port_means_another_endpoint(sandbox: Sandbox, tmp_path: Path) -> None:
     """When the kept port is taken another one is used, and the sandbox's old endpoint goes."""
     with listen(tmp_path) as running:
