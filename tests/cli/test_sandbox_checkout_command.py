@@ -44,7 +44,10 @@ def unpaid(sandbox: Sandbox, key: str = "sk_test_sandbox") -> Any:
 def at_a_terminal(tmp_path: Path, *argv: str, works: bool = True) -> tuple[str, str]:
     """Runs the program at a terminal with a browser of ours; what it printed and what it opened."""
     opened, browser = tmp_path / "opened", tmp_path / "browser"
-    browser.write_text(f"#!/bin/sh\necho \"$1\" >> '{opened}'\nexit {0 if works else 1}\n")
+    told = tmp_path / "told"
+    browser.write_text(
+        f"#!/bin/sh\nexport -p > '{told}'\necho \"$1\" >> '{opened}'\nexit {0 if works else 1}\n"
+    )
     browser.chmod(0o755)
     master, slave = pty.openpty()
     try:
@@ -117,6 +120,18 @@ def test_browser_opens_for_a_person(sandbox: Sandbox, tmp_path: Path) -> None:
     printed, opened = at_a_terminal(tmp_path, order["id"])
     assert opened == f"{url}\n"
     assert url in printed
+
+
+def test_browser_is_given_no_secret(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R43: it is a child as any other."""
+    monkeypatch.setenv("SVC_WEBHOOK_SECRET", "whsec_canary7Qx2Lw9Zp4")
+    at_a_terminal(tmp_path, unpaid(sandbox)["id"])
+    told = (tmp_path / "told").read_text()
+    assert "SVC_BASE_URL" in told
+    assert "SVC_API_KEY" not in told
+    assert "whsec_" not in told
 
 
 def test_print_opens_nothing(sandbox: Sandbox, tmp_path: Path) -> None:

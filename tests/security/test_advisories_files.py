@@ -11,6 +11,8 @@ import pytest
 
 from misbehaving import Server
 from running import Sandbox, Svc
+from svc.cli.children import Children
+from svc.clock import SystemClock
 
 EVIL = "\x1b]52;c;cHduZWQ=\x07\x1b[2J\x9b31m\u202ecba"
 ITEM = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"
@@ -115,6 +117,19 @@ def test_ghsa_fqfh_778m_2v32_cve_2022_24753_no_program_of_the_current_folder_is_
     tunnel = f"{program}:host" if program == "ssh" else program
     result = svc("events", "listen", "--tunnel", tunnel, "--max-time", "1", "--timeout", "1")
     assert result.code in (2, 10)
+    assert not mark.exists()
+
+
+def test_ghsa_fqfh_778m_2v32_no_module_of_the_current_folder_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python looks in the current folder first; the parts of `svc quickstart` must not (R43)."""
+    folder, mark = tmp_path / "planted", tmp_path / "was-run"
+    (folder / "svc").mkdir(parents=True)
+    for name in ("svc/__init__.py", "svc/__main__.py", "typer.py"):
+        (folder / name).write_text(f"open({str(mark)!r}, 'w')\n")
+    monkeypatch.chdir(folder)
+    assert Children(os.environ, SystemClock()).run("keys", "list") == []
     assert not mark.exists()
 
 

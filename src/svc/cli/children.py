@@ -13,6 +13,8 @@ from svc.errors import CheckFailed, LocalError
 
 _SECONDS_TO_END = 3.0
 _POLL = 0.02
+# -P: a folder named svc in the working directory must not run instead of this one (promise R43).
+_PROGRAM = (sys.executable, "-P", "-m", "svc")
 
 
 class Children:
@@ -29,7 +31,7 @@ class Children:
             CheckFailed: when it fails, with its own words.
         """
         done = subprocess.run(  # noqa: S603  our own program
-            [sys.executable, "-m", "svc", *argv, "-o", "json"],
+            [*_PROGRAM, *argv, "-o", "json"],
             env=self._env,
             capture_output=True,
             check=False,
@@ -45,7 +47,7 @@ class Children:
         """Keeps one command running inside the `with` block; its output goes to `log`."""
         with log.open("wb") as out:
             process = subprocess.Popen(  # noqa: S603  our own program
-                [sys.executable, "-m", "svc", *argv],
+                [*_PROGRAM, *argv],
                 env=self._env,
                 stdin=subprocess.DEVNULL,
                 stdout=out,

@@ -1,11 +1,9 @@
 """Where a key is rolled: the dashboard's page, or the command that plays it for a sandbox."""
 
-import os
-
+from svc.cli.browser import open_page
 from svc.cli.keys_roll_old import OldKey
 from svc.cli.session import Session
 from svc.errors import SvcError, UsageError
-from svc.keys.resolve import VARIABLE
 from svc.origin import BaseUrl
 
 
@@ -44,7 +42,7 @@ def show_page(session: Session, old: OldKey, page: str | None) -> None:
         return
     out.note(f"The dashboard: {page}")
     if session.streams.person_reads and session.streams.person_answers:
-        _open(session, page)
+        open_page(session, page)
 
 
 def _sandbox_command(session: Session, old: OldKey) -> str:
@@ -71,17 +69,3 @@ def _sandbox_id(session: Session, old: OldKey) -> str:
         and each["key"].endswith(secret[-4:])
     ]
     return str(found[0]) if len(found) == 1 else "KEY_ID"
-
-
-def _open(session: Session, page: str) -> None:
-    import webbrowser
-
-    # A browser is a child, and a child is given no key (promise R43).
-    kept = os.environ.pop(VARIABLE, None)
-    try:
-        opened = webbrowser.open(page)
-    finally:
-        if kept is not None:
-            os.environ[VARIABLE] = kept
-    if not opened:
-        session.out.note("No browser could be opened; open the address above.")

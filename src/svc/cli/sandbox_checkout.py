@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from svc.cli.app import verb
+from svc.cli.browser import open_page
 from svc.cli.sandbox_app import app
 from svc.cli.sandbox_call import open_control
 from svc.cli.session import Session
@@ -42,7 +43,7 @@ def checkout(
         # A pipe means a program that opens the address, not one that reads JSON.
         session.out.line(url)
     if session.streams.person_reads and not print_only:
-        _open(session, url)
+        open_page(session, url)
 
 
 def _path(session: Session, order: str) -> str:
@@ -53,10 +54,3 @@ def _path(session: Session, order: str) -> str:
             return f"/checkout/{segment(order)}"
         call = controls.in_mode(controls.checkout_url(order), session.settings.mode)
         return str(control.send(call).data["path"])
-
-
-def _open(session: Session, url: str) -> None:
-    import webbrowser
-
-    if not webbrowser.open(url):
-        session.out.note("No browser could be opened; open the address above.")
