@@ -11,6 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from running import Sandbox, Svc
+from svc.clock import SystemClock
+from svc.keys.facts import KeyFacts
+from svc.keys.kinds import parse
+from svc.keys.places import Place
 
 if TYPE_CHECKING:
     from cli.conftest import FakeRing
@@ -390,3 +394,52 @@ def test_a_missing_keyring_is_told_before_the_key_is_asked_for(
     piped = svc("keys", "add", "--stdin", stdin=CANARY)
     assert (piped.code, piped.error["code"]) == (4, "keyring_absent")
     assert sandbox.control("GET", "/requests")["data"] == []
+
+
+@pytest.mark.parametrize("named", ["config", "variable"])
+def test_a_key_in_a_keyring_out_of_use_is_not_called_removed(
+    svc: Svc,
+    fake_ring: "FakeRing",
+    isolated: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    named: str,
+) -> None:
+    """R37: where the keyring that holds it may not be asked any more, it lies there still."""
+    add(svc, CANARY, "--no-check", "--base-url", ELSEWHERE)
+    config = isolated / "config" / "config.toml"
+    config.write_text('keyring_backends = ["other_ring.Keyring"]\n')
+    other = isolated / "other"
+    other.mkdir()
+    code = Path(__file__).with_name("fake_file_ring.py").read_text()
+    (other / "other_ring.py").write_text(code.replace("FAKE_RING", "OTHER_RING"))
+    monkeypatch.setenv("PYTHONPATH", f"{other}{os.pathsep}{os.environ['PYTHONPATH']}")
+    monkeypatch.setenv("OTHER_RING", str(isolated / "other.json"))
+    if named == "variable":
+        monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "other_ring.Keyring")
+    refused = svc("keys", "remove", "--base-url", ELSEWHERE)
+    assert (refused.code, refused.error["code"]) == (4, "keyring_refused")
+    assert "keyring_backends other_ring.Keyring,fake_file_ring.Keyring" in refused.error["message"]
+    assert list(fake_ring.items.values()) == [CANARY]
+    missing = svc("orders", "list", "--base-url", ELSEWHERE)
+    assert (missing.code, missing.error["code"]) == (4, "api_key_missing")
+    assert "a keyring that svc may not use now" in missing.error["message"]
+    config.write_text('keyring_backends = ["other_ring.Keyring", "fake_file_ring.Keyring"]\n')
+    monkeypatch.delenv("PYTHON_KEYRING_BACKEND", raising=False)
+    svc.ok("keys", "remove", "--base-url", ELSEWHERE)
+    assert fake_ring.items == {}
+
+
+def test_a_keyring_that_is_gone_lets_its_key_be_forgotten(
+    svc: Svc, fake_ring: "FakeRing", isolated: Path
+) -> None:
+    """R37: it is passed over, and what could not be removed is said."""
+    add(svc, CANARY, "--no-check", "--base-url", ELSEWHERE)
+    facts = KeyFacts(isolated / "state" / "state.db", SystemClock())
+    place = Place(ELSEWHERE, "default", "test")
+    facts.remember(place, parse(CANARY, "the test"), "gone_ring.Keyring", checked=False)
+    config = isolated / "config" / "config.toml"
+    config.write_text('keyring_backends = ["gone_ring.Keyring", "fake_file_ring.Keyring"]\n')
+    done = svc("keys", "remove", "--base-url", ELSEWHERE)
+    assert (done.code, done.json["removed"]) == (0, True)
+    assert "gone_ring.Keyring is not there" in done.err
+    assert svc.ok("keys", "list") == []

@@ -3,7 +3,9 @@
 import json
 import os
 import sqlite3
+import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +52,9 @@ class Dashboard:
     def roll(self, identity: str, grace: int = 0) -> str:
         made = self._control("POST", f"/keys/{identity}/roll", {"expires_in": grace})
         return str(made["secret"])
+
+    def listed(self) -> Any:
+        return self._control("GET", "/keys")["data"]
 
 
 @pytest.fixture
@@ -409,6 +414,33 @@ def test_kill_in_the_middle_of_a_roll_leaves_a_working_key(
         secret[-4:],
         made["secret"][-4:],
     )
+
+
+def test_of_two_rolls_at_once_the_later_one_is_refused(
+    svc: Svc, stored: Any, dashboard: Dashboard, fake_ring: "FakeRing"
+) -> None:
+    """R36: a key that is older than the stored one by now does not take its place."""
+    older = dashboard.roll(stored["id"], DAY)
+    listed = dashboard.listed()
+    newer = dashboard.roll(
+        next(each["id"] for each in listed if each["key"][-4:] == older[-4:]), DAY
+    )
+    waiting = subprocess.Popen(
+        [sys.executable, "-m", "svc", "keys", "roll", "--stdin"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not any(call.endswith("|new") for call in fake_ring.calls):  # it has read the old key
+        assert waiting.poll() is None
+        time.sleep(0.01)
+    svc.ok("keys", "roll", "--stdin", stdin=newer)
+    out, err = waiting.communicate(older)
+    assert (waiting.returncode, out) == (4, "")
+    assert json.loads(err.splitlines()[-1])["error"]["code"] == "key_changed"
+    assert list(fake_ring.items.values()) == [newer]
+    assert svc.ok("keys", "list")[0]["fingerprint"][-4:] == newer[-4:]
 
 
 def test_a_new_key_that_was_left_behind_is_taken_up(

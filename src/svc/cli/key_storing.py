@@ -1,5 +1,6 @@
 """`svc keys add`, `list` and `remove`: one key for each origin, profile and mode (cli 4)."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -11,10 +12,12 @@ from svc.cli.key_input import read_secret
 from svc.cli.key_view import key_shown, place_shown
 from svc.cli.naming import show_named
 from svc.cli.session import Session
-from svc.errors import AuthError, UsageError
+from svc.errors import AuthError, KeyStoreError, UsageError
 from svc.keys import kinds
+from svc.keys.facts import KeyFact
 from svc.keys.kinds import ApiKey
-from svc.keys.names import SANDBOX_DATA
+from svc.keys.names import OURS, SANDBOX_DATA, title
+from svc.keys.places import Place
 from svc.keys.resolve import refuse_live_key_here, refuse_plain_http
 
 
@@ -79,7 +82,7 @@ def remove(ctx: typer.Context, publishable: Publishable = False) -> None:
     place = place_of(session, session.settings.mode, publishable=publishable)
     fact = session.key_facts.find(place)
     kept_here = fact is not None and fact.backend == SANDBOX_DATA
-    found = False if kept_here else session.key_store().remove(place.user)
+    found = False if kept_here else _removed(session, place, fact)
     if fact is None and not found:
         raise AuthError(
             f"No {place.mode} key of profile {place.profile} is stored for {place.origin}.",
@@ -88,6 +91,35 @@ def remove(ctx: typer.Context, publishable: Publishable = False) -> None:
         )
     session.key_facts.forget(place)
     show_named(session, session.out, {**place_shown(place), "removed": True}, "profile")
+
+
+def _removed(session: Session, place: Place, fact: KeyFact | None) -> bool:
+    """Removes the key; says so only where the keyring that holds it could be asked (R37)."""
+    store = session.key_store()
+    if fact is None:
+        return store.remove(place.user)
+    there = store.is_there(fact.backend)
+    if there is None:
+        raise KeyStoreError(
+            f"The key {fact.fingerprint} is in the keyring {title(fact.backend)}, which svc may "
+            "not use now; nothing was removed.",
+            code="keyring_refused",
+            outcome="not_sent",
+            hint=_way_to_use(fact.backend, session.config.keyring_backends),
+        )
+    found = store.remove(place.user)
+    if not there:
+        session.out.warn(
+            f"The keyring {title(fact.backend)} is not there; what it holds was not removed."
+        )
+    return found
+
+
+def _way_to_use(keyring: str, allowed: Sequence[str]) -> str:
+    if keyring in OURS:
+        return "Leave the choice of keyring to svc: unset PYTHON_KEYRING_BACKEND, and run it again"
+    names = ",".join((*allowed, keyring))
+    return f"Allow it, and run the command again: svc config set keyring_backends {names}"
 
 
 def _new_key(session: Session, *, stdin: bool, publishable: bool) -> ApiKey:

@@ -81,9 +81,12 @@ def _end(seconds: int | None, since: float, *, works: bool | None) -> float | No
 
 
 def _swap(session: Session, old: Any, new: ApiKey, ends: float | None, *, checked: bool) -> KeyFact:
-    """Stores the new key, then notes it; of a sandbox's, test data, the notes hold it at need."""
+    """Stores the new key, then notes it; of a sandbox's, test data, the notes hold it at need.
+
+    Of two rolls at once, the one that comes second is refused.
+    """
     try:
-        backend = session.key_store().put(old.place.user, new.secret)
+        backend = session.key_store().put(old.place.user, new.secret, instead_of=old.key.secret)
     except KeyStoreError:
         if not session.settings.sandbox:
             raise

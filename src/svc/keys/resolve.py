@@ -1,8 +1,7 @@
 """Which key a command uses, where it comes from, and what is refused before anything is sent."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from svc.config import Settings
 from svc.config.model import DEFAULT_PROFILE
@@ -23,8 +22,7 @@ SANDBOX_SOURCE: Final = "sandbox constant"
 ROLLED_SOURCE: Final = "state database (rolled sandbox key)"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ResolvedKey:
+class ResolvedKey(NamedTuple):
     """A key that may be sent to the address of the settings, and its source in words.
 
     Its text form shows no secret (promise R39).
@@ -149,9 +147,11 @@ def _stored(place: Place, store: "KeyStore", facts: "Callable[[], KeyFacts]") ->
     # Only now is another keyring asked: the one that the key was put into.
     found = store.get(place.user, prefer=fact.backend)
     if found is None:
+        usable = store.is_there(fact.backend) is not None
+        where = "no longer in the keyring" if usable else "in a keyring that svc may not use now"
         raise KeyStoreError(
-            f"The {place.mode} key {fact.fingerprint} of profile {place.profile} is no longer in "
-            f"the keyring ({title(fact.backend)}).",
+            f"The {place.mode} key {fact.fingerprint} of profile {place.profile} is {where} "
+            f"({title(fact.backend)}).",
             code="api_key_missing",
             outcome="not_sent",
             hint=f"Add it again: {_add_command(place)}, or set {VARIABLE}",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
 
-from svc.errors import KeyStoreError
+from svc.errors import AuthError, KeyStoreError
 from svc.keys.backend import Absent, Backend, Denied, Dismissed, KeyringTrouble, Locked
 from svc.keys.limited import within
 from svc.keys.names import title
@@ -19,6 +19,7 @@ PERSON_SECONDS: Final = 60.0
 _NEW: Final = "|new"
 _TIMEOUT: Final = "keyring_timeout"
 _UNLOCK: Final = "Unlock it and run the command again"
+_PROBE: Final = "nothing"  # an item that nobody stores; reading it opens no other
 _COPIES_MAX: Final = 8  # items of one name that other programs may have made
 
 
@@ -90,12 +91,17 @@ class KeyStore:
         """Reads the new secret of a replacement that was cut off before it was in its place."""
         return self._first_present(user + _NEW, None)[1]
 
-    def put(self, user: str, secret: str) -> str:
+    def put(self, user: str, secret: str, *, instead_of: str | None = None) -> str:
         """Stores a secret, proves it by a read, and gives the keyring's name.
 
         At every moment of a replacement one working secret is there (promise R36).
+
+        Raises:
+            AuthError: another secret has taken the place of `instead_of`, if that is given.
         """
         backend, old = self._first_present(user, None)
+        if instead_of is not None and old not in (None, instead_of, secret):
+            raise _changed()
         if old is not None and old != secret:
             self._write(backend, user + _NEW, secret)
         try:
@@ -122,6 +128,16 @@ class KeyStore:
         if not present:
             raise self._no_keyring()
         return found
+
+    def is_there(self, name: str) -> bool | None:
+        """Says whether a keyring can be asked; None of one that may not be used."""
+        for backend in self._backends:
+            if backend.name == name:
+                with suppress(Absent):
+                    self._try(backend, partial(backend.read, SERVICE, _PROBE))
+                    return True
+                return False
+        return None
 
     def _tidy(self, backend: Backend, user: str) -> None:
         """Drops the second copy of a replacement, if the first is in its place."""
@@ -198,6 +214,15 @@ def _refusal(backend: Backend, trouble: KeyringTrouble) -> KeyStoreError:
     if isinstance(trouble, Denied):
         return _error(f"{name} does not allow svc to use it ({trouble}).", "keyring_denied")
     return _error(f"{name} failed ({trouble}).", "keyring_failed")
+
+
+def _changed() -> AuthError:
+    return AuthError(
+        "Nothing was stored: another key has taken the old one's place meanwhile.",
+        code="key_changed",
+        outcome="not_sent",
+        hint="svc keys list shows it; if yours is the newer one, run the command again",
+    )
 
 
 def _error(message: str, code: str, hint: str = "") -> KeyStoreError:
