@@ -28,8 +28,8 @@ def verdicts(text: str) -> dict[str, str]:
 
 
 @contextmanager
-def answering(head: str) -> Iterator[str]:
-    """A server that answers everything with the same bytes; gives its address."""
+def answering(head: str, keyed: str | None = None) -> Iterator[str]:
+    """A server that answers with the same bytes, `keyed` to a key; gives its address."""
     server = socket.create_server(("127.0.0.1", 0))
     ended = threading.Event()
 
@@ -40,8 +40,8 @@ def answering(head: str) -> Iterator[str]:
             except OSError:
                 return
             with line:
-                line.recv(65536)
-                line.sendall(head.encode())
+                asked = line.recv(65536)
+                line.sendall((keyed if keyed and b"Authorization" in asked else head).encode())
 
     thread = threading.Thread(target=serve)
     thread.start()
@@ -105,6 +105,25 @@ def test_a_refused_key_is_a_failure_that_names_the_command(
     assert found["key accepted"]["status"] == "failed"
     assert "svc keys add" in found["key accepted"]["fix"]
     assert "0123456789" not in result.out + result.err
+
+
+def test_a_service_that_fails_with_a_key_hides_no_other_finding(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That it was reached and what its clock says are known, whatever it says to the key."""
+    end = (
+        "X\r\nDate: Sat, 21 Nov 2020 12:00:00 GMT\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+    with answering(f"HTTP/1.1 401 {end}", f"HTTP/1.1 400 {end}") as url:
+        monkeypatch.setenv("SVC_BASE_URL", url)
+        monkeypatch.setenv("SVC_API_KEY", "sk_test_0123456789abcdefWXYZ")
+        found = checks(svc("doctor", "-o", "json").out)
+    assert [found[name]["status"] for name in ("service", "clock", "key accepted")] == [
+        "ok",
+        "failed",
+        "failed",
+    ]
+    assert found["key accepted"]["fix"]
 
 
 def test_a_missing_key_is_a_failure_and_the_service_is_still_asked(

@@ -47,11 +47,14 @@ def keyring(session: Session) -> Finding:
         from svc.keys.choice import backends
 
         known = backends(session.env, session.config.keyring_backends, sys.platform)
-        session.key_store().get(_PROBE)
+        store = session.key_store()
+        answers = next((each.name for each in known if store.is_there(each.name)), None)
+        if answers is None:
+            store.get(_PROBE)  # says what was looked for
     except KeyStoreError as error:
         needed = not session.env.get(VARIABLE) and not session.settings.sandbox
         return Finding(name, "failed" if needed else "warning", error.message, error.hint)
-    return Finding(name, "ok", f"{title(known[0].name)} answers")
+    return Finding(name, "ok", f"{title(answers or known[0].name)} answers")
 
 
 def tunnels(session: Session) -> Finding:

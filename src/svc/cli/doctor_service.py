@@ -56,7 +56,11 @@ def service(session: Session) -> list[Finding]:
     if reached.status != UNAUTHORIZED:
         what = f"{answer}, but with {reached.status} to a request without a key, not 401"
         return [Finding("service", "failed", what, _NOT_THE_API)]
-    return [Finding("service", "ok", answer), clock_finding(reached.skew), _accepted(session)]
+    return [
+        Finding("service", "ok", answer),
+        clock_finding(reached.skew),
+        _accepted(session),
+    ]
 
 
 def clock_finding(skew: float | None) -> Finding:
@@ -121,4 +125,8 @@ def _accepted(session: Session) -> Finding:
             f"the service refuses {resolved.fingerprint} ({error.code})",
             f"Store a key of this account: svc keys add --profile {profile}{live}",
         )
+    except SvcError as error:
+        # No end of the other checks: that the service was reached is known already.
+        fix = error.hint or "See the whole exchange: svc orders list --limit 1 --verbose"
+        return Finding(name, "failed", error.message, fix)
     return Finding(name, "ok", f"the service takes {resolved.fingerprint}")
