@@ -37,6 +37,15 @@ def test_nothing_of_a_secret_is_left_but_its_prefix_and_end(text: str) -> None:
     assert base64.b64encode(b"CANARY").decode()[:6] not in shown
 
 
+@pytest.mark.parametrize("prefix", ["sk_test_", "rk_live_", "pk_test_"])
+@pytest.mark.parametrize("around", ["{}", "you sent {}", 'a="{}"', "Authorization: {}"])
+def test_nothing_of_an_encoded_key_is_left(prefix: str, around: str) -> None:
+    """R39: base64 of `key:`, as Basic authentication has it, without the word before it."""
+    encoded = base64.b64encode(f"{prefix}CANARYabcdefgh0123456789:".encode()).decode()
+    shown = redact(around.format(encoded))
+    assert not any(encoded[start : start + 6] in shown for start in range(len(encoded) - 6))
+
+
 @pytest.mark.parametrize(
     "text",
     [
