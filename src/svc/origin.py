@@ -2,7 +2,7 @@
 
 import ipaddress
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from svc.errors import ConfigError
 
@@ -17,8 +17,7 @@ _SHAPE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BaseUrl:
+class BaseUrl(NamedTuple):
     """The API root without `/v1`: where requests go and what a stored key is bound to."""
 
     scheme: str

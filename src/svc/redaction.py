@@ -6,14 +6,15 @@ from typing import Final
 
 # No word boundary before a prefix: a server may echo a key behind any character.
 # What is masked already, as in a fingerprint, stays as it is.
-_KEY = re.compile(r"((?:sk|rk|pk)_(?:test|live)_)(?!…)([^\s\"',;&<>\\]+)")
-_SIGNING = re.compile(r"(whsec_)(?!…)([^\s\"',;&<>\\]+)")
-_CLIENT_SECRET = re.compile(r"(ord_[0-9A-Za-z]+_secret_)([0-9A-Za-z]+)")
-_AUTHORIZATION = re.compile(r"(?i)\b((?:basic|bearer)\s+)([A-Za-z0-9+/=._~-]{6,})")
+# Texts, not patterns: most commands redact nothing, and compiling takes a millisecond.
+_KEY: Final = r"((?:sk|rk|pk)_(?:test|live)_)(?!…)([^\s\"',;&<>\\]+)"
+_SIGNING: Final = r"(whsec_)(?!…)([^\s\"',;&<>\\]+)"
+_CLIENT_SECRET: Final = r"(ord_[0-9A-Za-z]+_secret_)([0-9A-Za-z]+)"  # noqa: S105  a pattern
+_AUTHORIZATION: Final = r"(?i)\b((?:basic|bearer)\s+)([A-Za-z0-9+/=._~-]{6,})"
 # Bounded, so that a long run of anything takes linear time.
-_USER_INFO = re.compile(r"(?i)(\b[a-z][a-z0-9+.-]{0,31}://)([^/\s]{1,1024})@")
-_LOGIN = re.compile(r"(?<![\w@/])[^\s:/@\"']{1,256}:[^\s/@\"']{1,256}@(?=[\w.-])")
-_ENCODED = re.compile(r"(?:c2tf|cmtf|cGtf)[A-Za-z0-9+/]{8,}={0,2}")  # base64 of sk_, rk_, pk_
+_USER_INFO: Final = r"(?i)(\b[a-z][a-z0-9+.-]{0,31}://)([^/\s]{1,1024})@"
+_LOGIN: Final = r"(?<![\w@/])[^\s:/@\"']{1,256}:[^\s/@\"']{1,256}@(?=[\w.-])"
+_ENCODED: Final = r"(?:c2tf|cmtf|cGtf)[A-Za-z0-9+/]{8,}={0,2}"  # base64 of sk_, rk_, pk_
 _TAIL: Final = 4
 _SHORTEST_TAIL: Final = 12  # of a shorter secret, four characters would be too much of it
 
@@ -21,11 +22,11 @@ _SHORTEST_TAIL: Final = 12  # of a shorter secret, four characters would be too 
 def redact(text: str) -> str:
     """Replaces keys, signing secrets, client secrets and credentials by prefix and last four."""
     for pattern in (_KEY, _SIGNING, _CLIENT_SECRET):
-        text = pattern.sub(lambda match: match[1] + masked(match[2]), text)
-    text = _AUTHORIZATION.sub(lambda match: match[1] + "…", text)
-    text = _USER_INFO.sub(lambda match: match[1] + "…@", text)
-    text = _LOGIN.sub("…@", text)
-    return _ENCODED.sub("…", text)
+        text = re.sub(pattern, lambda match: match[1] + masked(match[2]), text)
+    text = re.sub(_AUTHORIZATION, lambda match: match[1] + "…", text)
+    text = re.sub(_USER_INFO, lambda match: match[1] + "…@", text)
+    text = re.sub(_LOGIN, "…@", text)
+    return re.sub(_ENCODED, "…", text)
 
 
 def redact_maybe(text: str | None) -> str | None:

@@ -1,7 +1,6 @@
 """Which key a command gets, and which keys are refused before anything is sent."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -42,8 +41,9 @@ Resolve = Callable[..., ResolvedKey]
 
 
 def settings(mode: Literal["test", "live"] = "test", **given: str) -> Settings:
-    found = resolve(GlobalOptions(**given), {}, CONFIG)  # type: ignore[arg-type]
-    return replace(found, mode=mode)
+    options = GlobalOptions()
+    vars(options).update(given)
+    return resolve(options, {}, CONFIG)._replace(mode=mode)
 
 
 @pytest.fixture
@@ -251,7 +251,7 @@ def test_a_malformed_variable_is_a_usage_error(key_of: Resolve, value: str) -> N
 def test_no_address_is_said_first(key_of: Resolve) -> None:
     """Without it there is nothing to choose a key for."""
     with pytest.raises(ConfigError, match="No base URL"):
-        key_of(replace(settings(), address=None), {"SVC_API_KEY": TEST_KEY})
+        key_of(settings()._replace(address=None), {"SVC_API_KEY": TEST_KEY})
 
 
 def test_a_resolved_key_never_shows_itself(key_of: Resolve) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -18,7 +18,7 @@ Body = dict[str, Any]
 ReadFile = Callable[[str], str]
 
 
-def build_body(*, base: str | None, typed: Body, data: list[str], read: ReadFile) -> Body:
+def build_body(*, base: str | None, typed: Body, data: Sequence[str], read: ReadFile) -> Body:
     """Merges a JSON object (`base`), the typed options that were given, then `-d` on top.
 
     Raises:

@@ -1,5 +1,6 @@
 """Small helpers that turn options into body fields."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from svc.cli.body import Body
@@ -11,7 +12,7 @@ def present(**fields: Any) -> Body:
     return {name: value for name, value in fields.items() if value not in (None, {}, [])}
 
 
-def pairs_of(texts: list[str] | None, option: str) -> dict[str, str]:
+def pairs_of(texts: Sequence[str] | None, option: str) -> dict[str, str]:
     """Reads repeated `KEY=TEXT` options; an empty text is kept, since it clears a field."""
     found: dict[str, str] = {}
     for text in texts or []:

@@ -2,10 +2,12 @@
 
 They are added to each command's parameters by `cli.app`, so that they are accepted before the
 resource and after the verb alike (the verb's value wins) and no command has to name them.
+
+The classes hold their defaults themselves: every command makes them at its start, and a dataclass
+takes half a millisecond.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from typer.core import TyperOption
@@ -16,7 +18,6 @@ FORMATS = ("human", "json", "ndjson", "csv", "id")
 COLORS = ("auto", "always", "never")
 
 
-@dataclass
 class GlobalOptions:
     """Values of the global options (cli section 1); None means not given."""
 
@@ -38,11 +39,10 @@ class GlobalOptions:
     utc: bool | None = None
 
 
-@dataclass
 class WriteOptions:
     """Values of the options of every writing command (cli section 2)."""
 
-    data: list[str] = field(default_factory=list)
+    data: Sequence[str] = ()
     body: str | None = None
     idempotency_key: str | None = None
     new_request: bool = False
@@ -52,7 +52,6 @@ class WriteOptions:
     json_body: bool = False
 
 
-@dataclass
 class ListOptions:
     """Values of the options of every listing command (cli section 2)."""
 
@@ -60,7 +59,7 @@ class ListOptions:
     starting_after: str | None = None
     all: bool = False
     max: int | None = None
-    param: list[str] = field(default_factory=list)
+    param: Sequence[str] = ()
     created_gte: str | None = None
     created_gt: str | None = None
     created_lte: str | None = None
@@ -68,13 +67,13 @@ class ListOptions:
     raw_csv: bool = False
 
 
-@dataclass
 class Given:
     """All shared options of one command line."""
 
-    everywhere: GlobalOptions = field(default_factory=GlobalOptions)
-    write: WriteOptions = field(default_factory=WriteOptions)
-    listing: ListOptions = field(default_factory=ListOptions)
+    def __init__(self) -> None:
+        self.everywhere = GlobalOptions()
+        self.write = WriteOptions()
+        self.listing = ListOptions()
 
 
 def global_options() -> list[TyperOption]:

@@ -1,12 +1,10 @@
 """The top of the command tree as data, so that help needs no import and a command only its own."""
 
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One word after `svc`: the module that answers it and its line in `svc --help`."""
 
     module: str

@@ -1,6 +1,5 @@
 """What a merchant sees in the dashboard: settings and balances (contract F.1, F.5)."""
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -28,7 +27,7 @@ def settings(
     """
     changed = pairs_of(changes, "A setting")
     # As a form: the sandbox knows which of the values are numbers and which are words.
-    changing = replace(controls.change_settings(changed), encoding="form")
+    changing = controls.change_settings(changed)._replace(encoding="form")
     tell(Session.of(ctx), changing if changed else controls.settings())
 
 

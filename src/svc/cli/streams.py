@@ -3,12 +3,10 @@
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 
-@dataclass(frozen=True, slots=True)
-class Streams:
+class Streams(NamedTuple):
     """Where results go (stdout), where everything else goes (stderr), where answers come from."""
 
     stdin: TextIO

@@ -1,8 +1,7 @@
 """One request to the service as a value, before anything is encoded or sent."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from svc.errors import UsageError
 
@@ -16,8 +15,7 @@ _ID_MAX = 128
 _ID_MARKS = frozenset("_-")
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A request: what to send, and what its answer must be to count as one.
 
     The same value serves sending, `--dry-run`, `--curl`, batches and the journal.

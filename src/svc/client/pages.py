@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from svc.client.call import Call
@@ -140,7 +139,7 @@ def _limit(call: Call, max_items: int | None) -> int:
 
 def _with(call: Call, name: str, value: str) -> Call:
     rest = tuple(pair for pair in call.query if pair[0] != name)
-    return replace(call, query=(*rest, (name, value)))
+    return call._replace(query=(*rest, (name, value)))
 
 
 def _id_of(reply: Reply, entry: dict[str, Any]) -> str:

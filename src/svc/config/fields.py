@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from svc.config.model import AUTHS, COLORS, FORMATS
 from svc.errors import ConfigError
@@ -19,8 +18,7 @@ Complaint = str | None
 Check = Callable[[Any], Complaint]
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One name: how its value is checked, and how it is read from a command line."""
 
     check: Check

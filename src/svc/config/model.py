@@ -1,10 +1,9 @@
 """The configuration as values: what the file says, checked and frozen."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from svc.errors import ConfigError
 from svc.origin import BaseUrl
@@ -19,8 +18,7 @@ AUTHS: Final[tuple[Auth, ...]] = ("bearer", "basic")
 DEFAULT_PROFILE: Final = "default"
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(NamedTuple):
     """One account's settings; only one that stands in no file has no `base_url`."""
 
     name: str
@@ -32,13 +30,12 @@ class Profile:
     ca_bundle: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """A frozen view of the file at `path`; `max_time` is in seconds."""
 
     path: Path
     active_profile: str | None = None
-    profiles: Mapping[str, Profile] = field(default_factory=lambda: MappingProxyType({}))
+    profiles: Mapping[str, Profile] = MappingProxyType({})
     output: Format | None = None
     color: Color | None = None
     max_time: float | None = None

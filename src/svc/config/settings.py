@@ -4,8 +4,7 @@ Pure: nothing is read here but the values that are passed in.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal, Protocol, TypeAlias, cast
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, cast
 
 from svc.config.fields import Check, date, one_of, seconds
 from svc.config.model import COLORS, FORMATS, Auth, Color, Config, Format, Profile
@@ -35,8 +34,7 @@ class Options(Protocol):
     color: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The settings of one command.
 
     Attributes:

@@ -1,7 +1,6 @@
 """What a key is, read from its text alone (spec: Authentication)."""
 
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from svc.errors import UsageError
 from svc.redaction import masked
@@ -14,8 +13,7 @@ _KINDS: Final[dict[str, Kind]] = {"sk": "secret", "pk": "publishable", "rk": "re
 _LENGTH_MAX: Final = 512
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class ApiKey:
+class ApiKey(NamedTuple):
     """A key whose text has the form of one; it never shows its secret by itself (promise R39)."""
 
     secret: str

@@ -1,7 +1,6 @@
 """What a stored secret is bound to, and so what its keyring item is called."""
 
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from svc.keys.kinds import Mode
 
@@ -10,8 +9,7 @@ Slot: TypeAlias = Literal["secret", "publishable"]
 SERVICE: Final = "svc"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """One origin, profile and mode hold one secret or restricted key (promises R22, R37).
 
     A publishable key, which only the sandbox's checkout takes, lies beside it.

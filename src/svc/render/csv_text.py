@@ -22,7 +22,7 @@ def cell(text: str, *, raw: bool = False) -> str:
     if text.isprintable() and r"\u{" not in text:
         return text
     text = text.replace(r"\u{", r"\u{5c}u{")  # so that text which looks like ours comes back
-    return UNSAFE.sub(lambda found: visible(found[0]), text)
+    return re.sub(UNSAFE, lambda found: visible(found[0]), text)
 
 
 def restore(text: str, *, raw: bool = False) -> str:

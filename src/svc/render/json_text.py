@@ -11,7 +11,7 @@ from typing import Final
 from svc.render.text import UNSAFE
 
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+|\S', re.DOTALL)
-_RAW_CONTROL: Final = re.compile(f"{UNSAFE.pattern}|[\t\n]")
+_RAW_CONTROL: Final = f"{UNSAFE}|[\t\n]"
 _DEEPEST_INDENT: Final = 64  # hostile nesting must not make the output grow with its square
 _BASIC_PLANE: Final = 0xFFFF
 
@@ -60,7 +60,7 @@ def harmless(token: str) -> str:
     """Escapes what could act on a terminal inside a JSON string."""
     if token.isprintable():
         return token
-    return _RAW_CONTROL.sub(lambda found: escaped(found[0]), token)
+    return re.sub(_RAW_CONTROL, lambda found: escaped(found[0]), token)
 
 
 def escaped(char: str) -> str:

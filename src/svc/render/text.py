@@ -7,15 +7,16 @@ from typing import Final
 # Promise R61 names the first four: controls, bidi controls, zero-width characters, surrogates.
 # Those of the last line hide, split or reorder text in the same way: Arabic letter mark, line
 # separators, deprecated format characters, byte order mark, annotations, tags. All of them are
-# unprintable, so that `str.isprintable` is a quick proof that there are none.
-UNSAFE: Final = re.compile(
+# unprintable, so that `str.isprintable` is a quick proof that there are none: it is compiled only
+# where there is one.
+UNSAFE: Final = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"
     "\u202a-\u202e\u2060-\u2069"
     "\u200b-\u200f"
     "\ud800-\udfff"
     "\u061c\u2028\u2029\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-_BREAKS: Final = re.compile("[\t\n]")
+_BREAKS: Final = "[\t\n]"
 
 
 def visible(char: str) -> str:
@@ -27,14 +28,14 @@ def escape(text: str) -> str:
     """Makes text safe for a terminal; tabs and line feeds stay (promise R61)."""
     if text.isprintable():
         return text
-    return UNSAFE.sub(lambda found: visible(found[0]), text)
+    return re.sub(UNSAFE, lambda found: visible(found[0]), text)
 
 
 def one_line(text: str) -> str:
     """Makes text safe and keeps it on one line: tabs and line feeds are shown as well."""
     if text.isprintable():
         return text
-    return _BREAKS.sub(lambda found: visible(found[0]), escape(text))
+    return re.sub(_BREAKS, lambda found: visible(found[0]), escape(text))
 
 
 def encodable(text: str, encoding: str, form: Callable[[str], str]) -> str:
