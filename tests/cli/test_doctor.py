@@ -103,6 +103,7 @@ def test_a_refused_key_is_a_failure_that_names_the_command(
     found = checks(result.out)
     assert result.code == 11
     assert found["key accepted"]["status"] == "failed"
+    assert "Set SVC_API_KEY to a key of this account" in found["key accepted"]["fix"]
     assert "svc keys add" in found["key accepted"]["fix"]
     assert "0123456789" not in result.out + result.err
 
@@ -151,6 +152,29 @@ def test_an_old_completion_script_is_noticed(
         "warning",
         "svc completion fish --install",
     )
+
+
+@pytest.mark.parametrize(
+    ("argv", "env", "name"),
+    [
+        (["--ca-bundle", "/nowhere"], {}, "configuration"),
+        (["--base-url", "https://127.0.0.1:9"], {"SVC_CA_BUNDLE": __file__}, "service"),
+        (["--base-url", "https://a.invalid"], {"SVC_PROXY": "socks5://x:1"}, "service"),
+        ([], {"SVC_STATE_DIR": "/dev/null/state"}, "state"),
+        ([], {"SVC_CONFIG_DIR": "/dev/null"}, "configuration"),
+        ([], {"SVC_API_KEY": "sk_test_a b"}, "key"),
+        (["--base-url", "http://api.example.com"], {}, "key"),
+    ],
+)
+def test_whatever_fails_has_a_remedy(
+    svc: Svc, sandbox: Sandbox, argv: list[str], env: dict[str, str], name: str
+) -> None:
+    """Every finding says what to do, also where the error behind it does not."""
+    result = svc("doctor", "-o", "json", "--max-time", "1", *argv, env=env)
+    assert result.code == 11
+    wrong = {key: each for key, each in checks(result.out).items() if each["status"] == "failed"}
+    assert name in wrong
+    assert all(each["fix"] for each in wrong.values())
 
 
 def test_an_unresolved_request_is_pointed_at(svc: Svc, sandbox: Sandbox) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 import typer
 
 from svc.cli.app import Verb, new_app
-from svc.cli.doctor_finding import Check, Finding, guarded
+from svc.cli.doctor_finding import Check, Finding, failed, guarded
 from svc.cli.doctor_machine import completion, keyring, state, tunnels
 from svc.cli.doctor_service import configuration, key, service
 from svc.cli.mending import mending_output
@@ -41,13 +41,13 @@ def doctor(ctx: typer.Context) -> None:
         show_named(session, out, shown, "name")
     else:
         out.checkup(shown)
-    failed = [finding for finding in findings if finding.verdict == "failed"]
-    if failed:
+    wrong = [finding for finding in findings if finding.verdict == "failed"]
+    if wrong:
         raise CheckFailed(
-            f"{len(failed)} of {len(findings)} checks failed: "
-            f"{', '.join(finding.name for finding in failed)}.",
+            f"{len(wrong)} of {len(findings)} checks failed: "
+            f"{', '.join(finding.name for finding in wrong)}.",
             code="doctor_failed",
-            hint=failed[0].fix,
+            hint=wrong[0].fix,
         )
 
 
@@ -62,6 +62,6 @@ def _examined(session: Session) -> Iterator[Finding]:
     try:
         yield from service(session)
     except SvcError as error:
-        yield Finding("service", "failed", error.message, error.hint)
+        yield failed("service", error)
     for name, check in _MACHINE:
         yield guarded(name, check, session)

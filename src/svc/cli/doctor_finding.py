@@ -37,4 +37,9 @@ def guarded(name: str, check: Check, session: Session) -> Finding:
     try:
         return check(session)
     except SvcError as error:
-        return Finding(name, "failed", error.message, error.hint)
+        return failed(name, error)
+
+
+def failed(name: str, error: SvcError) -> Finding:
+    """What an error says, always with something to do about it."""
+    return Finding(name, "failed", error.message, error.hint or "Mend that, then: svc doctor")

@@ -1,5 +1,6 @@
 """What `svc doctor` looks at on this machine: state database, keyring, tunnels, completion."""
 
+import os
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -22,7 +23,7 @@ def state(session: Session) -> Finding:
 
     name, path = "state", session.paths.state_file
     if not path.exists():
-        return Finding(name, "ok", f"{path} is made when it is first needed")
+        return _state_to_be(name, path)
     with closing(State.open(path, clock=session.clock)) as database:
         verdict = database.rows("PRAGMA quick_check(1)")[0]["quick_check"]
     if verdict != "ok":
@@ -38,6 +39,15 @@ def state(session: Session) -> Finding:
             "See them: svc requests list --unresolved",
         )
     return Finding(name, "ok", f"{path}; every request has an outcome")
+
+
+def _state_to_be(name: str, path: Path) -> Finding:
+    """Whether the database can be made, where it is not there yet."""
+    nearest = next(folder for folder in path.parents if folder.exists())
+    if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
+        return Finding(name, "ok", f"{path} is made when it is first needed")
+    why = "is no folder that svc may write to"
+    return Finding(name, "failed", f"{nearest} {why}", "Set SVC_STATE_DIR to a folder of your own")
 
 
 def keyring(session: Session) -> Finding:

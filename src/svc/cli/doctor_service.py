@@ -3,7 +3,7 @@
 from typing import Final
 
 from svc.cli.doctor_finding import Finding
-from svc.cli.key_check import ask
+from svc.cli.key_check import ask, mend
 from svc.cli.session import Session
 from svc.client.probe import Reached, probe
 from svc.errors import SvcError, Unauthorized
@@ -117,13 +117,11 @@ def _accepted(session: Session) -> Finding:
     try:
         ask(session, resolved.secret, resolved.mode)
     except Unauthorized as error:
-        live = " --live" if resolved.mode == "live" else ""
-        profile = session.settings.profile
         return Finding(
             name,
             "failed",
             f"the service refuses {resolved.fingerprint} ({error.code})",
-            f"Store a key of this account: svc keys add --profile {profile}{live}",
+            mend(session),
         )
     except SvcError as error:
         # No end of the other checks: that the service was reached is known already.

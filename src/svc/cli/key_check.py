@@ -6,6 +6,7 @@ from svc.client.client import Client
 from svc.client.proxies import chosen
 from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthorized
 from svc.keys.kinds import Mode
+from svc.keys.resolve import VARIABLE
 
 
 def client_of(session: Session, secret: str, mode: Mode) -> Client:
@@ -65,3 +66,13 @@ def check_new_key(session: Session, secret: str, mode: Mode, shown: str) -> None
     except (NetworkError, ServerError) as error:
         error.hint = "Nothing was stored; --no-check stores a key without asking the service"
         raise
+
+
+def mend(session: Session) -> str:
+    """What to do about the key in use, which the service refuses."""
+    settings = session.settings
+    live = " --live" if settings.mode == "live" else ""
+    add = f"svc keys add --profile {settings.profile}{live}"
+    if session.key.source == VARIABLE:
+        return f"Set {VARIABLE} to a key of this account; or unset it and: {add}"
+    return f"Store a key of this account: {add}; or set {VARIABLE}"

@@ -5,7 +5,7 @@ from typing import Any, Final
 import typer
 
 from svc.cli.app import Verb, new_app
-from svc.cli.key_check import ask
+from svc.cli.key_check import ask, mend
 from svc.cli.key_view import utc
 from svc.cli.naming import show_named
 from svc.cli.session import Session
@@ -84,17 +84,7 @@ def _service_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
         facts["reachable"] = True
         facts["key_accepted"] = False if isinstance(error, Unauthorized) else None
         if isinstance(error, Unauthorized):
-            error.hint = _mend(session)
+            error.hint = mend(session)
         return error
     facts["reachable"] = facts["key_accepted"] = True
     return None
-
-
-def _mend(session: Session) -> str:
-    """What to do about a key that the service refuses."""
-    settings = session.settings
-    live = " --live" if settings.mode == "live" else ""
-    add = f"svc keys add --profile {settings.profile}{live}"
-    if session.key.source == VARIABLE:
-        return f"Set {VARIABLE} to a key of this account; or unset it and: {add}"
-    return f"Store a key of this account: {add}; or set {VARIABLE}"

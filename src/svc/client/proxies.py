@@ -54,6 +54,7 @@ def proxy_for(base_url: BaseUrl, address: str | None) -> Proxy | None:
             "The proxy must be reached by http:// (it is asked to CONNECT; TLS runs inside).",
             code="proxy_invalid",
             param="proxy",
+            hint="Give it as http://HOST:PORT.",
         )
     login, at, place = (rest if mark else address).rpartition("@")
     try:

@@ -77,4 +77,5 @@ def _add(made: ssl.SSLContext, ca_bundle: str) -> None:
             f"The CA bundle {ca_bundle!r} cannot be read as PEM certificates.",
             code="ca_bundle_invalid",
             param="ca_bundle",
+            hint="Give a file of certificates that begin with -----BEGIN CERTIFICATE-----",
         ) from None
