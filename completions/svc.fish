@@ -323,7 +323,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'orders create'
             set commands 
-            set options --amount 't' 'Minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'ISO 4217, as EUR.' --country 'w.country' 'Destination, as DE.' --postal-code 't' 'Destination\'s postal code.' --settlement-currency 'w.currency' 'What you are settled in.' --capture-method 'w.capture_method' 'automatic, or manual to authorise first.' --item '+t' 'Repeatable: \'name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900\'.' --metadata '+t' 'Repeatable: your own notes.'
+            set options --amount 't' 'Minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'ISO 4217, as EUR.' --country 'w.country' 'Destination, as DE.' --postal-code 't' 'Destination\'s postal code.' --settlement-currency 'w.currency' 'What you are settled in.' --capture-method 'w.capture_method' 'automatic, or manual to authorise first.' --item '+t' 'Repeatable: name, quantity, unit_amount, hs_code, as \'name=Jacket,quantity=1,...\'.' --metadata '+t' 'Repeatable: your own notes.'
             set arguments 
             set shared 'request global'
         case 'orders retrieve'
@@ -333,7 +333,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'orders update'
             set commands 
-            set options --amount 't' 'Minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'ISO 4217, as EUR.' --country 'w.country' 'Destination, as DE.' --postal-code 't' 'Destination\'s postal code.' --settlement-currency 'w.currency' 'What you are settled in.' --capture-method 'w.capture_method' 'automatic, or manual to authorise first.' --item '+t' 'Repeatable: \'name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900\'.' --metadata '+t' 'Repeatable: your own notes.'
+            set options --amount 't' 'Minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'ISO 4217, as EUR.' --country 'w.country' 'Destination, as DE.' --postal-code 't' 'Destination\'s postal code.' --settlement-currency 'w.currency' 'What you are settled in.' --capture-method 'w.capture_method' 'automatic, or manual to authorise first.' --item '+t' 'Repeatable: name, quantity, unit_amount, hs_code, as \'name=Jacket,quantity=1,...\'.' --metadata '+t' 'Repeatable: your own notes.'
             set arguments 'i.ord_'
             set shared 'request global'
         case 'orders cancel'
@@ -413,7 +413,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'landed-cost-quotes create'
             set commands 
-            set options --currency 'w.currency' 'ISO 4217, as EUR.' --country 'w.country' 'Destination, as DE.' --postal-code 't' 'Destination\'s postal code.' --item '+t' 'Repeatable: \'name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900\'.' --ship-from-country 'w.country' 'Where it is sent from.' --shipping-amount 't' 'Freight in minor units.'
+            set options --currency 'w.currency' 'ISO 4217, as EUR.' --country 'w.country' 'Destination, as DE.' --postal-code 't' 'Destination\'s postal code.' --item '+t' 'Repeatable: name, quantity, unit_amount, hs_code, as \'name=Jacket,quantity=1,...\'.' --ship-from-country 'w.country' 'Where it is sent from.' --shipping-amount 't' 'Freight in minor units.'
             set arguments 
             set shared 'request global'
         case 'landed-cost-quotes retrieve'

@@ -70,7 +70,7 @@ $script:SvcCommands = @{
     }
     'orders create' = @{
         Commands = @()
-        Options = @(@('--amount', 't', 'Minor units: 12900 is 129.00 EUR.'), @('--currency', 'w.currency', 'ISO 4217, as EUR.'), @('--country', 'w.country', 'Destination, as DE.'), @('--postal-code', 't', 'Destination''s postal code.'), @('--settlement-currency', 'w.currency', 'What you are settled in.'), @('--capture-method', 'w.capture_method', 'automatic, or manual to authorise first.'), @('--item', '+t', 'Repeatable: ''name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900''.'), @('--metadata', '+t', 'Repeatable: your own notes.'))
+        Options = @(@('--amount', 't', 'Minor units: 12900 is 129.00 EUR.'), @('--currency', 'w.currency', 'ISO 4217, as EUR.'), @('--country', 'w.country', 'Destination, as DE.'), @('--postal-code', 't', 'Destination''s postal code.'), @('--settlement-currency', 'w.currency', 'What you are settled in.'), @('--capture-method', 'w.capture_method', 'automatic, or manual to authorise first.'), @('--item', '+t', 'Repeatable: name, quantity, unit_amount, hs_code, as ''name=Jacket,quantity=1,...''.'), @('--metadata', '+t', 'Repeatable: your own notes.'))
         Arguments = @()
         Shared = @('request', 'global')
     }
@@ -82,7 +82,7 @@ $script:SvcCommands = @{
     }
     'orders update' = @{
         Commands = @()
-        Options = @(@('--amount', 't', 'Minor units: 12900 is 129.00 EUR.'), @('--currency', 'w.currency', 'ISO 4217, as EUR.'), @('--country', 'w.country', 'Destination, as DE.'), @('--postal-code', 't', 'Destination''s postal code.'), @('--settlement-currency', 'w.currency', 'What you are settled in.'), @('--capture-method', 'w.capture_method', 'automatic, or manual to authorise first.'), @('--item', '+t', 'Repeatable: ''name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900''.'), @('--metadata', '+t', 'Repeatable: your own notes.'))
+        Options = @(@('--amount', 't', 'Minor units: 12900 is 129.00 EUR.'), @('--currency', 'w.currency', 'ISO 4217, as EUR.'), @('--country', 'w.country', 'Destination, as DE.'), @('--postal-code', 't', 'Destination''s postal code.'), @('--settlement-currency', 'w.currency', 'What you are settled in.'), @('--capture-method', 'w.capture_method', 'automatic, or manual to authorise first.'), @('--item', '+t', 'Repeatable: name, quantity, unit_amount, hs_code, as ''name=Jacket,quantity=1,...''.'), @('--metadata', '+t', 'Repeatable: your own notes.'))
         Arguments = @(,'i.ord_')
         Shared = @('request', 'global')
     }
@@ -178,7 +178,7 @@ $script:SvcCommands = @{
     }
     'landed-cost-quotes create' = @{
         Commands = @()
-        Options = @(@('--currency', 'w.currency', 'ISO 4217, as EUR.'), @('--country', 'w.country', 'Destination, as DE.'), @('--postal-code', 't', 'Destination''s postal code.'), @('--item', '+t', 'Repeatable: ''name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900''.'), @('--ship-from-country', 'w.country', 'Where it is sent from.'), @('--shipping-amount', 't', 'Freight in minor units.'))
+        Options = @(@('--currency', 'w.currency', 'ISO 4217, as EUR.'), @('--country', 'w.country', 'Destination, as DE.'), @('--postal-code', 't', 'Destination''s postal code.'), @('--item', '+t', 'Repeatable: name, quantity, unit_amount, hs_code, as ''name=Jacket,quantity=1,...''.'), @('--ship-from-country', 'w.country', 'Where it is sent from.'), @('--shipping-amount', 't', 'Freight in minor units.'))
         Arguments = @()
         Shared = @('request', 'global')
     }

@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from svc.cli.given import global_options, list_options, write_options
+from svc.cli.help_page import HelpPage
 
 _EXAMPLE = "$ "
 
@@ -25,11 +26,14 @@ class Verb(TyperCommand):
     def shared_options(self) -> list[Any]:
         return global_options()
 
+    def get_help(self, ctx: Any) -> str:
+        return help_of(self, ctx)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         format_parameters(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's
-        format_examples(self.examples, formatter)
+        formatter.write_examples(self.examples)
 
 
 class WritingVerb(Verb):
@@ -54,12 +58,24 @@ class Noun(TyperGroup):
         self.params.extend(global_options())
         self.examples, self.help = split_examples(self.help or "")
 
+    def get_help(self, ctx: Any) -> str:
+        return help_of(self, ctx)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, first_line(verb)) for name, verb in found if verb and not verb.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         self.format_commands(ctx, formatter)
         format_parameters(self, ctx, formatter)
 
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's
-        format_examples(self.examples, formatter)
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        formatter.write_examples(self.examples)
+        if not self.examples:
+            formatter.write_paragraph()
+            formatter.write_text(f"For one of them: {ctx.command_path} COMMAND --help")
 
 
 def new_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> typer.Typer:
@@ -116,12 +132,17 @@ def _is_example(line: str) -> bool:
     return line.strip().startswith(_EXAMPLE)
 
 
-def format_examples(examples: list[str], formatter: Any) -> None:
-    """Writes example lines as they are, never wrapped: people copy them."""
-    if examples:
-        formatter.write(f"\n{'Examples' if len(examples) > 1 else 'Example'}:\n")
-        for example in examples:
-            formatter.write(f"  {example}\n")
+def help_of(command: Any, ctx: Any) -> str:
+    """Writes a command's help for whoever reads it: in colour on a terminal, as wide as that is."""
+    page = HelpPage.of(ctx)
+    ctx.color = page.color  # else the parser takes out what is not for its idea of a terminal
+    command.format_help(ctx, page)
+    return page.getvalue().rstrip("\n")
+
+
+def first_line(command: Any) -> str:
+    """What a command is for, whole: the parser's own way cuts it where a terminal is narrow."""
+    return str(command.get_short_help_str(limit=1000))
 
 
 def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
@@ -139,7 +160,7 @@ def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
         with formatter.section("Global options"):
             formatter.write_dl(shared)
         return
-    with formatter.section("Global options (svc --help explains them)"):
+    with formatter.section("Global options (see svc --help)"):
         formatter.write_text(" ".join(record[0].split(" ")[0].strip(",") for record in shared))
 
 

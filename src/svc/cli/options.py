@@ -41,7 +41,7 @@ Items = Annotated[
     typer.Option(
         "--item",
         metavar="NAME=VALUE,...",
-        help="Repeatable: 'name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900'.",
+        help="Repeatable: name, quantity, unit_amount, hs_code, as 'name=Jacket,quantity=1,...'.",
     ),
 ]
 Metadata = Annotated[

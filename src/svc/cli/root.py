@@ -6,7 +6,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from svc import __version__
-from svc.cli.app import format_parameters, new_app
+from svc.cli.app import format_parameters, help_of, new_app
 from svc.cli.given import global_options
 from svc.cli.registry import COMMANDS, SHORT_NAMES, load
 
@@ -28,6 +28,9 @@ class Root(TyperGroup):
             command = self.commands[name] = load(name)
         return name, command, rest
 
+    def get_help(self, ctx: Any) -> str:
+        return help_of(self, ctx)
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
         for name, entry in COMMANDS.items():
@@ -38,8 +41,8 @@ class Root(TyperGroup):
         format_parameters(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's signature
-        formatter.write("\nFirst steps:\n  svc quickstart\n  svc sandbox start\n")
-        formatter.write("  svc orders create --help\n")
+        with formatter.section("First steps"):
+            formatter.write("  svc quickstart\n  svc sandbox start\n  svc orders create --help\n")
 
 
 app = new_app(cls=Root)

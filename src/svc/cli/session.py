@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 from svc.cli.given import FORMATS, Given
 from svc.cli.streams import Streams
 from svc.clock import Clock, SystemClock
-from svc.errors import UsageError
+from svc.errors import SvcError, UsageError
 from svc.paths import Paths
 from svc.redaction import redact
 
@@ -113,6 +113,12 @@ class Session:
         """How wide help is: the terminal, but not wider than the eye follows."""
         return min(self.streams.width(self.env), 100)
 
+    def help_color(self) -> bool:
+        """Whether help is coloured; settings are read only where somebody could see colour."""
+        asked = self._color_asked()
+        choice = self._color() if self.streams.person_reads else asked or "auto"
+        return self.streams.wants_color(self.env, choice, self.streams.stdout)
+
     # --- output -----------------------------------------------------------------------------
 
     @cached_property
@@ -123,7 +129,8 @@ class Session:
 
     def error_output(self) -> "Output":
         """An output for an error, which must work even where the settings are what is wrong."""
-        asked = self.given.everywhere.output or _format_in(self.argv) or self.env.get("SVC_OUTPUT")
+        asked = self.given.everywhere.output or _word_after(self.argv, "-o", "--output")
+        asked = asked or self.env.get("SVC_OUTPUT")
         fallback = "human" if self.streams.person_reads else "json"
         return self._output(cast("Format", asked if asked in FORMATS else fallback))
 
@@ -133,7 +140,7 @@ class Session:
         from svc.render.output import Output
 
         asked = self.given.everywhere
-        choice = asked.color or "auto"
+        choice = self._color()
         return Output(
             format=chosen,
             stdout=self.streams.stdout,
@@ -150,6 +157,20 @@ class Session:
             on_shown=self.shown.append,
             secret=self._secret,
         )
+
+    def _color_asked(self) -> str | None:
+        # A word behind --help, or behind a mistake, is one that nobody has parsed.
+        return self.given.everywhere.color or _word_after(self.argv, "--color")
+
+    def _color(self) -> str:
+        """`auto`, `always` or `never`: as asked, else as configured (`svc config set color`)."""
+        asked = self._color_asked()
+        if asked:
+            return asked
+        try:
+            return self.settings.color
+        except SvcError:  # what is wrong with the settings is said elsewhere
+            return "auto"
 
     def _secret(self) -> str | None:
         """The key in use, once it is known; the sandbox's constants are no secrets (R39)."""
@@ -233,11 +254,11 @@ class Session:
         self.streams.stderr.flush()
 
 
-def _format_in(argv: Sequence[str]) -> str | None:
-    """Finds `-o FORMAT` in a command line that the parser could not finish."""
+def _word_after(argv: Sequence[str], *names: str) -> str | None:
+    """Finds the value of an option in a command line that the parser could not finish."""
     for word, following in zip(argv, [*argv[1:], ""], strict=True):
-        if word in ("-o", "--output"):
+        if word in names:
             return following
-        if word.startswith("--output="):
-            return word.removeprefix("--output=")
+        if word.startswith(f"{names[-1]}="):
+            return word.removeprefix(f"{names[-1]}=")
     return None

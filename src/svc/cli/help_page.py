@@ -1,0 +1,148 @@
+"""How a help page is written: headings in colour, two columns where they fit, nothing broken."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from textwrap import wrap
+from typing import Any, Final
+
+# A heading is bold and green, a name cyan: basic colours, for a dark ground and a light one.
+_HEADING: Final = "1;32"
+_NAME: Final = "36"
+_GAP: Final = 2
+_FIRST_MAX: Final = 30  # columns of the names; a longer one stands on a line of its own
+_SECOND_MIN: Final = 24  # columns of a meaning; where there are fewer it stands below its name
+_BELOW: Final = 6
+_BETWEEN: Final = re.compile(r"(-?[\d.]+)<=x<=(-?[\d.]+)")
+_AT_LEAST: Final = re.compile(r"x>=(-?[\d.]+)")
+_WHOLE: Final = re.compile(r"(default: \d+)\.0\b")
+_WORD: Final = r"""(?:[^\s'"]|'[^']*'|"[^"]*")+"""
+_TOGETHER: Final = re.compile(rf"-[^\s=]+ (?!-){_WORD}|{_WORD}")  # an option keeps its value
+
+
+class HelpPage:
+    """Collects a help page of `width` columns; the parser writes it through these methods.
+
+    With `color` it holds SGR codes; with `fold` examples that are too long go on after a
+    backslash, so that they can still be copied. Without it they are one line each, however long.
+    """
+
+    def __init__(self, width: int, *, color: bool = False, fold: bool = False) -> None:
+        self.width = width
+        self.color = color
+        self._fold = fold
+        self._indent = 0
+        self._parts: list[str] = []
+
+    @classmethod
+    def of(cls, ctx: Any) -> "HelpPage":
+        """A page for whoever runs the command of a parser's context."""
+        session = ctx.obj
+        width = ctx.terminal_width or 80
+        if session is None:
+            return cls(width)
+        return cls(width, color=session.help_color(), fold=session.streams.person_reads)
+
+    def write(self, text: str) -> None:
+        self._parts.append(text)
+
+    def write_usage(self, name: str, arguments: str = "") -> None:
+        first = f"Usage: {name} "
+        indent = " " * (len(first) if self.width - len(first) >= _SECOND_MIN else 4)
+        lines = self._wrapped(first + arguments, self.width, indent)
+        self.write(self._styled("Usage:", _HEADING) + "\n".join(lines).removeprefix("Usage:"))
+        self.write("\n")
+
+    def write_paragraph(self) -> None:
+        if self._parts:
+            self.write("\n")
+
+    def write_text(self, text: str) -> None:
+        """Writes paragraphs, which an empty line parts, each broken anew."""
+        margin = " " * self._indent
+        paragraphs = [
+            [margin + line for line in self._wrapped(paragraph, self.width - self._indent)]
+            for paragraph in text.split("\n\n")
+        ]
+        self.write("\n\n".join("\n".join(lines) for lines in paragraphs) + "\n")
+
+    def write_dl(self, rows: Sequence[tuple[str, str]]) -> None:
+        """Writes names and what they mean, beside each other or, on a narrow page, below."""
+        longest = min(max((len(name) for name, _ in rows), default=0), _FIRST_MAX)
+        column = self._indent + longest + _GAP
+        beside = self.width - column >= _SECOND_MIN
+        for name, meaning in rows:
+            start = column if beside else _BELOW
+            lines = self._wrapped(without_signs(meaning), self.width - start)
+            self.write(" " * self._indent + self._styled(name, _NAME))
+            if beside and len(name) <= longest and lines:
+                self.write(" " * (start - self._indent - len(name)) + lines.pop(0))
+            self.write("".join(f"\n{'':{start}}{line}" for line in lines) + "\n")
+
+    def write_examples(self, examples: Sequence[str]) -> None:
+        """Writes example lines to be copied."""
+        if examples:
+            self.write_paragraph()
+            self.write_heading("Examples" if len(examples) > 1 else "Example")
+        for example in examples:
+            lines = folded(example, self.width - 2) if self._fold else [example]
+            self.write("".join(f"  {line}\n" for line in lines))
+
+    def write_heading(self, title: str) -> None:
+        self.write(self._styled(f"{title}:", _HEADING) + "\n")
+
+    @contextmanager
+    def section(self, title: str) -> Iterator[None]:
+        self.write_paragraph()
+        self.write_heading(title)
+        with self.indentation():
+            yield
+
+    @contextmanager
+    def indentation(self) -> Iterator[None]:
+        self._indent += 2
+        try:
+            yield
+        finally:
+            self._indent -= 2
+
+    def getvalue(self) -> str:
+        return "".join(self._parts)
+
+    def _styled(self, text: str, style: str) -> str:
+        return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
+
+    @staticmethod
+    def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+        return wrap(
+            " ".join(text.split()),
+            max(width, 10),
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+
+
+def without_signs(meaning: str) -> str:
+    """Says limits in words: `1<=x<=256` is `1 to 256`, without an end that is only a machine's."""
+    return _WHOLE.sub(r"\1", _AT_LEAST.sub(r"at least \1", _BETWEEN.sub(_between, meaning)))
+
+
+def _between(found: re.Match[str]) -> str:
+    low, high = found.groups()
+    return f"at least {low}" if float(high) >= 2**31 else f"{low} to {high}"
+
+
+def folded(command: str, width: int) -> list[str]:
+    """Breaks a shell command between its words; each line but the last ends with a backslash."""
+    if len(command) <= width:
+        return [command]
+    lines: list[str] = []
+    line = ""
+    for word in _TOGETHER.findall(command):
+        joined = f"{line} {word}" if line.strip() else line + word
+        if line.strip() and len(joined) > width - 2:
+            lines.append(f"{line} \\")
+            joined = f"    {word}"
+        line = joined
+    return [*lines, line]
