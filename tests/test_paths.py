@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from svc.paths import Paths, make_private
+from svc.paths import Paths
 
 
 def test_folders_are_taken_from_own_variables_then_xdg() -> None:
@@ -11,10 +11,3 @@ def test_folders_are_taken_from_own_variables_then_xdg() -> None:
     assert paths.config_file == Path("/a/config.toml")
     assert paths.state_file == Path("/b/svc/state.db")
     assert paths.cache_dir.is_absolute()
-
-
-def test_private_folder_and_what_is_made_above_it_are_the_users_alone(tmp_path: Path) -> None:
-    """R67: whichever command runs first, the state folder can be used by the next."""
-    make_private(tmp_path / "state" / "reports")
-    for folder in (tmp_path / "state", tmp_path / "state" / "reports"):
-        assert folder.stat().st_mode & 0o777 == 0o700

@@ -1,14 +1,13 @@
 """Where configuration, state and caches lie on this system."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 _APP = "svc"
 
 
-@dataclass(frozen=True, slots=True)
-class Paths:
+class Paths(NamedTuple):
     """The three folders of the program; nothing else is written outside the user's own files."""
 
     config_dir: Path
@@ -41,16 +40,9 @@ def _folder(env: Mapping[str, str], own: str, xdg: str, system: str) -> Path:
     if env.get(own):
         return Path(env[own])
     base = env.get(xdg, "")
-    if base.startswith("/"):  # the XDG rules: relative values are ignored
+    if Path(base).is_absolute():  # the XDG rules: relative values are ignored
         return Path(base, _APP)
     # Imported late: it costs a millisecond or two, and XDG systems seldom need it.
     import platformdirs
 
     return Path(getattr(platformdirs, system)(_APP, appauthor=False))
-
-
-def make_private(folder: Path) -> None:
-    """Makes a folder that only the user can enter, and so those above it that are missing (R67)."""
-    if not folder.exists():
-        make_private(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)

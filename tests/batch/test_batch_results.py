@@ -157,7 +157,7 @@ def test_a_full_disk_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyP
     def full(_: int) -> None:
         raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr("svc.batch.results.os.fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(LocalError, match="no space left"), Results(path, OURS) as results:
         results.begin([line(1), line(2)])
     assert len(read(path)) == 1

@@ -99,7 +99,7 @@ def wait_for_journal(process: Process) -> None:
     """Waits until a program has opened the journal, and then comes to its lock."""
     deadline = time.monotonic() + 20
     folder = Path(f"/proc/{process.pid}/fd")
-    while not any(path.readlink().name == "state.db-wal" for path in folder.iterdir()):
+    while not any(path.resolve().name == "state.db-wal" for path in folder.iterdir()):
         assert time.monotonic() < deadline
         time.sleep(0.005)
     time.sleep(0.1)

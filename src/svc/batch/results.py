@@ -13,11 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Final, NamedTuple, Self
+from typing import BinaryIO, NamedTuple, Self
 
 from svc.errors import LocalError
-
-_MODE: Final = 0o600
+from svc.system import files
 
 
 class Line(NamedTuple):
@@ -139,7 +138,7 @@ class Results:
         return (json.dumps(shown) + "\n").encode("ascii")
 
     def _is_ours(self) -> bool:
-        handle = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW)
+        handle = files.open_private(self.path, os.O_RDONLY)
         with os.fdopen(handle, "rb") as file:
             first = file.readline(64 * 1024)
         try:
@@ -150,22 +149,14 @@ class Results:
 
     def _new(self) -> BinaryIO:
         self._fresh.unlink(missing_ok=True)  # of a run that was killed
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        handle = os.open(self._fresh, flags, _MODE)
+        handle = files.open_private(self._fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         self._unfinished = True
         return os.fdopen(handle, "w+b")
 
     def _publish(self) -> None:
         assert self._file is not None
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._fresh.replace(self.path)
+        self._file = files.put_open_in_place(self._file, self._fresh, self.path)
         self._unfinished = False
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
     @contextmanager
     def _worded(self) -> Iterator[None]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from svc.errors import LocalError
+from svc.system.files import put_in_place
 
 _OURS: Final = "svc completion for "
 _HEAD: Final = 200
@@ -84,23 +85,12 @@ def _write(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        fresh.replace(path)
-        _sync_folder(path.parent)
+        put_in_place(fresh, path)
     except OSError as error:
         raise _failed(path, "written", error) from error
     finally:
         with suppress(OSError):
             fresh.unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # has no handle of a folder to sync
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _failed(path: Path, done: str, error: OSError) -> LocalError:

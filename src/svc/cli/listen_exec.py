@@ -1,7 +1,6 @@
 """The command of `--exec`: run by the shell beside a listener, and ended with it."""
 
 import asyncio
-import os
 import signal
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -9,6 +8,7 @@ from typing import Final
 from svc.cli.webhook_secret import VARIABLE
 from svc.errors import LocalError
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
+from svc.system.processes import Group, group_of_its_own
 
 _SECONDS_TO_END: Final = 0.8  # promise R78: we stop in under a second
 _LOOK_SECONDS: Final = 0.01
@@ -27,7 +27,7 @@ class Companion:
         self._command = command
         self._env = {name: value for name, value in env.items() if name != KEY_VARIABLE}
         self._env[VARIABLE] = secret
-        self._process: asyncio.subprocess.Process | None = None
+        self._group: Group | None = None
         self._watching: asyncio.Task[None] | None = None
         self._asked_at: float | None = None
         self._broken: OSError | None = None
@@ -39,9 +39,9 @@ class Companion:
 
     def terminate(self, number: int = signal.SIGTERM) -> None:
         """Asks it and all that it has left running to end, with the signal that ended us."""
-        if self._process is not None and self._asked_at is None:
+        if self._group is not None and self._asked_at is None:
             self._asked_at = asyncio.get_running_loop().time()
-            self._signal(number)
+            self._group.ask(number)
 
     async def close(self) -> None:
         """Ends it and what it has left running, by force after 0.8 s.
@@ -51,14 +51,15 @@ class Companion:
         """
         if self._watching is None:
             return
-        while self._process is None and not self._watching.done():  # noqa: ASYNC110  it is starting
+        while self._group is None and not self._watching.done():  # noqa: ASYNC110  it is starting
             await asyncio.sleep(_LOOK_SECONDS)
         self.terminate()
         loop = asyncio.get_running_loop()
         end = (self._asked_at or loop.time()) + _SECONDS_TO_END
-        while self._signal(0) and loop.time() < end:  # noqa: ASYNC110  nobody tells of its end
-            await asyncio.sleep(_LOOK_SECONDS)
-        self._signal(signal.SIGKILL)
+        if self._group is not None:
+            while self._group.lives() and loop.time() < end:  # noqa: ASYNC110  nobody tells of it
+                await asyncio.sleep(_LOOK_SECONDS)
+            self._group.kill()
         await self._watching
         if self._broken is not None:
             why = (self._broken.strerror or str(self._broken)).lower()
@@ -66,28 +67,19 @@ class Companion:
 
     async def _watch(self, ended: Callable[[], None]) -> None:
         try:
-            self._process = await asyncio.create_subprocess_shell(
+            process = await asyncio.create_subprocess_shell(
                 self._command,
                 env=self._env,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=_STDERR,
-                start_new_session=True,
+                **group_of_its_own(),
             )
         except OSError as error:
             self._broken = error
             ended()
             return
-        code = await self._process.wait()
+        self._group = Group(process.pid, lambda: process.returncode is not None)
+        code = await process.wait()
         if self._asked_at is None:  # else it is our doing how it ended
             self.code = code if code >= 0 else 128 - code
         ended()
-
-    def _signal(self, number: int) -> bool:
-        """Signals all of its process group; says whether there is anything left of it."""
-        if self._process is None:
-            return False
-        try:
-            os.killpg(self._process.pid, number)
-        except (ProcessLookupError, PermissionError):
-            return False
-        return True

@@ -1,7 +1,6 @@
 """The event loop of `svc events listen`: signals end it, a command may run beside it."""
 
 import asyncio
-import signal
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,8 +14,8 @@ from svc.cli.session import Session
 from svc.listen.records import Ready, Record, Summary
 from svc.listen.relay import Plan, Relay
 from svc.listen.seam import Inbox
+from svc.system import signals
 
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AWAITED_SECONDS: Final = 10.0  # in which the service delivers what a command has set off
 
 
@@ -77,8 +76,7 @@ class _Loop:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._unexpected)
         self._relay = Relay(self._plan, self._inbox, self._session.clock, self._tell)
-        for number in _SIGNALS:
-            loop.add_signal_handler(number, self._stop, number)
+        signals.hear(loop, signals.STOPPING, self._stop)
         try:
             if self._inspection is not None:
                 await self._inspection.start(self._plan, self._tell, self._link)
@@ -128,10 +126,7 @@ class _Loop:
 
     def _stop(self, number: int) -> None:
         """Ends the listener; a second signal ends the process at once (promise R78)."""
-        loop = asyncio.get_running_loop()
-        for each in _SIGNALS:
-            loop.remove_signal_handler(each)
-            signal.signal(each, signal.SIG_DFL)
+        signals.end_at_once(asyncio.get_running_loop(), signals.STOPPING)
         self._signal = number
         if self._command is not None:
             self._command.terminate(number)

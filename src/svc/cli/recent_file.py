@@ -7,7 +7,7 @@ from pathlib import Path
 from stat import S_ISDIR
 from typing import Final
 
-from svc.paths import make_private
+from svc.system.files import is_mine, make_private, open_private
 
 ENTRIES_MAX: Final = 200
 FILES_MAX: Final = 32
@@ -49,7 +49,7 @@ class RecentFile:
 
     def _text(self) -> str | None:
         try:
-            handle = os.open(self._path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+            handle = open_private(self._path, os.O_RDONLY)
         except FileNotFoundError:
             return None
         with os.fdopen(handle, "rb") as file:
@@ -73,18 +73,16 @@ class RecentFile:
         folder = self._path.parent
         make_private(folder)
         facts = folder.lstat()
-        mine = not hasattr(os, "geteuid") or facts.st_uid == os.geteuid()
-        if not S_ISDIR(facts.st_mode) or not mine:
+        if not S_ISDIR(facts.st_mode) or not is_mine(facts):
             raise NotADirectoryError(str(folder))
 
     def _replace(self, text: str) -> None:
         # Not synced: what a power cut takes away here, the next command brings back.
         fresh = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         try:
-            with os.fdopen(
-                os.open(fresh, flags, 0o600), "w", encoding="ascii", newline="\n"
-            ) as file:
+            handle = open_private(fresh, flags)
+            with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
                 file.write(text)
             fresh.replace(self._path)
         except BaseException:

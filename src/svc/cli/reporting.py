@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from svc.errors import ExitCode, Forbidden, NotFound, SvcError, Unauthorized, UsageError
-from svc.paths import make_private
 from svc.redaction import redact, redact_maybe
+from svc.system.files import make_private
 
 if TYPE_CHECKING:
     from svc.cli.session import Session

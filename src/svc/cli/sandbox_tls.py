@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from svc.cli.session import Session
 from svc.errors import LocalError, UsageError
-from svc.paths import make_private
+from svc.system.files import make_private, open_private
 
 if TYPE_CHECKING:
     from svc.sandbox.authority import Issued
@@ -87,7 +87,7 @@ def _write(folder: Path, now: datetime) -> Path:
     fresh = folder / f"new-{issued.serial}"
     fresh.mkdir(mode=0o700)
     for name, data in _texts(issued).items():
-        handle = os.open(fresh / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = open_private(fresh / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
     # Renamed when it is whole: whoever looks for a pair finds all of it.

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from svc.system.signals import STOPPING
+
 if TYPE_CHECKING:  # loaded only where something is sent
     from svc.client.intents_model import Intent
 
@@ -30,11 +32,8 @@ def stopping() -> Iterator[None]:
 
     That holds until the process ends: what is done about the first must not hold up the second.
     """
-    known = [signal.SIGINT, signal.SIGTERM]
-    if hasattr(signal, "SIGHUP"):  # not on Windows
-        known.append(signal.SIGHUP)
     # What nohup has had ignored stays ignored.
-    numbers = [number for number in known if signal.getsignal(number) is not signal.SIG_IGN]
+    numbers = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
 
     def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the handler's signature
         for each in numbers:

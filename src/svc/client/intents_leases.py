@@ -1,6 +1,6 @@
 """Who is sending a request now: a sign of life that goes with the process (promise R69)."""
 
-import fcntl
+import errno
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -8,9 +8,7 @@ from pathlib import Path
 from threading import Lock
 
 from svc.errors import LocalError
-
-_PRIVATE_FILE = 0o600
-_PRIVATE_FOLDER = 0o700
+from svc.system import files, locks
 
 
 def fresh_token() -> str:
@@ -54,41 +52,39 @@ class Leases:
         if not token:
             return False
         try:
-            handle = os.open(self._file(token), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            handle = files.open_private(self._file(token), os.O_RDONLY)
         except FileNotFoundError:
             return False
         except OSError as error:
             raise self._unusable(error) from error
         try:
-            # Shared, so that two who look at once do not take each other for the sender.
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            with suppress(OSError):  # a tidy folder is no reason to fail
-                self._file(token).unlink()
-        except BlockingIOError:
-            return True
+            # Only looked at, so that two who look at once do not take each other for the sender.
+            dead = locks.is_free(handle)
         except OSError as error:
-            raise self._unusable(error) from error
-        finally:
             os.close(handle)
-        return False
+            raise self._unusable(error) from error
+        if dead:
+            locks.close_and_remove(handle, self._file(token))
+        else:
+            os.close(handle)
+        return not dead
 
     def close(self) -> None:
         """Ends this sender."""
         with self._lock:
             if self._token:
-                with suppress(OSError):
-                    self._file(self._token).unlink()
-                os.close(self._handle)
+                locks.close_and_remove(self._handle, self._file(self._token))
                 self._token = ""
 
     def _begin(self, token: str) -> None:
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             with suppress(FileExistsError):
-                self._folder.mkdir(_PRIVATE_FOLDER)
-            self._handle = os.open(self._file(token), flags, _PRIVATE_FILE)
+                self._folder.mkdir(files.PRIVATE_FOLDER)
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
+            self._handle = files.open_private(self._file(token), flags)
             # Nobody knows the name yet, so that this cannot wait.
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not locks.take(self._handle):
+                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         except OSError as error:
             raise self._unusable(error) from error
         self._token = token

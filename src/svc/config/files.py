@@ -1,6 +1,5 @@
 """Writing the file so that a reader sees the old or the new one, never half (promise R66)."""
 
-import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -9,10 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from svc.errors import LocalError
+from svc.system import files, locks
 
-_FILE_MODE: Final = 0o600
-_FOLDER_MODE: Final = 0o700
-_OTHERS_WRITE: Final = 0o022
+_LOCK: Final = ".config.lock"
 
 
 @contextmanager
@@ -25,13 +23,13 @@ def one_writer(folder: Path) -> Iterator[None]:
         LocalError: the folder cannot be made, is a symbolic link, or others may write to it.
     """
     try:
-        folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+        folder.mkdir(mode=files.PRIVATE_FOLDER, parents=True, exist_ok=True)
         _check_folder(folder)
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        handle = locks.open_folder(folder, _LOCK)
     except OSError as error:
         raise _local_error(f"The folder {folder} cannot be used", error) from error
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        locks.wait_for(handle)
         yield
     finally:
         os.close(handle)
@@ -67,8 +65,7 @@ def write_atomically(path: Path, text: str) -> None:
     try:
         fresh.unlink(missing_ok=True)  # left by a writer that was killed: we hold the folder
         _write_new(fresh, text.encode())
-        fresh.replace(path)
-        _sync_folder(path.parent)
+        files.put_in_place(fresh, path)
     except OSError as error:
         raise _local_error(f"{path} cannot be written, the old one is kept", error) from error
     finally:
@@ -77,19 +74,11 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def _write_new(path: Path, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _FILE_MODE)
+    handle = files.open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     with os.fdopen(handle, "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _check_folder(folder: Path) -> None:
@@ -99,7 +88,7 @@ def _check_folder(folder: Path) -> None:
             f"{folder} is no folder of its own; nothing was written through it.",
             hint="Point SVC_CONFIG_DIR at a folder",
         )
-    if facts.st_uid != os.geteuid() or stat.S_IMODE(facts.st_mode) & _OTHERS_WRITE:
+    if not files.is_mine(facts) or files.others_may(facts, files.OTHERS_WRITE):
         raise LocalError(
             f"{folder} can be changed by other users.", hint=f"Run: chmod 700 '{folder}'"
         )

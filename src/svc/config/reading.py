@@ -2,7 +2,6 @@
 
 import os
 import re
-import stat
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -12,9 +11,9 @@ from svc.config.fields import Field as Known
 from svc.config.model import Config, Profile
 from svc.errors import ConfigError
 from svc.origin import BaseUrl
+from svc.system.files import OTHERS_WRITE, others_may
 
 BYTES_MAX: Final = 256 * 1024
-_OTHERS_WRITE: Final = 0o022
 
 
 def load(path: Path) -> Config:
@@ -43,7 +42,7 @@ def read_text(path: Path) -> str | None:
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise ConfigError(f"{path} cannot be read: {why}.", code="config_unreadable") from None
-    if stat.S_IMODE(facts.st_mode) & _OTHERS_WRITE:
+    if others_may(facts, OTHERS_WRITE):
         # Who may write it chooses where requests go and which keyring code runs.
         raise ConfigError(
             f"{path} can be changed by other users.",

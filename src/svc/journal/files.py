@@ -1,7 +1,6 @@
 """The state database's files: private to the user, made whole or not at all, never overwritten."""
 
 import errno
-import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -11,10 +10,9 @@ from typing import Final
 
 from svc.clock import Clock
 from svc.errors import LocalError
+from svc.system import files, locks
 
-_PRIVATE_FILE: Final = 0o600
-_PRIVATE_FOLDER: Final = 0o700
-_OTHERS: Final = 0o077
+_LOCK: Final = ".state.lock"
 _LOCK_SECONDS: Final = 10.0
 _LOCK_PAUSE_SECONDS: Final = 0.02
 COMPANIONS: Final = ("-wal", "-shm")
@@ -29,7 +27,7 @@ def prepare_folder(folder: Path) -> None:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
-            folder.mkdir(mode=_PRIVATE_FOLDER)
+            folder.mkdir(mode=files.PRIVATE_FOLDER)
         facts = folder.lstat()
     except OSError as error:
         raise local_error(f"The state folder {folder} cannot be used", error) from error
@@ -64,17 +62,7 @@ def check_file(path: Path) -> bool:
 
 def create_private(path: Path) -> None:
     """Creates an empty file that only the user can read."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, _PRIVATE_FILE))
-
-
-def publish(fresh: Path, path: Path) -> None:
-    """Puts a finished file in its place: others see it whole or not at all (R66)."""
-    fresh.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    os.close(files.open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
 
 
 def set_aside(path: Path) -> Path | None:
@@ -98,7 +86,7 @@ def folder_lock(folder: Path, clock: Clock) -> Iterator[None]:
     Raises:
         LocalError: another process kept it for over ten seconds.
     """
-    handle = os.open(folder, os.O_RDONLY)
+    handle = locks.open_folder(folder, _LOCK)
     try:
         _lock(handle, folder, clock)
         yield
@@ -113,9 +101,9 @@ def local_error(what: str, error: OSError) -> LocalError:
 
 
 def _check_private(path: Path, facts: os.stat_result, mode: str) -> None:
-    if facts.st_uid != os.geteuid():
+    if not files.is_mine(facts):
         raise LocalError(f"{path} belongs to another user.", hint="Set SVC_STATE_DIR to your own.")
-    if stat.S_IMODE(facts.st_mode) & _OTHERS:
+    if files.others_may(facts, files.OTHERS):
         raise LocalError(
             f"{path} can be read or changed by other users.",
             hint=f"Run: chmod {mode} '{path}'",
@@ -124,12 +112,7 @@ def _check_private(path: Path, facts: os.stat_result, mode: str) -> None:
 
 def _lock(handle: int, folder: Path, clock: Clock) -> None:
     deadline = clock.monotonic() + _LOCK_SECONDS
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if clock.monotonic() > deadline:
-                raise LocalError(f"Another svc process holds {folder} for too long.") from None
-            clock.sleep(_LOCK_PAUSE_SECONDS)
-        else:
-            return
+    while not locks.take(handle):
+        if clock.monotonic() > deadline:
+            raise LocalError(f"Another svc process holds {folder} for too long.")
+        clock.sleep(_LOCK_PAUSE_SECONDS)

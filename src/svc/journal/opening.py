@@ -11,6 +11,7 @@ from svc.journal import files
 from svc.journal.faults import is_damage
 from svc.journal.patience import SLICE_SECONDS, Patience
 from svc.journal.schema import MIGRATIONS
+from svc.system.files import put_in_place
 
 _APPLICATION_ID: Final = 0x53766331  # marks the file as ours
 
@@ -102,7 +103,7 @@ def _create(path: Path, clock: Clock) -> None:
             with closing(connect(fresh)) as connection:
                 connection.execute("PRAGMA journal_mode = WAL")
                 _migrate(connection)
-            files.publish(fresh, path)
+            put_in_place(fresh, path)
         except OSError as error:
             raise files.local_error(f"The state database {path} cannot be made", error) from error
 

@@ -4,7 +4,6 @@ Two listeners that run at once are two, each with an endpoint of its own; the sy
 when its process dies.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -13,13 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Final
 
 from svc.errors import LocalError
 from svc.journal import State
-
-_PRIVATE_FOLDER: Final = 0o700
-_PRIVATE_FILE: Final = 0o600
+from svc.system import files, locks
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +99,12 @@ def _remembered(
 def _lock(folder: Path, scope: str) -> int | None:
     path = folder / hashlib.sha256(scope.encode()).hexdigest()[:32]
     try:
-        folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, _PRIVATE_FILE)
+        folder.mkdir(mode=files.PRIVATE_FOLDER, parents=True, exist_ok=True)
+        handle = files.open_private(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise LocalError(f"The folder {folder} cannot be used: {reason}.") from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        return None
-    return handle
+    if locks.take(handle):
+        return handle
+    os.close(handle)
+    return None

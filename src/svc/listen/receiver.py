@@ -4,7 +4,6 @@ It does not know what a delivery means: it hands whole requests on and sends the
 """
 
 import asyncio
-import resource
 import secrets
 import socket
 from collections.abc import Iterable
@@ -16,6 +15,7 @@ from svc.listen.connection import Connection, Gate, Phase
 from svc.listen.framing import Head, Refused
 from svc.listen.reading import READ_BYTES
 from svc.listen.slots import Slots
+from svc.system.ports import claim, sockets_at_most
 
 _LOOPBACK_NAMES: Final = (b"127.0.0.1", b"localhost", b"[::1]")
 _BACKLOG: Final = 1024  # a full queue makes senders wait a second before they knock again
@@ -36,7 +36,7 @@ def bind(port: int = 0) -> socket.socket:
     """
     taken = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        claim(taken)
         taken.bind(("127.0.0.1", port))
         taken.listen(_BACKLOG)
     except OSError as error:
@@ -83,7 +83,7 @@ class Receiver:
         self._sweeper: asyncio.Task[None] | None = None
         self._slots = Slots(gate.limits.connections)
         self._buffer = bytearray(READ_BYTES)
-        self._most = min(gate.limits.sockets, _descriptors() // 2)
+        self._most = min(gate.limits.sockets, sockets_at_most() // 2)
         self._open: set[Connection] = set()
 
     async def start(self, bound: socket.socket) -> None:
@@ -128,11 +128,6 @@ class Receiver:
             now = asyncio.get_running_loop().time()
             for connection in tuple(self._open):
                 connection.expire(now)
-
-
-def _descriptors() -> int:
-    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return limit if limit > 0 else READ_BYTES
 
 
 def _without_port(host: bytes) -> bytes:

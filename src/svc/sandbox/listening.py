@@ -5,6 +5,7 @@ import socket
 from typing import Final
 
 from svc.errors import LocalError
+from svc.system.ports import claim
 
 LOOPBACK: Final = "127.0.0.1"
 PORT_MAX: Final = 65535
@@ -20,10 +21,10 @@ def listen_on(port: int) -> socket.socket:
     # asyncio switches Nagle's delay off only on sockets that name their protocol.
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        claim(sock)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         sock.bind((LOOPBACK, port))
-        # Listening decides who has the port: SO_REUSEADDR lets two sockets bind it.
+        # Listening decides who has the port: two sockets may have bound it.
         sock.listen()
     except OSError as error:
         sock.close()

@@ -2,13 +2,13 @@
 
 import json
 import os
-import select
 import signal
 import sys
+import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any, Final, Literal
 
 from svc.clock import Clock
@@ -16,6 +16,8 @@ from svc.errors import LocalError
 from svc.sandbox.launch_options import LaunchOptions
 from svc.sandbox.probe import health
 from svc.sandbox.records import RunRecord, is_running
+from svc.system import processes
+from svc.system.signals import KILL
 
 _SECRETS: Final = ("SVC_API_KEY", "SVC_WEBHOOK_SECRET")
 _POLL: Final = 0.02  # seconds
@@ -33,15 +35,17 @@ def start(
         LocalError: when it does not start; the message is the process's own.
     """
     deadline = clock.monotonic() + timeout
-    pid, pipe = _spawn(options, env)
+    child = processes.start_apart(
+        # -P: a folder named svc in the working directory must not run instead of this one.
+        [sys.executable, "-P", "-m", "svc.sandbox", options.to_json()],
+        {name: value for name, value in env.items() if name not in _SECRETS},
+    )
     try:
-        record = _announced(_first_words(pipe, clock, deadline))
+        record = _announced(_first_words(child.pipe, deadline - clock.monotonic()))
         _await_answer(record, clock, deadline)
     except BaseException:
-        _end(pid)
+        child.kill()
         raise
-    finally:
-        os.close(pipe)
     return record
 
 
@@ -57,7 +61,7 @@ def stop(
         return "gone"
     if _ends_within(folder, record, clock, timeout):
         return "stopped"
-    _signalled(folder, record, signal.SIGKILL)
+    _signalled(folder, record, KILL)
     _ends_within(folder, record, clock, timeout)
     return "killed"
 
@@ -72,40 +76,27 @@ def announce_failure(error: LocalError) -> dict[str, Any]:
     return {"failed": {"message": error.message, "code": error.code, "hint": error.hint}}
 
 
-def _spawn(options: LaunchOptions, env: Mapping[str, str]) -> tuple[int, int]:
-    ours, theirs = os.pipe()
-    try:
-        pid = os.posix_spawn(
-            sys.executable,
-            # -P: a folder named svc in the working directory must not run instead of this one.
-            [sys.executable, "-P", "-m", "svc.sandbox", options.to_json()],
-            {name: value for name, value in env.items() if name not in _SECRETS},
-            setsid=True,
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_DUP2, theirs, 1),
-                (os.POSIX_SPAWN_DUP2, theirs, 2),
-            ],
-        )
-    except BaseException:
-        os.close(ours)
-        raise
-    finally:
-        os.close(theirs)
-    return pid, ours
-
-
-def _first_words(pipe: int, clock: Clock, deadline: float) -> str:
+def _first_words(pipe: int, seconds: float) -> str:
     """Reads to the announcement, or to the end of what a failing process had to say."""
+    words: SimpleQueue[str] = SimpleQueue()
+    # A thread, since not every system can wait for a pipe with a limit. It ends with the process.
+    threading.Thread(target=lambda: words.put(_read(pipe)), daemon=True).start()
+    try:
+        return words.get(timeout=max(seconds, 0.0))
+    except Empty:
+        raise LocalError("The sandbox did not start in time.") from None
+
+
+def _read(pipe: int) -> str:
     text = b""
-    while not (text.endswith(b"\n") and text.splitlines()[-1].startswith(b"{")):
-        left = deadline - clock.monotonic()
-        if left <= 0 or not select.select([pipe], [], [], left)[0]:
-            raise LocalError("The sandbox did not start in time.")
-        part = os.read(pipe, _READ)
-        if not part:
-            break
-        text += part
+    try:
+        while not (text.endswith(b"\n") and text.splitlines()[-1].startswith(b"{")):
+            part = os.read(pipe, _READ)
+            if not part:
+                break
+            text += part
+    finally:
+        os.close(pipe)
     return text.decode(errors="replace")
 
 
@@ -128,26 +119,15 @@ def _await_answer(record: RunRecord, clock: Clock, deadline: float) -> None:
         clock.sleep(_POLL)
 
 
-def _end(pid: int) -> None:
-    """Kills and reaps our own child; it may have ended already."""
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
-    with suppress(ChildProcessError):
-        os.waitpid(pid, 0)
-
-
-def _signalled(folder: Path, record: RunRecord, number: signal.Signals) -> bool:
+def _signalled(folder: Path, record: RunRecord, number: int) -> bool:
     if not is_running(folder, record):
         return False
     try:
-        os.kill(record.pid, number)
-    except ProcessLookupError:
-        return False
+        return processes.signalled(record.pid, number)
     except PermissionError as error:
         raise LocalError(
             f"The sandbox on port {record.port} belongs to another user (pid {record.pid})."
         ) from error
-    return True
 
 
 def _ends_within(folder: Path, record: RunRecord, clock: Clock, timeout: float) -> bool:

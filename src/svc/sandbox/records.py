@@ -5,7 +5,6 @@ the lock when the process ends, however it ends: a record without a lock is stal
 locked record is that of the sandbox itself and never of a stranger who got the same number.
 """
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from svc.errors import LocalError
+from svc.system import files, locks
 
 _PATTERN: Final = "run-*.json"
 _TRIES: Final = 50
@@ -44,7 +44,7 @@ def holding(folder: Path, record: RunRecord) -> Iterator[None]:
     """
     path = folder / f"run-{record.port}.json"
     try:
-        make_private(folder)
+        files.make_private(folder)
         handle = _claim(path)
     except OSError as error:
         raise LocalError(
@@ -56,8 +56,7 @@ def holding(folder: Path, record: RunRecord) -> Iterator[None]:
         os.fsync(handle)
         yield
     finally:
-        path.unlink(missing_ok=True)
-        os.close(handle)
+        locks.close_and_remove(handle, path)
 
 
 def running(folder: Path) -> list[RunRecord]:
@@ -71,22 +70,15 @@ def is_running(folder: Path, record: RunRecord) -> bool:
     return any(r.pid == record.pid and r.started == record.started for r in running(folder))
 
 
-def make_private(folder: Path) -> None:
-    """Makes a folder that only the user can enter, and so those above it that are missing."""
-    if not folder.exists():
-        make_private(folder.parent)
-        folder.mkdir(mode=0o700, exist_ok=True)
-
-
 def _claim(path: Path) -> int:
     # The port is ours already, so whoever holds the file is a reader about to find it stale.
     for _ in range(_TRIES):
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        handle = files.open_private(path, os.O_RDWR | os.O_CREAT)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            locks.wait_for(handle)
             if _is_at(handle, path):
                 os.ftruncate(handle, 0)
-                os.fchmod(handle, 0o600)
+                files.keep_private(handle)
                 return handle
         except BaseException:
             os.close(handle)
@@ -97,26 +89,21 @@ def _claim(path: Path) -> int:
 
 def _read(path: Path) -> RunRecord | None:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        handle = files.open_private(path, os.O_RDONLY)
     except OSError:
         return None
+    stale = False
     try:
-        if _is_free(handle):
-            if _is_at(handle, path):
-                path.unlink(missing_ok=True)
-            return None
-        return _parse(os.read(handle, 65536))
+        # Only looked at: a second reader at the same moment must not look like a living sandbox.
+        if not locks.is_free(handle):
+            return _parse(os.read(handle, 65536))
+        stale = _is_at(handle, path)
+        return None
     finally:
-        os.close(handle)
-
-
-def _is_free(handle: int) -> bool:
-    # A shared lock: a second reader at the same moment must not look like a living sandbox.
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        if stale:
+            locks.close_and_remove(handle, path)
+        else:
+            os.close(handle)
 
 
 def _is_at(handle: int, path: Path) -> bool:

@@ -20,6 +20,7 @@ from svc.sandbox.launch_options import LaunchOptions
 from svc.sandbox.listening import LOOPBACK, listen_on
 from svc.sandbox.protocol import PatientProtocol
 from svc.sandbox.records import RunRecord, holding
+from svc.system.signals import STOPPING
 
 MakeApp = Callable[[LaunchOptions], Any]
 OnReady = Callable[[RunRecord], None]
@@ -27,7 +28,6 @@ OnReady = Callable[[RunRecord], None]
 _LOG_MAX: Final = 1024 * 1024  # bytes; a longer log begins anew with the next start
 _GRACE: Final = 0.3  # seconds for requests in flight once a stop is asked for (promise R78)
 _KEEP_ALIVE: Final = 75  # seconds that an idle connection stays open
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run(options: LaunchOptions, make_app: MakeApp, on_ready: OnReady) -> None:
@@ -52,8 +52,10 @@ def _serve(
 ) -> list[int]:
     app = _Noticing(make_app(options))
     server = _Server(_config(app, options), app, on_ready)
-    with _stopped_by_signals(server) as caught:
-        asyncio.run(server.serve([sock]))
+    # Not the loop that Windows would choose: the doorman asks which sockets can be read.
+    runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
+    with _stopped_by_signals(server) as caught, runner:
+        runner.run(server.serve([sock]))
     if server.failure is not None:
         raise server.failure
     return caught
@@ -155,7 +157,7 @@ def _stopped_by_signals(server: uvicorn.Server) -> Iterator[list[int]]:
             caught.append(number)
 
     # What whoever started us had ignored stays ignored: `nohup` means its SIGHUP.
-    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    heard = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, stop) for number in heard}
     try:
         yield caught

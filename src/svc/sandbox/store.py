@@ -8,12 +8,11 @@ from typing import Any, Final
 
 from svc.errors import LocalError
 from svc.sandbox import schema
-from svc.sandbox.records import make_private
+from svc.system import files
 
 MEMORY: Final = ":memory:"
 _BUSY_MS: Final = 3000  # the time that a stopping sandbox may still hold the file
 _MAGIC: Final = b"SQLite format 3\0"
-_PRIVATE: Final = 0o600
 
 Row = Sequence[Any]
 Value = str | int | bytes | None
@@ -146,10 +145,10 @@ class Store:
 def _prepare_file(path: Path) -> None:
     """Creates the file for its owner alone, or checks the one that is there."""
     try:
-        make_private(path.parent)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _PRIVATE)
+        files.make_private(path.parent)
+        handle = files.open_private(path, os.O_RDWR | os.O_CREAT, through_link=True)
         try:
-            os.fchmod(handle, _PRIVATE)
+            files.keep_private(handle)
             head = os.read(handle, len(_MAGIC))
         finally:
             os.close(handle)

@@ -11,6 +11,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
 
+from svc.system.processes import HAS_EXEC, Group, group_of_its_own
+
 _LEASH: Final = Path(__file__).with_name("leash.py")
 _SECONDS_TO_END: Final = 0.4  # promise R78; the programs hold nothing that could be lost
 _LAST_WORDS_SECONDS: Final = 0.3
@@ -43,13 +45,14 @@ class Program:
         self.news: SimpleQueue[str | None] = SimpleQueue()
         self._gone = False
         self._process = subprocess.Popen(  # noqa: S603  a path from `installed`, no shell
-            [sys.executable, "-I", "-S", str(_LEASH), str(os.getpid()), *argv],
+            [*_leash(), *argv],
             env=environment(env),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            start_new_session=True,
+            **group_of_its_own(),
         )
+        self._group = Group(self._process.pid, lambda: self._process.poll() is not None)
         self._pump = threading.Thread(target=self._read, daemon=True)
         self._pump.start()
         threading.Thread(target=self._wait, daemon=True).start()
@@ -63,10 +66,10 @@ class Program:
         """Ends it and whatever it has started; may be called often and from any thread."""
         if self._gone:  # its number may be another's by now
             return
-        self._signal(signal.SIGTERM)
+        self._group.ask(signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_SECONDS_TO_END)
-        self._signal(signal.SIGKILL)
+        self._group.kill()
         self._gone = True
 
     def _read(self) -> None:
@@ -81,6 +84,9 @@ class Program:
         self._pump.join(_LAST_WORDS_SECONDS)  # a helper of its may hold the pipe for ever
         self.news.put(None)
 
-    def _signal(self, number: int) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
+
+def _leash() -> list[str]:
+    """What ties a program to us, where a process can become another one."""
+    if not HAS_EXEC:
+        return []
+    return [sys.executable, "-I", "-S", str(_LEASH), str(os.getpid())]

@@ -1,0 +1,87 @@
+"""Private files: only the user may read them, and they are put in their place whole (R66, R67).
+
+Windows knows no owner and mode of this kind: there the user's profile folder, in which all of ours
+lie, is closed to others, and nothing is checked.
+"""
+
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO, Final
+
+PRIVATE_FILE: Final = 0o600
+PRIVATE_FOLDER: Final = 0o700
+OTHERS: Final = 0o077
+OTHERS_WRITE: Final = 0o022
+
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
+_BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows would translate the ends of lines
+_HAS_OWNERS: Final = hasattr(os, "geteuid")
+_OPENS_FOLDERS: Final = hasattr(os, "O_DIRECTORY")
+_MOVES_OPEN_FILES: Final = _OPENS_FOLDERS  # Windows alone does neither
+
+
+def open_private(path: Path, flags: int, *, through_link: bool = False) -> int:
+    """Opens a file, a new one for the user alone; a symbolic link is refused unless told.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    return os.open(path, flags | _BINARY | (0 if through_link else _NO_LINK), PRIVATE_FILE)
+
+
+def keep_private(handle: int) -> None:
+    """Takes an open file away from others, whoever made it."""
+    if hasattr(os, "fchmod"):
+        os.fchmod(handle, PRIVATE_FILE)
+
+
+def make_private(folder: Path) -> None:
+    """Makes a folder that only the user can enter, and so those above it that are missing (R67)."""
+    if not folder.exists():
+        make_private(folder.parent)
+        folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+
+
+def is_mine(facts: os.stat_result) -> bool:
+    """Says whether the user owns what was looked at; true where owners are not known."""
+    return not _HAS_OWNERS or facts.st_uid == os.geteuid()
+
+
+def others_may(facts: os.stat_result, what: int) -> bool:
+    """Says whether others have one of the rights in `what`; false where modes mean nothing."""
+    return _HAS_OWNERS and bool(stat.S_IMODE(facts.st_mode) & what)
+
+
+def put_in_place(fresh: Path, path: Path) -> None:
+    """Puts a finished file in its place for good: others see the old one or the new one (R66).
+
+    Raises:
+        OSError: it could not be put there, or not for good.
+    """
+    fresh.replace(path)
+    if not _OPENS_FOLDERS:
+        return
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def put_open_in_place(file: BinaryIO, fresh: Path, path: Path) -> BinaryIO:
+    """Puts an open file in its place as `put_in_place` does and gives it back, open, at its end.
+
+    Raises:
+        OSError: as `put_in_place`.
+    """
+    file.flush()
+    os.fsync(file.fileno())
+    if _MOVES_OPEN_FILES:
+        put_in_place(fresh, path)
+        return file
+    file.close()
+    put_in_place(fresh, path)
+    again = os.fdopen(open_private(path, os.O_RDWR), "r+b")
+    again.seek(0, os.SEEK_END)
+    return again

@@ -1,0 +1,113 @@
+"""Locks on open files: whoever holds one holds it until the file is closed or the process dies.
+
+POSIX has `flock`. Windows locks ranges of bytes: ours lie far behind the end of any file of ours,
+so that what is in the file stays readable. Whoever holds such a lock has locked the whole range;
+whoever looks has locked one byte of it by chance, so that two who look at once do not take each
+other for the holder. (SQLite did the same where there were no shared locks.)
+"""
+
+import errno
+import os
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from svc.system.files import open_private
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_HAS_FLOCK: Final = fcntl is not None
+_START: Final = 1 << 30  # bytes from the beginning of the file
+_COUNT: Final = 1 << 30
+_HELD: Final = (errno.EACCES, errno.EDEADLK)
+
+
+def wait_for(handle: int) -> None:
+    """Takes the lock of an open file; waits for as long as somebody else has it.
+
+    Raises:
+        OSError: the file system knows no locks.
+    """
+    if _HAS_FLOCK:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        return
+    # Tries once a second and gives up after ten of them.
+    while not _lock_bytes(handle, "LK_LOCK", _START, _COUNT):
+        pass
+
+
+def take(handle: int) -> bool:
+    """Takes the lock of an open file if nobody holds it or looks at it; says whether it did.
+
+    Raises:
+        OSError: the file system knows no locks.
+    """
+    if not _HAS_FLOCK:
+        return _lock_bytes(handle, "LK_NBLCK", _START, _COUNT)
+    return _flock(handle, fcntl.LOCK_EX)
+
+
+def is_free(handle: int) -> bool:
+    """Says whether nobody holds the lock; nobody can take it then until the file is closed.
+
+    Raises:
+        OSError: the file system knows no locks.
+    """
+    if not _HAS_FLOCK:
+        one = _START + int.from_bytes(os.urandom(8), "big") % _COUNT
+        return _lock_bytes(handle, "LK_NBLCK", one, 1)
+    return _flock(handle, fcntl.LOCK_SH)
+
+
+def close_and_remove(handle: int, path: Path) -> None:
+    """Removes a file whose lock is ours, or looked at by us, and lets go of it.
+
+    Where an open file can be removed nobody ever finds it free. Where it cannot, or where the
+    folder forbids it, a free file may be left: it tells of nobody who lives.
+    """
+    if not _HAS_FLOCK:
+        os.close(handle)
+    with suppress(OSError):
+        path.unlink()
+    if _HAS_FLOCK:
+        os.close(handle)
+
+
+def open_folder(folder: Path, name: str) -> int:
+    """Opens what stands for a folder where its lock is asked for.
+
+    That is the folder itself, or, where folders cannot be opened (Windows), the file `name` in it.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    if not _HAS_FLOCK:
+        return open_private(folder / name, os.O_RDWR | os.O_CREAT)
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _flock(handle: int, kind: int) -> bool:
+    try:
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _lock_bytes(handle: int, how: str, start: int, count: int) -> bool:
+    msvcrt: Any = import_module("msvcrt")
+    before = os.lseek(handle, 0, os.SEEK_CUR)
+    os.lseek(handle, start, os.SEEK_SET)
+    try:
+        msvcrt.locking(handle, getattr(msvcrt, how), count)
+    except OSError as error:
+        if error.errno not in _HELD:
+            raise
+        return False
+    finally:
+        os.lseek(handle, before, os.SEEK_SET)
+    return True

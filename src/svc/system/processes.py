@@ -1,0 +1,150 @@
+"""Other processes: groups that end together, and one that outlives us."""
+
+import errno
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from svc.system.signals import KILL
+
+_HAS_GROUPS: Final = hasattr(os, "killpg")
+HAS_EXEC: Final = hasattr(os, "fork")  # what Windows calls exec ends us and starts a stranger
+_NOBODY: Final = (errno.ESRCH, errno.EINVAL)  # the second is how Windows says it
+
+
+def group_of_its_own() -> dict[str, Any]:
+    """What `Popen` is told so that Ctrl-C in our terminal does not reach the new process."""
+    if _HAS_GROUPS:
+        return {"start_new_session": True}
+    import subprocess
+
+    return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A process that leads a group of its own, and all that it has started in it.
+
+    `leader_ended` tells whether our own child has; while it is not known to have ended, its
+    number is not given to another process. On Windows nobody can ask after the others.
+    """
+
+    leader: int
+    leader_ended: Callable[[], bool]
+
+    def lives(self) -> bool:
+        """Says whether anything is left of it."""
+        # Never by `os.kill(pid, 0)`: on Windows 0 is Ctrl-C.
+        return self._send(0) if _HAS_GROUPS else not self.leader_ended()
+
+    def ask(self, number: int) -> None:
+        """Asks all of it to end with a signal, on Windows with Ctrl-Break."""
+        self._send(number if _HAS_GROUPS else getattr(signal, "CTRL_BREAK_EVENT", number))
+
+    def kill(self) -> None:
+        """Ends all of it by force, on Windows its leader."""
+        self._send(KILL)
+
+    def _send(self, number: int) -> bool:
+        try:
+            if _HAS_GROUPS:
+                os.killpg(self.leader, number)
+            elif not self.leader_ended():
+                os.kill(self.leader, number)
+        except OSError:  # nobody there, or nobody of ours
+            return False
+        return True
+
+
+def signalled(pid: int, number: int) -> bool:
+    """Sends a signal to one process, on Windows its end; false if there is none of that number.
+
+    Raises:
+        PermissionError: it is another user's.
+    """
+    try:
+        os.kill(pid, number)
+    except OSError as error:
+        if error.errno not in _NOBODY:
+            raise
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A process in a session of its own, which may outlive us; its output comes through a pipe.
+
+    Whoever starts it closes the pipe.
+    """
+
+    pid: int
+    pipe: int
+    kill: Callable[[], None]
+
+
+def start_apart(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
+    """Starts a program without input; its stdout and stderr are one pipe.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    return _spawned(argv, env) if hasattr(os, "posix_spawn") else _opened(argv, env)
+
+
+def _spawned(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
+    ours, theirs = os.pipe()
+    try:
+        pid = os.posix_spawn(
+            argv[0],
+            list(argv),
+            env,
+            setsid=True,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_DUP2, theirs, 1),
+                (os.POSIX_SPAWN_DUP2, theirs, 2),
+            ],
+        )
+    except BaseException:
+        os.close(ours)
+        raise
+    finally:
+        os.close(theirs)
+    return Apart(pid, ours, lambda: _end(pid))
+
+
+def _end(pid: int) -> None:
+    """Kills and reaps our own child; it may have ended already."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, KILL)
+    with suppress(ChildProcessError):
+        os.waitpid(pid, 0)
+
+
+def _opened(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
+    import subprocess
+
+    process = subprocess.Popen(  # noqa: S603  our caller's own program
+        argv,
+        env=dict(env),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        # A console of its own, which nobody sees: the end of ours does not reach it.
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+        | getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    )
+    assert process.stdout is not None
+    with process.stdout as stream:
+        pipe = os.dup(stream.fileno())
+
+    def kill() -> None:
+        with suppress(OSError):
+            process.kill()
+        process.wait()
+
+    return Apart(process.pid, pipe, kill)
