@@ -2,8 +2,10 @@
 
 import io
 import os
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
+from listen.listening import NOW, event
 from svc.cli.listen_endpoint import Endpoint, Endpoints, is_sandbox
 from svc.cli.session import Session
 from svc.cli.streams import Streams
@@ -11,7 +13,11 @@ from svc.clock import ManualClock
 from svc.journal import State
 from svc.keys.backend import Absent
 from svc.keys.store import KeyStore
-from svc.listen.claims import Listening, claimed, remember
+from svc.listen.claims import Claim, Listening, claimed, last_endpoint, remember
+from svc.listen.delivery import Delivery, read_facts
+from svc.listen.inbox import SqliteInbox
+from svc.listen.receiver import new_path
+from svc.listen.seam import Arrival, Batch
 
 EVENTS = ("order.paid",)
 PATH = "/hook/0123456789abcdef0123456789abcdef"
@@ -151,3 +157,25 @@ def test_claims_are_kept_and_exclusive(tmp_path: Path) -> None:
                 assert two.scope != one.scope
         with claimed(state, folder, listening, lambda: next(paths)) as again:
             assert (again.path, again.port, again.scope) == ("/hook/1", 4321, one.scope)
+
+
+def test_listener_is_claimed_by_its_targets_or_by_what_it_has_left(tmp_path: Path) -> None:
+    """R50: after two have run at once, each command finds its own inbox; another finds work."""
+    listening = Listening("http://a", "default", "test", "local", EVENTS)
+    with State.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state, ExitStack() as both:
+
+        def claim(port: int) -> AbstractContextManager[Claim]:
+            targets = [f"http://localhost:{port}"]
+            return claimed(state, tmp_path / "locks", listening, new_path, targets)
+
+        one = both.enter_context(claim(1))
+        remember(state, one, 4321, "we_1", ["http://localhost:1"])
+        two = both.enter_context(claim(2))
+        remember(state, two, 4322, "we_2", ["http://localhost:2"])
+        arrival = Arrival(Delivery(event(1), b"", NOW, read_facts(event(1))), None)
+        SqliteInbox(state, two.scope).store(Batch([arrival]))
+        both.close()
+        for port, expected in ((2, two), (1, one), (3, two)):
+            with claim(port) as again:
+                assert again.scope == expected.scope
+                assert last_endpoint(state, listening, ["http://localhost:2"]) == "we_2"

@@ -92,7 +92,7 @@ def print_secret(session: Session, asked: Asked) -> None:
     state, sandbox = session.state(), is_sandbox(session)
     chosen = choose(session, asked, sandbox=sandbox)
     endpoints = Endpoints(session, state, sandbox=sandbox)
-    endpoint_id = last_endpoint(state, _listening(session, asked, chosen))
+    endpoint_id = last_endpoint(state, _listening(session, asked, chosen), asked.routes.spelled())
     secrets = asked.secrets or endpoints.secrets_in_use(endpoint_id)
     if secrets and asked.new_secret:
         ours = None if asked.secrets else endpoint_id
@@ -134,9 +134,9 @@ def _prepared(
 ) -> Iterator[_Place]:
     """Sets a listener up; starts its tunnel only if it is going to be `linking`."""
     state, folder = session.state(), session.paths.state_dir / "listeners"
+    listening, targets = _listening(session, asked, chosen), asked.routes.spelled()
     with ExitStack() as open_:
-        listening = _listening(session, asked, chosen)
-        claim = open_.enter_context(claimed(state, folder, listening, new_path))
+        claim = open_.enter_context(claimed(state, folder, listening, new_path, targets))
         bound = open_.enter_context(_bind(session, asked, claim))
         port = bound.getsockname()[1]
 
@@ -146,7 +146,7 @@ def _prepared(
             if not asked.secrets:
                 found = Endpoints(session, state, sandbox=sandbox)
                 endpoint = found.of(url, claim.path, asked.events)
-            remember(state, claim, port, endpoint.id, asked.routes.spelled())
+            remember(state, claim, port, endpoint.id, targets)
             return endpoint
 
         link, address = None, chosen.address if chosen is not None else asked.public_url

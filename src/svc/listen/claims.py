@@ -10,8 +10,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, takewhile
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from svc.errors import LocalError
 from svc.journal import State
@@ -45,15 +46,18 @@ class Claim:
 
 @contextmanager
 def claimed(
-    state: State, folder: Path, listening: Listening, new_path: Callable[[], str]
+    state: State,
+    folder: Path,
+    listening: Listening,
+    new_path: Callable[[], str],
+    targets: Sequence[str] = (),
 ) -> Iterator[Claim]:
-    """Claims the first listener of its kind that does not run.
+    """Claims a listener of its kind that does not run, by preference that of the same targets.
 
     Raises:
         LocalError: the folder of the locks cannot be used.
     """
-    for number in count():
-        scope = listening.scope(number)
+    for scope in _candidates(state, listening, targets):
         lock = _lock(folder, scope)
         if lock is None:
             continue
@@ -64,10 +68,11 @@ def claimed(
         return
 
 
-def last_endpoint(state: State, listening: Listening) -> str | None:
-    """Gives the endpoint of the first listener of this kind, whether it runs or not."""
-    rows = state.rows("SELECT endpoint_id FROM listeners WHERE scope = ?", (listening.scope(0),))
-    return rows[0]["endpoint_id"] if rows else None
+def last_endpoint(state: State, listening: Listening, targets: Sequence[str] = ()) -> str | None:
+    """Gives the endpoint of the listener of these targets, else the first; it may be running."""
+    known, ours = _known(state, listening).values(), json.dumps(list(targets))
+    last = next((one for one in known if one.targets == ours), next(iter(known), None))
+    return last.endpoint_id if last is not None else None
 
 
 def remember(
@@ -79,6 +84,42 @@ def remember(
             "UPDATE listeners SET port = ?, endpoint_id = ?, targets = ? WHERE scope = ?",
             (port, endpoint_id, json.dumps(list(targets)), claim.scope),
         )
+
+
+def _candidates(state: State, listening: Listening, targets: Sequence[str]) -> Iterator[str]:
+    """Gives the listener of these targets, those with events left to forward, the rest, new ones.
+
+    Of two that ran at once and were stopped, each has its own command forward what it has left.
+    """
+    known = _known(state, listening)
+    ours = json.dumps(list(targets))
+    yield from sorted(known, key=lambda one: (known[one].targets != ours, not known[one].waiting))
+    yield from map(listening.scope, count(len(known)))
+
+
+class _Known(NamedTuple):
+    """A listener that has run; `waiting`: it has left events to forward."""
+
+    endpoint_id: str | None
+    targets: str
+    waiting: bool
+
+
+def _known(state: State, listening: Listening) -> dict[str, _Known]:
+    rows = state.rows(_KNOWN, (listening.origin, listening.profile, listening.mode))
+    found = {
+        row["scope"]: _Known(row["endpoint_id"], row["targets"], bool(row["waiting"]))
+        for row in rows
+    }
+    scopes = takewhile(found.__contains__, map(listening.scope, count()))
+    return {scope: found[scope] for scope in scopes}
+
+
+_KNOWN: Final = """
+SELECT scope, endpoint_id, IIF(port IS NULL, '', targets) AS targets, EXISTS (
+  SELECT 1 FROM inbox WHERE listener = listeners.id AND outcome IS NULL
+) AS waiting
+FROM listeners WHERE origin = ? AND profile = ? AND mode = ?"""
 
 
 def _remembered(
