@@ -256,7 +256,7 @@ class Session:
 
 def _word_after(argv: Sequence[str], *names: str) -> str | None:
     """Finds the value of an option in a command line that the parser could not finish."""
-    for word, following in zip(argv, [*argv[1:], ""], strict=True):
+    for word, following in zip(argv, [*argv[1:], ""], strict=False):
         if word in names:
             return following
         if word.startswith(f"{names[-1]}="):
