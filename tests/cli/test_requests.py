@@ -7,6 +7,7 @@ import select
 import sqlite3
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -239,10 +240,41 @@ def test_own_key_with_another_body_is_refused_here(svc: Svc, sandbox: Sandbox) -
 
 def test_key_inside_the_request_is_refused(svc: Svc, sandbox: Sandbox, isolated: Path) -> None:
     """R28: it would be sent where it does not belong, and kept in the journal."""
-    for argv in (("-d", "metadata[k]=sk_test_sandbox"), ("--idempotency-key", "sk_test_sandbox")):
+    basic = b64encode(b"sk_test_sandbox:").decode()
+    for argv in (
+        ("-d", "metadata[k]=sk_test_sandbox"),
+        ("-d", f"metadata[k]={basic}"),
+        ("--idempotency-key", "sk_test_sandbox"),
+        ("--idempotency-key", "sk_test_sandbox", "--dry-run"),
+        ("-d", f"metadata[k]={basic}", "--curl"),
+    ):
         refused = svc(*ORDER, *argv)
-        assert (refused.code, refused.error["code"]) == (2, "api_key_in_request")
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.error["code"] == "api_key_in_request"
     assert (posts(sandbox), journal(isolated)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("orders", "list", "--param", "x=sk_test_sandbox"),
+        ("orders", "list", "--starting-after", "sk_test_sandbox"),
+        ("get", "/v1/orders?x=sk_test_sandbox"),
+    ],
+)
+def test_key_in_an_address_is_refused(svc: Svc, sandbox: Sandbox, argv: tuple[str, ...]) -> None:
+    """R28: servers and proxies write addresses down."""
+    refused = svc(*argv)
+    assert (refused.code, refused.error["code"]) == (2, "api_key_in_request")
+    assert sandbox.control("GET", "/requests")["data"] == []
+
+
+@pytest.mark.parametrize("way", ["--dry-run", "--curl"])
+def test_what_looks_like_a_key_is_not_shown(svc: Svc, sandbox: Sandbox, way: str) -> None:
+    """R39: a preview does not open the keyring, and so cannot know the key that lies there."""
+    shown = svc(*ORDER, "-d", "metadata[k]=rk_live_4eC39HqLyjWDarjtT1zdp7dc", way)
+    assert (shown.code, shown.out) == (2, "")
+    assert "4eC39" not in shown.err
 
 
 # --- live mode ----------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from svc.cli.journalled import scope_of
 from svc.cli.journalled_ages import ages_here
 from svc.cli.session import Session
 from svc.cli.signals import Stopped
+from svc.client.guards import refuse_key_inside
 from svc.client.intents import Intents
 from svc.client.intents_leases import Leases
 from svc.client.intents_model import Scope
@@ -117,9 +118,9 @@ def _refuse_key_inside(session: Session, given: Given) -> None:
     """Keeps the API key out of everything but its header, and so out of the journal (R28, R45)."""
     key = session.key.secret
     for row in given.rows:
-        if isinstance(row, Row) and (key.encode() in row.body or key in row.path):
-            raise UsageError(
-                f"Line {row.line} holds the API key.",
-                code="api_key_in_request",
-                hint="Take it out: the key is sent in the Authorization header only",
-            )
+        if isinstance(row, Row):
+            try:
+                refuse_key_inside(key, row.body, row.path)
+            except UsageError as error:
+                error.message = f"Line {row.line} holds the API key."
+                raise

@@ -15,7 +15,7 @@ from svc.client.intents_model import Asked, Intent, Scope, Settled, settled_by, 
 from svc.client.intents_refusals import done_before, refused_to_other_key, resume_command
 from svc.client.prepared import Prepared
 from svc.client.replies import Reply
-from svc.errors import LocalError, OutcomeUnknown, SvcError, UsageError
+from svc.errors import LocalError, OutcomeUnknown, SvcError
 
 
 class Sent(NamedTuple):
@@ -66,7 +66,6 @@ def send_recorded(
         SvcError: as `Client.deliver`, with the journal's id and the next command in it.
     """
     prepared = client.prepare(call, idempotency_key=idempotency_key)
-    _refuse_key_inside(session, prepared)
     with journal(session) as intents:
         try:
             # A fresh key is in no row, so nobody need ask what became of it.
@@ -131,17 +130,6 @@ def _own_hints(
 
     refuse_forgotten(session, known)
     return hints_of_account(session, client, intents, frozenset((known.scope.key_hint,)))
-
-
-def _refuse_key_inside(session: Session, prepared: Prepared) -> None:
-    """Keeps the API key out of everything but its header, and so out of the journal (R28, R45)."""
-    key = session.key.secret
-    if key.encode() in prepared.body or key in f"{prepared.target} {prepared.idempotency_key}":
-        raise UsageError(
-            "The request holds the API key in its path, body or idempotency key.",
-            code="api_key_in_request",
-            hint="Take it out: the key is sent in the Authorization header only",
-        )
 
 
 def _as_known(error: SvcError, intent: Intent, is_own: Callable[[], bool]) -> SvcError:

@@ -103,6 +103,7 @@ class Client:
         self._deadline_seconds = deadline_seconds
         self._random = random
         self._new_key = new_key
+        self._api_key = api_key
         self._authorization = guards.authorization(api_key, auth)
         self._on_attempt = on_attempt
         self._quota = quota
@@ -124,14 +125,22 @@ class Client:
         self._wire.close()
 
     def prepare(self, call: Call, *, idempotency_key: str | None = None) -> Prepared:
-        """Builds the exact request, so that a journal can keep it before it is sent (R2)."""
-        return prepare(
+        """Builds the exact request, so that a journal can keep it before it is sent (R2).
+
+        Raises:
+            UsageError: it holds the key (promise R28).
+        """
+        prepared = prepare(
             call,
             self.base_url,
             new_key=self._new_key,
             idempotency_key=idempotency_key,
             api_version=self._api_version,
         )
+        guards.refuse_key_inside(
+            self._api_key, prepared.target, prepared.body, prepared.idempotency_key
+        )
+        return prepared
 
     def send(
         self, call: Call, *, idempotency_key: str | None = None, within: float | None = None

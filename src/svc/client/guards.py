@@ -1,5 +1,6 @@
 """What is checked about key, mode and address before any connection is made."""
 
+import re
 from binascii import b2a_base64
 from typing import Literal, TypeAlias
 
@@ -10,6 +11,7 @@ from svc.spec import KEY_PREFIXES, SANDBOX_KEYS
 Mode: TypeAlias = Literal["test", "live"]
 Auth: TypeAlias = Literal["bearer", "basic"]
 
+_LIKE_KEY = re.compile(rb"(?:sk|rk)_(?:test|live)_\w{16}")
 _PUBLIC_KEYS = frozenset(SANDBOX_KEYS.values())
 
 
@@ -51,6 +53,27 @@ def authorization(api_key: str, auth: Auth) -> str:
     return "Basic " + b2a_base64(f"{api_key}:".encode("ascii"), newline=False).decode("ascii")
 
 
+def refuse_key_inside(api_key: str, *parts: bytes | str | None) -> None:
+    """Keeps the key out of everything but its header, and so out of URLs and journals (R28, R45).
+
+    Raises:
+        UsageError: a part of the request holds it.
+    """
+    forms = _forms(api_key)
+    if any(form in _bytes(part) for part in parts for form in forms):
+        raise _key_inside()
+
+
+def refuse_like_key(*parts: bytes | str | None) -> None:
+    """Refuses what looks like a key that may change data, where the one in use is not known.
+
+    Raises:
+        UsageError: a part of the request holds it.
+    """
+    if any(_LIKE_KEY.search(_bytes(part)) for part in parts):
+        raise _key_inside()
+
+
 def publishable(api_key: str) -> str:
     """Returns a publishable key, the only kind that the checkout takes (contract F.2).
 
@@ -66,6 +89,24 @@ def publishable(api_key: str) -> str:
             hint="Use pk_test_sandbox.",
         )
     return api_key
+
+
+def _forms(api_key: str) -> list[bytes]:
+    """How a key is written: as it is, and as Basic authentication has it, up to the colon."""
+    plain = api_key.encode()
+    return [plain, b2a_base64(plain, newline=False)[: len(plain) // 3 * 4]] if plain else []
+
+
+def _bytes(part: bytes | str | None) -> bytes:
+    return part.encode() if isinstance(part, str) else part or b""
+
+
+def _key_inside() -> UsageError:
+    return UsageError(
+        "The request holds the API key in its path, body or idempotency key.",
+        code="api_key_in_request",
+        hint="Take it out: the key is sent in the Authorization header only",
+    )
 
 
 def _check_form(api_key: str) -> None:
