@@ -1,15 +1,13 @@
 """How `--help` looks: coloured for a person, whole at every width, examples fit to be copied."""
 
-import os
-import pty
 import shlex
-import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import typer
 
+from cli.on_terminal import on_terminal
 from running import Svc
 from svc.cli.help_page import HelpPage, folded, without_signs
 from svc.cli.registry import COMMANDS, EVENT_VERBS, load, load_event_verb
@@ -18,24 +16,6 @@ from svc.cli.root import app
 root = typer.main.get_command(app)
 HEADING = "\x1b[1;32m"
 LONG = "svc orders create --amount 12900 --item 'name=Linen jacket,quantity=1' --country DE -o id"
-
-
-def on_terminal(*argv: str, **env: str) -> str:
-    """What a command writes on a terminal of 80 columns."""
-    child, terminal = pty.fork()
-    if child == 0:
-        known = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "NO_COLOR": "", **env}
-        os.execve(sys.executable, [sys.executable, "-m", "svc", *argv], known)
-    found = bytearray()
-    try:
-        while part := os.read(terminal, 65536):
-            found += part
-    except OSError:  # Linux: the other end is closed
-        pass
-    finally:
-        os.close(terminal)
-        os.waitpid(child, 0)
-    return found.decode().replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize("argv", [["--help"], ["orders", "--help"], ["orders", "create", "-h"]])
@@ -55,7 +35,7 @@ def test_headings_are_coloured_on_a_terminal(argv: list[str]) -> None:
         (["--color=never"], {}),
     ],
 )
-def test_help_is_plain_where_colour_is_not_wanted(argv: list[str], env: dict[str, str]) -> None:
+def test_help_is_plain_where_colour_is_not_wanted(argv: list[str], env: Any) -> None:
     """R75: also where --color stands behind --help, which the parser does not reach."""
     assert "\x1b" not in on_terminal("orders", "--help", *argv, **env)
 

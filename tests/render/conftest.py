@@ -226,6 +226,34 @@ ENDPOINT: dict[str, Any] = {
     "created": "2026-10-01T09:00:00Z",
     "livemode": False,
 }
+DELIVERY: dict[str, Any] = {
+    "object": "kept_delivery",
+    "id": "evt_8uYt7rEw6qLk5jHg4fDs3aPo",
+    "type": "refund.created",
+    "received_at": "2026-10-01T10:59:41.210Z",
+    "state": "failed",
+    "status": 500,
+    "error": None,
+    "attempts": 1,
+    "copies": 0,
+    "object_id": "rf_1qWe2rTy3uIo4pAs5dFg6hJk",
+    "target": "http://localhost:3000/webhooks",
+    "verified": True,
+    "headers": {"Svc-Delivery-Id": "dlv_5tGb6yHn7uJm2wSx3eDc4rFv", "Svc-Delivery-Attempt": "1"},
+    "payload": EVENT,
+    "forwards": [
+        {
+            "url": "http://localhost:3000/webhooks",
+            "status": 500,
+            "milliseconds": 24.5,
+            "attempt": 1,
+            "replay": False,
+            "started_at": "2026-10-01T10:59:41.214Z",
+            "error": None,
+            "reply": "oops",
+        }
+    ],
+}
 KINDS: dict[str, dict[str, Any]] = {
     "order": ORDER,
     "payment": PAYMENT,
@@ -236,6 +264,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "event": EVENT,
     "endpoint": ENDPOINT,
     "method": METHOD,
+    "delivery": DELIVERY,
 }
 
 

@@ -3,7 +3,7 @@
 import base64
 import json
 from itertools import islice
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
@@ -15,8 +15,6 @@ from svc.cli.session import Session
 from svc.listen.archive import Archive, Content, Entry, Wanted
 from svc.listen.records import iso
 from svc.listen.routes import check_glob
-
-_COLUMNS: Final = "id,type,state,received_at"
 
 # Given to the app: Typer takes no docstring of a callback whose app has no help.
 app = new_app(
@@ -49,8 +47,6 @@ def inbox(
     if ctx.invoked_subcommand is not None:
         return
     session = Session.of(ctx)
-    if session.format == "human" and session.given.everywhere.fields is None:
-        session.given.everywhere.fields = _COLUMNS
     if type_ is not None:
         check_glob(type_)
     start = session.clock.now() - seconds_of(since, "--since") if since else None

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ import typer
 from svc.cli.app import new_app, verb
 from svc.cli.children import Children, environment
 from svc.cli.demo_target import Target, running_target
+from svc.cli.help_page import folded
 from svc.cli.session import Session
 from svc.errors import CheckFailed
 from svc.money import format_amount
+from svc.render.text import wrap
 
 _SECONDS = 15.0
 _ORDER = (
@@ -109,21 +112,21 @@ class _Story:
         self._title("An order to Germany", *argv)
         order = self._children.run(*argv)
         total = format_amount(order["amount_total"], order["currency"])
-        self._found(f"{order['id']}  {order['status']}, {total} with duty and VAT")
+        self._found(order["id"], f"{total} to pay, with duty and VAT")
         return order
 
     def _pay(self, order: str) -> str:
         argv = ("sandbox", "pay", order)
         self._title("The shopper pays with a test card", *argv)
         paid = self._children.run(*argv)
-        self._found(f"{paid['payment']['id']}  {paid['payment']['status']}")
+        self._found(paid["payment"]["id"], paid["payment"]["status"])
         return str(paid["payment"]["id"])
 
     def _arrival(self, target: Target, records: Path, order: str) -> Any:
         self._title("The webhook arrives")
         event = self._forwarded_event(target, order)
         seen = self._record_of(records, event["id"])
-        self._found(f"{event['type']}  {event['id']}  {'verified' if seen else 'NOT VERIFIED'}")
+        self._found(event["type"], event["id"], "verified" if seen else "NOT VERIFIED")
         if not seen:
             raise CheckFailed("The webhook arrived but was not verified.")
         return event
@@ -150,20 +153,31 @@ class _Story:
         self._title("A partial refund", *argv)
         refund = self._children.run(*argv)
         amount = format_amount(refund["amount"], refund["currency"])
-        self._found(f"{refund['id']}  {refund['status']}, {amount}")
+        self._found(refund["id"], f"{refund['status']}, {amount}")
         return refund
 
     def _title(self, text: str, *argv: str) -> None:
         self._step.number += 1
         if self._session.format != "human":
             return
-        self._session.out.line(f"\n{self._step.number}  {text}")
+        title = wrap(text, (self._width or 80) - 3)
+        self._session.out.line(f"\n{self._step.number}  " + "\n   ".join(title))
         if argv:
-            self._session.out.line(f"   $ svc {shlex.join(argv)}")
+            command = shlex.join(("svc", *argv))
+            lines = folded(command, self._width - 5) if self._width else [command]
+            self._session.out.line("   $ " + "\n   ".join(lines))
 
-    def _found(self, text: str) -> None:
+    def _found(self, *texts: str) -> None:
+        """Tells what came of a step: on a line, or on several where a terminal is narrow."""
         if self._session.format == "human":
-            self._session.out.line(f"     {text}")
+            line = "  ".join(texts)
+            fits = not self._width or len(line) + 5 <= self._width
+            self._session.out.line("     " + (line if fits else "\n       ".join(texts)))
+
+    @cached_property
+    def _width(self) -> int | None:
+        streams = self._session.streams
+        return streams.width(self._session.env) if streams.person_reads else None
 
 
 def _records(path: Path) -> Iterator[dict[str, Any]]:

@@ -41,10 +41,14 @@ def trigger(ctx: typer.Context, event_type: EventType, data: Data = None) -> Non
     """
     session = Session.of(ctx)
     if event_type not in EVENT_TYPES:
+        # All the names are five lines on a terminal, of the four that an error may have there.
+        person = session.format == "human"
         raise UsageError(
             f"There is no event type {event_type!r}.{guess(event_type, EVENT_TYPES)}",
             param="TYPE",
-            hint=f"There are: {', '.join(EVENT_TYPES)}",
+            hint=f"svc help webhooks lists all {len(EVENT_TYPES)}"
+            if person
+            else f"There are: {', '.join(EVENT_TYPES)}",
         )
     read = file_reader(session.streams.stdin)
     overrides = build_body(base=None, typed={}, data=data or [], read=read)
@@ -61,7 +65,9 @@ def _show(session: Session, told: Any) -> None:
     """People see the event's id, what was created, and where to look next."""
     event = told["event"]["id"]
     others = [one["type"] for one in told["events"] if one["id"] != event]
-    session.out.line(f"{told['type']}  {event}")
+    beside = len(told["type"]) + 2 + len(event) <= session.streams.width(session.env)
+    gap = "  " if beside else "\n  "
+    session.out.line(f"{told['type']}{gap}{event}")
     session.out.line("")
     session.out.value([{name: doc[name] for name in _SHOWN} for doc in told["created"]])
     if others:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from svc.render import guess, sandbox_views
+from svc.render import guess, inbox_views, sandbox_views
 from svc.render.fieldpaths import Path, lookup
 from svc.render.record import ready
 from svc.render.text import one_line
@@ -25,9 +25,11 @@ def choose(objects: Sequence[dict[str, Any]], names: Sequence[Path]) -> tuple[Fi
 
 
 def view_of(data: dict[str, Any]) -> View | None:
-    """Finds how the service's kind of object is shown, or the sandbox's."""
+    """Finds how the service's kind of object is shown, or the sandbox's, or our own."""
     kind = data.get("object")
-    return (VIEWS.get(kind) or sandbox_views.VIEWS.get(kind)) if isinstance(kind, str) else None
+    if not isinstance(kind, str):
+        return None
+    return VIEWS.get(kind) or sandbox_views.VIEWS.get(kind) or inbox_views.VIEWS.get(kind)
 
 
 def known_paths(data: dict[str, Any]) -> tuple[Path, ...]:

@@ -1,0 +1,37 @@
+"""What a person sees on a narrow terminal: ids and amounts stay whole."""
+
+import re
+
+from cli.on_terminal import on_terminal
+from running import Sandbox, Svc
+
+
+def seen(*argv: str, columns: int = 80) -> list[str]:
+    return on_terminal(*argv, columns=columns, NO_COLOR="1").splitlines()
+
+
+def test_what_was_triggered_fits_forty_columns(sandbox: Sandbox) -> None:
+    """R63: the event's id stands on a line of its own where it has no room beside its type."""
+    assert sandbox.port
+    lines = seen("sandbox", "trigger", "dispute.opened", columns=40)
+    assert lines[0] == "dispute.opened"
+    assert re.fullmatch(r"  evt_\w{24}", lines[1])
+    wide = seen("sandbox", "trigger", "order.paid")
+    assert re.fullmatch(r"order\.paid  evt_\w{24}", wide[0])
+
+
+def test_an_unknown_event_type_is_refused_in_two_lines(svc: Svc, sandbox: Sandbox) -> None:
+    """An error is at most four lines (cli section 3): all 18 types would be five."""
+    assert sandbox.port
+    refused = svc("sandbox", "trigger", "order.payed", "-o", "human")
+    assert refused.code == 2
+    assert "Did you mean 'order.paid'?" in refused.err
+    assert refused.err.splitlines()[1:] == ["  Next: svc help webhooks lists all 18"]
+
+
+def test_quickstart_fits_eighty_columns() -> None:
+    """The first screen that anybody sees; its commands go on after a backslash."""
+    lines = seen("quickstart")
+    assert lines[-2].startswith("Done in")
+    assert [line for line in lines if len(line) > 80] == []
+    assert any(line.endswith(" \\") for line in lines)
