@@ -1,0 +1,62 @@
+"""Nothing outside the one room needs what only POSIX has."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import svc
+
+ROOT = Path(svc.__file__).parent
+HERE = ROOT / "system"
+ONLY_POSIX = {
+    *("crypt", "fcntl", "grp", "nis", "ossaudiodev", "posix", "pty", "pwd", "readline"),
+    *("resource", "select", "spwd", "syslog", "termios", "tty"),
+}
+NAMES = {
+    *("O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "add_signal_handler", "fchmod", "fchown", "fork"),
+    *("getegid", "geteuid", "getgid", "getpgid", "getuid", "killpg", "posix_spawn", "setsid"),
+    *("SIGALRM", "SIGCHLD", "SIGHUP", "SIGKILL", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SO_REUSEADDR"),
+}
+# Run on POSIX alone, as a program of its own: what ties a tunnel to us.
+LEASH = ROOT / "listen" / "tunnels" / "leash.py"
+
+
+def sources() -> Iterator[tuple[Path, ast.Module]]:
+    found = [path for path in sorted(ROOT.rglob("*.py")) if path != LEASH]
+    assert len(found) > 400
+    for path in found:
+        yield path, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """The modules that are imported when this one is: not those inside functions and tries."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or "", node.lineno
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Try):
+            yield from imported(node)
+
+
+def test_no_module_needs_one_of_posix_alone() -> None:
+    """Windows has no such module: a program that imports it does not even start."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} {name}"
+        for path, tree in sources()
+        for name, line in imported(tree)
+        if name.split(".")[0] in ONLY_POSIX
+    ]
+    assert wrong == []
+
+
+def test_names_of_posix_alone_are_used_in_one_room() -> None:
+    """What Windows lacks, or understands otherwise, is asked for in `system` only."""
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.attr}"
+        for path, tree in sources()
+        if HERE not in path.parents
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in NAMES
+    ]
+    assert wrong == []
