@@ -29,7 +29,8 @@ def commands(ctx: typer.Context) -> None:
     if session.format == "human" and session.given.everywhere.query is None:
         from svc.cli.command_list import text
 
-        session.streams.stdout.write(text(found, min(session.help_width(), _WIDTH_MAX)))
+        page = text(found, min(session.help_width(), _WIDTH_MAX), color=session.help_color())
+        session.streams.stdout.write(page)
     elif session.format in ("ndjson", "csv"):
         out.value(document(found)["commands"])
     else:

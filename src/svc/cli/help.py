@@ -38,11 +38,11 @@ def show(
         _show_command(session, words)
     elif topic and topic not in TOPICS:
         message = f"There is no help page {topic}.{guess(topic, TOPICS)}"
-        raise UsageError(message, hint=f"Pages: {', '.join(TOPICS)}")
+        raise UsageError(message, hint=f"Read one of: {', '.join(TOPICS)}")
     elif _wants_data(session):
         session.out.value(_data(topic))
     else:
-        session.streams.stdout.write(_text(topic, min(session.help_width(), _WIDTH_MAX)))
+        session.streams.stdout.write(_text(topic, session))
 
 
 def _wants_data(session: Session) -> bool:
@@ -52,12 +52,14 @@ def _wants_data(session: Session) -> bool:
     return asked.query is not None or (named or "human") != "human"
 
 
-def _text(topic: str, width: int) -> str:
+def _text(topic: str, session: Session) -> str:
+    width = min(session.help_width(), _WIDTH_MAX)
     if topic == ASSUMPTIONS:
         from svc.cli.topics import assumptions
 
         return assumptions.text(width)
-    return (page_of(topic) if topic else _contents()).text(width)
+    page = page_of(topic) if topic else _contents()
+    return page.text(width, person=session.streams.person_reads, color=session.help_color())
 
 
 def _data(topic: str) -> Any:

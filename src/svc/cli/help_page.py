@@ -7,8 +7,8 @@ from textwrap import wrap
 from typing import Any, Final
 
 # A heading is bold and green, a name cyan: basic colours, for a dark ground and a light one.
-_HEADING: Final = "1;32"
-_NAME: Final = "36"
+HEADING: Final = "1;32"
+NAME: Final = "36"
 _GAP: Final = 2
 _FIRST_MAX: Final = 30  # columns of the names; a longer one stands on a line of its own
 _SECOND_MIN: Final = 24  # columns of a meaning; where there are fewer it stands below its name
@@ -50,7 +50,7 @@ class HelpPage:
         first = f"Usage: {name} "
         indent = " " * (len(first) if self.width - len(first) >= _SECOND_MIN else 4)
         lines = self._wrapped(first + arguments, self.width, indent)
-        self.write(self._styled("Usage:", _HEADING) + "\n".join(lines).removeprefix("Usage:"))
+        self.write(self._styled("Usage:", HEADING) + "\n".join(lines).removeprefix("Usage:"))
         self.write("\n")
 
     def write_paragraph(self) -> None:
@@ -74,7 +74,7 @@ class HelpPage:
         for name, meaning in rows:
             start = column if beside else _BELOW
             lines = self._wrapped(without_signs(meaning), self.width - start)
-            self.write(" " * self._indent + self._styled(name, _NAME))
+            self.write(" " * self._indent + self._styled(name, NAME))
             if beside and len(name) <= longest and lines:
                 self.write(" " * (start - self._indent - len(name)) + lines.pop(0))
             self.write("".join(f"\n{'':{start}}{line}" for line in lines) + "\n")
@@ -89,7 +89,7 @@ class HelpPage:
             self.write("".join(f"  {line}\n" for line in lines))
 
     def write_heading(self, title: str) -> None:
-        self.write(self._styled(f"{title}:", _HEADING) + "\n")
+        self.write(self._styled(f"{title}:", HEADING) + "\n")
 
     @contextmanager
     def section(self, title: str) -> Iterator[None]:
@@ -110,7 +110,7 @@ class HelpPage:
         return "".join(self._parts)
 
     def _styled(self, text: str, style: str) -> str:
-        return f"\x1b[{style}m{text}\x1b[0m" if self.color else text
+        return styled(text, style, color=self.color)
 
     @staticmethod
     def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
@@ -121,6 +121,11 @@ class HelpPage:
             break_long_words=False,
             break_on_hyphens=False,
         )
+
+
+def styled(text: str, style: str, *, color: bool) -> str:
+    """Text in a style, HEADING or NAME, where colour is wanted."""
+    return f"\x1b[{style}m{text}\x1b[0m" if color else text
 
 
 def without_signs(meaning: str) -> str:
@@ -135,11 +140,12 @@ def _between(found: re.Match[str]) -> str:
 
 def folded(command: str, width: int) -> list[str]:
     """Breaks a shell command between its words; each line but the last ends with a backslash."""
-    if len(command) <= width:
+    words = _TOGETHER.findall(command)
+    if len(command) <= width or " ".join(words) != command:  # a quote that nothing closes
         return [command]
     lines: list[str] = []
     line = ""
-    for word in _TOGETHER.findall(command):
+    for word in words:
         joined = f"{line} {word}" if line.strip() else line + word
         if line.strip() and len(joined) > width - 2:
             lines.append(f"{line} \\")

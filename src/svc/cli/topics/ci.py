@@ -2,7 +2,9 @@
 
 from typing import Final
 
-from svc.cli.topics.page import Page, Shown
+from svc.cli.topics.page import Heading, Page, Rows, Shown
+
+_LISTEN: Final = "svc events listen --forward-to 3000 --until order.paid --timeout 60 --strict"
 
 PAGE: Final = Page(
     "CI",
@@ -24,10 +26,20 @@ PAGE: Final = Page(
                 "svc sandbox stop",
             )
         ),
-        "To test a webhook handler, let the listener run the tests and end with them:",
-        Shown(
-            ("svc events listen --forward-to 3000 --until order.paid --timeout 60 --exec ./test",)
+        Heading("A webhook handler"),
+        "The listener runs the handler and what makes the event, and ends when it has been taken:",
+        Shown((f"{_LISTEN} --exec './handler & svc sandbox trigger order.paid'",)),
+        Rows(
+            (
+                ("--exec CMD", "Begins when deliveries can come; SVC_WEBHOOK_SECRET is set."),
+                ("--until TYPE[:N]", "The events to wait for; without it, CMD's end is the end."),
+                ("--timeout N", "Exit 11 after N seconds."),
+                ("--strict", "Exit 11 if a delivery was rejected or not taken."),
+                ("--ready-file F", "For steps of their own: F is there once deliveries can come."),
+                ("-o ndjson", "One record a line, to keep with the job."),
+            )
         ),
+        Heading("What to do with the outcome"),
         """
         Exit codes tell what to do: 7 is an unknown outcome to be settled, 8 can be run again, 9
         and 11 are results of checks. See svc help exit-codes.
@@ -38,5 +50,11 @@ PAGE: Final = Page(
         """,
         Shown(('svc payouts create --body payout.json --idempotency-key "payout-$BUILD_ID"',)),
         "In live mode, what moves money needs --live --yes.",
+        Heading("A key that grows old"),
+        """
+        A scheduled job says when a key in a CI's secrets is to be replaced; nobody else knows when
+        you made it.
+        """,
+        Shown(("svc keys remind --created 2025-10-01 --format github",)),
     ),
 )

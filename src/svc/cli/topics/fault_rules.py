@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from svc.cli.topics.page import Part, Shown
+from svc.cli.topics.page import Heading, Part, Shown
 
 _ADD: Final = "svc sandbox fault add"
 
@@ -49,7 +49,7 @@ WEBHOOKS: Final = _shown(
 )
 
 FAULTS: Final[tuple[Part, ...]] = (
-    "Faults",
+    Heading("Faults"),
     """
     A rule has the next request go wrong, or the next --times of them. By default nothing of the
     request has happened then:

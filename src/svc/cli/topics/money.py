@@ -32,6 +32,10 @@ PAGE: Final = Page(
             )
         ),
         f"""
+        An amount in a currency that svc does not know is shown as it was sent, and says so:
+        {format_amount(12900, "XXQ")}.
+        """,
+        f"""
         The largest amount is {AMOUNT_MAX}. svc never computes what the shopper pays: it shows the
         amount_total that the service sent. Exchange rates are shown digit by digit as sent.
         """,
@@ -40,6 +44,16 @@ PAGE: Final = Page(
         retry after a timeout or a crash does not pay twice. What moves money asks first when it is
         live, and needs --yes where nobody can answer.
         """,
-        Shown(("svc refunds create --payment pay_... --amount 4999 --dry-run",)),
+        Shown(
+            (
+                "svc refunds create --payment pay_... --amount 4999 --dry-run",
+                "svc commands --query 'commands[?moves_money].name' -o json",
+            )
+        ),
+        """
+        A refund or payout is settled later: --wait waits for it. Exit 7 says that the outcome is
+        unknown; then nothing is to be paid anew, but the request is resumed under its own key:
+        """,
+        Shown(("svc requests list --unresolved", "svc requests resume ID")),
     ),
 )

@@ -3,8 +3,11 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from textwrap import wrap
+from typing import Final
 
-_MARGIN = "  "
+from svc.cli.help_page import HEADING, NAME, folded, styled
+
+_MARGIN: Final = "  "
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +19,26 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Lines to copy, never wrapped."""
+    """Lines to copy; only a person's terminal breaks them, where a shell takes them so too."""
 
     lines: tuple[str, ...]
 
 
-Part = str | Rows | Shown
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Short words in as many columns as there is room for."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The title of what follows."""
+
+    text: str
+
+
+Part = str | Rows | Shown | Words | Heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +48,11 @@ class Page:
     title: str
     parts: tuple[Part, ...]
 
-    def text(self, width: int) -> str:
-        """The page for people, at most `width` columns where words allow it."""
-        blocks = [self.title, *("\n".join(_laid_out(part, width)) for part in self.parts)]
+    def text(self, width: int, *, person: bool = False, color: bool = False) -> str:
+        """The page, at most `width` columns where words allow it; for a `person` lines fold."""
+        form = _Form(width, person, color)
+        blocks = [styled(self.title, HEADING, color=color)]
+        blocks += ["\n".join(_laid_out(part, form)) for part in self.parts]
         return "\n\n".join(blocks) + "\n"
 
     def rows(self) -> list[dict[str, str]]:
@@ -42,23 +61,51 @@ class Page:
         return [{"name": name, "meaning": meaning} for table in tables for name, meaning in table]
 
 
-def _laid_out(part: Part, width: int) -> Iterable[str]:
+@dataclass(frozen=True, slots=True)
+class _Form:
+    width: int
+    person: bool
+    color: bool
+
+
+def _laid_out(part: Part, form: _Form) -> Iterable[str]:
     if isinstance(part, Rows):
-        return _columns(part, width)
+        return _columns(part, form)
     if isinstance(part, Shown):
-        return [_MARGIN + line for line in part.lines]
-    return wrap(" ".join(part.split()), width, break_long_words=False, break_on_hyphens=False)
+        return [_MARGIN + line for shown in part.lines for line in _copied(shown, form)]
+    if isinstance(part, Words):
+        return _flowed(part.words, form.width)
+    if isinstance(part, Heading):
+        return [styled(part.text, HEADING, color=form.color)]
+    return wrap(" ".join(part.split()), form.width, break_long_words=False, break_on_hyphens=False)
 
 
-def _columns(part: Rows, width: int) -> Iterator[str]:
+def _copied(line: str, form: _Form) -> list[str]:
+    room = form.width - len(_MARGIN)
+    if not form.person:
+        return [line]
+    # A comment does not go on after a backslash.
+    return wrap(line, room, subsequent_indent="# ") if line[0] == "#" else folded(line, room)
+
+
+def _flowed(words: tuple[str, ...], width: int) -> Iterator[str]:
+    column = max(map(len, words)) + len(_MARGIN)
+    beside = max((width - len(_MARGIN)) // column, 1)
+    for start in range(0, len(words), beside):
+        row = words[start : start + beside]
+        yield _MARGIN + "".join(f"{word:{column}}" for word in row).rstrip()
+
+
+def _columns(part: Rows, form: _Form) -> Iterator[str]:
     """Two columns; the first is as wide as its longest name, at most a third of the page."""
-    first = min(max(len(name) for name, _ in part.rows), width // 3)
+    first = min(max(len(name) for name, _ in part.rows), form.width // 3)
     gap = " " * (first + len(_MARGIN))
     for name, meaning in part.rows:
-        lines = wrap(meaning, width - first - 2 * len(_MARGIN), break_on_hyphens=False)
+        lines = wrap(meaning, form.width - first - 2 * len(_MARGIN), break_on_hyphens=False)
+        shown = styled(name, NAME, color=form.color)
         if len(name) > first:
-            yield _MARGIN + name
+            yield _MARGIN + shown
         else:
-            yield f"{_MARGIN}{name:{first}}{_MARGIN}{lines.pop(0)}".rstrip()
+            yield f"{_MARGIN}{shown}{'':{first - len(name)}}{_MARGIN}{lines.pop(0)}".rstrip()
         for line in lines:
             yield f"{_MARGIN}{gap}{line}"

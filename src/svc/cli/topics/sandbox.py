@@ -53,12 +53,19 @@ PAGE: Final = Page(
                 "svc sandbox start --detach",
                 'eval "$(svc sandbox env)"',
                 "svc sandbox pay ORDER",
+                "svc sandbox checkout ORDER",
                 "svc sandbox advance 3d",
                 "svc sandbox trigger dispute.opened",
                 "svc sandbox stop",
             )
         ),
-        f"The port is {SANDBOX_PORT} unless it is given. The keys are public constants:",
+        f"""
+        start makes the profile sandbox, in use from then on unless another profile is; env is for
+        a shell that is to use it all the same. The port is {SANDBOX_PORT}; --port 0 takes a free
+        one. --fixture demo begins with one of everything, and what is in it stays until svc
+        sandbox reset; with --db :memory: nothing stays.
+        """,
+        "The keys are public constants:",
         Rows(tuple((SANDBOX_KEYS[name], meaning) for name, meaning in _KEYS.items())),
         """
         Any Luhn-valid card number is approved, such as 4242424242424242, with any expiry to come

@@ -3,15 +3,13 @@
 from typing import Final
 
 from svc import spec
-from svc.cli.topics.page import Page, Rows, Shown
+from svc.cli.topics.page import Heading, Page, Rows, Shown, Words
 
 _HOURS: Final = spec.WEBHOOK_RETRY_WINDOW_SECONDS // 3600
 _EVERY: Final = spec.WEBHOOK_RETRY_INTERVAL // 3600
 _DELAYS: Final = ", ".join(f"{delay // 60} min" for delay in spec.WEBHOOK_RETRY_DELAYS)
 _TOLERANCE: Final = spec.SIGNATURE_TOLERANCE_SECONDS // 60
 _DEADLINE: Final = spec.WEBHOOK_DEADLINE_SECONDS
-_A_LINE: Final = 3  # event types in a line
-_STARTS: Final = range(0, len(spec.EVENT_TYPES), _A_LINE)
 _LAYOUT: Final = f"{spec.SIGNATURE_HEADER}: t=<unix seconds>,v1=<hex>"
 _KEYED: Final = (
     "HMAC-SHA256 of <t>.<body> with the whole secret as key, over the bytes as they came"
@@ -24,7 +22,7 @@ PAGE: Final = Page(
         Shown(
             (
                 "svc events listen --forward-to http://localhost:3000/webhooks",
-                "svc events listen --print-secret",
+                "svc events listen --forward-to 'order.*=:3000/orders' --inspect",
             )
         ),
         """
@@ -46,10 +44,57 @@ PAGE: Final = Page(
         hours.
         """,
         f"There are {len(spec.EVENT_TYPES)} event types:",
-        Shown(tuple(", ".join(spec.EVENT_TYPES[i : i + _A_LINE]) for i in _STARTS)),
+        Words(spec.EVENT_TYPES),
+        Heading("Your handler"),
+        """
+        The listener can run it: --exec starts a command once deliveries can come, with the signing
+        secret in SVC_WEBHOOK_SECRET, and ends with it. --print-secret shows the secret.
+        """,
+        Shown(
+            (
+                "svc events listen --forward-to 3000 --exec 'python3 handler.py'",
+                "svc events listen --print-secret",
+            )
+        ),
+        """
+        For a test, --until order.paid ends when that event has come; --timeout says how long to
+        wait, and --strict fails if anything was rejected or not taken: svc help ci.
+        """,
+        """
+        --inspect serves a page on this machine, at port 4244 unless another is given: each
+        delivery with its headers, verdict and answers, and a button that sends it again.
+        """,
+        Heading("What was received"),
+        """
+        Every delivery that verified is kept. --failed are those that a target did not take,
+        --pending those still to be forwarded: the next listener does that, or replay.
+        """,
+        Shown(
+            (
+                "svc events inbox --failed --pending",
+                "svc events inbox show evt_...",
+                "svc events replay --failed",
+            )
+        ),
         "To find out why a delivery does not verify:",
         Shown(('svc events verify --header "$SIGNATURE" --payload body.json --secret-stdin',)),
-        "To see again what came, and to send it again:",
-        Shown(("svc events inbox --failed", "svc events replay --failed")),
+        "Where the endpoint's secret was replaced in the dashboard:",
+        Shown(("svc events listen --new-secret-stdin < new-secret.txt",)),
+        Heading("Tunnels"),
+        """
+        A sandbox on this machine needs none. From a service elsewhere, --tunnel leads deliveries
+        here:
+        """,
+        Rows(
+            (
+                ("auto", "cloudflared or ngrok, whichever is installed; this is the default."),
+                ("cloudflared, ngrok", "That one."),
+                (
+                    "ssh:YOU@HOST",
+                    "Your server: its port 4243 leads here, its web server adds https.",
+                ),
+                ("none", "With --public-url URL and --port: a tunnel that you run yourself."),
+            )
+        ),
     ),
 )
