@@ -82,6 +82,27 @@ def test_endpoint_of_a_seeded_sandbox_is_not_taken_for_the_one_before_its_reset(
             assert [one["id"] for one in listed] == [ready["endpoint"]]
 
 
+def test_listener_that_runs_goes_on_after_a_reset_of_the_sandbox(
+    pay: Pay, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """Its endpoint is registered again; events whose ids a seed repeats are no duplicates."""
+    sandbox.control("POST", "/reset", {"seed": 7})
+    with Target() as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
+        pay()
+        running.wait("forward", 2)
+        sandbox.control("POST", "/reset", {})
+        end = time.monotonic() + 10
+        while not sandbox.control("GET", "/webhook_endpoints")["data"]:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        pay()
+        events = running.wait("event", 4)
+        running.wait("forward", 4)
+        assert running.end() == 130
+    assert [one["duplicate"] for one in events] == [False] * 4
+    assert {one["id"] for one in events[:2]} == {one["id"] for one in events[2:]}
+
+
 def test_taken_port_means_another_endpoint(sandbox: Sandbox, tmp_path: Path) -> None:
     """When the kept port is taken another one is used, and the sandbox's old endpoint goes."""
     with listen(tmp_path) as running:

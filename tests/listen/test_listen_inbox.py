@@ -123,6 +123,13 @@ def test_prune_keeps_a_week_and_what_is_open(state: State) -> None:
     assert state.rows("SELECT 1 FROM forwards") == []
 
 
+def test_prune_takes_what_listeners_of_the_past_have_kept(state: State) -> None:
+    """Payloads of a listener that never runs again do not stay on the disk for ever."""
+    SqliteInbox(state, "past").store(Batch([arrival(1, open_=False), arrival(2)]))
+    assert SqliteInbox(state, "one").prune(NOW + 8 * 86400) == 1
+    assert [row["event_id"] for row in state.rows("SELECT event_id FROM inbox")] == ["evt_2"]
+
+
 def test_inbox_stops_growing(state: State, tmp_path: Path) -> None:
     """R50: after a week each new day takes the place of an old one, in rows and on the disk."""
     inbox = SqliteInbox(state, "one")

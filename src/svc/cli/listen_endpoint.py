@@ -74,6 +74,18 @@ class Endpoints:
         self._tell(made, [one for one in earlier if one != made.id])
         return made
 
+    def has_forgotten(self, path: str, events: tuple[str, ...]) -> bool:
+        """Says whether a sandbox knows none of a listener's endpoints any more: it was reset.
+
+        Raises:
+            SvcError: the sandbox was not reached.
+        """
+        earlier = self._earlier(path, events) if self._sandbox else []
+        if not earlier:
+            return False
+        listed = self._control(controls.endpoints()).get("data", [])
+        return not {one.get("id") for one in listed}.intersection(earlier)
+
     def secrets_in_use(self, endpoint_id: str | None) -> tuple[str, ...]:
         """Gives the secrets of an endpoint that the service still knows, as far as one can tell."""
         if endpoint_id is None or (self._sandbox and not self._is_enabled(endpoint_id)):

@@ -19,6 +19,7 @@ from svc.listen.relay import Plan
 
 if TYPE_CHECKING:
     from svc.cli.listen_link import Link
+    from svc.cli.listen_watch import Watch
     from svc.listen.inspector.server import Inspector
 
 OPTION: Final = "--inspect"
@@ -77,7 +78,9 @@ class Inspection:
         """Hands on what the listener tells."""
         self._inspector.tell(record)
 
-    async def start(self, plan: Plan, tell: Callable[[Record], None], link: "Link | None") -> None:
+    async def start(
+        self, plan: Plan, tell: Callable[[Record], None], link: "Link | Watch | None"
+    ) -> None:
         """Serves the page from now on, and says where.
 
         `tell` hears of what it sends again; a tunnel (`link`) may change the endpoint.

@@ -10,6 +10,7 @@ from svc.cli.listen_exec import Companion
 from svc.cli.listen_inspect import Inspection
 from svc.cli.listen_link import Link
 from svc.cli.listen_screen import Screen
+from svc.cli.listen_watch import Watch
 from svc.cli.session import Session
 from svc.listen.records import Ready, Record, Summary
 from svc.listen.relay import Plan, Relay
@@ -38,7 +39,7 @@ def run_loop(
     session: Session,
     command: str | None,
     screen: Screen,
-    link: Link | None,
+    link: Link | Watch | None,
     inspection: Inspection | None,
 ) -> Ended:
     """Serves until the relay ends.
@@ -58,7 +59,7 @@ class _Loop:
         session: Session,
         command: Companion | None,
         screen: Screen,
-        link: Link | None,
+        link: Link | Watch | None,
         inspection: Inspection | None,
     ) -> None:
         self._plan = plan

@@ -11,20 +11,21 @@ from svc.cli.listen_inspect import Inspection, inspecting
 from svc.cli.listen_known import known_elsewhere
 from svc.cli.listen_link import Link, linked
 from svc.cli.listen_loop import Ended, run_loop
+from svc.cli.listen_register import Register
 from svc.cli.listen_screen import Screen
 from svc.cli.listen_targets import check_targets
 from svc.cli.listen_tunnel import Chosen, choose
+from svc.cli.listen_watch import Watch, watching
 from svc.cli.session import Session
 from svc.cli.signals import Stopped
 from svc.errors import CheckFailed, LocalError, NotFound
 from svc.journal import State
-from svc.listen.claims import Claim, Listening, claimed, last_endpoint, remember
+from svc.listen.claims import Claim, Listening, claimed, last_endpoint
 from svc.listen.inbox import SqliteInbox
 from svc.listen.readiness import remove
 from svc.listen.receiver import bind, new_path
 from svc.listen.records import Summary
 from svc.listen.relay import Plan
-from svc.origin import BaseUrl
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class _Place:
     endpoint: Endpoint
     path: str
     hosts: tuple[str, ...]
-    link: Link | None
+    link: Link | Watch | None
 
 
 def listen_to(session: Session, asked: Asked) -> None:
@@ -138,28 +139,20 @@ def _prepared(
     with ExitStack() as open_:
         claim = open_.enter_context(claimed(state, folder, listening, new_path, targets))
         bound = open_.enter_context(_bind(session, asked, claim))
-        port = bound.getsockname()[1]
-
-        def register(address: BaseUrl | None) -> Endpoint:
-            url, _ = _address(asked, claim, port, address)
-            endpoint = Endpoint(None, url, asked.secrets, "given by you")
-            if not asked.secrets:
-                found = Endpoints(session, state, sandbox=sandbox)
-                endpoint = found.of(url, claim.path, asked.events)
-            remember(state, claim, port, endpoint.id, targets)
-            return endpoint
-
+        register = Register(session, asked, state, claim, bound.getsockname()[1], sandbox)
         link, address = None, chosen.address if chosen is not None else asked.public_url
         if linking and chosen is not None:
-            link = open_.enter_context(linked(session, chosen, port, register))
+            link = open_.enter_context(linked(session, chosen, register.port, register))
             address = link.address
         endpoint = link.endpoint if link is not None else register(address)
         if asked.new_secret:
             endpoints = Endpoints(session, state, sandbox=sandbox)
             endpoint = endpoints.renewed(endpoint, asked.new_secret)
+        renew = register.renewal(address) if link is None else None
+        held = open_.enter_context(watching(endpoint, renew)) if renew is not None else link
         hosts = (address.host,) if address is not None else ()
-        path = _address(asked, claim, port, address)[1]
-        yield _Place(state, claim, bound, endpoint, path, hosts, link)
+        path = register.address(address)[1]
+        yield _Place(state, claim, bound, endpoint, path, hosts, held)
 
 
 def _bind(session: Session, asked: Asked, claim: Claim) -> socket.socket:
@@ -171,15 +164,6 @@ def _bind(session: Session, asked: Asked, claim: Claim) -> socket.socket:
     except LocalError:
         session.out.note(f"Port {claim.port} is taken by another program; using another one.")
         return bind(0)
-
-
-def _address(asked: Asked, claim: Claim, port: int, public: BaseUrl | None) -> tuple[str, str]:
-    """Gives the URL for the service and the one path that is answered (promise R56)."""
-    if public is None:
-        return f"http://127.0.0.1:{port}{claim.path}", claim.path
-    if asked.secrets and public.prefix:  # an endpoint that exists has its own path
-        return str(public), public.prefix
-    return public.url(claim.path), public.prefix + claim.path
 
 
 def _plan(session: Session, asked: Asked, place: _Place, inspection: Inspection | None) -> Plan:

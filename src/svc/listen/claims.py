@@ -75,6 +75,19 @@ def last_endpoint(state: State, listening: Listening, targets: Sequence[str] = (
     return last.endpoint_id if last is not None else None
 
 
+def begin_anew(state: State, claim: Claim) -> None:
+    """Keeps what has ended as that of a listener of the past.
+
+    A sandbox that was reset to its seed gives its events the ids that it gave them before: they
+    are no duplicates.
+    """
+    with state.write() as tx:
+        [row] = tx.rows("SELECT COALESCE(MAX(seq), 0) AS last FROM inbox", ())
+        past = f"{claim.scope}|until {row['last']}"
+        tx.execute(_PAST, (past, claim.scope))
+        tx.execute(_MOVE, (past, claim.scope))
+
+
 def remember(
     state: State, claim: Claim, port: int, endpoint_id: str | None, targets: Sequence[str]
 ) -> None:
@@ -115,6 +128,12 @@ def _known(state: State, listening: Listening) -> dict[str, _Known]:
     return {scope: found[scope] for scope in scopes}
 
 
+_PAST: Final = """
+INSERT OR IGNORE INTO listeners (scope, origin, profile, mode, endpoint_id, targets)
+SELECT ?, origin, profile, mode, endpoint_id, targets FROM listeners WHERE scope = ?"""
+_MOVE: Final = """
+UPDATE inbox SET listener = (SELECT id FROM listeners WHERE scope = ?)
+WHERE listener = (SELECT id FROM listeners WHERE scope = ?) AND outcome IS NOT NULL"""
 _KNOWN: Final = """
 SELECT scope, endpoint_id, IIF(port IS NULL, '', targets) AS targets, EXISTS (
   SELECT 1 FROM inbox WHERE listener = listeners.id AND outcome IS NULL

@@ -52,7 +52,7 @@ class SqliteInbox:
 
     def prune(self, now: float) -> int:
         with self._state.write() as tx:
-            old = tx.rows(_OLD, (self._listener, now - KEEP_SECONDS, _PRUNED_ROWS))
+            old = tx.rows(_OLD, (now - KEEP_SECONDS, _PRUNED_ROWS))
             seqs = [(row["seq"],) for row in old]
             for table in ("payloads", "forwards"):
                 tx.many(f"DELETE FROM {table} WHERE inbox_seq = ?", seqs)  # noqa: S608  our names
@@ -173,10 +173,11 @@ SELECT {_COLUMNS} FROM (
   )
 ) WHERE total - LENGTH(body) < ? ORDER BY seq"""  # noqa: S608
 # Rows stand in the order of their arrival: the look ends at the first one that is young enough.
+# Those of listeners that do not run any more go as well.
 _OLD: Final = """
-SELECT seq FROM inbox WHERE listener = ?1 AND received_at < ?2 AND outcome IS NOT NULL
-  AND seq < COALESCE((SELECT seq FROM inbox WHERE received_at >= ?2 ORDER BY seq LIMIT 1), 1 << 62)
-ORDER BY seq LIMIT ?3"""
+SELECT seq FROM inbox WHERE received_at < ?1 AND outcome IS NOT NULL
+  AND seq < COALESCE((SELECT seq FROM inbox WHERE received_at >= ?1 ORDER BY seq LIMIT 1), 1 << 62)
+ORDER BY seq LIMIT ?2"""
 
 
 def _listener(state: State, scope: str) -> int:

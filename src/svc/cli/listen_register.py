@@ -1,0 +1,60 @@
+"""Having a webhook endpoint lead to a listener, and once more when a sandbox has forgotten it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from svc.cli.listen_asked import Asked
+from svc.cli.listen_endpoint import Endpoint, Endpoints
+from svc.cli.session import Session
+from svc.journal import State
+from svc.listen.claims import Claim, begin_anew, remember
+from svc.origin import BaseUrl
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """Registers the endpoint of one listener; `sandbox` says what kind of service it is."""
+
+    session: Session
+    asked: Asked
+    state: State
+    claim: Claim
+    port: int
+    sandbox: bool
+
+    def __call__(self, public: BaseUrl | None) -> Endpoint:
+        """Finds or makes the endpoint at a public address, or at the local port.
+
+        Raises:
+            SvcError: the service refused, or was not reached.
+        """
+        url, _ = self.address(public)
+        endpoint = Endpoint(None, url, self.asked.secrets, "given by you")
+        if not self.asked.secrets:
+            found = Endpoints(self.session, self.state, sandbox=self.sandbox)
+            if found.has_forgotten(self.claim.path, self.asked.events):
+                begin_anew(self.state, self.claim)
+            endpoint = found.of(url, self.claim.path, self.asked.events)
+        targets = self.asked.routes.spelled()
+        remember(self.state, self.claim, self.port, endpoint.id, targets)
+        return endpoint
+
+    def renewal(self, public: BaseUrl | None) -> Callable[[], Endpoint | None] | None:
+        """Gives what registers the endpoint again if it is gone, where that can happen."""
+        if not self.sandbox or self.asked.secrets:
+            return None
+        found = Endpoints(self.session, self.state, sandbox=True)
+
+        def renew() -> Endpoint | None:
+            forgotten = found.has_forgotten(self.claim.path, self.asked.events)
+            return self(public) if forgotten else None
+
+        return renew
+
+    def address(self, public: BaseUrl | None) -> tuple[str, str]:
+        """Gives the URL for the service and the one path that is answered (promise R56)."""
+        if public is None:
+            return f"http://127.0.0.1:{self.port}{self.claim.path}", self.claim.path
+        if self.asked.secrets and public.prefix:  # an endpoint that exists has its own path
+            return str(public), public.prefix
+        return public.url(self.claim.path), public.prefix + self.claim.path
