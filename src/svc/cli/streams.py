@@ -5,6 +5,8 @@ import sys
 from collections.abc import Mapping
 from typing import NamedTuple, TextIO
 
+from svc.system.consoles import takes_color, write_alike
+
 
 class Streams(NamedTuple):
     """Where results go (stdout), where everything else goes (stderr), where answers come from."""
@@ -20,9 +22,7 @@ class Streams(NamedTuple):
 
             fill_missing()
         for stream in (sys.stdout, sys.stderr):
-            # With LANG=C a name in Japanese must not end the program (promises, row 57).
-            if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")
+            write_alike(stream)
         return cls(sys.stdin, sys.stdout, sys.stderr)
 
     @property
@@ -35,10 +35,12 @@ class Streams(NamedTuple):
 
     def wants_color(self, env: Mapping[str, str], choice: str, stream: TextIO) -> bool:
         """Applies --color, NO_COLOR and TERM=dumb (promise R75)."""
-        if choice != "auto":
-            return choice == "always"
-        plain = bool(env.get("NO_COLOR")) or env.get("TERM") == "dumb"
-        return _is_terminal(stream) and not plain
+        if choice == "auto":
+            plain = bool(env.get("NO_COLOR")) or env.get("TERM") == "dumb"
+            return not plain and _is_terminal(stream) and takes_color(stream)
+        if choice == "always" and _is_terminal(stream):
+            takes_color(stream)
+        return choice == "always"
 
     def width(self, env: Mapping[str, str]) -> int:
         """How many columns a person has; 80 where nobody can tell."""

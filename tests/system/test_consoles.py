@@ -1,0 +1,100 @@
+"""What terminals and pipes are told on Windows, as far as that can be seen from here."""
+
+import ctypes
+import io
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from svc.cli.streams import Streams
+from svc.system.consoles import takes_color, write_alike
+
+
+class Console:
+    """The two calls of a stand-in for the Windows kernel."""
+
+    def __init__(self, mode: int | None, *, knows_escapes: bool = True) -> None:
+        self.mode = mode
+        self._knows_escapes = knows_escapes
+
+    def GetConsoleMode(self, handle: Any, mode: Any) -> int:  # noqa: N802
+        if self.mode is None:
+            return 0
+        mode._obj.value = self.mode
+        return 1
+
+    def SetConsoleMode(self, handle: Any, mode: int) -> int:  # noqa: N802
+        if not self._knows_escapes:
+            return 0
+        self.mode = mode
+        return 1
+
+
+class Terminal(io.StringIO):
+    """A stream that a person sees."""
+
+    def fileno(self) -> int:
+        return 1
+
+    def isatty(self) -> bool:
+        return True
+
+
+def put(monkeypatch: pytest.MonkeyPatch, console: Console) -> None:
+    """Puts the stand-in where Windows has its kernel."""
+    monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(get_osfhandle=lambda number: number))
+    monkeypatch.setattr(ctypes, "windll", SimpleNamespace(kernel32=console), raising=False)
+
+
+def test_stand_in_for_a_windows_console_is_told_to_understand_colours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """R75: what else it was told stays as it was."""
+    console = Console(0b11)
+    put(monkeypatch, console)
+    assert takes_color(Terminal(), "win32")
+    assert console.mode == 0b111
+
+
+@pytest.mark.parametrize("console", [Console(None), Console(3, knows_escapes=False)])
+def test_stand_in_for_a_windows_console_without_colours_gets_none(
+    monkeypatch: pytest.MonkeyPatch, console: Console
+) -> None:
+    """No ESC byte goes to what would show it."""
+    put(monkeypatch, console)
+    assert not takes_color(Terminal(), "win32")
+
+
+def test_colour_is_asked_for_only_where_it_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R75: NO_COLOR and a pipe leave the terminal as it is."""
+    asked: list[object] = []
+
+    def takes_color(stream: object) -> bool:
+        asked.append(stream)
+        return True
+
+    monkeypatch.setattr("svc.cli.streams.takes_color", takes_color)
+    streams = Streams(io.StringIO(), Terminal(), io.StringIO())
+    assert not streams.wants_color({"NO_COLOR": "1"}, "auto", streams.stdout)
+    assert not streams.wants_color({}, "auto", streams.stderr)
+    assert asked == []
+    assert streams.wants_color({}, "always", streams.stderr)
+    assert asked == []
+    assert streams.wants_color({}, "auto", streams.stdout)
+    assert streams.wants_color({"NO_COLOR": "1"}, "always", streams.stdout)
+    assert asked == [streams.stdout, streams.stdout]
+
+
+@pytest.mark.parametrize(
+    ("platform", "written"), [("win32", "山\n".encode()), ("linux", b"\\u5c71\r\n")]
+)
+def test_pipe_gets_the_same_bytes_as_elsewhere(platform: str, written: bytes) -> None:
+    """R74: UTF-8 and plain line feeds on Windows, too; elsewhere the user's own encoding."""
+    sink = io.BytesIO()
+    stream = io.TextIOWrapper(sink, encoding="cp1252", newline="\r\n")
+    write_alike(stream, platform)
+    stream.write("山\n")
+    stream.flush()
+    assert sink.getvalue() == written
