@@ -152,6 +152,16 @@ def test_a_wrong_change_is_refused_and_nothing_is_written(
     assert sorted(path.parent.iterdir()) == [path]
 
 
+def test_a_key_is_no_name_of_a_profile(path: Path) -> None:
+    """R39: typed in the wrong place, it would stand in the file in clear."""
+    key = "sk_live_4eC39HqLyjWDarjtT1zdp7dc"
+    with pytest.raises(ConfigError, match="svc keys add"):
+        editing.create_profile(path, key, {"base_url": URL})
+    with pytest.raises(ConfigError, match="svc keys add"):
+        editing.set_value(path, f"profiles.{key}.base_url", URL)
+    assert not path.exists()
+
+
 def test_a_replaced_profile_keeps_what_is_not_given_anew(path: Path) -> None:
     """A sandbox started again on another port moves its profile there."""
     editing.create_profile(path, "sandbox", {"base_url": "http://127.0.0.1:1", "sandbox": True})

@@ -23,13 +23,21 @@ def held(days: float | None, **more: object) -> Held:
 
 @pytest.mark.parametrize(
     ("days", "status"),
-    [(0, "ok"), (75.9, "ok"), (76, "due"), (89.9, "due"), (90, "overdue"), (None, "unknown")],
+    [
+        (-3, "ok"),
+        (0, "ok"),
+        (75.9, "ok"),
+        (76, "due"),
+        (89.9, "due"),
+        (90, "overdue"),
+        (None, "unknown"),
+    ],
 )
 def test_a_key_is_judged_by_its_age(days: float | None, status: str) -> None:
-    """Cli 4: 90 days, and 14 days' warning; to the second."""
+    """Cli 4: 90 days, and 14 days' warning; to the second; no age is below 0 days."""
     judged = judge(held(days), NOW, max_age=90 * DAY_SECONDS, warn=14 * DAY_SECONDS)
     assert judged.status == status
-    assert judged.age_days == (None if days is None else int(days))
+    assert judged.age_days == (None if days is None else max(0, int(days)))
 
 
 def test_what_a_sandbox_made_for_itself_is_never_due() -> None:

@@ -1,6 +1,6 @@
 """`svc whoami`: what a command would use, and whether the service takes it."""
 
-from typing import Any, Final
+from typing import Any
 
 import typer
 
@@ -11,12 +11,11 @@ from svc.cli.naming import show_named
 from svc.cli.session import Session
 from svc.errors import ApiError, AuthError, NetworkError, SvcError, Unauthorized
 from svc.keys import kinds
+from svc.keys.due import days_old
 from svc.keys.places import Place
 from svc.keys.resolve import VARIABLE
 
 app = new_app()
-
-_DAY_SECONDS: Final = 86_400
 
 
 @app.command(cls=Verb)
@@ -52,7 +51,7 @@ def _key_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
         facts.update(_variable_facts(session))
         return error
     added = None if key.source == VARIABLE else _added(session)
-    days = None if added is None else int((session.clock.now() - added) // _DAY_SECONDS)
+    days = None if added is None else days_old(added, session.clock.now())
     values = (key.fingerprint, key.kind, key.source, None if added is None else utc(added), days)
     facts.update(zip(names, values, strict=True))
     return None

@@ -10,6 +10,7 @@ from svc.config.model import Config
 from svc.config.reading import parse, read_text
 from svc.errors import ConfigError
 from svc.origin import BaseUrl
+from svc.redaction import redact
 
 Change = Callable[[Any], None]
 
@@ -144,6 +145,10 @@ def field_of(name: str) -> Field:
 
 def _check_name(name: str) -> None:
     complaint = profile_name(name)
+    if complaint is None and redact(name) != name:
+        complaint = (
+            "is an API key and no name: it would stand in the file. To store it: svc keys add"
+        )
     if complaint:
         raise ConfigError(f"{name!r} {complaint}.", code="profile_invalid")
 

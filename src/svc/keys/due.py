@@ -68,12 +68,17 @@ def judge(held: Held, now: float, *, max_age: float, warn: float) -> Judged:
     ends_by = old if old is not None and old > now else None
     if held.since is None:
         return Judged(held, "unknown", None, None, ends_by)
-    age = int((now - held.since) // DAY_SECONDS)
+    age = days_old(held.since, now)
     if held.test_data:
         return Judged(held, "sandbox", None, age, ends_by)
     due_at = held.since + max_age
     status: Status = "overdue" if now >= due_at else "due" if now >= due_at - warn else "ok"
     return Judged(held, status, due_at, age, ends_by)
+
+
+def days_old(since: float, now: float) -> int:
+    """Whole days; 0 of what a clock that was wrong has put into the future."""
+    return max(0, int((now - since) // DAY_SECONDS))
 
 
 def _old_end(held: Held) -> float | None:
