@@ -30,8 +30,8 @@ OFF = Manner(retry="off", seconds=0.3)
 
 
 def test_target_gets_the_same_bytes(tmp_path: Path) -> None:
-    """R52: body, signature, content type and the service's headers arrive as they were sent."""
-    body = event(note="\\u00e9 \u00e9 10.0 ")
+    """R46, R52: body, signature, content type and the service's headers arrive as they were sent."""
+    body = b"\n " + event(note="\\u00e9 \u00e9 10.0 ") + b" \r\n"
     with Target() as target, listening(tmp_path, f"localhost:{target.port}/hooks?a=b") as listener:
         assert listener.send(body, Svc_Delivery_Id="dlv_1", Svc_Delivery_Attempt="3") == 200
         listener.forwards(1)
