@@ -3,6 +3,8 @@
 import pytest
 
 from running import Sandbox, Svc
+from svc.cli.registry import COMMANDS, EVENT_VERBS, load
+from svc.cli.root import ELSEWHERE
 
 CASES = {
     "order list": "'orders'",
@@ -14,6 +16,9 @@ CASES = {
     "events list --forward-to 3000": "'listen'",
     "help moeny": "'money'",
     "config set ouput json": "output",
+    "login": "'svc keys add'",
+    "listen --forward-to 3000": "'svc events listen'",
+    "trigger order.paid": "'svc sandbox trigger'",
 }
 
 
@@ -32,3 +37,27 @@ def test_nonsense_is_not_guessed_at(svc: Svc) -> None:
     result = svc("help", "qqqqq")
     assert result.code == 2
     assert "Did you mean" not in result.err
+
+
+@pytest.mark.parametrize(("name", "there"), ELSEWHERE.items())
+def test_what_is_named_elsewhere_is_there(name: str, there: str) -> None:
+    """A suggestion is a command, and hides none."""
+    assert name not in COMMANDS
+    first, _, verb = there.partition(" ")
+    assert not verb or verb in getattr(load(first), "commands", {}) or verb in EVENT_VERBS
+
+
+@pytest.mark.parametrize("line", ["payments list --order", "payments list --live=x"])
+def test_every_complaint_names_its_command(svc: Svc, line: str) -> None:
+    """Also where the parser does not: the page to read is not the root's."""
+    result = svc(*line.split())
+    assert result.code == 2
+    assert "svc payments list --help" in result.err
+
+
+def test_key_as_an_argument_is_refused_with_the_way_to_give_it(svc: Svc) -> None:
+    """R39: and it is not repeated."""
+    result = svc("keys", "add", "sk_test_abcdefgh12345678")
+    assert result.code == 2
+    assert "svc keys add asks for it" in result.err
+    assert "abcdefgh" not in result.err

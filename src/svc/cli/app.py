@@ -1,6 +1,7 @@
 """What every Typer app of this program shares: plain help in groups, and the shared options."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import typer
@@ -25,6 +26,10 @@ class Verb(TyperCommand):
 
     def shared_options(self) -> list[Any]:
         return global_options()
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with complaints_about(ctx):
+            return super().parse_args(ctx, args)
 
     def get_help(self, ctx: Any) -> str:
         return help_of(self, ctx)
@@ -57,6 +62,10 @@ class Noun(TyperGroup):
         super().__init__(*args, **kwargs)
         self.params.extend(global_options())
         self.examples, self.help = split_examples(self.help or "")
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with complaints_about(ctx):
+            return super().parse_args(ctx, args)
 
     def get_help(self, ctx: Any) -> str:
         return help_of(self, ctx)
@@ -130,6 +139,17 @@ def split_examples(text: str) -> tuple[list[str], str]:
 
 def _is_example(line: str) -> bool:
     return line.strip().startswith(_EXAMPLE)
+
+
+@contextmanager
+def complaints_about(ctx: Any) -> Iterator[None]:
+    """Has every complaint of the parser name its command: some are made without one."""
+    try:
+        yield
+    except typer.TyperException as error:
+        if getattr(error, "ctx", ctx) is None:
+            vars(error)["ctx"] = ctx
+        raise
 
 
 def help_of(command: Any, ctx: Any) -> str:

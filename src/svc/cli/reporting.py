@@ -2,7 +2,7 @@
 
 import traceback
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from svc.errors import ExitCode, Forbidden, NotFound, SvcError, Unauthorized, UsageError
 from svc.redaction import redact, redact_maybe
@@ -11,6 +11,11 @@ from svc.system.files import make_private
 if TYPE_CHECKING:
     from svc.cli.session import Session
     from svc.client.intents_model import Intent
+
+_EXTRA: Final = "Got unexpected extra argument(s) ("
+_NO_ARGUMENT: Final = (
+    "No key as an argument, which every process can read; svc keys add asks for it"
+)
 
 
 def report_error(session: "Session", error: SvcError) -> int:
@@ -32,6 +37,10 @@ def usage_error_of(error: Any) -> UsageError:
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "svc"
     message = error.format_message().strip().replace("\n", " ")
+    if message.startswith(_EXTRA):
+        message = f"Nothing more is expected here: {message.removeprefix(_EXTRA).rstrip(')')}"
+        if redact(message) != message:
+            return UsageError(message, hint=_NO_ARGUMENT)
     return UsageError(message, hint=f"{where} --help shows what it takes")
 
 

@@ -1,6 +1,6 @@
 """The root of the command tree: lists everything from data, imports only what runs."""
 
-from typing import Any
+from typing import Any, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -9,6 +9,22 @@ from svc import __version__
 from svc.cli.app import format_parameters, help_of, new_app
 from svc.cli.given import global_options
 from svc.cli.registry import COMMANDS, SHORT_NAMES, load
+from svc.errors import UsageError
+
+# What people type who come from other tools, or who leave out the resource.
+ELSEWHERE: Final = {
+    "inbox": "events inbox",
+    "listen": "events listen",
+    "login": "keys add",
+    "logout": "keys remove",
+    "pay": "sandbox pay",
+    "replay": "events replay",
+    "start": "sandbox start",
+    "status": "whoami",
+    "stop": "sandbox stop",
+    "trigger": "sandbox trigger",
+    "verify": "events verify",
+}
 
 
 class Root(TyperGroup):
@@ -22,6 +38,12 @@ class Root(TyperGroup):
         )
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        if args and args[0] in ELSEWHERE:
+            there = ELSEWHERE[args[0]]
+            raise UsageError(
+                f"No such command {args[0]!r}. Did you mean 'svc {there}'?",
+                hint=f"svc {there} --help shows what it takes",
+            )
         asked = [SHORT_NAMES.get(args[0], args[0]), *args[1:]] if args else args
         name, command, rest = super().resolve_command(ctx, asked)
         if name in COMMANDS:
