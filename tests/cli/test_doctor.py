@@ -66,6 +66,14 @@ def test_everything_in_order_is_said_and_ends_with_0(svc: Svc, sandbox: Sandbox)
     assert found["keyring"] == "warning"  # the tests have none, and SVC_API_KEY is set
 
 
+def test_a_fresh_machine_is_told_once_what_is_missing(svc: Svc) -> None:
+    """Without an address there is one failure and its remedy, not the same words for the key."""
+    found = checks(svc("doctor", "-o", "json").out)
+    assert found["key"]["status"] == "skipped"
+    assert found["service"]["status"] == "failed"
+    assert "svc sandbox start" in found["service"]["fix"]
+
+
 def test_a_service_that_is_away_is_a_failure_with_a_remedy(
     svc: Svc, monkeypatch: pytest.MonkeyPatch
 ) -> None:

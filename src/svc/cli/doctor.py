@@ -58,10 +58,21 @@ def _examined(session: Session) -> Iterator[Finding]:
         # Everything else would only fail with the same words.
         yield guarded("state", state, session)
         return
+    yield from _account(session)
+    for name, check in _MACHINE:
+        yield guarded(name, check, session)
+
+
+def _account(session: Session) -> Iterator[Finding]:
+    try:
+        session.base_url  # noqa: B018  a property that raises
+    except SvcError as error:
+        # The key belongs to an address: it would only fail with the same words.
+        yield Finding("key", "skipped", "there is no address that it would be for")
+        yield failed("service", error)
+        return
     yield guarded("key", key, session)
     try:
         yield from service(session)
     except SvcError as error:
         yield failed("service", error)
-    for name, check in _MACHINE:
-        yield guarded(name, check, session)
