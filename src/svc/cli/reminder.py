@@ -1,14 +1,15 @@
 """The line that reminds a person, once a day, of a key that is due (cli 4)."""
 
 import os
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from svc.cli.reminder_text import age, remedy, title
 from svc.cli.session import Session
 from svc.errors import LocalError, SvcError
-from svc.keys.due import DAY_SECONDS, MAX_AGE_SECONDS, WARN_SECONDS, Judged, judge
-from svc.keys.held import HeldSecrets
 
+if TYPE_CHECKING:  # loaded once a day, after every command only the file's date is looked at
+    from svc.keys.due import Judged
+
+_DAY_SECONDS: Final = 86_400
 _LOOKED: Final = "reminders.looked"
 # They tell of it themselves, or are no work with a key.
 _SILENT: Final = frozenset(("keys", "help", "--help", "-h"))
@@ -40,8 +41,8 @@ def _is_time(session: Session) -> bool:
     try:
         ago = now - path.stat().st_mtime
     except FileNotFoundError:
-        ago = DAY_SECONDS
-    if 0 <= ago < DAY_SECONDS:
+        ago = _DAY_SECONDS
+    if 0 <= ago < _DAY_SECONDS:
         return False
     path.touch(mode=0o600)
     os.utime(path, (now, now))
@@ -49,6 +50,9 @@ def _is_time(session: Session) -> bool:
 
 
 def _tell(session: Session) -> None:
+    from svc.keys.due import MAX_AGE_SECONDS, WARN_SECONDS, judge
+    from svc.keys.held import HeldSecrets
+
     now = session.clock.now()
     secrets = HeldSecrets(session.paths.state_file, session.clock)
     every = [
@@ -62,7 +66,9 @@ def _tell(session: Session) -> None:
         session.out.note(_line(told))
 
 
-def _line(due: list[Judged]) -> str:
+def _line(due: "list[Judged]") -> str:
+    from svc.cli.reminder_text import age, remedy, title
+
     if len(due) > 1:
         return (
             f"Reminder: {len(due)} keys or signing secrets are due to be replaced: svc keys remind"
