@@ -13,7 +13,8 @@ from svc.clock import ManualClock
 from svc.journal import State
 from svc.keys.backend import Absent
 from svc.keys.store import KeyStore
-from svc.listen.claims import Claim, Listening, claimed, last_endpoint, remember
+from svc.listen.archive import Archive, Wanted, Whose
+from svc.listen.claims import Claim, Listening, begin_anew, claimed, last_endpoint, remember
 from svc.listen.delivery import Delivery, read_facts
 from svc.listen.inbox import SqliteInbox
 from svc.listen.receiver import new_path
@@ -179,3 +180,23 @@ def test_listener_is_claimed_by_its_targets_or_by_what_it_has_left(tmp_path: Pat
             with claim(port) as again:
                 assert again.scope == expected.scope
                 assert last_endpoint(state, listening, ["http://localhost:2"]) == "we_2"
+
+
+def test_inbox_that_begins_anew_keeps_what_it_has(tmp_path: Path) -> None:
+    """After a reset known ids are new; old events stay, to be sent again under today's secret."""
+    listening = Listening("http://a", "default", "test", "local", EVENTS)
+    batch = Batch([Arrival(Delivery(event(1), b"", NOW, read_facts(event(1))), "unrouted")])
+    with (
+        State.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state,
+        claimed(state, tmp_path / "locks", listening, new_path) as claim,
+    ):
+        inbox = SqliteInbox(state, claim.scope)
+        for number in (1, 2, 3):
+            remember(state, claim, 4321, f"we_{number}", ["http://localhost:1"])
+            assert not inbox.store(batch)[0].duplicate
+            assert inbox.store(batch)[0].duplicate
+            begin_anew(state, claim)
+        remember(state, claim, 4321, "we_4", ["http://localhost:1"])
+        kept = list(Archive(state, Whose("default", "test", "http://a")).entries(Wanted()))
+        assert {(one.id, one.endpoint_id) for one in kept} == {("evt_1", "we_4")}
+        assert len(kept) == 3

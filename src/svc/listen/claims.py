@@ -83,7 +83,7 @@ def begin_anew(state: State, claim: Claim) -> None:
     """
     with state.write() as tx:
         [row] = tx.rows("SELECT COALESCE(MAX(seq), 0) AS last FROM inbox", ())
-        past = f"{claim.scope}|until {row['last']}"
+        past = f"{claim.scope}{_UNTIL}{row['last']}"
         tx.execute(_PAST, (past, claim.scope))
         tx.execute(_MOVE, (past, claim.scope))
 
@@ -96,6 +96,11 @@ def remember(
         tx.execute(
             "UPDATE listeners SET port = ?, endpoint_id = ?, targets = ? WHERE scope = ?",
             (port, endpoint_id, json.dumps(list(targets)), claim.scope),
+        )
+        # What was kept before a reset is sent again under the secret that the target knows by now.
+        past = f"{claim.scope}{_UNTIL}"
+        tx.execute(
+            "UPDATE listeners SET endpoint_id = ? WHERE instr(scope, ?) = 1", (endpoint_id, past)
         )
 
 
@@ -128,9 +133,10 @@ def _known(state: State, listening: Listening) -> dict[str, _Known]:
     return {scope: found[scope] for scope in scopes}
 
 
+_UNTIL: Final = "|until "
 _PAST: Final = """
-INSERT OR IGNORE INTO listeners (scope, origin, profile, mode, endpoint_id, targets)
-SELECT ?, origin, profile, mode, endpoint_id, targets FROM listeners WHERE scope = ?"""
+INSERT OR IGNORE INTO listeners (scope, origin, profile, mode, targets)
+SELECT ?, origin, profile, mode, targets FROM listeners WHERE scope = ?"""
 _MOVE: Final = """
 UPDATE inbox SET listener = (SELECT id FROM listeners WHERE scope = ?)
 WHERE listener = (SELECT id FROM listeners WHERE scope = ?) AND outcome IS NOT NULL"""
