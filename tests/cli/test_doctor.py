@@ -135,6 +135,30 @@ def test_a_service_that_fails_with_a_key_hides_no_other_finding(
     assert found["key accepted"]["fix"]
 
 
+@pytest.mark.parametrize(
+    ("item", "verdict", "code"),
+    [
+        ("{}", "ok", 0),
+        ('{"id": ["ord_1"]}', "ok", 0),
+        ('{"id": "../v2"}', "ok", 0),
+        ('{"id": "ord_1", "livemode": true}', "failed", 1),
+    ],
+)
+def test_an_odd_answer_is_no_bug_of_ours(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch, item: str, verdict: str, code: int
+) -> None:
+    """Of an order without a usable id, or of the other mode, all that is known is told."""
+    body = f'{{"object": "list", "data": [{item}], "has_more": false}}'
+    end = f"X\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}"
+    with answering(f"HTTP/1.1 401 {end}", f"HTTP/1.1 200 {end}") as url:
+        monkeypatch.setenv("SVC_BASE_URL", url)
+        monkeypatch.setenv("SVC_API_KEY", "sk_test_0123456789abcdefWXYZ")
+        found = verdicts(svc("doctor", "-o", "json").out)
+        told = svc("whoami", "-o", "json")
+    assert found["key accepted"] == verdict
+    assert (told.code, told.json["reachable"]) == (code, True)
+
+
 def test_a_missing_key_is_a_failure_and_the_service_is_still_asked(
     svc: Svc, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

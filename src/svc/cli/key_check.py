@@ -4,6 +4,7 @@ from svc.cli.session import Session
 from svc.client import orders
 from svc.client.client import Client
 from svc.client.proxies import chosen
+from svc.client.replies import id_in
 from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthorized
 from svc.keys.kinds import Mode
 from svc.keys.resolve import VARIABLE
@@ -41,7 +42,7 @@ def ask(session: Session, secret: str, mode: Mode) -> str | None:
             if error.code != "permission_denied":
                 raise
             return None
-    return str(found[0]["id"]) if found else None
+    return id_in(found[0]) if found else None
 
 
 def check_new_key(session: Session, secret: str, mode: Mode, shown: str) -> None:

@@ -9,7 +9,7 @@ from svc.cli.key_check import ask, mend
 from svc.cli.key_view import utc
 from svc.cli.naming import show_named
 from svc.cli.session import Session
-from svc.errors import ApiError, AuthError, NetworkError, SvcError, Unauthorized
+from svc.errors import AuthError, NetworkError, SvcError, Unauthorized
 from svc.keys import kinds
 from svc.keys.due import days_old
 from svc.keys.places import Place
@@ -79,7 +79,7 @@ def _service_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
     except NetworkError as error:
         facts["reachable"] = False
         return error
-    except ApiError as error:
+    except SvcError as error:  # it answered, whatever its answer is worth
         facts["reachable"] = True
         facts["key_accepted"] = False if isinstance(error, Unauthorized) else None
         if isinstance(error, Unauthorized):
