@@ -5,11 +5,13 @@ import re
 
 from docs.session import PICTURE, drawn, session
 
+MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 VARYING = (
     (r"\b(ord|pay|rf|dp)_[0-9A-Za-z]{16,}", r"\1_ID"),
     (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
     (r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}(:\d{2})?", "TIME"),
-    (r"\d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec), ", "DAY, "),
+    (rf"\d{{2}} {MONTH} \d{{2}}:\d{{2}}", "TIME"),
+    (rf"\d{{2}} {MONTH}, ", "DAY, "),
     (r"\bin \d+ days\b", "in N days"),
     (r"\bpid \d+", "pid N"),
 )

@@ -113,7 +113,7 @@ class Report:
             out.note(f"line {line.line}: {_WORDS.get(line.outcome, line.outcome)}: {_why(line)}")
         _note_more(out, tally.wrong)
         counts = _counted(tally, ("done", "skipped", *_OUTCOMES), every=True)
-        out.note(f"{self._given.operation.name}: {tally.rows} rows: {counts}")
+        out.note(f"{self._given.operation.name}: {_rows(tally.rows)}: {counts}")
         if tally.money.rows:
             out.note(f"Done now: {in_words(tally.money)}")
         out.note(f"Results: {self._results}")
@@ -190,24 +190,27 @@ def _check_in_words(given: Given, todo: Plan, money: Money) -> str:
     ):
         if rows:
             parts.append(f"{len(rows)} {words}")
-    text = f"{given.operation.name}: {todo.rows} rows: {', '.join(parts)}. Nothing was sent."
+    text = f"{given.operation.name}: {_rows(todo.rows)}: {', '.join(parts)}. Nothing was sent."
     if todo.tasks and given.operation.total:
         text += f"\nTo send: {in_words(money)}"
     return text
 
 
 def in_words(money: Money) -> str:
-    """Amounts for people: `157.08 EUR (3 rows), 10 rows without a stated amount`."""
+    """Amounts for people: `157.08 EUR (3 rows), 10 rows without amount or currency`."""
     parts = []
     for currency in sorted(money.rows):
         count = money.rows[currency]
         amount = format_amount(money.amounts[currency], currency)
-        parts.append(f"{amount} ({count} row{'s' if count > 1 else ''})")
+        parts.append(f"{amount} ({_rows(count)})")
     if money.unstated:
-        parts.append(
-            f"{money.unstated} row{'s' if money.unstated > 1 else ''} without a stated sum"
-        )
+        # A refund's row has no currency, for its payment has one.
+        parts.append(f"{_rows(money.unstated)} without amount or currency")
     return ", ".join(parts)
+
+
+def _rows(count: int) -> str:
+    return f"{count} row" if count == 1 else f"{count} rows"
 
 
 def _counted(tally: Tally, outcomes: Iterable[str], *, every: bool = False) -> str:

@@ -195,7 +195,7 @@ class Endpoints:
                 "disable it in the dashboard afterwards."
             )
         else:
-            note(f"Registered the webhook endpoint {made.id}, used again at this address.")
+            note(f"Registered the webhook endpoint {made.id}; it is used again at this address.")
 
     def _forget(self, endpoint_id: str) -> None:
         try:
