@@ -120,6 +120,26 @@ def test_ghsa_fqfh_778m_2v32_cve_2022_24753_no_program_of_the_current_folder_is_
     assert not mark.exists()
 
 
+def test_cve_2022_24753_no_file_of_the_current_folder_says_key_or_address(
+    svc: Svc, sandbox: Sandbox, hostile: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever runs a command in somebody else's project sends nothing there (R43)."""
+    monkeypatch.delenv("SVC_API_KEY")
+    monkeypatch.delenv("SVC_BASE_URL")
+    (tmp_path / ".env").write_text(
+        f"SVC_API_KEY=sk_test_4eC39HqLyjWDarjtT1zdp7dc\nSVC_BASE_URL={hostile.url}\n"
+    )
+    profile = f'active_profile = "x"\n[profiles.x]\nbase_url = "{hostile.url}"\n'
+    for name in ("config.toml", "svc.toml", ".svc.toml", "pyproject.toml"):
+        (tmp_path / name).write_text(profile)
+    monkeypatch.chdir(tmp_path)
+    refused = svc("orders", "list")
+    assert (refused.code, refused.error["code"]) == (2, "base_url_missing")
+    refused = svc("orders", "list", "--base-url", sandbox.url)
+    assert (refused.code, refused.error["code"]) == (4, "keyring_refused")
+    assert hostile.connections == 0
+
+
 def test_ghsa_fqfh_778m_2v32_no_module_of_the_current_folder_is_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
