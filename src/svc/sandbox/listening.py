@@ -37,8 +37,8 @@ def _refusal(port: int, error: OSError) -> LocalError:
         return LocalError(
             f"Port {port} on {LOOPBACK} is taken.",
             code="port_taken",
-            hint=f"svc sandbox status shows whether a sandbox runs there; "
-            f"or choose another: svc sandbox start --port {_other(port)}",
+            # No sandbox of this home: that one is known before the port is asked for.
+            hint=f"Another program has it; choose another: svc sandbox start --port {_other(port)}",
         )
     return LocalError(
         f"Port {port} on {LOOPBACK} cannot be used: {error.strerror}.",
