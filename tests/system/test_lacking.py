@@ -32,6 +32,18 @@ Intents.settle_many = lambda *_, **__: os._exit(9)
 main()
 """
 
+# A program that says something and would go on for a minute, run as those of tunnels are.
+TUNNEL = """
+import sys, time
+from svc.listen.tunnels.program import Program
+program = Program([sys.executable, "-c", "import time; print(7, flush=True); time.sleep(60)"], {})
+assert program.news.get(timeout=10) == "7"
+begun = time.monotonic()
+program.end()
+assert program.news.get(timeout=10) is None
+print(program.code, time.monotonic() - begun < 5)
+"""
+
 
 @pytest.fixture(autouse=True)
 def lacking(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,13 +86,15 @@ def test_stand_in_for_windows_makes_an_order_in_its_own_sandbox(
     assert svc.ok("orders", "retrieve", order["id"])["amount"] == 12900
     [request] = svc.ok("requests", "list")
     assert (request["status"], request["object_id"]) == ("done", order["id"])
+    folder = Path(os.environ["SVC_STATE_DIR"])
+    for path in (folder, folder / "state.db", Path(os.environ["SVC_CONFIG_DIR"], "config.toml")):
+        path.chmod(0o777)  # as Windows says of every file
     assert svc.ok("whoami")["sandbox"] is True
     found = {one["name"]: one["status"] for one in svc("doctor").json}
     assert (found["service"], found["state"]) == ("ok", "ok")
     [ended] = svc.ok("sandbox", "stop")
     assert ended["url"] == detached.url
     assert svc("sandbox", "status").json == []
-    folder = Path(os.environ["SVC_STATE_DIR"])
     assert list(folder.glob("sandbox/run-*")) == list(folder.glob("senders/*")) == []
 
 
@@ -138,3 +152,11 @@ def test_stand_in_for_windows_ends_a_listener_and_the_command_beside_it(
         assert time.monotonic() - begun < 5
     with pytest.raises(ProcessLookupError):
         os.kill(int(said.read_text()), 0)
+
+
+def test_stand_in_for_windows_ends_a_tunnel_program() -> None:
+    """R78: run without the leash that needs exec, and ended by force."""
+    done = subprocess.run(
+        [sys.executable, "-c", TUNNEL], capture_output=True, text=True, check=False, timeout=30
+    )
+    assert (done.stdout, done.stderr) == ("-9 True\n", "")
