@@ -244,8 +244,9 @@ def test_a_file_without_rows_is_done(svc: Svc, sandbox: Sandbox, tmp_path: Path)
 def test_a_row_that_holds_the_key_is_refused(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """R28, R45: nothing of it reaches the journal."""
     line = order_line(1).replace("Linen", "sk_test_sandbox")
-    result = svc("batch", "orders.create", str(write(tmp_path / "o.csv", HEAD, line)))
-    assert (result.code, result.error["code"]) == (2, "api_key_in_request")
+    for more in ((), ("--dry-run",)):
+        result = svc("batch", "orders.create", str(write(tmp_path / "o.csv", HEAD, line)), *more)
+        assert (result.code, result.error["code"]) == (2, "api_key_in_request")
     assert svc.ok("requests", "list") == []
 
 

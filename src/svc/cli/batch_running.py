@@ -23,6 +23,7 @@ from svc.client.intents import Intents
 from svc.client.intents_leases import Leases
 from svc.client.intents_model import Scope
 from svc.errors import LocalError, SvcError, UsageError
+from svc.keys.resolve import VARIABLE
 
 
 class _Books(NamedTuple):
@@ -36,6 +37,8 @@ def check_list(session: Session, asked: Asked) -> None:
     out = session.out  # made first: a wrong --query is a mistake like any other
     scope = Scope(settings.profile, settings.mode, str(settings.base_url))
     given = understood(session, asked, scope)
+    # Without a keyring being opened: that of a machine, such as CI, lies in the environment.
+    _refuse_key_inside(session.env.get(VARIABLE) or "", given)
     with _books(session) as books:
         todo = _planned(session, asked, given, books, will_send=False)
     report_check(out, given, todo)
@@ -51,7 +54,7 @@ def run_list(session: Session, asked: Asked) -> None:
     path = asked.results_path()
     out = session.out  # made first: a wrong --query must be refused before anything is sent
     given = understood(session, asked, scope_of(session))
-    _refuse_key_inside(session, given)
+    _refuse_key_inside(session.key.secret, given)
     with _books(session) as books, Results(path, given.what.id) as results:
         results.check(force=asked.force)
         books.ledger.begin(given.what)
@@ -114,9 +117,8 @@ def _carried_through(run: Run, on_stop: Callable[[], None]) -> SvcError | None:
     return None
 
 
-def _refuse_key_inside(session: Session, given: Given) -> None:
+def _refuse_key_inside(key: str, given: Given) -> None:
     """Keeps the API key out of everything but its header, and so out of the journal (R28, R45)."""
-    key = session.key.secret
     for row in given.rows:
         if isinstance(row, Row):
             try:
