@@ -147,7 +147,9 @@ def test_answer_is_noted(answer: bytes, expected: int, reply: bytes, tmp_path: P
 
 
 TROUBLES = [
-    pytest.param(b"SMTP nonsense\r\n\r\n", "the answer is no HTTP", id="garbage"),
+    pytest.param(
+        b"SMTP nonsense\r\n\r\n", "the answer is no HTTP: illegal status line.", id="garbage"
+    ),
     pytest.param(
         b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n", "over 1 MiB", id="announced-1-gb"
     ),
@@ -162,15 +164,16 @@ TROUBLES = [
 @pytest.mark.parametrize(("answer", "words"), TROUBLES)
 def test_trouble_is_named(answer: bytes | None, words: str, tmp_path: Path) -> None:
     """An answer that never comes or is none ends in a sentence and fails the event for good."""
+    manner = Manner(retry="off", seconds=5.0 if answer else 0.3)
     with (
         Target(lambda _: answer) as target,
-        listening(tmp_path, target.port, manner=OFF) as listener,
+        listening(tmp_path, target.port, manner=manner) as listener,
     ):
         assert listener.send(event()) == 200
         [forward] = listener.forwards(1)
         summary = listener.stop()
     assert forward.status is None
-    assert words in (forward.error or "")
+    assert words in f"{forward.error}."
     assert (summary.forwarded, summary.failed, summary.pending) == (0, 1, 0)
 
 

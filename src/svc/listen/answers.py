@@ -90,7 +90,8 @@ class AnswerReader:
                     return self._whole()
                 self._take(event)
         except h11.RemoteProtocolError as error:
-            raise Unreadable(f"the answer is no HTTP: {error}") from None
+            why = str(error).partition(": bytearray")[0]  # h11 repeats the bytes as Python has them
+            raise Unreadable(f"the answer is no HTTP: {why}") from None
         return None
 
     def _take(self, event: object) -> None:
