@@ -42,6 +42,8 @@ def connect(path: Path) -> sqlite3.Connection:
     )
     try:
         connection.execute("PRAGMA synchronous = FULL")
+        # Without it macOS leaves what was synced in the disk's own memory; no other system asks.
+        connection.execute("PRAGMA fullfsync = ON")
         connection.execute("PRAGMA foreign_keys = ON")
     except BaseException:
         connection.close()

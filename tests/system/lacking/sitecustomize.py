@@ -78,6 +78,7 @@ for name in OF_OS.split():
     delattr(os, name)
 for name in OF_SIGNAL.split():
     delattr(signal, name)
+vars(subprocess)["_USE_POSIX_SPAWN"] = False  # Python 3.13 has chosen it already
 loop: Any = asyncio.unix_events._UnixSelectorEventLoop
 del loop.add_signal_handler, loop.remove_signal_handler
 subprocess.Popen.kill = terminate  # type: ignore[method-assign, assignment]
