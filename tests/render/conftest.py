@@ -254,6 +254,34 @@ DELIVERY: dict[str, Any] = {
         }
     ],
 }
+SENT: dict[str, Any] = {
+    "id": "rq_2bd8s2v13dn22axa4x7p",
+    "object": "request",
+    "status": "unknown",
+    "operation": "refunds.create",
+    "created": "2026-10-01T10:58:00Z",
+    "path": "/v1/refunds",
+    "object_id": None,
+    "error_code": None,
+    "mode": "test",
+    "profile": "default",
+    "idempotency_key": "325ba563-52d1-4873-9257-d803baaa45c2",
+    "method": "POST",
+    "base_url": "https://api.example.com",
+    "key_fingerprint": "sk_test_…WXYZ",
+    "api_version": None,
+    "body": {"payment": "pay_9zYx8wVu7tSr6qPo5nMl4kJi", "amount": 2500},
+    "body_sha256": "a56e7667fbe3ff4550b6788bf192aa0a670460df489995d1c32460e716c36ee6",
+    "sendings": 2,
+    "last_sent": "2026-10-01T10:58:30Z",
+    "resumable_until": "2026-10-02T09:58:00Z",
+    "settled": None,
+    "http_status": None,
+    "request_id": None,
+    "error_message": None,
+    "batch": None,
+    "row": None,
+}
 KINDS: dict[str, dict[str, Any]] = {
     "order": ORDER,
     "payment": PAYMENT,
@@ -265,6 +293,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "endpoint": ENDPOINT,
     "method": METHOD,
     "delivery": DELIVERY,
+    "sent": SENT,
 }
 
 

@@ -16,9 +16,6 @@ RequestId = Annotated[
     str, typer.Argument(metavar="ID", help="The request, rq_...", show_default=False)
 ]
 _SHOWN = 100
-_COLUMNS = "id,status,operation,created"
-_WIDE_COLUMNS = f"{_COLUMNS},object_id"
-_WIDE = 110
 
 
 @verb(app, "list")
@@ -40,7 +37,6 @@ def list_(
     $ svc requests list --unresolved
     """
     session = Session.of(ctx)
-    _choose_columns(session)
     with journal(session) as intents:
         found = intents.list(unresolved=unresolved, limit=None if unresolved else limit)
         rows = [summary_of(one, in_flight=intents.is_in_flight(one)) for one in found]
@@ -97,11 +93,3 @@ def forget(ctx: typer.Context, request_id: RequestId) -> None:
             f"This was row {gone.row} of a batch, whose next run sends it again. If it was carried "
             "out, take the row out of the file first."
         )
-
-
-def _choose_columns(session: Session) -> None:
-    """People get what fits on a line, programs get everything."""
-    asked = session.given.everywhere
-    if session.format == "human" and asked.fields is None and asked.query is None:
-        wide = session.streams.width(session.env) >= _WIDE
-        asked.fields = _WIDE_COLUMNS if wide else _COLUMNS

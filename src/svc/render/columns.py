@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from svc.render import guess, inbox_views, sandbox_views
 from svc.render.fieldpaths import Path, lookup
+from svc.render.journal_views import SENT_REQUEST
 from svc.render.record import ready
 from svc.render.text import one_line
 from svc.render.view import Field, View
@@ -29,6 +30,8 @@ def view_of(data: dict[str, Any]) -> View | None:
     kind = data.get("object")
     if not isinstance(kind, str):
         return None
+    if kind == "request" and "operation" in data:
+        return SENT_REQUEST  # ours; the sandbox's log has another of the name
     return VIEWS.get(kind) or sandbox_views.VIEWS.get(kind) or inbox_views.VIEWS.get(kind)
 
 
