@@ -66,7 +66,7 @@ def head_by_h11(data: bytes) -> tuple[bytes, bytes, list[tuple[bytes, bytes]], b
     return head.method, head.target, list(head.headers), body
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(first=FIRST, lines=LINES, body=st.binary(max_size=12))
 def test_quick_lane_agrees_with_h11(
     first: str, lines: list[tuple[str, str, str, str]], body: bytes
