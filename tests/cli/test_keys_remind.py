@@ -320,10 +320,15 @@ def test_a_pipe_is_not_told(svc: Svc, aged: Age, state: Path) -> None:
 
 
 def test_a_fresh_key_is_not_mentioned(aged: Age, state: Path) -> None:
-    """And the look is not taken again before tomorrow."""
+    """And the look is not taken again before tomorrow, whatever the database says by then."""
     aged(3)
     assert "Reminder" not in at_a_terminal("", *COMMAND).stdout
-    assert (state.parent / "reminders.looked").stat().st_mode & 0o777 == 0o600
+    looked = state.parent / "reminders.looked"
+    assert looked.stat().st_mode & 0o777 == 0o600
+    change(state, "UPDATE key_facts SET added_at = added_at - ?", 100 * DAY)
+    assert "Reminder" not in at_a_terminal("", *COMMAND).stdout
+    os.utime(looked, (time.time() - DAY,) * 2)
+    assert "Reminder" in at_a_terminal("", *COMMAND).stdout
 
 
 def test_a_reminder_never_fails_a_command(aged: Age, state: Path) -> None:
