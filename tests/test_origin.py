@@ -28,6 +28,15 @@ def test_base_url_is_read_once_and_normalised(
 
 
 @pytest.mark.parametrize(
+    ("host", "loopback"),
+    [("127.255.0.9", True), ("[::ffff:127.0.0.1]", True), ("[::ffff:10.0.0.1]", False)],
+)
+def test_this_machine_is_known_however_it_is_written(host: str, loopback: bool) -> None:
+    """R21: a live key does not go there, and plain http may; the same on every Python."""
+    assert BaseUrl.parse(f"https://{host}").is_loopback is loopback
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "https://user:pass@api.example.com",

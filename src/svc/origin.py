@@ -63,9 +63,12 @@ class BaseUrl(NamedTuple):
         if self.host == "localhost":
             return True
         try:
-            return ipaddress.ip_address(self.host).is_loopback
+            address = ipaddress.ip_address(self.host)
         except ValueError:
             return False
+        # Of an IPv4 address in IPv6's clothes, Python's releases think differently.
+        mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+        return (mapped or address).is_loopback
 
     def url(self, path: str) -> str:
         """The whole address of an API path such as `/v1/orders`."""
