@@ -109,7 +109,7 @@ def test_copies_wait_for_the_first_one(tmp_path: Path) -> None:
             ]
             for thread in threads:
                 thread.start()
-            listener.until(lambda: len(listener.events()) >= 9)
+            listener.until(lambda: len(listener.events()) >= 10)
             gate.set()
             for thread in threads:
                 thread.join()
