@@ -12,6 +12,7 @@ from svc.listen.records import Record
 from svc.listen.relay import Relay
 
 _LOOK_SECONDS: Final = 1.0
+_MOST_SECONDS: Final = 8.0  # between looks at a sandbox that does not answer
 _END_SECONDS: Final = 0.5  # promise R78: stopped in under a second, whatever the sandbox does
 _SECRETS_MAX: Final = 2  # that of the endpoint before may have signed what is still on its way
 _HERE: Final = "127.0.0.1"
@@ -47,12 +48,17 @@ class Watch:
             self._thread.join(_END_SECONDS)
 
     def _look(self, loop: asyncio.AbstractEventLoop, relay: Relay) -> None:
-        while not self._closing.wait(_LOOK_SECONDS):
-            with suppress(SvcError):  # it is away, and may have forgotten when it comes back
+        pause = _LOOK_SECONDS
+        while not self._closing.wait(pause):
+            try:
                 renewed = self._renew()
-                if renewed is not None and not self._closing.is_set():
-                    with suppress(RuntimeError):  # the loop has ended
-                        loop.call_soon_threadsafe(self._take, relay, renewed)
+            except SvcError:  # it is away or refuses, and may have forgotten when it comes back
+                pause = min(2 * pause, _MOST_SECONDS)
+                continue
+            pause = _LOOK_SECONDS
+            if renewed is not None and not self._closing.is_set():
+                with suppress(RuntimeError):  # the loop has ended
+                    loop.call_soon_threadsafe(self._take, relay, renewed)
 
     def _take(self, relay: Relay, renewed: Endpoint) -> None:
         secrets = dict.fromkeys((*renewed.secrets, *self.endpoint.secrets))
