@@ -252,9 +252,10 @@ def at_a_terminal(typed: str, *argv: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_person_types_the_key_unseen(fake_ring: "FakeRing") -> None:
-    """R31: the prompt says for what; the screen does not show the key."""
-    argv = ("keys", "add", "--no-check", "--base-url", ELSEWHERE)
+@pytest.mark.parametrize("more", [(), ("--stdin",)])
+def test_a_person_types_the_key_unseen(fake_ring: "FakeRing", more: tuple[str, ...]) -> None:
+    """R31: the prompt says for what; the screen does not show the key, with --stdin neither."""
+    argv = ("keys", "add", "--no-check", "--base-url", ELSEWHERE, *more)
     done = at_a_terminal(f"{CANARY}\n", *argv)
     assert done.returncode == 0, done.stdout
     assert f"API key for {ELSEWHERE} (profile default):" in done.stdout

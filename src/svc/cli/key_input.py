@@ -18,12 +18,14 @@ def may_ask(session: Session) -> bool:
 def read_secret(session: Session, prompt: str, *, stdin: bool, command: str = _ADD) -> str:
     """Reads one secret: piped in with `--stdin`, else typed at the terminal without echo.
 
+    With `--stdin` and no pipe it is typed as well: reading a terminal would show it.
+
     `command` is what is being run, such as `svc keys add`, for the error.
 
     Raises:
         UsageError: nobody is at a terminal, and `--stdin` is not given (promise R76).
     """
-    if stdin:
+    if stdin and not may_ask(session):
         return from_stdin(_piped(session.streams.stdin))
     if not may_ask(session):
         raise UsageError(

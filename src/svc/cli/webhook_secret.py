@@ -28,7 +28,9 @@ def from_stdin(session: Session) -> tuple[str, ...]:
     Raises:
         UsageError: as above, or there is none.
     """
-    return _checked(read_secret(session, "", stdin=True).split("\n"), "Standard input")
+    return _checked(
+        read_secret(session, "Signing secret: ", stdin=True).split("\n"), "Standard input"
+    )
 
 
 def _checked(parts: Sequence[str], source: str) -> tuple[str, ...]:
