@@ -35,3 +35,10 @@ def test_quickstart_fits_eighty_columns() -> None:
     assert lines[-2].startswith("Done in")
     assert [line for line in lines if len(line) > 80] == []
     assert any(line.endswith(" \\") for line in lines)
+
+
+def test_whoami_names_no_age_where_there_is_none(svc: Svc, sandbox: Sandbox) -> None:
+    """A sandbox's key was never added: people read no empty lines, programs get every name."""
+    assert sandbox.port
+    assert "added" not in svc("whoami", "-o", "human").out
+    assert svc.ok("whoami")["key_added"] is None

@@ -36,6 +36,9 @@ def whoami(ctx: typer.Context) -> None:
         "sandbox": session.settings.sandbox,
     }
     trouble = _key_facts(session, facts) or _service_facts(session, facts)
+    if session.format == "human" and facts["key_added"] is None:
+        # A sandbox's key, or one of the environment: nobody knows its age.
+        del facts["key_added"], facts["key_age_days"]
     show_named(session, session.out, facts, "profile")
     if trouble is not None:
         raise trouble
