@@ -229,14 +229,14 @@ _svc_words() {
     retry) words='fast real off' ;;
     print) words='summary payload none' ;;
     auth) words='bearer basic' ;;
-    env_shell) words='sh fish powershell' ;;
-    until) words='next idle' ;;
     fixture) words='demo' ;;
+    env_shell) words='sh fish powershell' ;;
     card) words='4242424242424242 4000000000008013 4000000000009995 4000000000000002 4000000000000119 4000000000009979 4000000000009987 4000000000008021 4000000000000069 4000000000000127 4100000000000019 4000000000003220 4000008400001629 4000000000000259 4000000000002685 4000000000007726 4000000000005126 4000000000008039' ;;
     method) words='card sepa_debit bacs_debit us_bank_account becs_debit ideal bancontact eps multibanco mb_way bizum p24 blik twint swish vipps mobilepay payto interac konbini paypay alipay wechat_pay kakao_pay paynow promptpay fpx upi pix oxxo knet benefit klarna paypal' ;;
     three_ds) words='succeed fail abandon' ;;
     redirect_outcome) words='success failure abandon' ;;
     dispute_reason) words='fraudulent product_not_received product_unacceptable duplicate credit_not_processed subscription_canceled unrecognized general' ;;
+    until) words='next idle' ;;
     delivery_status) words='pending succeeded failed dropped' ;;
     http_method) words='GET POST' ;;
     fault_status) words='429 500 502 503 504' ;;
@@ -633,8 +633,32 @@ _svc_own() {
       shared='global'
       ;;
     'sandbox')
-      commands='env settle fail decide advance clock reset start stop status logs pay dispute checkout trigger events deliveries resend emails settings balances requests export import endpoints fault keys'
+      commands='start stop status logs env pay dispute checkout settle fail decide advance clock reset trigger events deliveries resend emails settings balances requests export import endpoints fault keys'
       options=''
+      arguments=''
+      shared='global'
+      ;;
+    'sandbox start')
+      commands=''
+      options='--port:t --db:f --seed:t --fixture:w.fixture --detach:- --tls:- --certificate:f --private-key:f --strict-https:- --ready-file:f '
+      arguments=''
+      shared='global'
+      ;;
+    'sandbox stop')
+      commands=''
+      options='--port:t --all:- '
+      arguments=''
+      shared='global'
+      ;;
+    'sandbox status')
+      commands=''
+      options=''
+      arguments=''
+      shared='global'
+      ;;
+    'sandbox logs')
+      commands=''
+      options='--port:t '
       arguments=''
       shared='global'
       ;;
@@ -642,6 +666,24 @@ _svc_own() {
       commands=''
       options='--port:t --shell:w.env_shell '
       arguments=''
+      shared='global'
+      ;;
+    'sandbox pay')
+      commands=''
+      options='--card:w.card --expiry:t --cvc:t --method:w.method --payment-method:i.pm_ --save-card:- --3ds:w.three_ds --iban:t --outcome:w.redirect_outcome '
+      arguments='i.ord_'
+      shared='global'
+      ;;
+    'sandbox dispute')
+      commands=''
+      options='--reason:w.dispute_reason --evidence-due-by:t '
+      arguments='i.pay_'
+      shared='global'
+      ;;
+    'sandbox checkout')
+      commands=''
+      options='--print:- '
+      arguments='i.ord_'
       shared='global'
       ;;
     'sandbox settle')
@@ -678,48 +720,6 @@ _svc_own() {
       commands=''
       options='--seed:t --fixture:w.fixture '
       arguments=''
-      shared='global'
-      ;;
-    'sandbox start')
-      commands=''
-      options='--port:t --db:f --seed:t --fixture:w.fixture --detach:- --tls:- --certificate:f --private-key:f --strict-https:- --ready-file:f '
-      arguments=''
-      shared='global'
-      ;;
-    'sandbox stop')
-      commands=''
-      options='--port:t --all:- '
-      arguments=''
-      shared='global'
-      ;;
-    'sandbox status')
-      commands=''
-      options=''
-      arguments=''
-      shared='global'
-      ;;
-    'sandbox logs')
-      commands=''
-      options='--port:t '
-      arguments=''
-      shared='global'
-      ;;
-    'sandbox pay')
-      commands=''
-      options='--card:w.card --expiry:t --cvc:t --method:w.method --payment-method:i.pm_ --save-card:- --3ds:w.three_ds --iban:t --outcome:w.redirect_outcome '
-      arguments='i.ord_'
-      shared='global'
-      ;;
-    'sandbox dispute')
-      commands=''
-      options='--reason:w.dispute_reason --evidence-due-by:t '
-      arguments='i.pay_'
-      shared='global'
-      ;;
-    'sandbox checkout')
-      commands=''
-      options='--print:- '
-      arguments='i.ord_'
       shared='global'
       ;;
     'sandbox trigger')

@@ -256,12 +256,10 @@ function __svc_words
             printf '%s\t%s\n' 'summary' '' 'payload' '' 'none' ''
         case auth
             printf '%s\t%s\n' 'bearer' '' 'basic' ''
-        case env_shell
-            printf '%s\t%s\n' 'sh' '' 'fish' '' 'powershell' ''
-        case until
-            printf '%s\t%s\n' 'next' '' 'idle' ''
         case fixture
             printf '%s\t%s\n' 'demo' ''
+        case env_shell
+            printf '%s\t%s\n' 'sh' '' 'fish' '' 'powershell' ''
         case card
             printf '%s\t%s\n' '4242424242424242' 'paid' '4000000000008013' 'declined: do_not_honor, approved when tried again' '4000000000009995' 'declined: insufficient_funds' '4000000000000002' 'declined: generic_decline' '4000000000000119' 'declined: processing_error' '4000000000009979' 'declined: stolen_card' '4000000000009987' 'declined: lost_card' '4000000000008021' 'declined: account_closed' '4000000000000069' 'declined: expired_card' '4000000000000127' 'declined: incorrect_cvc' '4100000000000019' 'declined: fraudulent' '4000000000003220' 'asks the shopper (3-D Secure)' '4000008400001629' 'declined: generic_decline, asks the shopper (3-D Secure)' '4000000000000259' 'disputed: fraudulent' '4000000000002685' 'disputed: product_not_received' '4000000000007726' 'refunds stay pending' '4000000000005126' 'refunds fail' '4000000000008039' 'network token suspended'
         case method
@@ -272,6 +270,8 @@ function __svc_words
             printf '%s\t%s\n' 'success' '' 'failure' '' 'abandon' ''
         case dispute_reason
             printf '%s\t%s\n' 'fraudulent' '' 'product_not_received' '' 'product_unacceptable' '' 'duplicate' '' 'credit_not_processed' '' 'subscription_canceled' '' 'unrecognized' '' 'general' ''
+        case until
+            printf '%s\t%s\n' 'next' '' 'idle' ''
         case delivery_status
             printf '%s\t%s\n' 'pending' '' 'succeeded' '' 'failed' '' 'dropped' ''
         case http_method
@@ -622,14 +622,49 @@ function __svc_command --no-scope-shadowing
             set arguments 
             set shared 'global'
         case 'sandbox'
-            set commands 'env' 'Print shell exports of its address and key. The key is a public constant.' 'settle' 'Have a bank confirm a payment, refund or payout now.' 'fail' 'Have a bank reject a payment, refund or payout now.' 'decide' 'Decide a dispute whose evidence is under review.' 'advance' 'Turn the sandbox\'s clock forward. What falls due on the way happens, webhooks too.' 'clock' 'Show the sandbox\'s clock, stop it or let it run. A stopped one moves by advance only.' 'reset' 'Empty the sandbox. Objects, events, settings, faults and keys of both modes go.' 'start' 'Start the service on this machine. Ctrl-C stops it; its data stays in one file.' 'stop' 'Stop a running sandbox; its data stays.' 'status' 'Show the sandboxes that are running. The exit code is 11 when none is.' 'logs' 'Show a sandbox\'s warnings and errors.' 'pay' 'Pay an order as its shopper would in the browser.' 'dispute' 'Have the shopper dispute a captured payment.' 'checkout' 'Open the page on which the shopper pays an order.' 'trigger' 'Let an event of any type happen, with all that it needs.' 'events' 'List events, newest first, delivered or not.' 'deliveries' 'List webhook attempts, newest first. Each has its address and what came back.' 'resend' 'Deliver an event once more, now.' 'emails' 'List the e-mails that the service would have sent, newest first.' 'settings' 'Show the account\'s settings, or change some.' 'balances' 'Show the balances for payouts, or set some.' 'requests' 'List the latest API requests, newest first. Keys and account numbers are masked.' 'export' 'Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.' 'import' 'Put an exported state in place of the present one. Clock and ids go on from there.' 'endpoints' 'Look after webhook endpoints, as the dashboard does.' 'fault' 'Have requests and webhook deliveries go wrong on purpose.' 'keys' 'Make and roll API keys, as the dashboard does.'
+            set commands 'start' 'Start the service on this machine. Ctrl-C stops it; its data stays in one file.' 'stop' 'Stop a running sandbox; its data stays.' 'status' 'Show the sandboxes that are running. The exit code is 11 when none is.' 'logs' 'Show a sandbox\'s warnings and errors.' 'env' 'Print shell exports of its address and key. The key is a public constant.' 'pay' 'Pay an order as its shopper would in the browser.' 'dispute' 'Have the shopper dispute a captured payment.' 'checkout' 'Open the page on which the shopper pays an order.' 'settle' 'Have a bank confirm a payment, refund or payout now.' 'fail' 'Have a bank reject a payment, refund or payout now.' 'decide' 'Decide a dispute whose evidence is under review.' 'advance' 'Turn the sandbox\'s clock forward. What falls due on the way happens, webhooks too.' 'clock' 'Show the sandbox\'s clock, stop it or let it run. A stopped one moves by advance only.' 'reset' 'Empty the sandbox. Objects, events, settings, faults and keys of both modes go.' 'trigger' 'Let an event of any type happen, with all that it needs.' 'events' 'List events, newest first, delivered or not.' 'deliveries' 'List webhook attempts, newest first. Each has its address and what came back.' 'resend' 'Deliver an event once more, now.' 'emails' 'List the e-mails that the service would have sent, newest first.' 'settings' 'Show the account\'s settings, or change some.' 'balances' 'Show the balances for payouts, or set some.' 'requests' 'List the latest API requests, newest first. Keys and account numbers are masked.' 'export' 'Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.' 'import' 'Put an exported state in place of the present one. Clock and ids go on from there.' 'endpoints' 'Look after webhook endpoints, as the dashboard does.' 'fault' 'Have requests and webhook deliveries go wrong on purpose.' 'keys' 'Make and roll API keys, as the dashboard does.'
             set options 
+            set arguments 
+            set shared 'global'
+        case 'sandbox start'
+            set commands 
+            set options --port 't' 'On loopback; 0 lets the system choose.' --db 'f' 'Its database, or :memory: for none.' --seed 't' 'Equal seeds and calls give equal ids.' --fixture 'w.fixture' 'demo fills it with one of everything.' --detach '-' 'Run it in the background.' --tls '-' 'Speak https, with a certificate made for it.' --certificate 'f' 'Speak https with your own (PEM).' --private-key 'f' 'The key of that certificate (PEM).' --strict-https '-' 'Answer plain HTTP with 401.' --ready-file 'f' 'Write its URL here once it answers.'
+            set arguments 
+            set shared 'global'
+        case 'sandbox stop'
+            set commands 
+            set options --port 't' 'Which one, where several are running.' --all '-' 'Every one that is running.'
+            set arguments 
+            set shared 'global'
+        case 'sandbox status'
+            set commands 
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'sandbox logs'
+            set commands 
+            set options --port 't' 'Which one, where several are running.'
             set arguments 
             set shared 'global'
         case 'sandbox env'
             set commands 
             set options --port 't' 'Which one, where several are running.' --shell 'w.env_shell' 'One of sh, fish, powershell.'
             set arguments 
+            set shared 'global'
+        case 'sandbox pay'
+            set commands 
+            set options --card 'w.card' 'A test card (4242424242424242).' --expiry 't' 'The card\'s expiry.' --cvc 't' 'The card\'s code.' --method 'w.method' 'One of the order\'s methods (card).' --payment-method 'i.pm_' 'A saved card, pm_... .' --save-card '-' 'Save the card.' --3ds 'w.three_ds' 'succeed, fail or abandon.' --iban 't' 'For sepa_debit.' --outcome 'w.redirect_outcome' 'Of a redirect method: success, failure, abandon.'
+            set arguments 'i.ord_'
+            set shared 'global'
+        case 'sandbox dispute'
+            set commands 
+            set options --reason 'w.dispute_reason' 'Such as fraudulent or product_not_received.' --evidence-due-by 't' 'As 2026-10-15T23:59:59Z; else in 14 days.'
+            set arguments 'i.pay_'
+            set shared 'global'
+        case 'sandbox checkout'
+            set commands 
+            set options --print '-' 'Print the address and open nothing.'
+            set arguments 'i.ord_'
             set shared 'global'
         case 'sandbox settle'
             set commands 
@@ -660,41 +695,6 @@ function __svc_command --no-scope-shadowing
             set commands 
             set options --seed 't' 'Equal seeds and calls give equal ids.' --fixture 'w.fixture' 'demo fills it with one of everything.'
             set arguments 
-            set shared 'global'
-        case 'sandbox start'
-            set commands 
-            set options --port 't' 'On loopback; 0 lets the system choose.' --db 'f' 'Its database, or :memory: for none.' --seed 't' 'Equal seeds and calls give equal ids.' --fixture 'w.fixture' 'demo fills it with one of everything.' --detach '-' 'Run it in the background.' --tls '-' 'Speak https, with a certificate made for it.' --certificate 'f' 'Speak https with your own (PEM).' --private-key 'f' 'The key of that certificate (PEM).' --strict-https '-' 'Answer plain HTTP with 401.' --ready-file 'f' 'Write its URL here once it answers.'
-            set arguments 
-            set shared 'global'
-        case 'sandbox stop'
-            set commands 
-            set options --port 't' 'Which one, where several are running.' --all '-' 'Every one that is running.'
-            set arguments 
-            set shared 'global'
-        case 'sandbox status'
-            set commands 
-            set options 
-            set arguments 
-            set shared 'global'
-        case 'sandbox logs'
-            set commands 
-            set options --port 't' 'Which one, where several are running.'
-            set arguments 
-            set shared 'global'
-        case 'sandbox pay'
-            set commands 
-            set options --card 'w.card' 'A test card (4242424242424242).' --expiry 't' 'The card\'s expiry.' --cvc 't' 'The card\'s code.' --method 'w.method' 'One of the order\'s methods (card).' --payment-method 'i.pm_' 'A saved card, pm_... .' --save-card '-' 'Save the card.' --3ds 'w.three_ds' 'succeed, fail or abandon.' --iban 't' 'For sepa_debit.' --outcome 'w.redirect_outcome' 'Of a redirect method: success, failure, abandon.'
-            set arguments 'i.ord_'
-            set shared 'global'
-        case 'sandbox dispute'
-            set commands 
-            set options --reason 'w.dispute_reason' 'Such as fraudulent or product_not_received.' --evidence-due-by 't' 'As 2026-10-15T23:59:59Z; else in 14 days.'
-            set arguments 'i.pay_'
-            set shared 'global'
-        case 'sandbox checkout'
-            set commands 
-            set options --print '-' 'Print the address and open nothing.'
-            set arguments 'i.ord_'
             set shared 'global'
         case 'sandbox trigger'
             set commands 

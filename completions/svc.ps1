@@ -24,14 +24,14 @@ $script:SvcWords = @{
     'retry' = @(@('fast', ''), @('real', ''), @('off', ''))
     'print' = @(@('summary', ''), @('payload', ''), @('none', ''))
     'auth' = @(@('bearer', ''), @('basic', ''))
-    'env_shell' = @(@('sh', ''), @('fish', ''), @('powershell', ''))
-    'until' = @(@('next', ''), @('idle', ''))
     'fixture' = @(,@('demo', ''))
+    'env_shell' = @(@('sh', ''), @('fish', ''), @('powershell', ''))
     'card' = @(@('4242424242424242', 'paid'), @('4000000000008013', 'declined: do_not_honor, approved when tried again'), @('4000000000009995', 'declined: insufficient_funds'), @('4000000000000002', 'declined: generic_decline'), @('4000000000000119', 'declined: processing_error'), @('4000000000009979', 'declined: stolen_card'), @('4000000000009987', 'declined: lost_card'), @('4000000000008021', 'declined: account_closed'), @('4000000000000069', 'declined: expired_card'), @('4000000000000127', 'declined: incorrect_cvc'), @('4100000000000019', 'declined: fraudulent'), @('4000000000003220', 'asks the shopper (3-D Secure)'), @('4000008400001629', 'declined: generic_decline, asks the shopper (3-D Secure)'), @('4000000000000259', 'disputed: fraudulent'), @('4000000000002685', 'disputed: product_not_received'), @('4000000000007726', 'refunds stay pending'), @('4000000000005126', 'refunds fail'), @('4000000000008039', 'network token suspended'))
     'method' = @(@('card', ''), @('sepa_debit', ''), @('bacs_debit', ''), @('us_bank_account', ''), @('becs_debit', ''), @('ideal', ''), @('bancontact', ''), @('eps', ''), @('multibanco', ''), @('mb_way', ''), @('bizum', ''), @('p24', ''), @('blik', ''), @('twint', ''), @('swish', ''), @('vipps', ''), @('mobilepay', ''), @('payto', ''), @('interac', ''), @('konbini', ''), @('paypay', ''), @('alipay', ''), @('wechat_pay', ''), @('kakao_pay', ''), @('paynow', ''), @('promptpay', ''), @('fpx', ''), @('upi', ''), @('pix', ''), @('oxxo', ''), @('knet', ''), @('benefit', ''), @('klarna', ''), @('paypal', ''))
     'three_ds' = @(@('succeed', ''), @('fail', ''), @('abandon', ''))
     'redirect_outcome' = @(@('success', ''), @('failure', ''), @('abandon', ''))
     'dispute_reason' = @(@('fraudulent', ''), @('product_not_received', ''), @('product_unacceptable', ''), @('duplicate', ''), @('credit_not_processed', ''), @('subscription_canceled', ''), @('unrecognized', ''), @('general', ''))
+    'until' = @(@('next', ''), @('idle', ''))
     'delivery_status' = @(@('pending', ''), @('succeeded', ''), @('failed', ''), @('dropped', ''))
     'http_method' = @(@('GET', ''), @('POST', ''))
     'fault_status' = @(@('429', ''), @('500', ''), @('502', ''), @('503', ''), @('504', ''))
@@ -429,8 +429,32 @@ $script:SvcCommands = @{
         Shared = @(,'global')
     }
     'sandbox' = @{
-        Commands = @(@('env', 'Print shell exports of its address and key. The key is a public constant.'), @('settle', 'Have a bank confirm a payment, refund or payout now.'), @('fail', 'Have a bank reject a payment, refund or payout now.'), @('decide', 'Decide a dispute whose evidence is under review.'), @('advance', 'Turn the sandbox''s clock forward. What falls due on the way happens, webhooks too.'), @('clock', 'Show the sandbox''s clock, stop it or let it run. A stopped one moves by advance only.'), @('reset', 'Empty the sandbox. Objects, events, settings, faults and keys of both modes go.'), @('start', 'Start the service on this machine. Ctrl-C stops it; its data stays in one file.'), @('stop', 'Stop a running sandbox; its data stays.'), @('status', 'Show the sandboxes that are running. The exit code is 11 when none is.'), @('logs', 'Show a sandbox''s warnings and errors.'), @('pay', 'Pay an order as its shopper would in the browser.'), @('dispute', 'Have the shopper dispute a captured payment.'), @('checkout', 'Open the page on which the shopper pays an order.'), @('trigger', 'Let an event of any type happen, with all that it needs.'), @('events', 'List events, newest first, delivered or not.'), @('deliveries', 'List webhook attempts, newest first. Each has its address and what came back.'), @('resend', 'Deliver an event once more, now.'), @('emails', 'List the e-mails that the service would have sent, newest first.'), @('settings', 'Show the account''s settings, or change some.'), @('balances', 'Show the balances for payouts, or set some.'), @('requests', 'List the latest API requests, newest first. Keys and account numbers are masked.'), @('export', 'Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.'), @('import', 'Put an exported state in place of the present one. Clock and ids go on from there.'), @('endpoints', 'Look after webhook endpoints, as the dashboard does.'), @('fault', 'Have requests and webhook deliveries go wrong on purpose.'), @('keys', 'Make and roll API keys, as the dashboard does.'))
+        Commands = @(@('start', 'Start the service on this machine. Ctrl-C stops it; its data stays in one file.'), @('stop', 'Stop a running sandbox; its data stays.'), @('status', 'Show the sandboxes that are running. The exit code is 11 when none is.'), @('logs', 'Show a sandbox''s warnings and errors.'), @('env', 'Print shell exports of its address and key. The key is a public constant.'), @('pay', 'Pay an order as its shopper would in the browser.'), @('dispute', 'Have the shopper dispute a captured payment.'), @('checkout', 'Open the page on which the shopper pays an order.'), @('settle', 'Have a bank confirm a payment, refund or payout now.'), @('fail', 'Have a bank reject a payment, refund or payout now.'), @('decide', 'Decide a dispute whose evidence is under review.'), @('advance', 'Turn the sandbox''s clock forward. What falls due on the way happens, webhooks too.'), @('clock', 'Show the sandbox''s clock, stop it or let it run. A stopped one moves by advance only.'), @('reset', 'Empty the sandbox. Objects, events, settings, faults and keys of both modes go.'), @('trigger', 'Let an event of any type happen, with all that it needs.'), @('events', 'List events, newest first, delivered or not.'), @('deliveries', 'List webhook attempts, newest first. Each has its address and what came back.'), @('resend', 'Deliver an event once more, now.'), @('emails', 'List the e-mails that the service would have sent, newest first.'), @('settings', 'Show the account''s settings, or change some.'), @('balances', 'Show the balances for payouts, or set some.'), @('requests', 'List the latest API requests, newest first. Keys and account numbers are masked.'), @('export', 'Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.'), @('import', 'Put an exported state in place of the present one. Clock and ids go on from there.'), @('endpoints', 'Look after webhook endpoints, as the dashboard does.'), @('fault', 'Have requests and webhook deliveries go wrong on purpose.'), @('keys', 'Make and roll API keys, as the dashboard does.'))
         Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox start' = @{
+        Commands = @()
+        Options = @(@('--port', 't', 'On loopback; 0 lets the system choose.'), @('--db', 'f', 'Its database, or :memory: for none.'), @('--seed', 't', 'Equal seeds and calls give equal ids.'), @('--fixture', 'w.fixture', 'demo fills it with one of everything.'), @('--detach', '-', 'Run it in the background.'), @('--tls', '-', 'Speak https, with a certificate made for it.'), @('--certificate', 'f', 'Speak https with your own (PEM).'), @('--private-key', 'f', 'The key of that certificate (PEM).'), @('--strict-https', '-', 'Answer plain HTTP with 401.'), @('--ready-file', 'f', 'Write its URL here once it answers.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox stop' = @{
+        Commands = @()
+        Options = @(@('--port', 't', 'Which one, where several are running.'), @('--all', '-', 'Every one that is running.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox status' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox logs' = @{
+        Commands = @()
+        Options = @(,@('--port', 't', 'Which one, where several are running.'))
         Arguments = @()
         Shared = @(,'global')
     }
@@ -438,6 +462,24 @@ $script:SvcCommands = @{
         Commands = @()
         Options = @(@('--port', 't', 'Which one, where several are running.'), @('--shell', 'w.env_shell', 'One of sh, fish, powershell.'))
         Arguments = @()
+        Shared = @(,'global')
+    }
+    'sandbox pay' = @{
+        Commands = @()
+        Options = @(@('--card', 'w.card', 'A test card (4242424242424242).'), @('--expiry', 't', 'The card''s expiry.'), @('--cvc', 't', 'The card''s code.'), @('--method', 'w.method', 'One of the order''s methods (card).'), @('--payment-method', 'i.pm_', 'A saved card, pm_... .'), @('--save-card', '-', 'Save the card.'), @('--3ds', 'w.three_ds', 'succeed, fail or abandon.'), @('--iban', 't', 'For sepa_debit.'), @('--outcome', 'w.redirect_outcome', 'Of a redirect method: success, failure, abandon.'))
+        Arguments = @(,'i.ord_')
+        Shared = @(,'global')
+    }
+    'sandbox dispute' = @{
+        Commands = @()
+        Options = @(@('--reason', 'w.dispute_reason', 'Such as fraudulent or product_not_received.'), @('--evidence-due-by', 't', 'As 2026-10-15T23:59:59Z; else in 14 days.'))
+        Arguments = @(,'i.pay_')
+        Shared = @(,'global')
+    }
+    'sandbox checkout' = @{
+        Commands = @()
+        Options = @(,@('--print', '-', 'Print the address and open nothing.'))
+        Arguments = @(,'i.ord_')
         Shared = @(,'global')
     }
     'sandbox settle' = @{
@@ -474,48 +516,6 @@ $script:SvcCommands = @{
         Commands = @()
         Options = @(@('--seed', 't', 'Equal seeds and calls give equal ids.'), @('--fixture', 'w.fixture', 'demo fills it with one of everything.'))
         Arguments = @()
-        Shared = @(,'global')
-    }
-    'sandbox start' = @{
-        Commands = @()
-        Options = @(@('--port', 't', 'On loopback; 0 lets the system choose.'), @('--db', 'f', 'Its database, or :memory: for none.'), @('--seed', 't', 'Equal seeds and calls give equal ids.'), @('--fixture', 'w.fixture', 'demo fills it with one of everything.'), @('--detach', '-', 'Run it in the background.'), @('--tls', '-', 'Speak https, with a certificate made for it.'), @('--certificate', 'f', 'Speak https with your own (PEM).'), @('--private-key', 'f', 'The key of that certificate (PEM).'), @('--strict-https', '-', 'Answer plain HTTP with 401.'), @('--ready-file', 'f', 'Write its URL here once it answers.'))
-        Arguments = @()
-        Shared = @(,'global')
-    }
-    'sandbox stop' = @{
-        Commands = @()
-        Options = @(@('--port', 't', 'Which one, where several are running.'), @('--all', '-', 'Every one that is running.'))
-        Arguments = @()
-        Shared = @(,'global')
-    }
-    'sandbox status' = @{
-        Commands = @()
-        Options = @()
-        Arguments = @()
-        Shared = @(,'global')
-    }
-    'sandbox logs' = @{
-        Commands = @()
-        Options = @(,@('--port', 't', 'Which one, where several are running.'))
-        Arguments = @()
-        Shared = @(,'global')
-    }
-    'sandbox pay' = @{
-        Commands = @()
-        Options = @(@('--card', 'w.card', 'A test card (4242424242424242).'), @('--expiry', 't', 'The card''s expiry.'), @('--cvc', 't', 'The card''s code.'), @('--method', 'w.method', 'One of the order''s methods (card).'), @('--payment-method', 'i.pm_', 'A saved card, pm_... .'), @('--save-card', '-', 'Save the card.'), @('--3ds', 'w.three_ds', 'succeed, fail or abandon.'), @('--iban', 't', 'For sepa_debit.'), @('--outcome', 'w.redirect_outcome', 'Of a redirect method: success, failure, abandon.'))
-        Arguments = @(,'i.ord_')
-        Shared = @(,'global')
-    }
-    'sandbox dispute' = @{
-        Commands = @()
-        Options = @(@('--reason', 'w.dispute_reason', 'Such as fraudulent or product_not_received.'), @('--evidence-due-by', 't', 'As 2026-10-15T23:59:59Z; else in 14 days.'))
-        Arguments = @(,'i.pay_')
-        Shared = @(,'global')
-    }
-    'sandbox checkout' = @{
-        Commands = @()
-        Options = @(,@('--print', '-', 'Print the address and open nothing.'))
-        Arguments = @(,'i.ord_')
         Shared = @(,'global')
     }
     'sandbox trigger' = @{
