@@ -342,5 +342,5 @@ def test_routes_share_nothing(tmp_path: Path) -> None:
                 listener.send(event(number, name))
             listener.forwards(2)
             assert slow.ids == ["evt_0"]
-            assert quick.ids == ["evt_1", "evt_2"]
+            assert sorted(quick.ids) == ["evt_1", "evt_2"]
             assert quick.received[1].head.startswith(b"POST /rest ")
