@@ -53,6 +53,7 @@ def kill_at(path: Path, count: int, *argv: str) -> None:
         process.communicate()
 
 
+@pytest.mark.slow
 def test_three_kills_and_dropped_answers_make_exactly_as_many_orders(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:
@@ -278,6 +279,7 @@ def test_two_at_once_do_not_send_twice(svc: Svc, sandbox: Sandbox, tmp_path: Pat
     assert len(made(svc)) == 40
 
 
+@pytest.mark.slow
 def test_a_row_corrected_while_its_end_is_unknown_is_not_sent(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:

@@ -319,6 +319,7 @@ def test_a_key_in_the_environment_cannot_be_rolled_here(
     assert "4eC39" not in refused.err
 
 
+@pytest.mark.slow
 def test_a_request_of_the_old_key_goes_on_under_the_new_one(
     svc: Svc, stored: Any, sandbox: Sandbox, dashboard: Dashboard
 ) -> None:

@@ -93,6 +93,7 @@ class Slow(BaseHTTPRequestHandler):
         """Nothing."""
 
 
+@pytest.mark.slow
 def test_a_long_advance_shows_the_clock(svc: Svc, sandbox: Sandbox) -> None:
     """A webhook is tried again on the way; meanwhile the sandbox is asked for its time."""
     with HTTPServer(("127.0.0.1", 0), Slow) as server:

@@ -148,6 +148,7 @@ def test_several_sandboxes_are_told_apart_by_port(svc: Svc, start: Start) -> Non
     assert [each["port"] for each in svc.ok("sandbox", "status")] == [two["port"]]
 
 
+@pytest.mark.slow
 def test_second_sandbox_leaves_the_profile_to_the_first(svc: Svc, start: Start) -> None:
     """While the first one runs, `--profile sandbox` stays its name; the other is told how to use."""
     one = start("--db", ":memory:")
@@ -411,6 +412,7 @@ def test_dispute_is_opened_and_decided(svc: Svc, sandbox: Sandbox) -> None:
 # --- banks and networks -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_settle_and_fail_end_what_is_pending(svc: Svc, sandbox: Sandbox) -> None:
     """Debits, refunds and payouts are settled or fail when told to."""
 

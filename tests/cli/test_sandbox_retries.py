@@ -96,6 +96,7 @@ def story(svc: Svc, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
         os.kill(record.pid, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_schedule_is_exact_through_two_kills(story: Story, receiver: Receiver) -> None:
     """15 attempts at the 15 times although it is killed after the third and the ninth."""
     svc = story.svc

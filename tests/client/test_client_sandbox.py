@@ -166,6 +166,7 @@ def test_one_order_is_made_whatever_happens_to_its_answer(
     assert len(client.send(orders.list()).data["data"]) == 1
 
 
+@pytest.mark.slow
 def test_an_order_whose_answers_are_all_lost_is_found_again(
     client: Client, control: Control
 ) -> None:

@@ -171,7 +171,8 @@ def test_the_example_of_keys_works_with_a_real_keyring(
     source = "key.txt" if line == "svc keys add" else "new-key.txt"
     env = {"SVC_API_KEY": "sk_test_sandbox"} if "--created" in line else {}
     done = shell(f"{line} --stdin < {source}" if asks else line, world.folder, **env)
-    assert done.returncode == 0, (line, done.stdout, done.stderr)
+    overdue = 11 if "--created" in line else 0  # a shown date grows old
+    assert done.returncode in (0, overdue), (line, done.stdout, done.stderr)
     assert "sk_test_sandbox" not in done.stdout + done.stderr
 
 

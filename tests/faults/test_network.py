@@ -94,6 +94,7 @@ def test_certificate_that_is_not_valid(
         server.stop()
 
 
+@pytest.mark.slow
 def test_answer_that_does_not_come_within_a_minute(machine: Machine) -> None:
     """Row 14, R9: cut after the 60 s that are the default; exit 7, and then resumed."""
     machine.ledger.spoil(Fault(machine.ledger.gate.hold, carried_out=True))

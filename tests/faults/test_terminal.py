@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from batch.listing import orders_file, refs, running
 from faults.bench import Machine
 from faults.ledger import Fault
@@ -40,6 +42,7 @@ def test_terminal_that_is_closed_leaves_the_request_resumable(machine: Machine) 
     assert not (machine.state / "reports").exists()
 
 
+@pytest.mark.slow
 def test_second_signal_ends_it_at_once(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """R78: whatever the first one has begun; the list is brought to its end by the next run."""
     path = orders_file(tmp_path, range(40))

@@ -66,6 +66,7 @@ def test_failed_command_is_11(sandbox: Sandbox, svc: Svc, command: str, code: in
     assert kinds(result) == ["ready", "summary"]
 
 
+@pytest.mark.slow
 def test_what_a_command_sets_off_is_waited_for(sandbox: Sandbox, svc: Svc) -> None:
     """The command ends at once, `--until` still holds: both have to be done, in either order."""
     with Target() as target:
@@ -89,6 +90,7 @@ def test_events_that_came_late_are_still_forwarded(sandbox: Sandbox, svc: Svc) -
     assert target.received
 
 
+@pytest.mark.slow
 def test_until_that_a_command_does_not_bring_is_11(sandbox: Sandbox, svc: Svc) -> None:
     """`--timeout` limits the wait; a command that runs longer than that is named."""
     late = beside(svc, "true", "--until", "payout.failed", "--timeout", "0.5")

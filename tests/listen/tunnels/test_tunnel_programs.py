@@ -110,6 +110,7 @@ def test_ngrok_stand_in_tells_losses_and_keeps_its_address(tmp_path: Path) -> No
     ]
 
 
+@pytest.mark.slow
 def test_stand_in_that_ends_is_started_again_ever_later(tmp_path: Path) -> None:
     """A program that ends is told with its code and last words, and comes back by itself."""
     script = "date +%s%N >> $0.starts; cat $LOG; sleep 0.05; echo out of memory; exit 3"

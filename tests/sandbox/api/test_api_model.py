@@ -248,6 +248,7 @@ def play(make: Any, runs: int, steps: int) -> None:
     run_state_machine_as_test(Story, settings=chosen)
 
 
+@pytest.mark.slow
 def test_random_stories_keep_the_money_rules(make_sandbox: Any) -> None:
     """A few dozen stories, for every run of the tests."""
     play(make_sandbox, runs=30, steps=25)

@@ -171,6 +171,7 @@ def test_decline_is_seen_and_then_paid(shop: "Shop", path: Any, open_page: Open)
     assert shop.events() == ["payment.failed", "payment.captured", "order.paid"]
 
 
+@pytest.mark.slow
 def test_reloading_a_decline_is_harmless(shop: "Shop", path: Any, open_page: Open) -> None:
     """The browser sends the form again: another decline, and never a payment."""
     order = shop.order()
@@ -197,6 +198,7 @@ def test_challenge_fails_and_then_succeeds(shop: "Shop", path: Any, open_page: O
     assert shop.events() == ["payment.failed", "payment.captured", "order.paid"]
 
 
+@pytest.mark.slow
 def test_redirect_method_goes_there_and_back(shop: "Shop", path: Any, open_page: Open) -> None:
     """Choosing a method shows its form only; leaving the bank's page charges nothing."""
     page = open_page(english(path, shop.order()))
@@ -214,6 +216,7 @@ def focused(page: Page) -> str:
     return found
 
 
+@pytest.mark.slow
 def test_everything_is_reached_by_keyboard(shop: "Shop", path: Any, open_page: Open) -> None:
     """Languages, methods, fields, button: in the order in which they are seen, focus in sight."""
     order = shop.order()
@@ -254,6 +257,7 @@ def test_page_works_without_javascript(shop: "Shop", path: Any, open_page: Open)
         ("JP", "JPY", "ja", "¥16,556のお支払い", "カード番号"),
     ],
 )
+@pytest.mark.slow
 def test_page_speaks_the_shoppers_language(
     shop: "Shop",
     path: Any,
@@ -298,6 +302,7 @@ def every_page(shop: "Shop", path: Any, page: Page) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.slow
 def test_every_text_stands_out(shop: "Shop", path: Any, open_page: Open, scheme: str) -> None:
     """4.5 to 1 for text and 3 to 1 for the edges of fields, in light and in dark."""
     page = open_page(color_scheme=scheme)
@@ -319,6 +324,7 @@ def test_everything_fits_a_phone(shop: "Shop", path: Any, open_page: Open) -> No
         assert small == [], where
 
 
+@pytest.mark.slow
 def test_every_language_fits_a_small_phone(shop: "Shop", path: Any, open_page: Open) -> None:
     """Long words and long amounts wrap or fold, in each language and down to 320 pixels."""
     items = [{"name": "Donaudampfschiffahrt" * 12, "quantity": 99, "unit_amount": 99_999_99}]

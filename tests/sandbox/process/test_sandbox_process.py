@@ -126,6 +126,7 @@ def test_taken_port_is_told_by_the_starter(start: Start) -> None:
     assert f"--port {port + 1}" in (caught.value.hint or "")
 
 
+@pytest.mark.slow
 def test_database_in_use_is_told_by_the_starter(start: Start, folder: Path) -> None:
     """Two sandboxes never share a file."""
     first = start()
