@@ -72,7 +72,7 @@ def test_three_kills_and_dropped_answers_make_exactly_as_many_orders(
     assert svc.ok("requests", "list", "--unresolved") == []
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=80)
 def test_ten_thousand_rows_three_kills_and_a_tenth_dropped(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:

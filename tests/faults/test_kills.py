@@ -146,7 +146,7 @@ def test_kill_loses_and_doubles_nothing(tmp_path: Path, ledger: Ledger) -> None:
     assert len(ledger.effects) == len(chosen) == 12
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=90)
 def test_hundreds_of_kills_lose_and_double_nothing(tmp_path: Path, ledger: Ledger) -> None:
     """R3: every operation, every point, several seeds."""
     chosen = kills(SEEDS)
@@ -157,7 +157,7 @@ def test_hundreds_of_kills_lose_and_double_nothing(tmp_path: Path, ledger: Ledge
     assert len(ledger.effects) == len(chosen)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=40)
 def test_kills_at_random_moments_lose_and_double_nothing(tmp_path: Path, ledger: Ledger) -> None:
     """R3: also in the middle of a write."""
     with ThreadPoolExecutor(WORKERS) as pool:

@@ -254,7 +254,7 @@ def test_random_stories_keep_the_money_rules(make_sandbox: Any) -> None:
     play(make_sandbox, runs=30, steps=25)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=30)
 def test_many_random_stories_keep_the_money_rules(make_sandbox: Any) -> None:
     """R87: 150 stories of 50 steps; 2,000 with SVC_TEST_LONG=1."""
     play(make_sandbox, runs=RUNS, steps=50)

@@ -132,7 +132,7 @@ STALLED = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=12)
 def test_every_stalled_request_is_answered(tmp_path: Path) -> None:
     """The real process: 408 after ten seconds, whatever part of a request it waits for."""
     options = LaunchOptions(":memory:", 0, str(tmp_path / "state"))

@@ -252,7 +252,7 @@ def test_ten_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     rounds_of(tmp_path, 10)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=40)
 def test_many_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     """R82: the same at 50 random points on one file; at 200 with SVC_TEST_LONG=1."""
     rounds = rounds_of(tmp_path, KILLS)

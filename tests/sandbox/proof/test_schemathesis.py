@@ -68,7 +68,7 @@ def test_schemathesis_finds_nothing(server: RunRecord, tmp_path: Path) -> None:
     check_seen(seen, labels("GET"))
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=120)
 def test_schemathesis_finds_nothing_in_many_requests(server: RunRecord, tmp_path: Path) -> None:
     """R88: the same in all its phases, over 5,000 requests; over 50,000 with SVC_TEST_LONG=1."""
     seen: Counter[str] = Counter()
