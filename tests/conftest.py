@@ -12,6 +12,17 @@ from svc.sandbox.launch_options import LaunchOptions
 from svc.sandbox.process import start, stop
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begins with what takes longest, so that no core waits for it at the end."""
+
+    def seconds(item: pytest.Item) -> float:
+        mark = item.get_closest_marker("slow")
+        return float(mark.kwargs.get("seconds", 0)) if mark else 0.0
+
+    items.sort(key=seconds, reverse=True)
+
+
 @pytest.fixture(autouse=True)
 def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Points every folder at a temporary one and clears what could leak in from outside."""
