@@ -43,6 +43,8 @@ def free_port() -> int:
 def usual_port_taken() -> Iterator[None]:
     """Takes port 4244, unless another program has it already."""
     with socket.socket() as taken:
+        # Connections that ended a moment ago hold nothing back.
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with suppress(OSError):
             taken.bind(("127.0.0.1", 4244))
             taken.listen()
