@@ -129,7 +129,8 @@ def test_one_bad_row_and_a_kill(svc: Svc, sandbox: Sandbox, tmp_path: Path, coun
     """Row 66: exit 9 with the row; all others exactly once, and the corrected one after them."""
     path = orders_file(tmp_path, range(count))
     text = path.read_text()
-    path.write_text(text.replace(order_line(60), order_line(60, "129.00")))
+    good, bad = order_line(60), order_line(60, "129.00")
+    path.write_text(text.replace(f"{good}\n", f"{bad}\n"))
     kill_at(path, count // 2)
     result = svc("batch", "orders.create", str(path))
     assert result.code == 9
