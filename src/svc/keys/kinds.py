@@ -45,8 +45,8 @@ def parse(text: str, source: str) -> ApiKey:
     _check_characters(text, source, "key")
     if not text.startswith(KEY_PREFIXES) or text in KEY_PREFIXES:
         raise UsageError(
-            f"{source} holds no API key: a key begins with sk_test_, sk_live_, rk_test_, "
-            "rk_live_, pk_test_ or pk_live_.",
+            f"{source} holds no API key: a key begins with sk_, rk_ or pk_, and then test_ or "
+            "live_.",
             code="api_key_invalid",
             hint="Copy the whole key from the dashboard",
         )
