@@ -114,9 +114,11 @@ def _wrap_paragraph(text: str, width: int) -> list[str]:
 def _pieces(word: str, width: int) -> list[str]:
     if word.isascii() or cells(word) <= width:
         return [word]
-    pieces: list[str] = []
-    while word:
-        piece = _head(word, max(width, 2)) or word[0]
-        pieces.append(piece)
-        word = word[len(piece) :]
+    pieces = [""]
+    # What is ASCII between other characters, an id before a no-break space, stays whole, too.
+    for token in re.findall(r"[!-~]+|.", word, re.DOTALL):
+        if pieces[-1] and cells(pieces[-1] + token) > max(width, 2):
+            pieces.append(token)
+        else:
+            pieces[-1] += token
     return pieces
