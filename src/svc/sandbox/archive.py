@@ -1,4 +1,4 @@
-"""The whole state as one document, and back (contract F.1, export and import)."""
+"""The whole state exported as one document, and imported from one."""
 
 from typing import Any, Final
 
