@@ -16,7 +16,7 @@ from svc.client.intents_refusals import forgotten, key_spent
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.errors import SvcError
 
-_LOGGED: Final = {"limit": "1000"}  # all that a sandbox remembers (contract F.1)
+_LOGGED: Final = {"limit": "1000"}  # all that a sandbox remembers
 
 
 class KeyAges(NamedTuple):
