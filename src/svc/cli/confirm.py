@@ -1,4 +1,4 @@
-"""Asking before money moves in live mode (promise R19, cli section 4)."""
+"""Asking before money moves in live mode (promise R19)."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any

@@ -19,7 +19,7 @@ COLORS = ("auto", "always", "never")
 
 
 class GlobalOptions:
-    """Values of the global options (cli section 1); None means not given."""
+    """Values of the global options; None means not given."""
 
     profile: str | None = None
     live: bool | None = None
@@ -40,7 +40,7 @@ class GlobalOptions:
 
 
 class WriteOptions:
-    """Values of the options of every writing command (cli section 2)."""
+    """Values of the options of every writing command."""
 
     data: Sequence[str] = ()
     body: str | None = None
@@ -53,7 +53,7 @@ class WriteOptions:
 
 
 class ListOptions:
-    """Values of the options of every listing command (cli section 2)."""
+    """Values of the options of every listing command."""
 
     limit: int | None = None
     starting_after: str | None = None
@@ -77,7 +77,7 @@ class Given:
 
 
 def global_options() -> list[TyperOption]:
-    """Builds the options of cli section 1 anew for one command."""
+    """Builds the global options anew for one command."""
     option = _into("everywhere", "Global options")
     return [
         option("--profile", metavar="NAME", help="Account settings to use."),

@@ -62,7 +62,7 @@ def report_bug(session: "Session", error: Exception) -> int:
 
 
 def _name_key_source(session: "Session", error: SvcError) -> None:
-    """Says which key was not accepted and where it came from (cli section 1)."""
+    """Says which key was not accepted and where it came from."""
     key = vars(session).get("key")  # resolved only where it was needed
     if key is not None and isinstance(error, Unauthorized | Forbidden):
         source = f"The key {key.fingerprint} came from: {key.source}."

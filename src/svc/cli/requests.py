@@ -1,4 +1,4 @@
-"""`svc requests`: what was sent, what became of it, and settling what nobody knows (cli 5)."""
+"""`svc requests`: what was sent, what became of it, and settling what nobody knows."""
 
 from typing import Annotated
 

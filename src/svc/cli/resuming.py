@@ -69,7 +69,7 @@ def _go_where_it_went(session: Session, intent: Intent) -> None:
 
 
 def _money(intent: Intent, body: Body) -> str | None:
-    """What sending it does, where it moves money (cli section 4)."""
+    """What sending it does, where it moves money."""
     match intent.stored.path.split("/")[2:]:
         case ["orders"] | ["orders", _] | ["landed-cost", "quotes"] | ["webhook_endpoints"]:
             return None
