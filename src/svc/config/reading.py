@@ -1,4 +1,4 @@
-"""Reading the file: whole and understood, or refused by line with nothing changed (row 51)."""
+"""Reading the file: whole and understood, or refused by line with nothing changed."""
 
 import os
 import re
