@@ -6,7 +6,7 @@ from svc.batch.fleet import Ended, Job
 from svc.batch.operations import Operation
 from svc.batch.results import Line
 from svc.batch.rows import Bad
-from svc.client.intents_model import Settled, settled_by, settled_with
+from svc.client.journal.entry import Settled, settled_by, settled_with
 from svc.client.replies import Reply
 from svc.errors import (
     AuthError,

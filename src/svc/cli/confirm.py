@@ -12,7 +12,7 @@ from svc.render.text import one_line
 if TYPE_CHECKING:
     from svc.client.call import Call
     from svc.client.client import Client
-    from svc.client.intents_model import Intent
+    from svc.client.journal.entry import Intent
 
 # Without an amount these move all that there is.
 _ALL_OF_IT = ("refund", "capture")

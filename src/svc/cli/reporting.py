@@ -10,7 +10,7 @@ from svc.system.files import make_private
 
 if TYPE_CHECKING:
     from svc.cli.session import Session
-    from svc.client.intents_model import Intent
+    from svc.client.journal.entry import Intent
 
 _EXTRA: Final = "Got unexpected extra argument(s) ("
 _NO_ARGUMENT: Final = (
@@ -84,7 +84,7 @@ def _name_other_mode(session: "Session", error: SvcError) -> None:
 
 def _name_request(bug: SvcError, intent: "Intent") -> None:
     """Says that a request may have been carried out all the same (promise R10)."""
-    from svc.client.intents_refusals import resume_command
+    from svc.client.journal.refusals import resume_command
 
     bug.outcome, bug.request = "unknown", intent.id
     bug.idempotency_key = intent.stored.idempotency_key

@@ -6,9 +6,8 @@ from svc.cli.journalled_account import is_same_account
 from svc.cli.journalled_ages import refuse_forgotten
 from svc.cli.session import Session
 from svc.client.call import Body
-from svc.client.intents_model import Intent
-from svc.client.intents_refusals import resume_command, unknown_request
-from svc.client.stored import restored
+from svc.client.journal.entry import Intent, restored
+from svc.client.journal.refusals import resume_command, unknown_request
 from svc.errors import LocalError, UsageError
 
 
