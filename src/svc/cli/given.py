@@ -209,4 +209,6 @@ def collecting(ctx: Any, sets: Iterable[Set]) -> Iterator[None]:
     for option_name, words in CLOSED.items():
         value = ctx.obj and getattr(ctx.obj.given.everywhere, option_name)
         if value is not None and value not in words:
-            raise UsageError(f"--{option_name} is {value!r}.", hint=f"Use one of: {', '.join(words)}")
+            raise UsageError(
+                f"--{option_name} is {value!r}.", hint=f"Use one of: {', '.join(words)}"
+            )
