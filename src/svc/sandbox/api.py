@@ -1,4 +1,4 @@
-"""The `/v1` surface: every request through the checks of contract 1.6, in their order."""
+"""The `/v1` surface: every request through its checks (assumptions: Order of checks)."""
 
 import logging
 from dataclasses import dataclass

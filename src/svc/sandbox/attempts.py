@@ -1,4 +1,4 @@
-"""Webhook attempts: what is sent, and what follows from the answer (contract E, promise R83)."""
+"""Webhook attempts: what is sent, and what follows from the answer (promise R83)."""
 
 from dataclasses import dataclass, replace
 

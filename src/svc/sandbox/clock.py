@@ -1,4 +1,4 @@
-"""The sandbox's clock: it follows the real one at a distance, or stands still (contract F.4)."""
+"""The sandbox's clock: it follows the real one at a distance, or stands still."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, get_args

@@ -1,4 +1,4 @@
-"""The engine of the sandbox: calls, time and deliveries over one store (contract E, F.4)."""
+"""The engine of the sandbox: calls, time and deliveries over one store (assumptions: Delivery)."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -127,7 +127,7 @@ class Engine:
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """The settings in force (contract F.5)."""
+        """The settings in force (assumptions: Settings)."""
         return self._ground.settings.current
 
     def wake(self) -> None:

@@ -1,4 +1,4 @@
-"""Idempotency keys: one result for each, replayed byte for byte (contract 1.7, promise R81)."""
+"""Idempotency keys: one result for each, replayed byte for byte (promise R81)."""
 
 import hashlib
 import json
@@ -82,7 +82,7 @@ def keep(world: World, key: str, print_: str, reply: Reply) -> None:
 
 
 def _normal(value: Any) -> Any:
-    """`null` in JSON says what an empty value says in a form (contract 1.2)."""
+    """`null` in JSON says what an empty value says in a form."""
     if isinstance(value, dict):
         return {key: _normal(entry) for key, entry in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Identifiers and secrets: from the system's randomness, or one fixed sequence (contract F.7)."""
+"""Identifiers and secrets: from the system's randomness, or one fixed sequence."""
 
 import hashlib
 from collections.abc import Callable

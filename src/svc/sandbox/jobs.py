@@ -1,4 +1,4 @@
-"""Jobs as rows: what is to happen at which moment of the sandbox's clock (contract F.4)."""
+"""Jobs as rows: what is to happen at which moment of the sandbox's clock."""
 
 import json
 from collections.abc import Collection, Mapping

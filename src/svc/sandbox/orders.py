@@ -1,4 +1,4 @@
-"""Orders: creating, pricing, updating and cancelling them (contract A.1, B.1)."""
+"""Orders: creating, pricing, updating and cancelling them (assumptions: Order, Order states)."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""Account and server settings of the sandbox (contract F.5): defaults, their table, storage."""
+"""Account and server settings of the sandbox: defaults, their table, storage."""
 
 import json
 from collections.abc import Mapping

@@ -25,7 +25,7 @@ def moment(micros: int) -> datetime:
 
 
 def text(moment: datetime) -> str:
-    """`YYYY-MM-DDTHH:MM:SSZ`; fractions of a second are cut (contract 1.3)."""
+    """`YYYY-MM-DDTHH:MM:SSZ`; fractions of a second are cut (assumptions: Conventions)."""
     return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
