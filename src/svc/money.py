@@ -1,4 +1,4 @@
-"""Money: minor units and the text that people read (spec: Conventions, contract H)."""
+"""Money: minor units and the text that people read (spec: Conventions)."""
 
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
@@ -34,7 +34,7 @@ def exponent(currency: str) -> int | None:
 
 
 def round_half_up(value: Decimal) -> int:
-    """Rounds to a whole number, halves away from zero (contract G, H)."""
+    """Rounds to a whole number, halves away from zero (assumptions: Landed-cost quote)."""
     return int(value.to_integral_value(rounding=ROUND_HALF_UP))
 
 

@@ -1,6 +1,6 @@
 """Signing and verifying webhook deliveries: raw bytes in, a verdict out (spec: Events, Signature).
 
-The layout of the header and the signed string are our choice (contract E): `t=<unix seconds>,
+The layout of the header and the signed string are our choice: `t=<unix seconds>,
 v1=<hex>[,v1=<hex>]`, HMAC-SHA256 over `<t>.<raw body>` with the whole secret as the key.
 """
 
@@ -37,7 +37,7 @@ def sign(body: bytes, secret: str, timestamp: int) -> str:
 
 
 def header_value(body: bytes, secrets: Sequence[str], timestamp: int) -> str:
-    """Builds the `Svc-Signature` value; during rotation the new secret comes first (contract E)."""
+    """Builds the `Svc-Signature` value; during rotation the new secret comes first."""
     macs = ",".join(f"v1={sign(body, secret, timestamp)}" for secret in secrets)
     return f"t={timestamp},{macs}"
 

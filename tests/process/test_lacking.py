@@ -26,9 +26,9 @@ ORDER = (
 # Ends as TerminateProcess does when the first answers are there and are not written down.
 DYING = """
 import os
-from svc.client.intents import Intents
+from svc.client.journal.journal import Journal
 from svc.__main__ import main
-Intents.settle_many = lambda *_, **__: os._exit(9)
+Journal.settle_many = lambda *_, **__: os._exit(9)
 main()
 """
 

@@ -25,18 +25,18 @@ def main() -> None:
 
 def _places() -> dict[str, tuple[Any, str, bool]]:
     from svc.batch.results import Results
-    from svc.client.intents import Intents
+    from svc.client.journal.journal import Journal
     from svc.client.wire import sockets
     from svc.client.wire.talk import Line
 
     return {
-        "before_record": (Intents, "record_many", False),
-        "after_record": (Intents, "record_many", True),
+        "before_record": (Journal, "record_many", False),
+        "after_record": (Journal, "record_many", True),
         "after_bytes": (Line, "_send", True),
         "after_reply": (sockets.SocketWire, "exchange", True),
         "before_results": (Results, "add", False),
-        "before_settle": (Intents, "settle_many", False),
-        "after_settle": (Intents, "settle_many", True),
+        "before_settle": (Journal, "settle_many", False),
+        "after_settle": (Journal, "settle_many", True),
         "before_finish": (Results, "finish", False),
     }
 

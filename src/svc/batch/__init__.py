@@ -1,1 +1,1 @@
-"""Running a list of requests from a file, so that each row happens exactly once (cli section 5)."""
+"""Running a list of requests from a file, so that each row happens exactly once."""

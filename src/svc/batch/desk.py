@@ -11,9 +11,8 @@ from svc.batch.plan import Task
 from svc.batch.results import Line
 from svc.batch.verdicts import Verdict, advised_fields
 from svc.client.call import Encoding
-from svc.client.intents import Intents
-from svc.client.intents_model import Asked, Intent, Scope, Settled
-from svc.client.stored import Stored, restored
+from svc.client.journal.entry import Asked, Intent, Scope, Settled, Stored, restored
+from svc.client.journal.journal import Journal
 from svc.errors import Conflict, OutcomeUnknown, SvcError
 from svc.origin import BaseUrl
 
@@ -28,7 +27,7 @@ class Desk:
 
     def __init__(
         self,
-        intents: Intents,
+        intents: Journal,
         *,
         import_id: str,
         scope: Scope,

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from svc.batch.pace import Pace
 from svc.client.call import Call
 from svc.client.client import Client
-from svc.client.intents_model import Intent
+from svc.client.journal.entry import Intent
 from svc.client.prepared import Prepared
 from svc.client.replies import Reply
 from svc.clock import Clock

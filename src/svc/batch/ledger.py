@@ -5,8 +5,8 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from svc.batch.identity import Import
-from svc.client.intents_leases import Leases
-from svc.client.intents_prune import KEPT_SECONDS
+from svc.client.journal.journal import KEPT_SECONDS
+from svc.client.journal.leases import Leases
 from svc.clock import Clock
 from svc.errors import Conflict
 from svc.journal import State

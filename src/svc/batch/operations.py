@@ -1,4 +1,4 @@
-"""The eight operations that a batch can run, as data (cli section 5).
+"""The eight operations that a batch can run, as data.
 
 An export holds more fields than its object can be made of. Those that are only ever answered are
 named here and left out, so that what `list --all` wrote is taken back (promise R64); a name that
@@ -147,7 +147,7 @@ ANSWERED_INSIDE: Final = {
     "items": frozenset({"duty", "vat", "duty_rate_bps"}),
 }
 
-# The types of the documented fields; every other field of a CSV is text (contract A).
+# The types of the documented fields; every other field of a CSV is text.
 INTEGERS: Final[dict[Path, int]] = {
     ("amount",): 1,
     ("shipping_amount",): 0,

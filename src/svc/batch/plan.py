@@ -13,9 +13,8 @@ from typing import Final, NamedTuple
 
 from svc.batch.identity import key_of
 from svc.batch.rows import Bad, Row
-from svc.client.intents_look import where_to_look
-from svc.client.intents_model import Intent
-from svc.client.intents_refusals import is_in_the_future, is_too_old, not_again
+from svc.client.journal.entry import Intent
+from svc.client.journal.refusals import is_in_the_future, is_too_old, not_again, where_to_look
 from svc.errors import Conflict, SvcError
 
 _SHOWN: Final = 3

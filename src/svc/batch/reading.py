@@ -1,4 +1,4 @@
-"""A file's rows: CSV with bracket paths as its head, or NDJSON (cli section 5)."""
+"""A file's rows: CSV with bracket paths as its head, or NDJSON."""
 
 import csv
 import io

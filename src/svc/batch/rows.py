@@ -8,7 +8,7 @@ Given: TypeAlias = dict[str, Any]
 class BadRow(Exception):  # noqa: N818  it describes a row
     """A row that cannot be sent; never leaves this package.
 
-    `param` names the field as the service does (contract 1.2: `items[0][unit_amount]`).
+    `param` names the field as the service does (`items[0][unit_amount]`).
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""From the fields of a row to the request that it stands for (cli section 5).
+"""From the fields of a row to the request that it stands for.
 
 What is checked here is what the documentation states of a value's form; whether the service takes
 it is the service's to say.
@@ -68,7 +68,7 @@ class Shaper:
             if name in operation.answered:
                 if name != "id" or not operation.id_prefix:
                     self.left_out[name] = None
-            # On create null equals an absent field (contract 1.2); on update it clears it.
+            # On create null equals an absent field; on update it clears it.
             elif value is not None or operation.id_prefix:
                 body[name] = _trimmed(value, ANSWERED_INSIDE.get(name))
         return body

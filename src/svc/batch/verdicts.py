@@ -6,7 +6,7 @@ from svc.batch.fleet import Ended, Job
 from svc.batch.operations import Operation
 from svc.batch.results import Line
 from svc.batch.rows import Bad
-from svc.client.intents_model import Settled, settled_by, settled_with
+from svc.client.journal.entry import Settled, settled_by, settled_with
 from svc.client.replies import Reply
 from svc.errors import (
     AuthError,
@@ -103,7 +103,7 @@ def _failed(job: Job, error: SvcError) -> Verdict:
     settled: Settled | None = settled_with(error)
     key_refused = isinstance(error, _KEY_REFUSED)
     if key_refused or isinstance(error, RateLimited):
-        # Not carried out, and the row's key stays its own (promises R11, row 64).
+        # Not carried out, and the row's key stays its own (promise R11).
         settled = settled_with(error)._replace(outcome="not_sent")
     elif isinstance(error, AuthError | UsageError):
         # There was no connection to send it over.

@@ -9,7 +9,7 @@ def amount_option(text: str | None, name: str, currency: str | None) -> int | No
 
     Raises:
         UsageError: on a decimal point or anything but digits; the hint names the right number
-            where it can be told (cli section 2).
+            where it can be told.
     """
     if text is None:
         return None

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from svc.cli.given import global_options, list_options, write_options
+from svc.cli.given import Set, collecting, options_of
 from svc.cli.help_page import HelpPage
 
 _EXAMPLE = "$ "
@@ -19,16 +19,15 @@ class Verb(TyperCommand):
     The docstring's lines that begin with `$ ` are its examples.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params.extend(self.shared_options())
+    shared: ClassVar[tuple[Set, ...]] = ("everywhere",)
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.params.extend(option for name in self.shared for option in options_of(name))
         self.examples, self.help = split_examples(self.help or "")
 
-    def shared_options(self) -> list[Any]:
-        return global_options()
-
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        with complaints_about(ctx):
+        with complaints_about(ctx), collecting(ctx, self.shared):
             return super().parse_args(ctx, args)
 
     def get_help(self, ctx: Any) -> str:
@@ -44,27 +43,25 @@ class Verb(TyperCommand):
 class WritingVerb(Verb):
     """A command that sends a POST: it takes any field, can show the request instead, and so on."""
 
-    def shared_options(self) -> list[Any]:
-        return [*write_options(), *global_options()]
+    shared = ("write", "everywhere")
 
 
 class ListingVerb(Verb):
     """A command that lists objects."""
 
-    def shared_options(self) -> list[Any]:
-        return [*list_options(), *global_options()]
+    shared = ("listing", "everywhere")
 
 
 class Noun(TyperGroup):
     """A resource: its verbs, and a help page that ends with where to go on."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.params.extend(global_options())
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.params.extend(options_of("everywhere"))
         self.examples, self.help = split_examples(self.help or "")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        with complaints_about(ctx):
+        with complaints_about(ctx), collecting(ctx, ("everywhere",)):
             return super().parse_args(ctx, args)
 
     def get_help(self, ctx: Any) -> str:

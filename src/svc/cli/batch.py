@@ -1,4 +1,4 @@
-"""`svc batch`: run an operation for every row of a file, each exactly once (cli section 5)."""
+"""`svc batch`: run an operation for every row of a file, each exactly once."""
 
 from typing import Annotated, Final
 

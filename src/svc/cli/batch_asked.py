@@ -9,7 +9,7 @@ from svc.batch.reading import STDIN, format_of, read_bytes, rows_of
 from svc.batch.rows import Bad, Row
 from svc.batch.shaping import Shaper
 from svc.cli.session import Session
-from svc.client.intents_model import Scope
+from svc.client.journal.entry import Scope
 from svc.errors import UsageError
 
 _ENDING = ".results.ndjson"

@@ -17,7 +17,7 @@ from svc.cli.key_past import former_hints
 from svc.cli.live_line import LiveLine
 from svc.cli.session import Session
 from svc.client.client import AttemptRecord, Client
-from svc.client.intents import Intents
+from svc.client.journal.journal import Journal
 from svc.client.prepared import checked_version
 from svc.client.proxies import chosen
 from svc.redaction import redact
@@ -26,7 +26,7 @@ _LIMITED: Final = 429
 
 
 def put_together(
-    session: Session, asked: Asked, given: Given, todo: Plan, intents: Intents, results: Results
+    session: Session, asked: Asked, given: Given, todo: Plan, intents: Journal, results: Results
 ) -> Run:
     """Puts a run together; its workers start with it."""
     settings, clock = session.settings, session.clock
@@ -55,7 +55,7 @@ def put_together(
     )
 
 
-def _own_hints(session: Session, todo: Plan, intents: Intents) -> frozenset[str]:
+def _own_hints(session: Session, todo: Plan, intents: Journal) -> frozenset[str]:
     """The keys of the same account under which rows of this list may have been carried out."""
     now = session.key.fingerprint
     begun = (task.intent for task in todo.tasks if task.intent is not None)

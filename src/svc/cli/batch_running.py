@@ -19,15 +19,15 @@ from svc.cli.journalled_ages import ages_here
 from svc.cli.session import Session
 from svc.cli.signals import Stopped
 from svc.client.guards import refuse_key_inside
-from svc.client.intents import Intents
-from svc.client.intents_leases import Leases
-from svc.client.intents_model import Scope
+from svc.client.journal.entry import Scope
+from svc.client.journal.journal import Journal
+from svc.client.journal.leases import Leases
 from svc.errors import LocalError, SvcError, UsageError
 from svc.keys.resolve import VARIABLE
 
 
 class _Books(NamedTuple):
-    intents: Intents
+    intents: Journal
     ledger: Ledger
 
 
@@ -79,7 +79,7 @@ def run_list(session: Session, asked: Asked) -> None:
 def _books(session: Session) -> Iterator[_Books]:
     state = session.state()
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
-        intents = Intents(lambda: state, leases, session.clock)
+        intents = Journal(lambda: state, leases, session.clock)
         yield _Books(intents, Ledger(state, leases, session.clock))
 
 

@@ -1,4 +1,4 @@
-"""The body of a writing command, from `--body`, the typed options and `-d` (cli section 2)."""
+"""The body of a writing command, from `--body`, the typed options and `-d`."""
 
 import json
 import re

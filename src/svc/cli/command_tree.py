@@ -1,11 +1,13 @@
 """Reads the real parsers into a tree of values; imports every command, so only on request."""
 
-from typing import Any, Final
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin
 
 import typer
 
-from svc.cli.app import ListingVerb, WritingVerb
 from svc.cli.command_values import ENVIRONMENT, MOVES_MONEY, is_named, values_of
+from svc.cli.given import DECLARED, Set, options_of
 from svc.cli.registry import COMMANDS, EVENT_VERBS, SHORT_NAMES, load, load_event_verb
 from svc.completion.tree import ANYTHING, Argument, Command, Group, Option, Tree, Type
 
@@ -14,12 +16,18 @@ _PANELS: Final[dict[str, Group]] = {
     "List options": "list",
     "Global options": "global",
 }
-_TYPES: Final[dict[str, Type]] = {
-    "IntParamType": "integer",
-    "IntRange": "integer",
-    "FloatParamType": "number",
-    "FloatRange": "number",
-}
+_TYPES: Final[dict[object, Type]] = {int: "integer", float: "number"}
+
+
+class _Kind(NamedTuple):
+    """What a parameter takes, as its function declares it: Typer keeps it elsewhere each time."""
+
+    type: Type
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+_TEXT: Final = _Kind("text")
 
 
 def tree() -> Tree:
@@ -29,14 +37,17 @@ def tree() -> Tree:
     root = typer.main.get_command(app)
     context = root.make_context("svc", [], resilient_parsing=True)
     commands = tuple(_command((name,), load(name), context) for name in COMMANDS)
+    kinds = _kinds(DECLARED["everywhere"])
     shared: dict[Group, tuple[Option, ...]] = {
-        "request": _shared(WritingVerb, "request"),
-        "list": _shared(ListingVerb, "list"),
+        "request": _shared("write"),
+        "list": _shared("listing"),
         "global": tuple(
-            _option("", param) for param in root.get_params(context) if _group(param) == "global"
+            _option("", param, kinds)
+            for param in root.get_params(context)
+            if _group(param) == "global"
         ),
     }
-    own = tuple(_option("", param) for param in root.params if _group(param) == "own")
+    own = tuple(_option("", param, {}) for param in root.params if _group(param) == "own")
     help_text = root.help or ""
     top = Command(
         path=(),
@@ -61,6 +72,7 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
     taken = {_group(param) for param in command.params}
     short = tuple(word for word, meant in SHORT_NAMES.items() if (meant,) == path)
     own = [param for param in command.params if _group(param) == "own" or _means_more(name, param)]
+    kinds = _kinds(command.callback) if command.callback is not None else {}
     return Command(
         path=path,
         short=short,
@@ -70,7 +82,9 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
         arguments=tuple(
             _argument(name, param) for param in own if param.param_type_name == "argument"
         ),
-        options=tuple(_option(name, param) for param in own if param.param_type_name == "option"),
+        options=tuple(
+            _option(name, param, kinds) for param in own if param.param_type_name == "option"
+        ),
         shared=tuple(group for group in ("request", "list", "global") if group in taken),
         moves_money=name in MOVES_MONEY,
         examples=tuple(getattr(command, "examples", ())),
@@ -97,28 +111,45 @@ def _group(param: Any) -> Group:
     return _PANELS.get(getattr(param, "rich_help_panel", None) or "", "own")
 
 
-def _shared(kind: Any, group: Group) -> tuple[Option, ...]:
-    options = kind(None).shared_options()
-    return tuple(_option("", param) for param in options if _group(param) == group)
+def _shared(name: Set) -> tuple[Option, ...]:
+    kinds = _kinds(DECLARED[name])
+    return tuple(_option("", param, kinds) for param in options_of(name))
 
 
-def _option(command: str, param: Any) -> Option:
+def _kinds(function: Callable[..., None]) -> dict[str, _Kind]:
+    """The kinds of a function's parameters; where it is wrapped, of what is inside."""
+    declared = inspect.signature(function).parameters.values()
+    return {each.name: _kind(each.annotation, each.default) for each in declared}
+
+
+def _kind(annotation: Any, default: Any) -> _Kind:
+    info = default
+    if get_origin(annotation) is Annotated:
+        annotation, info = get_args(annotation)[:2]
+    of = next((kind for kind in (annotation, *get_args(annotation)) if kind in _TYPES), None)
+    if of is None:
+        return _TEXT
+    return _Kind(_TYPES[of], getattr(info, "min", None), getattr(info, "max", None))
+
+
+def _option(command: str, param: Any, kinds: dict[str, _Kind]) -> Option:
     # The long name first: Typer keeps the names of --help in no order.
     names = tuple(sorted(param.opts, key=lambda name: not name.startswith("--")))
     flag = bool(param.is_flag)
+    kind = kinds.get(param.name, _TEXT)
     return Option(
         names=names,
         negatives=tuple(param.secondary_opts),
         group=_group(param),
-        type="flag" if flag else _TYPES.get(type(param.type).__name__, "text"),
+        type="flag" if flag else kind.type,
         metavar=None if flag else param.metavar,
         help=param.help or "",
         default=_default(param),
         required=bool(param.required),
         repeatable=bool(param.multiple),
         value_optional=not flag and _is_bracketed(param.metavar or ""),
-        minimum=getattr(param.type, "min", None),
-        maximum=getattr(param.type, "max", None),
+        minimum=kind.minimum,
+        maximum=kind.maximum,
         environment=ENVIRONMENT.get(names[0]),
         values=ANYTHING if flag else values_of(command, names[0], param),
     )

@@ -10,7 +10,7 @@ from svc.errors import UsageError
 
 app = new_app()
 
-# The shells, and the name of each one's file (cli section 8).
+# The shells, and the name of each one's file.
 SHELLS: Final = {"bash": "svc.bash", "zsh": "_svc", "fish": "svc.fish", "powershell": "svc.ps1"}
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from svc.errors import LocalError
-from svc.system.files import put_in_place
+from svc.system.files import make_folder, put_in_place
 
 _OURS: Final = "svc completion for "
 _HEAD: Final = 200
+_FOLDER: Final = 0o755  # the user's shell may not be the only one that reads it (promise R104)
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -79,7 +80,7 @@ def _write(path: Path, data: bytes) -> None:
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent, _FOLDER)
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(handle, "wb") as file:
             file.write(data)

@@ -1,4 +1,4 @@
-"""Asking before money moves in live mode (promise R19, cli section 4)."""
+"""Asking before money moves in live mode (promise R19)."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from svc.render.text import one_line
 if TYPE_CHECKING:
     from svc.client.call import Call
     from svc.client.client import Client
-    from svc.client.intents_model import Intent
+    from svc.client.journal.entry import Intent
 
 # Without an amount these move all that there is.
 _ALL_OF_IT = ("refund", "capture")

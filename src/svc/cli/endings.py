@@ -41,7 +41,7 @@ def _stopped_sending(stopped: "Stopped") -> SvcError | None:
     intent = stopped.sending
     if intent is None:
         return None
-    from svc.client.intents_refusals import resume_command
+    from svc.client.journal.refusals import resume_command
 
     return _interrupted(
         stopped,

@@ -16,10 +16,13 @@ from svc.client import events
 class Events(Noun):
     """Lists all its verbs from data and imports the heavy ones when they run."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
         self.commands.update(
-            {name: TyperCommand(name, help=entry.summary) for name, entry in EVENT_VERBS.items()}
+            {
+                name: TyperCommand(name=name, help=entry.summary)
+                for name, entry in EVENT_VERBS.items()
+            }
         )
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:

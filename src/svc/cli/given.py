@@ -1,25 +1,32 @@
 """Options that many commands share, and where their values are collected.
 
 They are added to each command's parameters by `cli.app`, so that they are accepted before the
-resource and after the verb alike (the verb's value wins) and no command has to name them.
+resource and after the verb alike (the verb's value wins) and no command has to name them. Each set
+is declared as the parameters of a function, as any command's are: how Typer makes options of them
+is its own affair, and changes from release to release.
 
 The classes hold their defaults themselves: every command makes them at its start, and a dataclass
 takes half a millisecond.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache, partial
+from typing import Any, Final, Literal
 
-from typer.core import TyperOption
+import typer
 
 from svc.errors import UsageError
 
 FORMATS = ("human", "json", "ndjson", "csv", "id")
 COLORS = ("auto", "always", "never")
+CLOSED: Final = {"output": FORMATS, "color": COLORS}
+
+Set = Literal["everywhere", "write", "listing"]
 
 
 class GlobalOptions:
-    """Values of the global options (cli section 1); None means not given."""
+    """Values of the global options; None means not given."""
 
     profile: str | None = None
     live: bool | None = None
@@ -40,7 +47,7 @@ class GlobalOptions:
 
 
 class WriteOptions:
-    """Values of the options of every writing command (cli section 2)."""
+    """Values of the options of every writing command."""
 
     data: Sequence[str] = ()
     body: str | None = None
@@ -53,7 +60,7 @@ class WriteOptions:
 
 
 class ListOptions:
-    """Values of the options of every listing command (cli section 2)."""
+    """Values of the options of every listing command."""
 
     limit: int | None = None
     starting_after: str | None = None
@@ -76,97 +83,132 @@ class Given:
         self.listing = ListOptions()
 
 
-def global_options() -> list[TyperOption]:
-    """Builds the options of cli section 1 anew for one command."""
-    option = _into("everywhere", "Global options")
-    return [
-        option("--profile", metavar="NAME", help="Account settings to use."),
-        option("--live/--test", help="Mode; test unless said otherwise.", is_flag=True),
-        option("--base-url", metavar="URL", help="API root without /v1."),
-        option("--api-version", metavar="DATE", help="Sent as Svc-Version."),
-        option("--output", "-o", metavar="FORMAT", help=_choices(FORMATS), check=FORMATS),
-        option("--query", metavar="EXPR", help="JMESPath over the whole result."),
-        option("--fields", metavar="A,B.C", help="Columns of human lists and csv."),
-        option("--max-time", metavar="SECONDS", type=float, help="Total deadline (60)."),
-        option("--proxy", metavar="URL", help="Proxy for https origins."),
-        option("--ca-bundle", metavar="FILE", help="More certificate authorities."),
-        option("--yes", "-y", help="Answer confirmations with yes.", is_flag=True),
-        option("--no-input", help="Never prompt.", is_flag=True),
-        option("--quiet", "-q", help="Errors only.", is_flag=True),
-        option("--verbose", "-v", help="One line per HTTP attempt on stderr.", is_flag=True),
-        option("--color", metavar="WHEN", help=_choices(COLORS), check=COLORS),
-        option("--utc", help="Times in UTC instead of local.", is_flag=True),
-    ]
+_everywhere: Final = partial(typer.Option, None, rich_help_panel="Global options")
+_writing: Final = partial(typer.Option, None, rich_help_panel="Request options")
+_listing: Final = partial(typer.Option, None, rich_help_panel="List options")
 
 
-def write_options() -> list[TyperOption]:
-    """Builds the options of every writing command anew."""
-    option = _into("write", "Request options")
-    return [
-        option(
-            "--data",
-            "-d",
-            metavar="PATH=VALUE",
-            multiple=True,
-            help="Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].",
-        ),
-        option("--body", metavar="FILE|-", help="A JSON object; options and -d win over it."),
-        option(
-            "--idempotency-key", metavar="KEY", help="Your own key; a new one if it is not given."
-        ),
-        option(
-            "--new-request",
-            help="Send it although the same request is unresolved.",
-            is_flag=True,
-        ),
-        option("--dry-run", help="Print the request as JSON and send nothing.", is_flag=True),
-        option("--curl", help="Print the same call for curl and send nothing.", is_flag=True),
-        option("--form", help="Send the body form-encoded.", is_flag=True),
-        option("--json-body", help="Send the body as JSON.", is_flag=True),
-    ]
+def _one_of(words: Sequence[str]) -> str:
+    return f"One of {', '.join(words)}."
 
 
-def list_options() -> list[TyperOption]:
-    """Builds the options of every listing command anew."""
-    option = _into("listing", "List options")
-    return [
-        option("--limit", metavar="1..100", type=int, help="Objects a page (25)."),
-        option("--starting-after", metavar="ID", help="Begin behind this object."),
-        option("--all", help="Follow all pages.", is_flag=True),
-        option("--max", metavar="N", type=int, help="Stop after N objects; follows pages."),
-        option(
-            "--created-gte", metavar="TIME", help="Created at or after, as 2026-10-01T09:00:00Z."
-        ),
-        option("--created-gt", metavar="TIME", help="Created after."),
-        option("--created-lte", metavar="TIME", help="Created at or before."),
-        option("--created-lt", metavar="TIME", help="Created before."),
-        option("--param", metavar="KEY=VALUE", multiple=True, help="Any other query parameter."),
-        option("--raw-csv", help="Leave cells as they are that a spreadsheet runs.", is_flag=True),
-    ]
+def _global(
+    profile: str | None = _everywhere("--profile", metavar="NAME", help="Account settings to use."),
+    live: bool | None = _everywhere("--live/--test", help="Mode; test unless said otherwise."),
+    base_url: str | None = _everywhere("--base-url", metavar="URL", help="API root without /v1."),
+    api_version: str | None = _everywhere(
+        "--api-version", metavar="DATE", help="Sent as Svc-Version."
+    ),
+    output: str | None = _everywhere("--output", "-o", metavar="FORMAT", help=_one_of(FORMATS)),
+    query: str | None = _everywhere(
+        "--query", metavar="EXPR", help="JMESPath over the whole result."
+    ),
+    fields: str | None = _everywhere(
+        "--fields", metavar="A,B.C", help="Columns of human lists and csv."
+    ),
+    max_time: float | None = _everywhere(
+        "--max-time", metavar="SECONDS", help="Total deadline (60)."
+    ),
+    proxy: str | None = _everywhere("--proxy", metavar="URL", help="Proxy for https origins."),
+    ca_bundle: str | None = _everywhere(
+        "--ca-bundle", metavar="FILE", help="More certificate authorities."
+    ),
+    yes: bool | None = _everywhere("--yes", "-y", help="Answer confirmations with yes."),
+    no_input: bool | None = _everywhere("--no-input", help="Never prompt."),
+    quiet: bool | None = _everywhere("--quiet", "-q", help="Errors only."),
+    verbose: bool | None = _everywhere(
+        "--verbose", "-v", help="One line per HTTP attempt on stderr."
+    ),
+    color: str | None = _everywhere("--color", metavar="WHEN", help=_one_of(COLORS)),
+    utc: bool | None = _everywhere("--utc", help="Times in UTC instead of local."),
+) -> None: ...
 
 
-def _choices(values: tuple[str, ...]) -> str:
-    return f"One of {', '.join(values)}."
+def _write(
+    data: list[str] | None = _writing(  # noqa: B008  Typer reads it
+        "--data",
+        "-d",
+        metavar="PATH=VALUE",
+        help="Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].",
+    ),
+    body: str | None = _writing(
+        "--body", metavar="FILE|-", help="A JSON object; options and -d win over it."
+    ),
+    idempotency_key: str | None = _writing(
+        "--idempotency-key", metavar="KEY", help="Your own key; a new one if it is not given."
+    ),
+    new_request: bool | None = _writing(
+        "--new-request", help="Send it although the same request is unresolved."
+    ),
+    dry_run: bool | None = _writing(
+        "--dry-run", help="Print the request as JSON and send nothing."
+    ),
+    curl: bool | None = _writing("--curl", help="Print the same call for curl and send nothing."),
+    form: bool | None = _writing("--form", help="Send the body form-encoded."),
+    json_body: bool | None = _writing("--json-body", help="Send the body as JSON."),
+) -> None: ...
 
 
-def _into(target: str, panel: str) -> Callable[..., TyperOption]:
-    def option(*names: str, check: tuple[str, ...] = (), **settings: Any) -> TyperOption:
-        def remember(ctx: Any, param: Any, value: Any) -> None:
-            if value is None or value == ():
-                return
-            if check and value not in check:
-                raise UsageError(
-                    f"{names[0]} is {value!r}.", hint=f"Use one of: {', '.join(check)}"
-                )
-            setattr(getattr(ctx.obj.given, target), param.name, value)
+def _list(
+    limit: int | None = _listing("--limit", metavar="1..100", help="Objects a page (25)."),
+    starting_after: str | None = _listing(
+        "--starting-after", metavar="ID", help="Begin behind this object."
+    ),
+    all: bool | None = _listing("--all", help="Follow all pages."),  # noqa: A002  the option's name
+    max: int | None = _listing(  # noqa: A002  the same
+        "--max", metavar="N", help="Stop after N objects; follows pages."
+    ),
+    created_gte: str | None = _listing(
+        "--created-gte", metavar="TIME", help="Created at or after, as 2026-10-01T09:00:00Z."
+    ),
+    created_gt: str | None = _listing("--created-gt", metavar="TIME", help="Created after."),
+    created_lte: str | None = _listing(
+        "--created-lte", metavar="TIME", help="Created at or before."
+    ),
+    created_lt: str | None = _listing("--created-lt", metavar="TIME", help="Created before."),
+    param: list[str] | None = _listing(  # noqa: B008  the same
+        "--param", metavar="KEY=VALUE", help="Any other query parameter."
+    ),
+    raw_csv: bool | None = _listing(
+        "--raw-csv", help="Leave cells as they are that a spreadsheet runs."
+    ),
+) -> None: ...
 
-        return TyperOption(
-            param_decls=list(names),
-            callback=remember,
-            expose_value=False,
-            default=None,
-            rich_help_panel=panel,
-            **settings,
-        )
 
-    return option
+DECLARED: Final[Mapping[Set, Callable[..., None]]] = {
+    "everywhere": _global,
+    "write": _write,
+    "listing": _list,
+}
+
+
+@cache
+def options_of(name: Set) -> tuple[Any, ...]:
+    """The options of a set, made once for every command of a command line."""
+    app = typer.Typer(add_completion=False)
+    app.command()(DECLARED[name])
+    return tuple(typer.main.get_command(app).params)
+
+
+@contextmanager
+def collecting(ctx: Any, sets: Iterable[Set]) -> Iterator[None]:
+    """Moves what a command line gave of these sets to the session, also where it is refused later.
+
+    Raises:
+        UsageError: when a word is none of a closed set.
+    """
+    try:
+        yield
+    finally:
+        for name in sets if ctx.obj is not None else ():  # none where only the tree is read
+            target = getattr(ctx.obj.given, name)
+            for option in options_of(name):
+                value = ctx.params.pop(option.name, None)
+                if value is not None:
+                    setattr(target, option.name, value)
+    for option_name, words in CLOSED.items():
+        value = ctx.obj and getattr(ctx.obj.given.everywhere, option_name)
+        if value is not None and value not in words:
+            raise UsageError(
+                f"--{option_name} is {value!r}.", hint=f"Use one of: {', '.join(words)}"
+            )

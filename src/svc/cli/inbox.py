@@ -50,7 +50,7 @@ def inbox(
     if type_ is not None:
         check_glob(type_)
     start = session.clock.now() - seconds_of(since, "--since") if since else None
-    archive = archive_of(session)
+    archive = archive_of(session, session.state())
     found = archive.entries(Wanted(type_, failed, start, pending))
     shown = [(line, json.loads(line)) for line in map(_as_json, islice(found, most))]
     session.out.stream(iter(shown))
@@ -70,7 +70,7 @@ def show(ctx: typer.Context, event_id: EventId) -> None:
     $ svc events inbox show evt_3kPq0aVb7cXd9eYf1gZh2iWj
     """
     session = Session.of(ctx)
-    archive = archive_of(session)
+    archive = archive_of(session, session.state())
     entry = entry_of(archive, event_id)
     whole = _whole(archive, entry, archive.content(entry))
     if session.format == "human":

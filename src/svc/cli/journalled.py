@@ -8,11 +8,15 @@ from svc.cli.session import Session
 from svc.cli.signals import Stopped
 from svc.client.call import Call
 from svc.client.client import Client
-from svc.client.intents import Intents
-from svc.client.intents_leases import Leases
-from svc.client.intents_look import where_to_look
-from svc.client.intents_model import Asked, Intent, Scope, Settled, settled_by, settled_with
-from svc.client.intents_refusals import done_before, refused_to_other_key, resume_command
+from svc.client.journal.entry import Asked, Intent, Scope, Settled, settled_by, settled_with
+from svc.client.journal.journal import Journal
+from svc.client.journal.leases import Leases
+from svc.client.journal.refusals import (
+    done_before,
+    refused_to_other_key,
+    resume_command,
+    where_to_look,
+)
 from svc.client.prepared import Prepared
 from svc.client.replies import Reply
 from svc.errors import LocalError, OutcomeUnknown, SvcError
@@ -38,10 +42,10 @@ class BrokenOffError(Exception):
 
 
 @contextmanager
-def journal(session: Session) -> Iterator[Intents]:
+def journal(session: Session) -> Iterator[Journal]:
     """The requests of the state database; the database is opened when it is first needed."""
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
-        yield Intents(session.state, leases, session.clock)
+        yield Journal(session.state, leases, session.clock)
 
 
 def scope_of(session: Session) -> Scope:
@@ -80,7 +84,7 @@ def send_recorded(
 def deliver(
     session: Session,
     client: Client,
-    intents: Intents,
+    intents: Journal,
     intent: Intent,
     request: tuple[Call, Prepared],
 ) -> Sent:
@@ -113,7 +117,7 @@ def not_sent(error: LocalError) -> LocalError:
 
 
 def _own_hints(
-    session: Session, client: Client, intents: Intents, idempotency_key: str | None
+    session: Session, client: Client, intents: Journal, idempotency_key: str | None
 ) -> frozenset[str]:
     """Of the user's own key: the fingerprints under which its request may be sent again.
 
@@ -141,7 +145,7 @@ def _as_known(error: SvcError, intent: Intent, is_own: Callable[[], bool]) -> Sv
     return error
 
 
-def _is_own(session: Session, client: Client, intents: Intents, intent: Intent) -> bool:
+def _is_own(session: Session, client: Client, intents: Journal, intent: Intent) -> bool:
     """Whether the key in use is known to be of the account that was asked first."""
     if intent.scope.key_hint == session.key.fingerprint:
         return True
@@ -164,7 +168,7 @@ def _explain(error: SvcError, intent: Intent) -> None:
         error.hint = f"{where_to_look(intent)}; then svc requests forget {intent.id}"
 
 
-def _save_done(intents: Intents, intent: Intent, settled: Settled) -> LocalError | None:
+def _save_done(intents: Journal, intent: Intent, settled: Settled) -> LocalError | None:
     try:
         intents.settle(intent, settled)
     except LocalError as error:
@@ -182,7 +186,7 @@ def _save_done(intents: Intents, intent: Intent, settled: Settled) -> LocalError
     return None
 
 
-def _save_end(session: Session, intents: Intents, intent: Intent, settled: Settled) -> None:
+def _save_end(session: Session, intents: Journal, intent: Intent, settled: Settled) -> None:
     """Keeps an end that is being reported anyway; failing to do so must not hide it."""
     try:
         intents.settle(intent, settled)

@@ -11,14 +11,14 @@ from svc.cli.key_past import former_hints
 from svc.cli.session import Session
 from svc.client import raw
 from svc.client.client import Client
-from svc.client.intents import Intents
-from svc.client.intents_model import Scope
+from svc.client.journal.entry import Scope
+from svc.client.journal.journal import Journal
 from svc.errors import SvcError, UsageError
 
 _SECONDS: Final = 10.0
 
 
-def is_same_account(session: Session, client: Client, intents: Intents, key_hint: str) -> bool:
+def is_same_account(session: Session, client: Client, intents: Journal, key_hint: str) -> bool:
     """Whether the key in use is known to be of the account of another one.
 
     Asks the service for at most one object; false where nothing proves it.
@@ -43,7 +43,7 @@ def is_same_account(session: Session, client: Client, intents: Intents, key_hint
 
 
 def hints_of_account(
-    session: Session, client: Client, intents: Intents, others: frozenset[str]
+    session: Session, client: Client, intents: Journal, others: frozenset[str]
 ) -> frozenset[str]:
     """The fingerprints of keys of the same account: those known to be, and those of `others`."""
     own = frozenset(hint for hint in others if is_same_account(session, client, intents, hint))

@@ -5,8 +5,8 @@ from typing import Final
 from svc.cli.session import Session
 from svc.client.control import Control
 from svc.client.deadline import Deadline
-from svc.client.intents_model import Intent
-from svc.client.key_ages import KeyAges, key_ages
+from svc.client.journal.entry import Intent
+from svc.client.journal.key_ages import KeyAges, key_ages
 from svc.errors import SvcError
 
 _SECONDS: Final = 3.0

@@ -1,4 +1,4 @@
-"""`svc keys add`, `list` and `remove`: one key for each origin, profile and mode (cli 4)."""
+"""`svc keys add`, `list` and `remove`: one key for each origin, profile and mode."""
 
 from collections.abc import Sequence
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`svc keys remind`: which keys and signing secrets are due to be replaced (cli 4)."""
+"""`svc keys remind`: which keys and signing secrets are due to be replaced."""
 
 from typing import TYPE_CHECKING, Annotated, Final
 

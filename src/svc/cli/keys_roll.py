@@ -1,4 +1,4 @@
-"""`svc keys roll`: from the dashboard to the new key in its place (cli 4; promise R36)."""
+"""`svc keys roll`: from the dashboard to the new key in its place (promise R36)."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any

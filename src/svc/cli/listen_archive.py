@@ -2,14 +2,15 @@
 
 from svc.cli.session import Session
 from svc.errors import NotFound
+from svc.journal import State
 from svc.listen.archive import Archive, Entry, Whose
 
 
-def archive_of(session: Session) -> Archive:
+def archive_of(session: Session, state: State) -> Archive:
     """The inbox of this profile and mode, and of this origin if one is known."""
     settings = session.settings
     origin = settings.address.origin if settings.address is not None else None
-    return Archive(session.state(), Whose(settings.profile, settings.mode, origin))
+    return Archive(state, Whose(settings.profile, settings.mode, origin))
 
 
 def entry_of(archive: Archive, event_id: str) -> Entry:

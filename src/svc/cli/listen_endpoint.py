@@ -227,7 +227,7 @@ def is_sandbox(session: Session) -> bool:
 
 
 def _secret_in(data: dict[str, Any]) -> str:
-    """Finds the secret, whose field the specification does not name (contract J.10)."""
+    """Finds the secret, whose field the specification does not name."""
     for name in ("secret", "signing_secret"):
         if isinstance(data.get(name), str):
             return str(data[name])

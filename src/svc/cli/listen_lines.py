@@ -1,4 +1,4 @@
-"""Records of listening as lines: for people, and NDJSON for programs (cli.md, section 6)."""
+"""Records of listening as lines: for people, and NDJSON for programs."""
 
 import json
 from http import HTTPStatus

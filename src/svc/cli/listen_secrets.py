@@ -13,7 +13,7 @@ from svc.keys.places import Place
 from svc.keys.signing import SigningSecrets
 
 _BEFORE: Final = "before"
-_ROTATION_SECONDS: Final = 86400  # for which the service may sign with the old one too (contract E)
+_ROTATION_SECONDS: Final = 86400  # for which the service may sign with the old one too
 _ROW: Final = (
     "SELECT secret, created_at FROM endpoints WHERE endpoint_id = ?"
     " AND origin = ? AND profile = ? AND mode = ?"

@@ -15,7 +15,7 @@ from svc.errors import ExitCode, SvcError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command line and returns its exit code (cli section 3)."""
+    """Runs one command line and returns its exit code."""
     arguments = sys.argv[1:] if argv is None else list(argv)
     # Not closed: closing the state database would move its log into it, which waits for the disk
     # twice more on every POST. What was committed is safe in the log (promise R68), and the system

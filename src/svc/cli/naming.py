@@ -1,4 +1,4 @@
-"""`-o id` for our own results, which have names or addresses and no ids (cli section 2)."""
+"""`-o id` for our own results, which have names or addresses and no ids."""
 
 from typing import TYPE_CHECKING, Any
 

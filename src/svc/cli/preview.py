@@ -1,4 +1,4 @@
-"""A request shown instead of sent: as JSON, or as a command for curl (cli section 2)."""
+"""A request shown instead of sent: as JSON, or as a command for curl."""
 
 import json
 import shlex

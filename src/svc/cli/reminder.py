@@ -1,4 +1,4 @@
-"""The line that reminds a person, once a day, of a key that is due (cli 4)."""
+"""The line that reminds a person, once a day, of a key that is due."""
 
 import os
 from typing import TYPE_CHECKING, Final

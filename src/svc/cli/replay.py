@@ -1,7 +1,7 @@
 """`svc events replay`: send received events again, signed now."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -14,6 +14,7 @@ from svc.cli.listen_targets import check_targets
 from svc.cli.session import Session
 from svc.cli.webhook_secret import VARIABLE, from_environment
 from svc.errors import CheckFailed, UsageError
+from svc.journal import State
 from svc.listen.archive import Archive, Content, Entry, Wanted
 from svc.listen.forward import FORWARD_SECONDS, Sender
 from svc.listen.link import Reply
@@ -70,11 +71,12 @@ def replay(
     target = Target.parse(forward_to, allow_remote=allow_remote_forward) if forward_to else None
     if target is not None:
         check_targets([target])
-    archive = archive_of(session)
+    state = session.state()
+    archive = archive_of(session, state)
     entries = _chosen(archive, events or [], Wanted(failed=failed, pending=pending))
-    job = _Job(
-        session, archive, target, times, original_signature, allow_remote_forward, not events
-    )
+    secrets = _Secrets(session, state)
+    asked = _Asked(target, times, original_signature, allow_remote_forward, not events)
+    job = _Job(session, archive, secrets, asked)
     refused = job.replay_all(entries)
     if refused:
         raise CheckFailed(
@@ -91,15 +93,58 @@ def _chosen(archive: Archive, names: list[str], wanted: Wanted) -> list[Entry]:
     return list(archive.entries(wanted))[::-1]
 
 
-@dataclass(slots=True)
-class _Job:
-    session: Session
-    archive: Archive
+class _Asked(NamedTuple):
+    """What the command line wants of a job.
+
+    Attributes:
+        target: where to; None for where an event went.
+        times: how often to each target.
+        original: with the signature that an event came with.
+        rest_only: only to targets that have not taken an event.
+    """
+
     target: Target | None
     times: int
     original: bool
     allow_remote: bool
     rest_only: bool
+
+
+class _Secrets:
+    """The signing secrets of one job, each looked up once."""
+
+    def __init__(self, session: Session, state: State) -> None:
+        self._given = from_environment(session.env)
+        self._endpoints = Endpoints(session, state, sandbox=False)
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def of(self, entry: Entry) -> tuple[str, ...]:
+        """Gives the secrets with which an event is signed.
+
+        Raises:
+            UsageError: none is known here.
+        """
+        if self._given:
+            return self._given
+        name = entry.endpoint_id
+        if name is not None and name not in self._known:
+            self._known[name] = self._endpoints.secrets_of(name)
+        found = self._known.get(name or "")
+        if not found:
+            raise UsageError(
+                f"The signing secret of {entry.id} is not known here.",
+                code="secret_missing",
+                hint=f"Set {VARIABLE}, or add --original-signature",
+            )
+        return found
+
+
+@dataclass(slots=True)
+class _Job:
+    session: Session
+    archive: Archive
+    secrets: _Secrets
+    asked: _Asked
 
     def replay_all(self, entries: list[Entry]) -> int:
         """Sends all of them; gives how many were not taken."""
@@ -113,31 +158,34 @@ class _Job:
         """Sends one event to its targets; says whether all of them took it every time."""
         content = self.archive.content(entry)
         taken = True
-        targets = self._targets(entry)
-        whole = self.rest_only and self.target is None
-        for number, target in enumerate(targets, start=1):
-            tried = [self._send(entry, content, target, n, records) for n in range(self.times)]
-            taken &= all(is_success(attempt[3]) for attempt in tried)
-            done = taken and number == len(targets)
-            self.archive.note_replays(entry.seq, tried, taken=done, pending=whole)
-        if not targets:  # each had taken it, and the listener ended before it noted that
+        for target in self._targets(entry):
+            sender = Sender(target)
+            for number in range(self.asked.times):
+                taken &= self._send(entry, content, sender, number + 1, records)
+        if taken:
+            # Also where no target is left: each had taken it before the listener noted that.
+            whole = self.asked.rest_only and self.asked.target is None
             self.archive.note_replays(entry.seq, (), taken=True, pending=whole)
         return taken
 
     def _send(
-        self, entry: Entry, content: Content, target: Target, number: int, records: Records
-    ) -> tuple[Any, ...]:
+        self, entry: Entry, content: Content, sender: Sender, number: int, records: Records
+    ) -> bool:
+        """Sends an event once and notes it at once, whatever comes after; says if it was taken."""
         started = self.session.clock.now()
-        reply = send(Sender(target), self._headers(entry, content), content.body, FORWARD_SECONDS)
-        records.show(self._record(entry, target, reply, number + 1))
-        url = str(target)
-        return (url, started, reply.milliseconds, reply.status, reply.error, reply.body)
+        reply = send(sender, self._headers(entry, content), content.body, FORWARD_SECONDS)
+        url = str(sender.target)
+        attempt = (url, started, reply.milliseconds, reply.status, reply.error, reply.body)
+        self.archive.note_replays(entry.seq, [attempt], taken=False)
+        records.show(self._record(entry, sender.target, reply, number))
+        return is_success(reply.status)
 
     def _targets(self, entry: Entry) -> list[Target]:
-        if self.target is not None:
-            return [self.target]
-        tried = self.archive.forwards(entry)
-        urls = dict.fromkeys(row["url"] for row in tried if not row["replay"])
+        asked = self.asked
+        if asked.target is not None:
+            return [asked.target]
+        tried = self.archive.targets_tried(entry)
+        urls = dict.fromkeys(row["url"] for row in tried if row["forwarded"])
         urls = urls or dict.fromkeys(entry.targets)
         if not urls:
             raise UsageError(
@@ -145,34 +193,18 @@ class _Job:
                 param="--forward-to",
                 hint="Say where to.",
             )
-        if self.rest_only:
+        if asked.rest_only:
             urls |= dict.fromkeys(entry.targets if entry.state == "pending" else ())
             for row in tried:
-                if is_success(row["status"]):
+                if row["taken"]:
                     urls.pop(row["url"], None)
-        return [Target.parse(url, allow_remote=self.allow_remote) for url in urls]
+        return [Target.parse(url, allow_remote=asked.allow_remote) for url in urls]
 
     def _headers(self, entry: Entry, content: Content) -> bytes:
-        if self.original:
+        if self.asked.original:
             return content.headers
         now = self.session.clock.now()
-        return signed_anew(content.headers, content.body, self._secrets(entry), now)
-
-    def _secrets(self, entry: Entry) -> tuple[str, ...]:
-        given = from_environment(self.session.env)
-        if given:
-            return given
-        known: tuple[str, ...] = ()
-        if entry.endpoint_id is not None:
-            endpoints = Endpoints(self.session, self.session.state(), sandbox=False)
-            known = endpoints.secrets_of(entry.endpoint_id)
-        if not known:
-            raise UsageError(
-                f"The signing secret of {entry.id} is not known here.",
-                code="secret_missing",
-                hint=f"Set {VARIABLE}, or add --original-signature",
-            )
-        return known
+        return signed_anew(content.headers, content.body, self.secrets.of(entry), now)
 
     def _record(self, entry: Entry, target: Target, reply: Reply, number: int) -> Forwarded:
         return Forwarded(

@@ -10,7 +10,7 @@ from svc.system.files import make_private
 
 if TYPE_CHECKING:
     from svc.cli.session import Session
-    from svc.client.intents_model import Intent
+    from svc.client.journal.entry import Intent
 
 _EXTRA: Final = "Got unexpected extra argument(s) ("
 _NO_ARGUMENT: Final = (
@@ -62,7 +62,7 @@ def report_bug(session: "Session", error: Exception) -> int:
 
 
 def _name_key_source(session: "Session", error: SvcError) -> None:
-    """Says which key was not accepted and where it came from (cli section 1)."""
+    """Says which key was not accepted and where it came from."""
     key = vars(session).get("key")  # resolved only where it was needed
     if key is not None and isinstance(error, Unauthorized | Forbidden):
         source = f"The key {key.fingerprint} came from: {key.source}."
@@ -84,7 +84,7 @@ def _name_other_mode(session: "Session", error: SvcError) -> None:
 
 def _name_request(bug: SvcError, intent: "Intent") -> None:
     """Says that a request may have been carried out all the same (promise R10)."""
-    from svc.client.intents_refusals import resume_command
+    from svc.client.journal.refusals import resume_command
 
     bug.outcome, bug.request = "unknown", intent.id
     bug.idempotency_key = intent.stored.idempotency_key

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from svc.client.intents_model import Intent, moment
+from svc.client.journal.entry import Intent, moment
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.redaction import redact
 

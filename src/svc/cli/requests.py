@@ -1,4 +1,4 @@
-"""`svc requests`: what was sent, what became of it, and settling what nobody knows (cli 5)."""
+"""`svc requests`: what was sent, what became of it, and settling what nobody knows."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from svc.cli.app import new_noun, verb
 from svc.cli.journalled import journal
 from svc.cli.request_records import record_of, summary_of
 from svc.cli.session import Session
-from svc.client.intents_refusals import unknown_request
+from svc.client.journal.refusals import unknown_request
 
 app = new_noun("See what was sent and what became of it; settle what is unresolved.")
 

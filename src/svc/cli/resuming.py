@@ -6,9 +6,8 @@ from svc.cli.journalled_account import is_same_account
 from svc.cli.journalled_ages import refuse_forgotten
 from svc.cli.session import Session
 from svc.client.call import Body
-from svc.client.intents_model import Intent
-from svc.client.intents_refusals import resume_command, unknown_request
-from svc.client.stored import restored
+from svc.client.journal.entry import Intent, restored
+from svc.client.journal.refusals import resume_command, unknown_request
 from svc.errors import LocalError, UsageError
 
 
@@ -69,7 +68,7 @@ def _go_where_it_went(session: Session, intent: Intent) -> None:
 
 
 def _money(intent: Intent, body: Body) -> str | None:
-    """What sending it does, where it moves money (cli section 4)."""
+    """What sending it does, where it moves money."""
     match intent.stored.path.split("/")[2:]:
         case ["orders"] | ["orders", _] | ["landed-cost", "quotes"] | ["webhook_endpoints"]:
             return None

@@ -7,7 +7,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from svc import __version__
 from svc.cli.app import format_parameters, help_of, new_app
-from svc.cli.given import global_options
+from svc.cli.given import collecting, options_of
 from svc.cli.registry import COMMANDS, SHORT_NAMES, load
 from svc.errors import UsageError
 
@@ -32,10 +32,14 @@ class Root(TyperGroup):
 
     def __init__(self, **attrs: Any) -> None:
         super().__init__(**attrs)
-        self.params.extend(global_options())
+        self.params.extend(options_of("everywhere"))
         self.commands.update(
-            {name: TyperCommand(name, help=entry.summary) for name, entry in COMMANDS.items()}
+            {name: TyperCommand(name=name, help=entry.summary) for name, entry in COMMANDS.items()}
         )
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with collecting(ctx, ("everywhere",)):
+            return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         if args and args[0] in ELSEWHERE:

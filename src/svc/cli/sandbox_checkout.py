@@ -1,4 +1,4 @@
-"""`svc sandbox checkout`: the shopper's page of an order (cli section 7)."""
+"""`svc sandbox checkout`: the shopper's page of an order."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What a merchant sees in the dashboard: settings and balances (contract F.1, F.5)."""
+"""What a merchant sees in the dashboard: settings and balances (assumptions: Settings)."""
 
 from typing import Annotated
 

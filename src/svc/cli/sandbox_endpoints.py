@@ -1,4 +1,4 @@
-"""The dashboard's webhook endpoints: `svc sandbox endpoints` (contract F.1, E)."""
+"""The dashboard's webhook endpoints: `svc sandbox endpoints` (assumptions: Delivery)."""
 
 from typing import Annotated, Final
 

@@ -1,4 +1,4 @@
-"""What goes wrong on purpose: `svc sandbox fault` (contract F.6)."""
+"""What goes wrong on purpose: `svc sandbox fault`."""
 
 import json
 from typing import TYPE_CHECKING, Annotated, Final

@@ -1,4 +1,4 @@
-"""API keys of the sandbox: `svc sandbox keys` (contract F.1, I; spec: Authentication)."""
+"""API keys of the sandbox: `svc sandbox keys` (spec: Authentication)."""
 
 from typing import Annotated, Any, Final
 

@@ -1,4 +1,4 @@
-"""What banks and networks decide: `svc sandbox settle`, `fail` and `decide` (contract F.1)."""
+"""What banks and networks decide: `svc sandbox settle`, `fail` and `decide`."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Final

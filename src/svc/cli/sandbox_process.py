@@ -1,4 +1,4 @@
-"""The sandbox as a process: `svc sandbox start`, `stop`, `status` and `logs` (cli section 7)."""
+"""The sandbox as a process: `svc sandbox start`, `stop`, `status` and `logs`."""
 
 from collections.abc import Callable
 from dataclasses import asdict

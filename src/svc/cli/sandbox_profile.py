@@ -1,4 +1,4 @@
-"""The profile that a started sandbox is reached by (cli section 7)."""
+"""The profile that a started sandbox is reached by."""
 
 from typing import Final
 

@@ -9,6 +9,7 @@ from svc.cli.session import Session
 from svc.errors import LocalError
 from svc.sandbox.launch_options import MEMORY
 from svc.sandbox.records import RunRecord
+from svc.system.files import write_whole
 
 
 def announce(
@@ -52,10 +53,7 @@ def forget(ready_file: Path | None) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    # Renamed into place: whoever waits for the file finds it whole.
-    fresh = path.with_name(f"{path.name}.new")
     try:
-        fresh.write_text(text, encoding="utf-8")
-        fresh.replace(path)
+        write_whole(path, text)
     except OSError as error:
         raise LocalError(f"{path} cannot be written: {error.strerror}.") from error

@@ -1,4 +1,4 @@
-"""What the shopper does: `svc sandbox pay` and `dispute` (contract F.1, F.2)."""
+"""What the shopper does: `svc sandbox pay` and `dispute` (assumptions: Card behaviour)."""
 
 from typing import Annotated, Any, Final
 

@@ -1,4 +1,4 @@
-"""The sandbox looked into and carried about: `requests`, `export`, `import` (contract F.1)."""
+"""The sandbox looked into and carried about: `requests`, `export`, `import`."""
 
 from pathlib import Path
 from typing import Annotated

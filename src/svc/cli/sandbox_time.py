@@ -1,4 +1,4 @@
-"""The sandbox's clock and its beginning: `advance`, `clock` and `reset` (contract F.4, F.7)."""
+"""The sandbox's clock and its beginning: `advance`, `clock` and `reset`."""
 
 from typing import TYPE_CHECKING, Annotated, Final
 

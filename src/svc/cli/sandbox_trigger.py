@@ -1,4 +1,4 @@
-"""Events on demand: `svc sandbox trigger` (contract F.1)."""
+"""Events on demand: `svc sandbox trigger`."""
 
 from typing import Annotated, Any, Final
 

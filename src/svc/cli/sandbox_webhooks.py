@@ -1,4 +1,4 @@
-"""What the service sends: events and how their deliveries went, e-mails (contract F.1)."""
+"""What the service sends: events and how their deliveries went, e-mails."""
 
 from typing import Annotated
 

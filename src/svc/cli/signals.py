@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from svc.system.signals import STOPPING
 
 if TYPE_CHECKING:  # loaded only where something is sent
-    from svc.client.intents_model import Intent
+    from svc.client.journal.entry import Intent
 
 
 class Stopped(BaseException):

@@ -7,7 +7,7 @@ from svc.client.exchange import RawReply, Trouble
 
 
 class Refusal(NamedTuple):
-    """The fields of an error body, of either shape (contract C)."""
+    """The fields of an error body, of either shape (assumptions: Error codes)."""
 
     message: str
     type: str | None = None

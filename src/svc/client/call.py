@@ -22,11 +22,11 @@ class Call(NamedTuple):
 
     Attributes:
         path: begins with `/v1/`, without the base URL's own path and without a query.
-        body: parameters of a POST; `None` or empty sends no body (contract 1.2).
+        body: parameters of a POST; `None` or empty sends no body.
         expects: names that the answer's `object` may have; empty takes any JSON (promise R14).
         checks: pairs of a field of the answer and the value that it must have, where the answer
             has the field (promise R15).
-        assumed: true for a call that the specification does not show (contract J.14).
+        assumed: true for a call that the specification does not show.
     """
 
     method: Method

@@ -1,4 +1,4 @@
-"""Calls to a sandbox's controls; they refuse to reach anything else (contract F, J.11)."""
+"""Calls to a sandbox's controls; they refuse to reach anything else."""
 
 from collections.abc import Callable
 from types import TracebackType

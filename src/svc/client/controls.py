@@ -1,4 +1,4 @@
-"""The sandbox's controls as calls, for `Control.send` (contract F.1)."""
+"""The sandbox's controls as calls, for `Control.send`."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ def checkout_view(client_secret: str) -> Call:
 
 
 def checkout_pay(body: Body) -> Call:
-    """Plays the browser checkout (contract F.2); send it with a publishable key, accept 402."""
+    """Plays the browser checkout; send it with a publishable key, accept 402."""
     return Call("POST", "/_sandbox/checkout/pay", body=body)
 
 
@@ -62,7 +62,7 @@ def settings() -> Call:
 
 
 def change_settings(body: Body) -> Call:
-    """Changes any of the settings (contract F.5)."""
+    """Changes any of the settings (assumptions: Settings)."""
     return Call("POST", "/_sandbox/settings", body=body)
 
 
@@ -153,7 +153,7 @@ def faults(kind: str = "faults") -> Call:
 
 
 def add_fault(body: Body, kind: str = "faults") -> Call:
-    """Adds a fault rule (contract F.6)."""
+    """Adds a fault rule."""
     return Call("POST", f"/_sandbox/{segment(kind)}", body=body)
 
 

@@ -1,4 +1,4 @@
-"""Disputes (spec: Disputes); all but the update are assumed (contract B.7)."""
+"""Disputes (spec: Disputes); all but the update are assumed (assumptions: Dispute)."""
 
 from svc.client.call import Body, Call, Encoding, Params, query_of, segment
 
@@ -27,7 +27,7 @@ def retrieve(dispute: str) -> Call:
 
 
 def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
-    """Lists disputes, newest first: paging and the filters of contract 1.4."""
+    """Lists disputes, newest first: paging and its filters (assumptions: Lists)."""
     return Call("GET", "/v1/disputes", query=query_of(params), expects=("list",), assumed=True)
 
 

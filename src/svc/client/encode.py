@@ -1,4 +1,4 @@
-"""Bodies as bytes: compact JSON, and forms with brackets (contract 1.2).
+"""Bodies as bytes: compact JSON, and forms with brackets (assumptions: Requests and answers).
 
 Both encoders either keep what they are given or refuse it; neither drops or rounds anything.
 """

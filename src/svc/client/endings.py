@@ -10,7 +10,7 @@ from svc.client.retry import OPEN, Reason
 from svc.errors import NetworkError, OutcomeUnknown, RateLimited, ServerError, SvcError
 from svc.origin import BaseUrl
 
-# These are answered before the service looks at the idempotency key (contract 1.6), or by what
+# These are answered before the service looks at the idempotency key, or by what
 # stands in front of it, so they say nothing about an earlier attempt.
 _SAYS_NOTHING_OF_BEFORE = (401, 403, 405, 408)
 _REASONS = {

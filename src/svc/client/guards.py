@@ -75,7 +75,7 @@ def refuse_like_key(*parts: bytes | str | None) -> None:
 
 
 def publishable(api_key: str) -> str:
-    """Returns a publishable key, the only kind that the checkout takes (contract F.2).
+    """Returns a publishable key, the only kind that the checkout takes.
 
     Raises:
         AuthError: on any other key.

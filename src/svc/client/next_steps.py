@@ -58,7 +58,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_]+(?:\[[A-Za-z0-9_]+\])*")
 
 
 def parameter(call: Call, code: str | None, param: str | None) -> str | None:
-    """Names the option that gives a parameter; `param` is in bracket form (contract 1.2)."""
+    """Names the option that gives a parameter; `param` is in bracket form."""
     if not call.changes or not (code or "").startswith("parameter_"):
         return None
     if code == "parameter_unknown":

@@ -45,14 +45,14 @@ def cancel(order: str, body: Body | None = None, *, encoding: Encoding = "json")
 
 
 def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
-    """Lists orders, newest first: `limit`, `starting_after` and the filters of contract 1.4."""
+    """Lists orders, newest first: paging and its filters (assumptions: Lists)."""
     return Call("GET", "/v1/orders", query=query_of(params), expects=("list",))
 
 
 def capture(order: str, body: Body | None = None, *, encoding: Encoding = "form") -> Call:
     """Captures an authorised payment, all of it or `amount` in minor units.
 
-    The answer may be the payment or the order (contract J.6).
+    The answer may be the payment or the order: the specification does not show which.
     """
     captured = tuple(("amount_captured", amount) for _, amount in same(body or {}, "amount"))
     return Call(

@@ -11,5 +11,5 @@ def retrieve(payment: str) -> Call:
 
 
 def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
-    """Lists payments, newest first: paging and the filters of contract 1.4."""
+    """Lists payments, newest first: paging and its filters (assumptions: Lists)."""
     return Call("GET", "/v1/payments", query=query_of(params), expects=("list",))

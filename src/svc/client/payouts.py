@@ -23,5 +23,5 @@ def retrieve(payout: str) -> Call:
 
 
 def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
-    """Lists payouts, newest first: paging and the filters of contract 1.4."""
+    """Lists payouts, newest first: paging and its filters (assumptions: Lists)."""
     return Call("GET", "/v1/payouts", query=query_of(params), expects=("list",))

@@ -90,7 +90,7 @@ def request_headers(
 
 
 def encoded(call: Call) -> bytes:
-    """Encodes a call's body; without parameters there is none (contract 1.2)."""
+    """Encodes a call's body; without parameters there is none."""
     if not call.body:
         return b""
     return json_bytes(call.body) if call.encoding == "json" else form_bytes(call.body)

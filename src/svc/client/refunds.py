@@ -23,5 +23,5 @@ def retrieve(refund: str) -> Call:
 
 
 def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
-    """Lists refunds; the specification names this list in a sentence only (contract B.3)."""
+    """Lists refunds; the specification names this list in a sentence only (assumptions: Refund)."""
     return Call("GET", "/v1/refunds", query=query_of(params), expects=("list",), assumed=True)

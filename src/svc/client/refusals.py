@@ -30,7 +30,7 @@ _CLASSES: dict[int, type[ApiError]] = {
 
 
 def request_id(headers: Headers) -> str | None:
-    """The service's name for the exchange, under any header that it may use (contract J.4)."""
+    """The service's name for the exchange, under any header that it may use."""
     for name in _REQUEST_ID_HEADERS:
         value = header(headers, name)
         if value:

@@ -51,7 +51,7 @@ class Reply(NamedTuple):
 
 
 def is_replayed(headers: Headers) -> bool:
-    """Whether the service says that an answer is a stored one (contract 1.1)."""
+    """Whether the service says that an answer is a stored one."""
     return (header(headers, REPLAYED_HEADER) or "").strip().lower() == "true"
 
 

@@ -82,7 +82,7 @@ class Progress(NamedTuple):
 
 
 def meaning_of(method: str, status: int, code: str | None, *, replayed: bool) -> Meaning:
-    """Classifies an answer that is not a 2xx by its status, then by its code (contract J.4, J.5).
+    """Classifies an answer that is not a 2xx by its status, then by its code.
 
     `replayed` is whether the service says that the answer is a stored one.
     """
@@ -100,7 +100,7 @@ def meaning_of(method: str, status: int, code: str | None, *, replayed: bool) ->
 
 
 def is_in_progress(code: str | None) -> bool:
-    """Whether a 409's code says that a request with the same key still runs (contract 1.7)."""
+    """Whether a 409's code says that a request with the same key still runs."""
     return code is not None and code.endswith(_IN_PROGRESS)
 
 

@@ -1,4 +1,4 @@
-"""Numbers of the service's answers, kept as it spelled them (contract J.8)."""
+"""Numbers of the service's answers, kept as it spelled them."""
 
 from typing import Self
 

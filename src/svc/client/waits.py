@@ -1,4 +1,4 @@
-"""Waiting until a refund or payout settles (contract J.9)."""
+"""Waiting until a refund or payout settles."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from svc.config.reading import refuse_strangers
 from svc.errors import LocalError
 from svc.system import files, locks
 
@@ -20,10 +21,11 @@ def one_writer(folder: Path) -> Iterator[None]:
     The system frees it when the process dies.
 
     Raises:
-        LocalError: the folder cannot be made, is a symbolic link, or others may write to it.
+        LocalError: the folder cannot be made, is a symbolic link, is another user's, or others may
+            write to it.
     """
     try:
-        folder.mkdir(mode=files.PRIVATE_FOLDER, parents=True, exist_ok=True)
+        files.make_private(folder)
         _check_folder(folder)
         handle = locks.open_folder(folder, _LOCK)
     except OSError as error:
@@ -88,10 +90,7 @@ def _check_folder(folder: Path) -> None:
             f"{folder} is no folder of its own; nothing was written through it.",
             hint="Point SVC_CONFIG_DIR at a folder",
         )
-    if not files.is_mine(facts) or files.others_may(facts, files.OTHERS_WRITE):
-        raise LocalError(
-            f"{folder} can be changed by other users.", hint=f"Run: chmod 700 '{folder}'"
-        )
+    refuse_strangers(folder, facts, "700")
 
 
 def _local_error(what: str, error: OSError) -> LocalError:

@@ -1,4 +1,4 @@
-"""Reading the file: whole and understood, or refused by line with nothing changed (row 51)."""
+"""Reading the file: whole and understood, or refused by line with nothing changed."""
 
 import os
 import re
@@ -9,19 +9,20 @@ from typing import Any, Final
 from svc.config.fields import PROFILE, SETTINGS, profile_name
 from svc.config.fields import Field as Known
 from svc.config.model import Config, Profile
-from svc.errors import ConfigError
+from svc.errors import ConfigError, LocalError
 from svc.origin import BaseUrl
-from svc.system.files import OTHERS_WRITE, others_may
+from svc.system.files import OTHERS_WRITE, is_trusted, others_may
 
 BYTES_MAX: Final = 256 * 1024
+_NOT_PRIVATE: Final = "config_not_private"
 
 
 def load(path: Path) -> Config:
     """Reads the configuration; a file that is not there is an empty one.
 
     Raises:
-        ConfigError: it cannot be read, others may write it, or a line of it is wrong; the file
-            stays as it is.
+        ConfigError: it cannot be read, or a line of it is wrong; the file stays as it is.
+        LocalError: it or its folder is another user's, or others may write it (promise R104).
     """
     text = read_text(path)
     return Config(path) if text is None else parse(text, path)
@@ -31,25 +32,45 @@ def read_text(path: Path) -> str | None:
     """Reads the file's text, or gives None where there is no file.
 
     Raises:
-        ConfigError: as `load`.
+        ConfigError, LocalError: as `load`.
     """
     try:
+        # A folder, or the link to one: somebody else's link may lead to what we have from him.
+        for facts in (path.parent.lstat(), path.parent.stat()):
+            refuse_strangers(path.parent, facts, "700")
         with path.open("rb") as file:
-            facts = os.fstat(file.fileno())
+            refuse_strangers(path, os.fstat(file.fileno()), "600")
             data = file.read(BYTES_MAX + 1)
     except FileNotFoundError:
         return None
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise ConfigError(f"{path} cannot be read: {why}.", code="config_unreadable") from None
-    if others_may(facts, OTHERS_WRITE):
-        # Who may write it chooses where requests go and which keyring code runs.
-        raise ConfigError(
-            f"{path} can be changed by other users.",
-            code="config_not_private",
-            hint=f"Run: chmod 600 '{path}'",
-        )
     return _text_of(data, path)
+
+
+def refuse_strangers(path: Path, facts: os.stat_result, mode: str) -> None:
+    """Refuses what another user may have written (promise R104).
+
+    Who may write it chooses where requests go, by which proxy, whom TLS trusts, and which keyring
+    code runs. `mode` is the one that a `chmod` is to give it.
+
+    Raises:
+        LocalError: neither the user nor root owns it, or others may write it.
+    """
+    if not is_trusted(facts):
+        raise LocalError(
+            f"{path} belongs to another user (uid {facts.st_uid}); it was not read.",
+            code=_NOT_PRIVATE,
+            hint="Remove it, or point SVC_CONFIG_DIR at a folder of your own. If you trust what it "
+            f"holds: sudo chown $(id -u) '{path}' && chmod {mode} '{path}'",
+        )
+    if others_may(facts, OTHERS_WRITE):
+        raise LocalError(
+            f"{path} can be changed by other users.",
+            code=_NOT_PRIVATE,
+            hint=f"Run: chmod {mode} '{path}'",
+        )
 
 
 def parse(text: str, path: Path) -> Config:

@@ -21,7 +21,7 @@ DEFAULTS: Final[Mapping[str, object]] = {"max_time": MAX_TIME_SECONDS, "color": 
 
 
 class Options(Protocol):
-    """The global options of cli section 1 that settings come from; None is not given."""
+    """The global options that settings come from; None is not given."""
 
     profile: str | None
     live: bool | None

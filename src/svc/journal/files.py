@@ -25,9 +25,7 @@ def prepare_folder(folder: Path) -> None:
         LocalError: it cannot be made, is no real folder, or others may read it.
     """
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            folder.mkdir(mode=files.PRIVATE_FOLDER)
+        files.make_private(folder)
         facts = folder.lstat()
     except OSError as error:
         raise local_error(f"The state folder {folder} cannot be used", error) from error

@@ -88,7 +88,7 @@ class Archive:
     def find(self, event_id: str) -> Entry | None:
         """Gives the entry of one event, the newest if several listeners have it."""
         origin = self._whose.origin
-        values = (self._whose.profile, self._whose.mode, origin, origin, event_id)
+        values = (self._whose.profile, self._whose.mode, origin, origin, event_id, 1)
         rows = self._state.rows(_BY_ID, values)
         return _entry(rows[0]) if rows else None
 
@@ -107,6 +107,14 @@ class Archive:
             (entry.seq,),
         )
 
+    def targets_tried(self, entry: Entry) -> list[Row]:
+        """Gives each target that was tried, in the order of its first attempt.
+
+        A row holds `url`, `forwarded` (1 where the listener itself has tried it) and `taken` (1
+        where any attempt ended with a 2xx).
+        """
+        return self._state.rows(_TRIED, (entry.seq,))
+
     def note_replays(
         self,
         seq: int,
@@ -121,17 +129,9 @@ class Archive:
         sent is all that was still to be done, so that an event that waits is closed as well.
         """
         with self._state.write() as tx:
-            [row] = tx.rows(
-                "SELECT COALESCE(MAX(attempt), 0) AS last FROM forwards"
-                " WHERE inbox_seq = ? AND replay",
-                (seq,),
-            )
-            numbered = [
-                (seq, url, row["last"] + number, *rest)
-                for number, (url, *rest) in enumerate(attempts, start=1)
-            ]
-            if numbered:
-                tx.many(_NOTE, numbered)
+            for url, *rest in attempts:
+                [row] = tx.rows(_LAST_REPLAY, (seq, url))
+                tx.execute(_NOTE, (seq, url, row["last"] + 1, *rest))
             if taken:
                 tx.execute(
                     "UPDATE inbox SET outcome = 'forwarded' WHERE seq = ?"
@@ -147,20 +147,31 @@ class Archive:
 
 
 _STATES: Final = {"": "pending", "unrouted": "kept"}
-_SELECT: Final = """
-SELECT i.seq, i.event_id, i.type, i.object_id, i.received_at, i.outcome, i.copies,
-  l.endpoint_id, l.targets,
-  (SELECT COUNT(*) FROM forwards WHERE inbox_seq = i.seq) AS attempts,
-  f.status, f.error, f.target
-FROM inbox i JOIN listeners l ON l.id = i.listener
-LEFT JOIN forwards f ON f.inbox_seq = i.seq AND f.started_at =
-  (SELECT MAX(started_at) FROM forwards WHERE inbox_seq = i.seq)
-WHERE l.profile = ? AND l.mode = ? AND (? IS NULL OR l.origin = ?)"""
-_ENTRIES: Final = f"""{_SELECT}
-  AND i.received_at >= ?
-  AND (? OR (? AND i.outcome = 'failed') OR (? AND i.outcome IS NULL)) AND i.seq < ?
-GROUP BY i.seq ORDER BY i.seq DESC LIMIT ?"""
-_BY_ID: Final = f"{_SELECT} AND i.event_id = ? GROUP BY i.seq ORDER BY i.seq DESC LIMIT 1"
+# What is shown is chosen first and counted afterwards, in one pass over its attempts. Beside a
+# single MAX, SQLite takes the other columns from the row in which it stands.
+_SHOWN: Final = """
+WITH shown AS (
+  SELECT i.seq, i.event_id, i.type, i.object_id, i.received_at, i.outcome, i.copies,
+    l.endpoint_id, l.targets
+  FROM inbox i JOIN listeners l ON l.id = i.listener
+  WHERE l.profile = ? AND l.mode = ? AND (? IS NULL OR l.origin = ?) {which}
+  ORDER BY i.seq DESC LIMIT ?)
+SELECT shown.*, COUNT(f.inbox_seq) AS attempts, MAX(f.started_at), f.status, f.error, f.target
+FROM shown LEFT JOIN forwards f ON f.inbox_seq = shown.seq
+GROUP BY shown.seq ORDER BY shown.seq DESC"""
+_ENTRIES: Final = _SHOWN.format(
+    which="""AND i.received_at >= ?
+    AND (? OR (? AND i.outcome = 'failed') OR (? AND i.outcome IS NULL)) AND i.seq < ?"""
+)
+_BY_ID: Final = _SHOWN.format(which="AND i.event_id = ?")
+_TRIED: Final = """
+SELECT target AS url, MAX(NOT replay) AS forwarded,
+  MAX(COALESCE(status BETWEEN 200 AND 299, 0)) AS taken
+FROM forwards WHERE inbox_seq = ? GROUP BY target ORDER BY MIN(started_at)"""
+_LAST_REPLAY: Final = (
+    "SELECT COALESCE(MAX(attempt), 0) AS last FROM forwards"
+    " WHERE inbox_seq = ? AND target = ? AND replay = 1"
+)
 _NOTE: Final = (
     "INSERT OR REPLACE INTO forwards (inbox_seq, target, attempt, replay, started_at,"
     " milliseconds, status, error, reply) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?)"

@@ -165,7 +165,7 @@ def _remembered(
 def _lock(folder: Path, scope: str) -> int | None:
     path = folder / hashlib.sha256(scope.encode()).hexdigest()[:32]
     try:
-        folder.mkdir(mode=files.PRIVATE_FOLDER, parents=True, exist_ok=True)
+        files.make_private(folder)
         handle = files.open_private(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()

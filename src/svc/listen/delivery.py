@@ -13,7 +13,7 @@ from svc.listen.framing import Header
 _EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")  # promise R25's shape of an id
 _TYPE: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _AMOUNTS: Final = {
-    "order": ("amount_total", "amount"),  # what the shopper pays (contract J7)
+    "order": ("amount_total", "amount"),  # what the shopper pays
     "payment": ("amount_captured", "amount"),
 }
 # The sender's own headers; what a tunnel adds stays behind (promise R52).

@@ -1,4 +1,4 @@
-"""Why a delivery is not authentic, in a sentence that helps (peers get "no signatures found")."""
+"""Why a delivery is not authentic, in a sentence that helps; not only "no signatures found"."""
 
 import base64
 import hmac

@@ -1,14 +1,13 @@
 """The ready file: a script may wait for it, and reads it whole or not at all (promise R66)."""
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from svc.errors import LocalError
 from svc.listen.records import Ready
+from svc.system.files import write_whole
 
 
 @contextmanager
@@ -21,7 +20,11 @@ def ready_file(path: Path | None, ready: Ready) -> Iterator[None]:
     if path is None:
         yield
         return
-    _write(path, json.dumps(ready.to_dict()) + "\n")
+    try:
+        write_whole(path, json.dumps(ready.to_dict()) + "\n")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise LocalError(f"The ready file {path} cannot be written: {reason}.") from error
     try:
         yield
     finally:
@@ -32,24 +35,3 @@ def remove(path: Path) -> None:
     """Removes the file, also that of an earlier run, so that nobody takes it for ours."""
     with suppress(OSError):
         path.unlink()
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise _failure(path, error) from error
-    try:
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(handle)
-        Path(name).replace(path)
-    except OSError as error:
-        remove(Path(name))
-        raise _failure(path, error) from error
-
-
-def _failure(path: Path, error: OSError) -> LocalError:
-    reason = (error.strerror or str(error)).lower()
-    return LocalError(f"The ready file {path} cannot be written: {reason}.")

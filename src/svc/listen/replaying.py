@@ -1,4 +1,4 @@
-"""Sending a kept delivery again: the same body, signed now or as it was (gap 3 of the peers)."""
+"""Sending a kept delivery again: the same body, signed now or as it was."""
 
 import asyncio
 from collections.abc import Sequence

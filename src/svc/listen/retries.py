@@ -64,7 +64,7 @@ def decide(retry: Retry, reply: Reply, attempt: int) -> Decision:
 def real_delay(attempt: int) -> float | None:
     """Gives the service's delay after an attempt, in seconds; None after the last one.
 
-    An attempt is made only if it falls within three days of the first (contract E).
+    An attempt is made only if it falls within three days of the first (assumptions: Delivery).
     """
     if attempt <= len(WEBHOOK_RETRY_DELAYS):
         return WEBHOOK_RETRY_DELAYS[attempt - 1]

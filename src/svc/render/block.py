@@ -1,4 +1,4 @@
-"""One object as a titled block of labelled fields, its nested parts below (cli.md, section 2)."""
+"""One object as a titled block of labelled fields, its nested parts below."""
 
 from dataclasses import replace
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""From a value to what people read: money, times, states, addresses (cli.md, section 2)."""
+"""From a value to what people read: money, times, states, addresses."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +21,7 @@ NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
 def cell(field: Field, record: Record, screen: Screen) -> Cell | None:
     """Reads one field of an object; None when it has no value.
 
-    A value of another type than the contract assumes is shown as it is (contract J.1).
+    A value of another type than its view expects is shown as it is.
     """
     value = record.take(field.path)
     if value is None and field.instead:

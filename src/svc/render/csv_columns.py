@@ -1,7 +1,7 @@
 """The CSV columns that an export of each kind always has, so that scripts can rely on them.
 
 Their order is fixed; what else the objects hold comes after them. The names are bracket paths,
-which `svc batch` reads back (cli.md, section 5).
+which `svc batch` reads back.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""An error as people read it, and as programs do (cli.md, section 3; promise R73)."""
+"""An error as people read it, and as programs do (promise R73)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Paths of fields inside an object: `shipping.country` and `items[0][name]` (cli.md, section 2)."""
+"""Paths of fields inside an object: `shipping.country` and `items[0][name]`."""
 
 import re
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def parse(text: str) -> Path:
 
 
 def bracketed(path: Path) -> str:
-    """Writes a path as column heads and form fields have it: `items[0][name]` (contract 1.2)."""
+    """Writes a path as column heads and form fields have it: `items[0][name]`."""
     return path[0] + "".join(f"[{part}]" for part in path[1:])
 
 

@@ -1,4 +1,4 @@
-"""Fields of objects that no view describes: found from the data itself (contract J.1)."""
+"""Fields of objects that no view describes: found from the data itself."""
 
 from collections.abc import Iterable
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Results for people: one object as a block, many as a table (cli.md, section 2)."""
+"""Results for people: one object as a block, many as a table."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What people see of the inbox: what was received, and where it was forwarded (cli section 6)."""
+"""What people see of the inbox: what was received, and where it was forwarded."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Writing parsed values as JSON, numbers spelled as they were read (contract J.8)."""
+"""Writing parsed values as JSON, numbers spelled as they were read."""
 
 import json
 from decimal import Decimal

@@ -1,6 +1,6 @@
 r"""JSON text, laid out anew without its values being read: it stays spelled as it was sent.
 
-Numbers, key order and string escapes pass through untouched (cli.md, section 2). Characters that
+Numbers, key order and string escapes pass through untouched. Characters that
 could act on a terminal are written as `\uXXXX`, which a JSON reader turns back (promise R61).
 """
 

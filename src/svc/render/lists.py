@@ -1,4 +1,4 @@
-"""Many objects: a table where it fits, else a small block each (cli.md, section 2)."""
+"""Many objects: a table where it fits, else a small block each."""
 
 from collections.abc import Sequence
 from dataclasses import replace

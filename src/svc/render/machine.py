@@ -1,4 +1,4 @@
-"""Results for programs: JSON as it was sent, NDJSON, ids (cli.md, section 2; promise R72)."""
+"""Results for programs: JSON as it was sent, NDJSON, ids (promise R72)."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

@@ -106,7 +106,7 @@ class Output:
         self._out.flush()
 
     def page(self, text: str, data: object, *, next_command: str | None) -> None:
-        """Prints one list object, and in which way the next page is had (cli.md, section 2)."""
+        """Prints one list object, and in which way the next page is had."""
         self._on_shown(data)
         if self._search:
             self._printer.value(self._search(data))
@@ -163,7 +163,7 @@ class Output:
             self.value(findings)
 
     def record(self, data: dict[str, object]) -> None:
-        """Prints one typed NDJSON record, in any format, and flushes it (cli.md, section 6)."""
+        """Prints one typed NDJSON record, in any format, and flushes it."""
         from svc.render.json_dump import dump
 
         self._out.write(dump(data) + "\n")

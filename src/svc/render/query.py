@@ -1,4 +1,4 @@
-"""`--query`: a JMESPath expression over the whole result (cli.md, section 1)."""
+"""`--query`: a JMESPath expression over the whole result."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -19,7 +19,7 @@ _HINT: Final = "the language is described at https://jmespath.org"
 
 
 class _Spelled(float):
-    """A number that remembers how it was written (contract J.8)."""
+    """A number that remembers how it was written."""
 
     text: str
 

@@ -7,7 +7,7 @@ from svc.render.fieldpaths import Path, lookup
 
 
 class Record:
-    """Reads values by path; what was never asked for is left for the end (contract J.1).
+    """Reads values by path; what was never asked for, and is still shown, is left for the end.
 
     `outer` is the object around this one, for what an inner one leaves out, like its currency.
     """

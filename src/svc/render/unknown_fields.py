@@ -12,7 +12,7 @@ _NAMED: Final = 40
 def warning(objects: Sequence[object], names: Sequence[Path]) -> str | None:
     """Says which paths no object of the first page has and no kind is known to have.
 
-    It is no error: a service may add a field that only some objects have (contract J.1).
+    It is no error: a service may add a field that only some objects have.
     """
     found = [data for data in objects if isinstance(data, dict)]
     if not found or not names:

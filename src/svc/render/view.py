@@ -63,7 +63,8 @@ class View:
     status: Field = Field("status", "Status", "status")
 
 
-# How a status feels, for its colour. A word that is not here is shown without one (contract J.1).
+# How a status feels, for its colour. A word that is not here is shown without one:
+# the real service may have others.
 MEANINGS: Final = {
     **dict.fromkeys(("paid", "captured", "succeeded", "won", "enabled", "active"), "good"),
     **dict.fromkeys(("guaranteed", "done", "verified"), "good"),

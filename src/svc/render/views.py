@@ -1,7 +1,7 @@
 """What people see of each kind of object, as data: a title, columns of lists, fields of a block.
 
-The fields are those of contract A. A field that is not here is still shown: after the others, under
-the service's own name for it (contract J.1).
+The fields are those of `svc help assumptions`. A field that is not here is still shown: after the
+others, under the service's own name for it, for what the specification does not show is normal.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""The `/v1` surface: every request through the checks of contract 1.6, in their order."""
+"""The `/v1` surface: every request through its checks (assumptions: Order of checks)."""
 
 import logging
 from dataclasses import dataclass
@@ -100,7 +100,7 @@ class Api:
         operation, identity = await self._admit(passage)
         request, key = passage.request, passage.idempotency_key
         fault = self._memory.faults.pick(request, key)
-        with self._in_flight.claim(passage.mode, key) as mine:
+        with self._in_flight.claim(passage.mode, key, finished=self._is_finished(passage)) as mine:
             spoilt = await self._memory.faults.spoil(fault, "before", None)
             if spoilt is not None:
                 return spoilt
@@ -129,6 +129,12 @@ class Api:
         if settings["rate_limit"] == "on":
             self._limit.take(passage.mode)
         return operation, identity
+
+    def _is_finished(self, passage: Passage) -> bool:
+        key = passage.idempotency_key
+        return key is not None and self._engine.peek(
+            passage.mode, lambda world: world.get_result(key) is not None
+        )
 
     async def _carry_out(self, passage: Passage, work: Execution, *, mine: bool) -> Reply:
         """Steps 10 to 15; returns when everything is on disk."""

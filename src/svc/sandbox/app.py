@@ -28,7 +28,7 @@ from svc.sandbox.problems import Problem
 from svc.sandbox.rate_limit import RateLimit
 from svc.spec import API_ROOT, REQUEST_ID_HEADER, SANDBOX_ROOT
 
-# In the specification's order; the resource is what a restricted key needs (contract I).
+# In the specification's order; the resource is what a restricted key needs.
 OPERATIONS: Final = (
     create("/v1/orders", orders.create, orders.CREATE, "orders", orders.created_view),
     retrieve("/v1/orders/:id", "orders", orders.KIND),

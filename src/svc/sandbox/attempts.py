@@ -1,4 +1,4 @@
-"""Webhook attempts: what is sent, and what follows from the answer (contract E, promise R83)."""
+"""Webhook attempts: what is sent, and what follows from the answer (promise R83)."""
 
 from dataclasses import dataclass, replace
 
@@ -75,7 +75,7 @@ def record_copy(world: World, attempt: Attempt, reply: Reply) -> None:
 
 def record(world: World, attempt: Attempt, reply: Reply) -> None:
     """Writes the outcome down and decides what follows, in one transaction with the job's end."""
-    owed = jobs.finish(world.store, attempt.job.seq)
+    owed = jobs.finish(world.store, attempt.job)
     _finish(world, attempt, reply)
     endpoint = world.get(webhooks.KIND, attempt.delivery.endpoint)
     if endpoint is None:
@@ -91,7 +91,7 @@ def record(world: World, attempt: Attempt, reply: Reply) -> None:
 
 def give_up(world: World, job: Job) -> None:
     """Ends the job of an attempt that nobody waits for: its endpoint or event is gone."""
-    jobs.finish(world.store, job.seq)
+    jobs.finish(world.store, job)
 
 
 def retry_delay(step: int) -> int:

@@ -1,4 +1,4 @@
-"""Who is calling: the key in the Authorization header, and what it may do (contract C, I)."""
+"""Who is calling: the key in the Authorization header, and what it may do."""
 
 import base64
 from typing import Final

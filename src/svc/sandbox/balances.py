@@ -1,4 +1,4 @@
-"""The account's balances in each mode, in minor units (contract F.7)."""
+"""The account's balances in each mode, in minor units."""
 
 from svc.sandbox.store import Store
 

@@ -1,4 +1,4 @@
-"""Bank accounts: the checks on an IBAN and what test accounts do (contract B.4, F.2, F.3)."""
+"""Bank accounts: the checks on an IBAN and what test accounts do (assumptions: Payout)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class PayoutScenario:
     failure_reason: str | None = None
 
 
-_REJECTED: Final = "insufficient_funds"  # the contract names no code; a bank's usual reason
+_REJECTED: Final = "insufficient_funds"  # a bank's usual reason
 _CONFIRMED: Final = DebitScenario(_QUICK, confirmed=True)
 DEBITS: Final[dict[str, DebitScenario]] = {
     "DE89370400440532013000": _CONFIRMED,
@@ -87,7 +87,7 @@ def plain_iban(text: str) -> str:
 
 
 def iban_problem(iban: str, country: str | None) -> Literal["iban_invalid"] | None:
-    """Checks an IBAN's length, check digits and country; None when all is well (contract B.4).
+    """Checks an IBAN's length, check digits and country; None when all is well.
 
     `country` None leaves the country open, as for a shopper's IBAN.
     """
@@ -108,7 +108,7 @@ def debit_scenario(method: str, iban: str | None) -> DebitScenario:
 
 
 def payout_scenario(destination: Mapping[str, Any]) -> PayoutScenario:
-    """Says how a payout to `destination` (with `iban` or `account_number`) ends (contract F.3)."""
+    """Says how a payout to `destination` (with `iban` or `account_number`) ends."""
     account = plain_iban(destination.get("iban") or destination.get("account_number") or "")
     return PAYOUTS.get(account, _PAID)
 

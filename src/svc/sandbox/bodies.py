@@ -1,4 +1,4 @@
-"""Request bodies and query strings, decoded into plain trees (contract 1.2).
+"""Request bodies and query strings, decoded into plain trees (assumptions: Requests and answers).
 
 JSON keeps its types; form and query values are text until a parameter table coerces them. Whatever
 cannot be decoded is `body_invalid`, never an exception of a library.

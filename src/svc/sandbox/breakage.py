@@ -1,4 +1,4 @@
-"""Replies that end badly on purpose: closed, reset, cut, endless (contract F.6, promise R90)."""
+"""Replies that end badly on purpose: closed, reset, cut, endless (promise R90)."""
 
 import asyncio
 import socket

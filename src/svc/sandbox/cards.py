@@ -1,4 +1,4 @@
-"""Test cards: what each number does at the checkout (contract F.2, A.3)."""
+"""Test cards: what each number does at the checkout (assumptions: Card behaviour)."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -30,8 +30,8 @@ HARD_DECLINES: Final = frozenset(
         "incorrect_number",
         "fraudulent",
         "revocation_of_authorization",
-        # In neither list of the contract. Hard means never retried, and another acquirer changes
-        # nothing about a shopper who failed the challenge or a test card in live mode.
+        # Our own two. Hard means never retried, and another acquirer changes nothing about
+        # a shopper who failed the challenge or a test card in live mode.
         "authentication_failed",
         "live_mode_test_card",
     }
@@ -119,7 +119,7 @@ class CardProfile:
 
 
 def assess(number: str, exp_month: int, exp_year: int, cvc: str, today: date) -> CardProfile:
-    """Says what happens when a card is used today (contract F.2).
+    """Says what happens when a card is used today (assumptions: Card behaviour).
 
     `number` may hold spaces or hyphens. A year below 100 is of this century. Checks go in the
     order number, expiry, CVC; a card is good to the end of its month.

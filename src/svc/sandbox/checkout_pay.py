@@ -1,4 +1,4 @@
-"""The browser's side of an order, as a control: what the shopper sees and does (contract F.2)."""
+"""The browser's side of an order, as a control: what the shopper sees and does."""
 
 from typing import Any, Final
 

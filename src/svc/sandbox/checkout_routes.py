@@ -1,4 +1,4 @@
-"""The browser's side of an order over HTTP, with a publishable key (contract F.1, F.2)."""
+"""The browser's side of an order over HTTP, with a publishable key."""
 
 from collections.abc import Callable
 from typing import Final

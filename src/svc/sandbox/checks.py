@@ -1,4 +1,4 @@
-"""The kinds of scalar values and their rules (contract 1.3, B.0)."""
+"""The kinds of scalar values and their rules (assumptions: Conventions, Error codes)."""
 
 import re
 from dataclasses import dataclass
@@ -168,7 +168,7 @@ class HsCode(Kind):
 
 @dataclass(frozen=True, slots=True)
 class EventType(Kind):
-    """The name of an event type; `*` is none (contract B.6)."""
+    """The name of an event type; `*` is none (assumptions: Webhook endpoint)."""
 
     def check(self, value: Any, name: str, settings: Settings) -> str:  # noqa: ARG002
         if _string(value, name) not in EVENT_TYPES:

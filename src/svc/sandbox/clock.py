@@ -1,9 +1,10 @@
-"""The sandbox's clock: it follows the real one at a distance, or stands still (contract F.4)."""
+"""The sandbox's clock: it follows the real one at a distance, or stands still."""
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
 
 from svc.clock import Clock
-from svc.sandbox.times import SECOND
+from svc.sandbox.times import LAST, SECOND
 
 ClockMode = Literal["realtime", "frozen"]
 
@@ -52,10 +53,20 @@ class VirtualClock:
         """The state to save; `now` keeps a restart from going back."""
         return {"mode": self._mode, "offset": self._offset, "now": self.now()}
 
-    def load(self, state: dict[str, Any]) -> None:
-        self._mode = state["mode"]
-        self._offset = state["offset"]
-        self._now = state["now"]
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Takes up a state that was saved.
+
+        Raises:
+            KeyError, ValueError: it is none, or leads to a time that has no date.
+        """
+        mode, offset, now = state["mode"], state["offset"], state["now"]
+        if mode not in get_args(ClockMode):
+            raise ValueError(f"the mode {mode}")
+        if type(offset) is not int or type(now) is not int or not 0 <= now <= LAST:
+            raise ValueError(f"the time {now}")
+        if mode == "realtime" and self._real_now() + offset > LAST:
+            raise ValueError(f"the distance {offset}")
+        self._mode, self._offset, self._now = mode, offset, now
 
     def seconds_until(self, moment: int) -> float | None:
         """How long to wait really for a moment; None if the clock stands still before it."""

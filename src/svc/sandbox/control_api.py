@@ -63,7 +63,7 @@ class ControlApi:
             await self._refused(internal()).send(send)
 
     def _refused(self, problem: Problem) -> Reply:
-        if problem.status != 402:  # noqa: PLR2004  card results keep their type (contract F)
+        if problem.status != 402:  # noqa: PLR2004  card results keep their type
             problem.type = ERROR_TYPE
         identity = self._engine.request_id()
         return refusal(problem, identity).with_headers((REQUEST_ID_HEADER, identity))

@@ -1,4 +1,4 @@
-"""How a control endpoint of the engine is declared, read and answered (contract F)."""
+"""How a control endpoint of the engine is declared, read and answered."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -73,12 +73,12 @@ def route(engine: Engine, control: Control) -> Route:
 
 
 def page_of(found: tuple[list[Doc], bool]) -> Doc:
-    """A list object (contract A.8)."""
+    """A list object (assumptions: Lists)."""
     return {"object": "list", "data": found[0], "has_more": found[1]}
 
 
 def unknown_start(identity: str | None, kind: str) -> Problem:
-    """`starting_after` names nothing (contract B.0)."""
+    """`starting_after` names nothing (assumptions: Error codes)."""
     return resource_missing(kind, identity or "", "starting_after", 400)
 
 

@@ -1,4 +1,4 @@
-"""The engine's part of `/_sandbox/` as routes (contract F.1); the app guards and mounts them."""
+"""The engine's part of `/_sandbox/` as routes; the app guards and mounts them."""
 
 from typing import Final
 

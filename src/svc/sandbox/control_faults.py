@@ -1,4 +1,4 @@
-"""The controls over fault rules, of the API and of webhook deliveries (contract F.6)."""
+"""The controls over fault rules, of the API and of webhook deliveries."""
 
 from collections.abc import Callable
 from typing import Final

@@ -1,4 +1,4 @@
-"""The control that shows the log of `/v1` requests (contract F.1)."""
+"""The control that shows the log of `/v1` requests."""
 
 from svc.sandbox.checks import Integer, Text
 from svc.sandbox.control_call import Call, Control

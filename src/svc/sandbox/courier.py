@@ -155,6 +155,7 @@ class Courier:
 
     async def _fly(self, lane: Lane, job: Job, *, at_once: bool) -> None:
         try:
+            jobs.refuse_unreadable(job)
             if job.name == jobs.DISABLE:
                 await self._groups.run(job.mode, lambda world: _disable(world, job))
             else:
@@ -235,7 +236,7 @@ class Courier:
 
 
 def _disable(world: World, job: Job) -> None:
-    if jobs.finish(world.store, job.seq):
+    if jobs.finish(world.store, job):
         webhooks.disable_failing(world, job.subject)
 
 

@@ -1,4 +1,4 @@
-"""What a declined payment is told: failure texts and the codes of card errors (contract C, F.2)."""
+"""What a declined payment is told: failure texts and the codes of card errors."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The log of webhook deliveries: one row an attempt, made or still to be made (contract E, F.1)."""
+"""The log of webhook deliveries: one row an attempt, made or still to be made."""
 
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""Sending one webhook over HTTP: the one place in the sandbox that uses httpx (contract E)."""
+"""Sending one webhook over HTTP: the one place in the sandbox that uses httpx."""
 
 import asyncio
 import ssl

@@ -1,4 +1,4 @@
-"""The fixture `demo`: one object in each state that a newcomer wants to look at (contract F.7)."""
+"""The fixture `demo`: one object in each state that a newcomer wants to look at."""
 
 from typing import Final
 

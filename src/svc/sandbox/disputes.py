@@ -1,4 +1,4 @@
-"""Disputes: evidence as a draft, its submission, and the bank's decision (contract A.7, B.7)."""
+"""Disputes: evidence as a draft, its submission, and the bank's decision (assumptions: Dispute)."""
 
 from datetime import timedelta
 from typing import Any, Final
@@ -17,7 +17,7 @@ DECIDE: Final = "dispute.decide"
 
 OPEN: Final = ("needs_response", "under_review")
 _RESPONSE_TIME: Final = timedelta(days=14)
-_DECIDED_AFTER: Final = 5  # seconds, where the evidence says how it will end (contract F.3)
+_DECIDED_AFTER: Final = 5  # seconds, where the evidence says how it will end
 _OUTCOMES: Final = {"winning_evidence": "won", "losing_evidence": "lost"}
 _EVIDENCE_VALUE_MAX: Final = 20_000
 _EVIDENCE_MAX: Final = 150_000

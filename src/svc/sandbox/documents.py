@@ -23,14 +23,14 @@ def public(doc: Mapping[str, Any]) -> Doc:
 
 
 def snapshot(doc: Mapping[str, Any]) -> Doc:
-    """What an event carries: the public document without secrets (contract D.2)."""
+    """What an event carries: the public document without secrets (assumptions: Events)."""
     return {key: value for key, value in public(doc).items() if key not in _SHOWN_ONCE}
 
 
 def compact(value: object) -> bytes:
     """Compact JSON in UTF-8; a lone surrogate, which UTF-8 cannot hold, stays an escape.
 
-    Exchange rates are plain decimals: 0.00004, not 4e-05 (contract B.4).
+    Exchange rates are plain decimals: 0.00004, not 4e-05 (assumptions: Payout).
     """
     text = _PLAIN.encode(value)
     # A quote inside a string is escaped, so this finds the number of that name and no text.

@@ -1,4 +1,4 @@
-"""Duty, VAT and fees on an import, and whether the quote is guaranteed (contract G, A.6)."""
+"""Duty, VAT and fees on an import, and whether the quote is guaranteed."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ class Duties:
 def quote(
     *, currency: str, country: str, ship_from: str, items: Sequence[Mapping[str, Any]], freight: int
 ) -> Duties:
-    """Computes the import charges of `items` sent from one country to another (contract G).
+    """Computes the import charges of `items` sent from one country to another.
 
     Amounts, `freight` and each item's `unit_amount` are minor units of `currency`, which must have
     a rate (KeyError otherwise). Items have `name`, `quantity`, `unit_amount` and optionally

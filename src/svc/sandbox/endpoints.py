@@ -1,4 +1,4 @@
-"""Registering webhook endpoints (contract A.8, B.6); `webhooks` keeps and serves them."""
+"""Registering webhook endpoints; `webhooks` keeps and serves them."""
 
 from typing import Final
 

@@ -1,11 +1,12 @@
-"""The engine of the sandbox: calls, time and deliveries over one store (contract E, F.4)."""
+"""The engine of the sandbox: calls, time and deliveries over one store (assumptions: Delivery)."""
 
 import os
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeVar
 
 from svc.clock import Clock, SystemClock
-from svc.sandbox import archive, resending, results
+from svc.errors import LocalError
+from svc.sandbox import archive, jobs, resending, results
 from svc.sandbox.clock import ClockMode, VirtualClock
 from svc.sandbox.courier import Courier
 from svc.sandbox.deliveries import Delivery
@@ -13,6 +14,7 @@ from svc.sandbox.delivery import HttpSender, Sender
 from svc.sandbox.documents import Doc
 from svc.sandbox.groups import GroupCommit
 from svc.sandbox.ids import IdSource, Random
+from svc.sandbox.problems import Problem
 from svc.sandbox.runner import Counts, Handler, Pause, Runner, pause
 from svc.sandbox.settings import Settings
 from svc.sandbox.store import Store
@@ -48,6 +50,7 @@ class Engine:
         real = clock or SystemClock()
         self._store = store
         self._fixture = fixture
+        self._job_names = {*(handlers or {}), *jobs.LANES}
         self._random = random
         self._clock = VirtualClock(real)
         self._ground = Ground(store, IdSource(seed, random), Settings(store))
@@ -124,7 +127,7 @@ class Engine:
 
     @property
     def settings(self) -> Mapping[str, object]:
-        """The settings in force (contract F.5)."""
+        """The settings in force (assumptions: Settings)."""
         return self._ground.settings.current
 
     def wake(self) -> None:
@@ -193,12 +196,21 @@ class Engine:
         An attempt that is held back (setting `webhook_delivery`) is made instead of another one.
 
         Raises:
-            Problem: no such event or endpoint, or the endpoint is disabled.
+            Problem: no such event or endpoint, the endpoint is disabled, or the sandbox was reset
+                meanwhile.
         """
+        era = self._runner.era
         owed = await self._groups.run(mode, lambda world: resending.queue(world, event, endpoint))
         for job in owed:
+            self._refuse_past(era)  # job numbers begin anew: this one may be another job's now
             await self._courier.finish_now(job)
+        self._refuse_past(era)
         return await self._groups.read(mode, lambda world: resending.outcome(world, owed))
+
+    def _refuse_past(self, era: int) -> None:
+        if era != self._runner.era:
+            message = "The sandbox was reset meanwhile; what was to be done is gone with it."
+            raise Problem(409, "sandbox_reset", message)
 
     async def _replace(self, fill: Callable[[World], None]) -> None:
         """Changes everything at once, while no job runs and no attempt is under way."""
@@ -216,9 +228,12 @@ class Engine:
         self._runner.wake()
 
     def _reload(self, world: World, state: Doc) -> None:
-        archive.restore(world.store, state)
+        archive.restore(world.store, state, self._job_names)
         self._ground.settings.forget()
-        self._groups.load_state()
+        try:
+            self._groups.load_state()
+        except LocalError as error:
+            raise archive.unfit("its clock or its ids are impossible") from error
 
     def _refill(self, world: World, seed: int | None, fixture: str | None) -> None:
         world.store.wipe()

@@ -1,4 +1,4 @@
-"""Events: rows whose bytes are made once and never change (contract A.8, D.2)."""
+"""Events: rows whose bytes are made once and never change (assumptions: Events)."""
 
 from svc.sandbox.documents import Doc, compact, snapshot
 from svc.sandbox.ids import IdSource

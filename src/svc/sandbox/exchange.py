@@ -1,7 +1,7 @@
 """One HTTP exchange: what came in over ASGI, and what goes out.
 
 Hand-made on purpose: nothing here builds an address from the Host header, reads a multipart body or
-costs a millisecond (promises R59, P10).
+costs a millisecond (promise R59).
 """
 
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ class Reply:
 
 
 def refusal(problem: Problem, request_id: str, *, nested: bool = False) -> Reply:
-    """An error answer; `nested` wraps it as `{"error": …}` (contract C)."""
+    """An error answer; `nested` wraps it as `{"error": …}` (assumptions: Error codes)."""
     body = problem.body(request_id)
     shown = compact({"error": body} if nested else body)
     return Reply(problem.status, shown, tuple(problem.headers.items()))

@@ -1,4 +1,4 @@
-"""Carrying one `/v1` request out in one world: steps 10 to 15 of contract 1.6."""
+"""Carrying one `/v1` request out in one world, from its idempotency key on."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""What fault rules of both kinds share: counting, and being listed and removed (contract F.6)."""
+"""What fault rules of both kinds share: counting, and being listed and removed."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

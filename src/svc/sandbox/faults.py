@@ -1,4 +1,4 @@
-"""Fault rules for `/v1`: what goes wrong, for which requests, and when (contract F.6).
+"""Fault rules for `/v1`: what goes wrong, for which requests, and when.
 
 `before` spoils a request that then has no effect; `after` spoils only the answer to one whose
 effects, events and idempotent result are on disk.
@@ -98,7 +98,7 @@ def _error(effect: Mapping[str, Any]) -> Reply:
     status, headers = effect["status"], {}
     if "retry_after" in effect:
         headers["Retry-After"] = str(effect["retry_after"])
-    elif status == 429:  # noqa: PLR2004  contract C: always with Retry-After
+    elif status == 429:  # noqa: PLR2004  a 429 always comes with Retry-After
         headers["Retry-After"] = "1"
     if "body" in effect:
         body = effect["body"]

@@ -1,4 +1,4 @@
-"""What a new or reset sandbox holds (contract F.7)."""
+"""What a new or reset sandbox holds."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The sandbox's fixed exchange rates and the arithmetic on them (contract H, B.4).
+"""The sandbox's fixed exchange rates and the arithmetic on them (assumptions: Payout).
 
 A fixture without authority: plausible rates that never move. Everything is decimal arithmetic;
 amounts are minor units and round half up.
@@ -82,7 +82,7 @@ def rate(source: str, target: str) -> Decimal:
 
 
 def convert(amount: int, source: str, target: str) -> int:
-    """Turns minor units of one currency into minor units of another, half up (contract H).
+    """Turns minor units of one currency into minor units of another, half up.
 
     Raises KeyError for a currency without a rate.
     """
@@ -91,7 +91,7 @@ def convert(amount: int, source: str, target: str) -> int:
 
 
 def payout_cost(amount: int, currency: str, source_currency: str) -> PayoutCost:
-    """Computes what a payout of `amount` minor units of `currency` costs (contract B.4).
+    """Computes what a payout of `amount` minor units of `currency` costs (assumptions: Payout).
 
     Raises KeyError for a currency without a rate.
     """

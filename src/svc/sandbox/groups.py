@@ -119,12 +119,20 @@ class GroupCommit:
             self._moved = False
 
     def load_state(self) -> None:
-        """Takes ids and clock up where the last commit left them."""
+        """Takes ids and clock up where the last commit left them.
+
+        Raises:
+            LocalError: what is stored is no state of a clock and of ids.
+        """
         row = self._store.one("SELECT value FROM meta WHERE name = ?", _STATE)
         if row is not None:
-            state = json.loads(row[0])
-            self._ground.ids = IdSource.load(state["ids"], self._random)
-            self._clock.load(state["clock"])
+            try:
+                state = json.loads(row[0])
+                ids = IdSource.load(state["ids"], self._random)
+                self._clock.load(state["clock"])
+            except (KeyError, TypeError, ValueError) as error:
+                raise _impossible(self._store.path, error) from error
+            self._ground.ids = ids
 
     def _abandon(self, error: LocalError) -> None:
         """The group is lost: memory returns to what is on disk, and every call of it fails."""
@@ -136,6 +144,13 @@ class GroupCommit:
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_exception(LocalError(error.message, hint=error.hint))
+
+
+def _impossible(path: str, error: Exception) -> LocalError:
+    return LocalError(
+        f"The sandbox file {path} holds an impossible state of its clock or ids: {error}.",
+        hint="Give another file with --db FILE; this one was left as it is",
+    )
 
 
 def _nothing() -> None:

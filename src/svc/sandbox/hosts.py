@@ -1,4 +1,4 @@
-"""Which host names mean this machine and nothing else (contract B.6, F)."""
+"""Which host names mean this machine and nothing else (assumptions: Webhook endpoint)."""
 
 from ipaddress import ip_address
 from typing import Final

@@ -1,4 +1,4 @@
-"""Idempotency keys: one result for each, replayed byte for byte (contract 1.7, promise R81)."""
+"""Idempotency keys: one result for each, replayed byte for byte (promise R81)."""
 
 import hashlib
 import json
@@ -25,16 +25,20 @@ class InFlight:
         self._held: set[tuple[str, str]] = set()
 
     @contextmanager
-    def claim(self, mode: str, key: str | None) -> Iterator[bool]:
-        """Holds a key while its request runs; false if another request holds it."""
+    def claim(self, mode: str, key: str | None, *, finished: bool) -> Iterator[bool]:
+        """Holds a key while its first request runs; false if that one is running elsewhere.
+
+        Of a `finished` request any number may be replayed at once: nobody holds its key.
+        """
         place = (mode, key or "")
-        mine = place not in self._held
-        if key is not None and mine:
+        free = place not in self._held
+        holds = key is not None and free and not finished
+        if holds:
             self._held.add(place)
         try:
-            yield mine
+            yield free
         finally:
-            if key is not None and mine:
+            if holds:
                 self._held.discard(place)
 
 
@@ -78,7 +82,7 @@ def keep(world: World, key: str, print_: str, reply: Reply) -> None:
 
 
 def _normal(value: Any) -> Any:
-    """`null` in JSON says what an empty value says in a form (contract 1.2)."""
+    """`null` in JSON says what an empty value says in a form."""
     if isinstance(value, dict):
         return {key: _normal(entry) for key, entry in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Identifiers and secrets: from the system's randomness, or one fixed sequence (contract F.7)."""
+"""Identifiers and secrets: from the system's randomness, or one fixed sequence."""
 
 import hashlib
 from collections.abc import Callable
@@ -68,8 +68,17 @@ class IdSource:
 
     @classmethod
     def load(cls, state: dict[str, Any], random: Random) -> "IdSource":
-        """Continues a saved sequence; request ids begin a new run, since reads are not saved."""
-        source = cls(state["seed"], random)
+        """Continues a saved sequence; request ids begin a new run, since reads are not saved.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is no saved state.
+        """
+        seed, numbers = state["seed"], (state["counter"], state["boot"])
+        if any(type(number) is not int or number < 0 for number in numbers):
+            raise ValueError("the ids were counted to no number")
+        if seed is not None and type(seed) is not int:
+            raise ValueError("the seed is no number")
+        source = cls(seed, random)
         source._key = bytes.fromhex(state["key"])
         source._counter = state["counter"]
         source._boot = state["boot"] + 1

@@ -1,4 +1,4 @@
-"""Jobs as rows: what is to happen at which moment of the sandbox's clock (contract F.4)."""
+"""Jobs as rows: what is to happen at which moment of the sandbox's clock."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from svc.sandbox.store import Row, Store
-from svc.sandbox.times import moment
+from svc.sandbox.times import EPOCH, LAST, moment
 
 ATTEMPT = "webhook.attempt"  # the engine's own jobs; all others belong to its `handlers`
 DISABLE = "webhook.disable"
+LANES = (ATTEMPT, DISABLE)  # what runs in the lane of an endpoint
 MAIN = ""  # the lane of ordinary jobs; each webhook endpoint has a lane named by its id
 
 _FIELDS = "seq, due, mode, name, subject, args, lane"
@@ -18,7 +19,11 @@ _FIELDS = "seq, due, mode, name, subject, args, lane"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One thing to do: `due` is what its handler sees as now."""
+    """One thing to do: `due` is what its handler sees as now.
+
+    Attributes:
+        unreadable: what is wrong with its row, or None; such a job cannot be done.
+    """
 
     name: str
     subject: str
@@ -27,6 +32,7 @@ class Job:
     mode: str
     seq: int = 0
     lane: str = MAIN
+    unreadable: str | None = None
 
 
 def add(
@@ -56,9 +62,19 @@ def cancel(store: Store, mode: str, name: str, subject: str) -> int:
     return store.write(sql, subject, name, mode)
 
 
-def finish(store: Store, seq: int) -> bool:
-    """Deletes a job in the transaction of its effects; false if it was gone already."""
-    return store.write("DELETE FROM jobs WHERE seq = ?", seq) > 0
+def finish(store: Store, job: Job) -> bool:
+    """Deletes a job in the transaction of its effects; false if it was gone already.
+
+    Numbers begin anew with a reset, so name and subject must be the job's as well.
+    """
+    sql = "DELETE FROM jobs WHERE seq = ? AND name = ? AND subject = ?"
+    return store.write(sql, job.seq, job.name, job.subject) > 0
+
+
+def refuse_unreadable(job: Job) -> None:
+    """Raises ValueError for a job whose row could not be read: whoever runs it parks it."""
+    if job.unreadable is not None:
+        raise ValueError(f"its row cannot be read: {job.unreadable}")
 
 
 def of_subject(store: Store, name: str, subject: str) -> list[Job]:
@@ -68,12 +84,15 @@ def of_subject(store: Store, name: str, subject: str) -> list[Job]:
 
 
 def next_due(store: Store, lane: str, busy: Collection[int] = ()) -> int | None:
-    """The earliest due moment (microseconds) in a lane; `busy` are jobs to leave out."""
+    """The earliest due moment (microseconds) in a lane; `busy` are jobs to leave out.
+
+    A moment that is no date counts as the nearest one that is.
+    """
     marks = ",".join("?" * len(busy))
     sql = f"SELECT MIN(due) FROM jobs WHERE lane = ? AND seq NOT IN ({marks})"  # noqa: S608
     row = store.one(sql, lane, *busy)
     due: int | None = row[0] if row else None
-    return due
+    return None if due is None else min(max(due, 0), LAST)
 
 
 def due(store: Store, lane: str, until: int, limit: int, busy: Collection[int] = ()) -> list[Job]:
@@ -92,4 +111,34 @@ def due(store: Store, lane: str, until: int, limit: int, busy: Collection[int] =
 
 def _job(row: Row) -> Job:
     seq, when, mode, name, subject, args, lane = row
-    return Job(name, subject, json.loads(args), moment(when), mode, seq, lane)
+    try:
+        return Job(name, subject, _args(args), _moment(when), mode, seq, lane)
+    except (ValueError, OverflowError) as error:
+        return Job(name, subject, {}, EPOCH, mode, seq, lane, unreadable=str(error))
+
+
+def check(row: Mapping[str, Any], names: Collection[str]) -> None:
+    """Looks at a row of the table that comes from outside; `names` are the jobs that exist.
+
+    Raises:
+        ValueError: what is wrong with it.
+    """
+    _args(row["args"])
+    _moment(row["due"])
+    if row["name"] not in names:
+        raise ValueError(f"no job is called {row['name']}")
+    if (row["name"] in LANES) == (row["lane"] == MAIN):
+        raise ValueError(f"the lane of {row['name']} is not {row['lane'] or 'empty'}")
+
+
+def _args(text: str) -> dict[str, Any]:
+    args = json.loads(text)
+    if not isinstance(args, dict):
+        raise ValueError("its args are no object")  # noqa: TRY004  the text is wrong, no type
+    return args
+
+
+def _moment(when: int) -> datetime:
+    if not 0 <= when <= LAST:
+        raise ValueError(f"{when} is no moment between 1970 and 9999")
+    return moment(when)

@@ -1,4 +1,4 @@
-"""API keys: making, rolling and showing them (contract F.1, I; spec: Authentication).
+"""API keys: making, rolling and showing them (spec: Authentication; assumptions: Authentication).
 
 A key's text is never stored: its id is a keyed digest of the text, so that a request finds its key
 by what it sent.

@@ -1,4 +1,4 @@
-"""Changing the caller's own keys and strings on an object (contract 1.3)."""
+"""Changing the caller's own keys and strings on an object (assumptions: Conventions)."""
 
 from svc.sandbox.checks import refuse_many_keys
 

@@ -1,4 +1,4 @@
-"""Which payment methods an order offers, and how each behaves (contract H)."""
+"""Which payment methods an order offers, and how each behaves."""
 
 from dataclasses import dataclass
 from typing import Final, Literal

@@ -74,7 +74,7 @@ def page(
     limit: int,
     after: str | None,
 ) -> tuple[list[Doc], bool]:
-    """One page, newest first, ties by creation sequence, and whether more follow (contract 1.4).
+    """One page, newest first, ties by creation sequence, and whether more follow.
 
     Raises:
         KeyError: `after` names no document of this kind and mode.

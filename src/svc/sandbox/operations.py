@@ -120,7 +120,7 @@ def retrieve(path: str, resource: str, kind: str) -> Operation:
 
 
 def listing(path: str, resource: str, kind: str, filters: Fields) -> Operation:
-    """A GET of a list; `filters` are fields that the store can compare (contract 1.4)."""
+    """A GET of a list; `filters` are fields that the store can compare (assumptions: Lists)."""
     names = tuple(field.name for field in filters)
 
     def run(world: World, _: Doc, params: Params) -> Doc:
@@ -130,7 +130,7 @@ def listing(path: str, resource: str, kind: str, filters: Fields) -> Operation:
 
 
 def target_of(world: World, operation: Operation, identity: str) -> Doc:
-    """The object that a path names; raises Problem if this mode has none (contract B.0)."""
+    """The object that a path names; raises Problem if this mode has none."""
     if operation.kind is None:
         return {}
     found = world.get(operation.kind, identity)

@@ -1,4 +1,4 @@
-"""Orders: creating, pricing, updating and cancelling them (contract A.1, B.1)."""
+"""Orders: creating, pricing, updating and cancelling them (assumptions: Order, Order states)."""
 
 from typing import Any, Final
 
@@ -7,9 +7,9 @@ from svc.sandbox.checks import Amount, Choice, Currency, Metadata
 from svc.sandbox.documents import Doc, public
 from svc.sandbox.metadata import merged
 from svc.sandbox.params import Field, Params
-from svc.sandbox.problems import unexpected_state
+from svc.sandbox.problems import invalid, unexpected_state
 from svc.sandbox.world import World
-from svc.spec import CANCELLATION_REASONS, CAPTURE_METHODS, ID_PREFIXES, ORDER_STATUSES
+from svc.spec import AMOUNT_MAX, CANCELLATION_REASONS, CAPTURE_METHODS, ID_PREFIXES, ORDER_STATUSES
 
 KIND: Final = "order"
 _SECRET_LENGTH: Final = 24
@@ -136,3 +136,6 @@ def _price(world: World, order: Doc) -> None:
     }
     collected = quote["total"] if world.settings["collect_landed_cost"] else 0
     order["amount_total"] = order["amount"] + collected
+    if order["amount_total"] > AMOUNT_MAX:  # or it could not be captured by its own amount
+        message = f"amount and landed cost together must be at most {AMOUNT_MAX}."
+        raise invalid("amount_too_large", "amount", message)

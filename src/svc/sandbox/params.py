@@ -1,6 +1,6 @@
 """Parameter tables: a tuple of fields per operation, and how a request is read against it.
 
-Three steps (contract 1.6, 1.7): `coerce` turns text of forms and queries into values,
+Three steps (assumptions: Order of checks): `coerce` turns text of forms and queries into values,
 `refuse_unknown` reports the first name that is in no table, `check` reports the first violation in
 table order.
 """
@@ -54,12 +54,12 @@ Fields = tuple[Field, ...]
 
 
 def coerce(fields: Fields, given: Given) -> Tree:
-    """The parameters after coercion; JSON keeps its own types (contract 1.2)."""
+    """The parameters after coercion; JSON keeps its own types."""
     return _coerced(fields, given.tree) if given.textual else given.tree
 
 
 def refuse_unknown(fields: Fields, tree: Tree) -> None:
-    """Raises Problem for the alphabetically first name that is in no table (contract 1.6)."""
+    """Raises Problem for the alphabetically first name that is in no table."""
     first = min(_unknown(fields, tree, ""), default=None)
     if first is not None:
         raise problems.unknown(first)
@@ -128,7 +128,7 @@ class ListOf(Kind):
 
 
 def is_empty(value: Any) -> bool:
-    """Says whether a value is empty in the sense of contract 1.2."""
+    """Says whether a value is empty: it unsets a field that is optional."""
     return value is None or value in ("", [])
 
 

@@ -1,7 +1,7 @@
 """Payments: one object per checkout attempt, and every step that it and its order take.
 
 Steps save both documents first and emit afterwards, payment events before order events, so that
-every event shows what a GET would show right after the change (contract A.1, A.2, D.2).
+every event shows what a GET would show right after the change (assumptions: Order).
 """
 
 from datetime import timedelta
@@ -140,7 +140,7 @@ def mark_cancelled(world: World, order: Doc, reason: str | None) -> None:
 
 
 def capture(world: World, order: Doc, params: Params) -> Doc:
-    """Captures an authorised order in full or in part, once; answers the payment (contract B.2)."""
+    """Captures an authorised order in full or in part, once; answers the payment."""
     if order["capture_method"] != "manual":
         message = "Only an order with capture_method manual is captured by a call."
         raise Problem(400, "capture_not_allowed", message)

@@ -1,4 +1,4 @@
-"""Payouts: from the balance through the local network to the receiving bank (contract A.5, B.4)."""
+"""Payouts: from the balance through the local network to the receiving bank."""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Asking an address whether a sandbox answers there (contract F.1, health)."""
+"""Asking an address whether a sandbox answers there, by its health check."""
 
 import json
 from typing import Any, Final

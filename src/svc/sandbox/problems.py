@@ -1,4 +1,4 @@
-"""Refusals: every error answer of the API as an exception (contract B.0, C)."""
+"""Refusals: every error answer of the API as an exception (assumptions: Error codes)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -47,14 +47,14 @@ class Problem(Exception):  # noqa: N818  it is an answer, not a failure of ours
         self.headers = dict(headers or {})
 
     def body(self, request_id: str) -> dict[str, Any]:
-        """The flat error object; `param` is left out where the error names none (contract C)."""
+        """The flat error object; `param` is left out where the error names none."""
         body: dict[str, Any] = {"type": self.type, "code": self.code, "message": self.message}
         if self.param is not None:
             body["param"] = self.param
         return {**body, **self.extra, "request_id": request_id}
 
 
-# --- violations common to all endpoints (contract B.0) -----------------------------------------
+# --- violations common to all endpoints -----------------------------------------
 
 
 def invalid(code: str, param: str, message: str) -> Problem:

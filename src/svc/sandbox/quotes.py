@@ -1,4 +1,4 @@
-"""Landed-cost quotes: duties, taxes and fees, computed once and never changed (contract A.6)."""
+"""Landed-cost quotes: duties, taxes and fees, computed once and never changed."""
 
 from datetime import timedelta
 from typing import Any, Final

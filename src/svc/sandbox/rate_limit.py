@@ -1,4 +1,4 @@
-"""The token bucket of each mode, on the real clock (contract C)."""
+"""The token bucket of each mode, on the real clock (assumptions: Error codes)."""
 
 import math
 from typing import Final

@@ -1,4 +1,4 @@
-"""Request bodies: read to a limit in size and to one in time (contract 1.1)."""
+"""Request bodies: read to a limit in size and to one in time."""
 
 import asyncio
 from dataclasses import dataclass

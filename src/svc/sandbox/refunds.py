@@ -1,4 +1,4 @@
-"""Refunds: pending until the network confirms or refuses them (contract A.4, B.3)."""
+"""Refunds: pending until the network confirms or refuses them (assumptions: Refund)."""
 
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ FAILURE_REASONS: Final = (
     "unknown",
 )
 
-# Seconds until the network answers, and why it refuses, by the card's scenario (contract F.2, F.3).
+# Seconds until the network answers, and why it refuses, by the card's scenario.
 _SCENARIOS: Final = {
     "normal": (5, None),
     "slow": (24 * 3600, None),

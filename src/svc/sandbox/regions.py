@@ -1,7 +1,7 @@
-"""The second acquirer of a shopper's region, which a smart retry goes through (contract A.2).
+"""The second acquirer of a shopper's region, which a smart retry goes through.
 
-The contract names four regions and no countries. Europe includes its microstates and islands; the
-Americas and Asia-Pacific follow the UN's geographical regions; everywhere else is the rest.
+There are four regions, and their countries are our choice. Europe includes its microstates and
+islands; the Americas and Asia-Pacific follow the UN's geographical regions; all else is the rest.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""A log of the latest `/v1` requests, for assertions (contract F.1); secrets are masked."""
+"""A log of the latest `/v1` requests, for assertions; secrets are masked."""
 
 from collections import deque
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Delivering an event once more on request (contract F.1, `events/:id/resend`)."""
+"""Delivering an event once more when the dashboard asks for it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Results stored under idempotency keys, for 24 hours of the sandbox's clock (contract 1.7)."""
+"""Results stored under idempotency keys, for 24 hours of the sandbox's clock."""
 
 from dataclasses import dataclass
 from datetime import datetime

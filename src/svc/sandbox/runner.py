@@ -76,6 +76,7 @@ class Runner:
         self._parking = Parking()
         self._background: asyncio.Task[None] | None = None
         self._done = Counts()
+        self.era = 0  # how many times the tables were replaced
         self.lock = asyncio.Lock()  # held by whoever runs jobs; holding it keeps others from it
         courier.landed = self.wake
 
@@ -96,7 +97,8 @@ class Runner:
         await self._courier.ground(_GRACE_SECONDS)
 
     def forget(self) -> None:
-        """Begins anew: the tables were emptied."""
+        """Begins anew: the tables were replaced."""
+        self.era += 1
         self._parking.clear()
         self._courier.forget()
 
@@ -139,8 +141,10 @@ class Runner:
                 async with self.lock:
                     await self._run_ready(self._clock.now(), held=self._holds_webhooks())
                 nap = self._nap()
-            except LocalError:
-                _log.exception("the jobs that are due wait: the store does not answer")
+            except Exception as error:  # noqa: BLE001  time must go on, whatever broke
+                silent = isinstance(error, LocalError)
+                why = "the store does not answer" if silent else "they could not be looked at"
+                _log.exception("the jobs that are due wait: %s", why)
                 nap = _TROUBLE_SECONDS
             await self._pause(self._woken, nap)
 
@@ -194,7 +198,8 @@ class Runner:
             self._done = Counts(done.jobs + 1, done.events + emitted)
 
     def _perform(self, world: World, job: Job) -> int:
-        if jobs.finish(world.store, job.seq):  # else an earlier job of this moment cancelled it
+        jobs.refuse_unreadable(job)
+        if jobs.finish(world.store, job):  # else an earlier job of this moment cancelled it
             self._handlers[job.name](world, job)
         return world.emitted
 

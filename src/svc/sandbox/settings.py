@@ -1,4 +1,4 @@
-"""Account and server settings of the sandbox (contract F.5): defaults, their table, storage."""
+"""Account and server settings of the sandbox: defaults, their table, storage."""
 
 import json
 from collections.abc import Mapping
@@ -6,7 +6,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from svc.sandbox.checks import Boolean, Choice, Country, Currency
-from svc.sandbox.params import Field, Fields, Kind
+from svc.sandbox.params import Field, Fields, Kind, check, refuse_unknown
+from svc.sandbox.problems import Problem
 from svc.sandbox.store import Store
 from svc.spec import VERSIONS
 
@@ -28,7 +29,20 @@ _TABLE: Final[tuple[tuple[str, Any, Kind], ...]] = (
 )
 DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType({name: value for name, value, _ in _TABLE})
 FIELDS: Final[Fields] = tuple(Field(name, kind, clearable=False) for name, _, kind in _TABLE)
-_META: Final = "settings"
+META: Final = "settings"
+
+
+def check_stored(changed: Mapping[str, Any]) -> None:
+    """Looks at stored settings that come from outside.
+
+    Raises:
+        ValueError: a name that there is not, or a value that it cannot have.
+    """
+    try:
+        refuse_unknown(FIELDS, dict(changed))
+        check(FIELDS, dict(changed), DEFAULTS)
+    except Problem as problem:
+        raise ValueError(problem.message) from problem
 
 
 class Settings:
@@ -41,7 +55,7 @@ class Settings:
     @property
     def current(self) -> Mapping[str, Any]:
         if self._current is None:
-            row = self._store.one("SELECT value FROM meta WHERE name = ?", _META)
+            row = self._store.one("SELECT value FROM meta WHERE name = ?", META)
             changed = json.loads(row[0]) if row else {}
             self._current = MappingProxyType({**DEFAULTS, **changed})
         return self._current
@@ -51,7 +65,7 @@ class Settings:
         merged = {**self.current, **changes}
         changed = {name: value for name, value in merged.items() if value != DEFAULTS[name]}
         self._store.write(
-            "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", _META, json.dumps(changed)
+            "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", META, json.dumps(changed)
         )
         self._current = MappingProxyType(merged)
 

@@ -1,4 +1,4 @@
-"""What a fault rule does to a request that is on its way to a receiver (contract F.6)."""
+"""What a fault rule does to a request that is on its way to a receiver."""
 
 from dataclasses import replace
 

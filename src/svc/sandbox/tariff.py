@@ -1,4 +1,4 @@
-"""The sandbox's duty and VAT tables (contract G): a fixture, plausible and fixed, not tariff data.
+"""The sandbox's duty and VAT tables: a fixture, plausible and fixed, not tariff data.
 
 Rates are basis points. Thresholds, low-value duties and fees are minor units of the currency that
 stands beside them. "EU" is one destination here; its VAT differs by country.

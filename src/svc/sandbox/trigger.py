@@ -1,4 +1,4 @@
-"""Making an event of any type happen for real, with the objects that it needs (contract F.1)."""
+"""Making an event of any type happen for real, with the objects that it needs."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final

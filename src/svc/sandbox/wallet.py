@@ -1,4 +1,4 @@
-"""The card that a shopper pays with, new or saved, and saving it (contract A.3, F.2).
+"""The card that a shopper pays with, new or saved, and saving it.
 
 Of a saved card only a public test number is kept, the one that behaves like it: a real number that
 somebody typed by mistake is never stored.

@@ -1,4 +1,4 @@
-"""Fault rules for webhook deliveries: what goes wrong on the way to a receiver (contract F.6)."""
+"""Fault rules for webhook deliveries: what goes wrong on the way to a receiver."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

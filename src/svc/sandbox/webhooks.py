@@ -45,7 +45,7 @@ def new_endpoint(world: World, *, url: str, events: list[str], description: str 
 
 
 def signing_secrets(endpoint: Doc, now: int) -> list[str]:
-    """The secrets that sign at a moment (microseconds): the new one first (contract E)."""
+    """The secrets that sign at a moment (microseconds): the new one first."""
     secrets = [endpoint["_secret"]]
     until = endpoint["_old_secret_until"]
     if until is not None and now < until:
@@ -116,7 +116,7 @@ def note_exhausted(world: World, endpoint: Doc, event: str) -> None:
 
 
 def disable_failing(world: World, identity: str) -> None:
-    """Five days without a success have passed: disabled, with an e-mail (contract E)."""
+    """Five days without a success have passed: disabled, with an e-mail (assumptions: Delivery)."""
     endpoint = world.get(KIND, identity)
     if endpoint is None or endpoint["_failing_since"] is None:
         return

@@ -56,7 +56,7 @@ class World:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The settings in force (contract F.5); account-wide."""
+        """The settings in force (assumptions: Settings); account-wide."""
         return self._ground.settings.current
 
     def update_settings(self, changes: Mapping[str, Any]) -> None:
@@ -125,7 +125,7 @@ class World:
     def emit(self, event_type: str, doc: Doc) -> Doc:
         """Stores the event of a change and queues its deliveries, in this transaction.
 
-        It goes to every endpoint of this mode that is enabled and subscribed now (contract E).
+        It goes to every endpoint of this mode that is enabled and subscribed now.
         """
         now = micros(self.now)
         version = self.settings["pinned_version"]

@@ -18,7 +18,7 @@ def write_alike(stream: TextIO, platform: str = sys.platform) -> None:
         return
     if platform == WINDOWS:
         reconfigure(encoding="utf-8", newline="\n")
-    # With LANG=C a name in Japanese must not end the program (promises, row 57).
+    # With LANG=C a name in Japanese must not end the program.
     reconfigure(errors="backslashreplace")
 
 

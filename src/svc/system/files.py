@@ -6,6 +6,7 @@ lie, is closed to others, and nothing is checked.
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -38,9 +39,24 @@ def keep_private(handle: int) -> None:
 
 def make_private(folder: Path) -> None:
     """Makes a folder that only the user can enter, and so those above it that are missing (R67)."""
-    if not folder.exists():
-        make_private(folder.parent)
-        folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    make_folder(folder, PRIVATE_FOLDER)
+
+
+def make_folder(folder: Path, mode: int) -> None:
+    """Makes a folder and those above it that are missing, each with the rights of `mode` at most.
+
+    `Path.mkdir` would leave those above to the umask alone (promise R104).
+    """
+    if os.path.lexists(folder):
+        return
+    make_folder(folder.parent, mode)
+    with suppress(FileExistsError):  # somebody was faster; whose it is now, our callers look
+        folder.mkdir(mode)
+
+
+def is_trusted(facts: os.stat_result) -> bool:
+    """Says whether the user or root owns what was looked at; true where owners are not known."""
+    return is_mine(facts) or facts.st_uid == 0
 
 
 def is_mine(facts: os.stat_result) -> bool:
@@ -49,8 +65,32 @@ def is_mine(facts: os.stat_result) -> bool:
 
 
 def others_may(facts: os.stat_result, what: int) -> bool:
-    """Says whether others have one of the rights in `what`; false where modes mean nothing."""
-    return _HAS_OWNERS and bool(stat.S_IMODE(facts.st_mode) & what)
+    """Says whether others have one of the rights in `what`; false where modes mean nothing.
+
+    A symbolic link's own mode means nothing.
+    """
+    means = _HAS_OWNERS and not stat.S_ISLNK(facts.st_mode)
+    return means and bool(stat.S_IMODE(facts.st_mode) & what)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file that only the user can read; others find the old one or all of the new (R66).
+
+    Raises:
+        OSError: it cannot be written; what was there before is as it was.
+    """
+    fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
+    handle = open_private(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(handle)
+        put_in_place(fresh, path)
+    except BaseException:
+        with suppress(OSError):
+            fresh.unlink()
+        raise
 
 
 def put_in_place(fresh: Path, path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from support.running import Svc
-from svc.cli.given import FORMATS, global_options, list_options, write_options
+from svc.cli.given import FORMATS, options_of
 from svc.cli.registry import COMMANDS, EVENT_VERBS, load, load_event_verb
 from svc.cli.topics import assumptions
 from svc.cli.topics.index import ASSUMPTIONS, TOPICS, page_of
@@ -95,7 +95,7 @@ def commands_in(page: Page) -> list[str]:
 
 
 def option_names(command: Any) -> set[str]:
-    shared = [*global_options(), *write_options(), *list_options()]
+    shared = [*options_of("everywhere"), *options_of("write"), *options_of("listing")]
     return {name for each in [*command.params, *shared] for name in each.opts}
 
 

@@ -96,17 +96,17 @@ def forget_names() -> None:
 
 def arm(point: str, nth: int) -> None:
     """Kills this very process, as kill -9 does, the nth time that it comes to a point."""
-    from svc.client.intents import Intents
+    from svc.client.journal.journal import Journal
     from svc.client.wire import sockets
     from svc.client.wire.talk import Line
 
     places: dict[str, tuple[Any, str, bool]] = {
-        "before_intent": (Intents, "record", False),
-        "after_intent": (Intents, "record", True),
+        "before_intent": (Journal, "record", False),
+        "after_intent": (Journal, "record", True),
         "after_connect": (sockets, "connect", True),
         "after_bytes": (Line, "_send", True),
         "after_reply": (sockets.SocketWire, "exchange", True),
-        "before_outcome": (Intents, "settle", False),
+        "before_outcome": (Journal, "settle", False),
     }
     owner, name, after = places[point]
     setattr(owner, name, deadly(getattr(owner, name), nth, after=after))
@@ -131,7 +131,7 @@ def deadly(function: Callable[..., Any], nth: int, *, after: bool) -> Callable[.
 
 def fill_disk(when: str) -> None:
     """Lets no file of this process grow any more: from the start, or once the intent is kept."""
-    from svc.client.intents import Intents
+    from svc.client.journal.journal import Journal
 
     state = Path(os.environ["SVC_STATE_DIR"], "state.db-wal")
 
@@ -142,14 +142,14 @@ def fill_disk(when: str) -> None:
     if when == "before":
         fill()
         return
-    record = Intents.record
+    record = Journal.record
 
     def recorded(*args: Any, **kwargs: Any) -> Any:
         intent = record(*args, **kwargs)
         fill()
         return intent
 
-    Intents.record = recorded  # type: ignore[method-assign]
+    Journal.record = recorded  # type: ignore[method-assign]
 
 
 def put_bug(text: str) -> None:

@@ -23,9 +23,9 @@ from svc.batch.tally import Tally
 from svc.client.client import Client
 from svc.client.deadline import Deadline
 from svc.client.exchange import Failure, RawReply, WireRequest
-from svc.client.intents import Intents
-from svc.client.intents_leases import Leases
-from svc.client.intents_model import Scope
+from svc.client.journal.entry import Scope
+from svc.client.journal.journal import Journal
+from svc.client.journal.leases import Leases
 from svc.clock import SystemClock
 from svc.journal import State
 from svc.origin import BaseUrl
@@ -121,7 +121,7 @@ class Floor:
         self.folder = folder
         self.path = folder / "r.ndjson"
         self.leases = Leases(folder / "state" / "senders")
-        self.intents = Intents(lambda: state, self.leases, self.clock)
+        self.intents = Journal(lambda: state, self.leases, self.clock)
         scope = Scope("default", "test", str(BASE), "sk_test_…nary")
         self.what = Import("/a/refunds.csv", "refunds.create", scope)
         self.quota = SharedQuota(10_000)

@@ -17,9 +17,9 @@ from svc.batch.repeats import refuse_repeats
 from svc.batch.rows import Bad, BadRow, Read, Row
 from svc.batch.shaping import Shaper
 from svc.client import refunds
-from svc.client.intents import Intents
-from svc.client.intents_leases import Leases
-from svc.client.intents_model import Asked, Scope, Settled
+from svc.client.journal.entry import Asked, Scope, Settled
+from svc.client.journal.journal import Journal
+from svc.client.journal.leases import Leases
 from svc.client.prepared import prepare
 from svc.clock import ManualClock
 from svc.errors import Conflict
@@ -49,13 +49,13 @@ def rows(*amounts: int | str) -> list[Row | Bad]:
     ]
 
 
-class Journal:
+class List:
     """A list's requests in a real state database, and what a file would do to it."""
 
     def __init__(self, state: State, leases: Leases, clock: ManualClock) -> None:
         self.clock = clock
         self.leases = leases
-        self.intents = Intents(lambda: state, leases, clock)
+        self.intents = Journal(lambda: state, leases, clock)
         self.ledger = Ledger(state, leases, clock)
 
     def plan(self, *amounts: int | str, what: Import = LIST) -> Plan:
@@ -92,13 +92,13 @@ UNKNOWN = Settled("unknown")
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
+def journal(tmp_path: Path) -> Iterator[List]:
     clock = ManualClock()
     with (
         State.open(tmp_path / "state" / "state.db", clock=clock) as state,
         closing(Leases(tmp_path / "state" / "senders")) as leases,
     ):
-        yield Journal(state, leases, clock)
+        yield List(state, leases, clock)
 
 
 def sent(todo: Plan) -> list[tuple[int, str]]:
@@ -110,7 +110,7 @@ def numbers(found: Any) -> list[int]:
     return [one.row.number for one in found]
 
 
-def test_a_key_is_made_of_list_content_and_ordinal_alone(journal: Journal) -> None:
+def test_a_key_is_made_of_list_content_and_ordinal_alone(journal: List) -> None:
     """R16: the same file gives the same keys on any machine; every part of it counts."""
     first, again = journal.plan(100, 200, 100), journal.plan(100, 200, 100)
     assert sent(first) == sent(again)
@@ -138,7 +138,7 @@ def test_a_list_is_known_by_its_file_or_its_name() -> None:
     assert key_of("imp_1", b"x", 0) != key_of("imp_1", b"x", 1)
 
 
-def test_done_rows_are_skipped_wherever_they_stand(journal: Journal) -> None:
+def test_done_rows_are_skipped_wherever_they_stand(journal: List) -> None:
     """Rows added, inserted, taken out or in another order: nothing is done twice."""
     journal.run({100: DONE, 200: DONE, 300: DONE})
     todo = journal.plan(50, 300, 100, 400)
@@ -146,7 +146,7 @@ def test_done_rows_are_skipped_wherever_they_stand(journal: Journal) -> None:
     assert numbers(todo.done) == [2, 3]
 
 
-def test_a_corrected_row_is_a_new_request(journal: Journal) -> None:
+def test_a_corrected_row_is_a_new_request(journal: List) -> None:
     """R12: a row that was refused or unreadable is closed; its correction has a key of its own."""
     (done, refused) = journal.run({100: DONE, 200: REFUSED})
     todo = journal.plan(100, 201, 300)
@@ -155,7 +155,7 @@ def test_a_corrected_row_is_a_new_request(journal: Journal) -> None:
     assert not {key for _, key in sent(todo)} & {done, refused}
 
 
-def test_a_refused_row_that_is_run_again_unchanged_gets_a_new_key(journal: Journal) -> None:
+def test_a_refused_row_that_is_run_again_unchanged_gets_a_new_key(journal: List) -> None:
     """R12: the service may keep a refusal under its key; the cause may have gone by now."""
     (refused,) = journal.run({100: REFUSED})
     (again,) = journal.run({100: REFUSED})
@@ -164,7 +164,7 @@ def test_a_refused_row_that_is_run_again_unchanged_gets_a_new_key(journal: Journ
 
 
 @pytest.mark.parametrize("end", [None, UNKNOWN, LIMITED, Settled("not_sent", 401)])
-def test_a_row_whose_end_is_open_keeps_its_key(journal: Journal, end: Settled | None) -> None:
+def test_a_row_whose_end_is_open_keeps_its_key(journal: List, end: Settled | None) -> None:
     """R11, R16, row 64: unknown, interrupted, turned away and unsent rows go under their own key."""
     (key,) = journal.run({100: end})
     assert sent(journal.plan(100)) == [(100, key)]
@@ -172,13 +172,13 @@ def test_a_row_whose_end_is_open_keeps_its_key(journal: Journal, end: Settled | 
     assert numbers(journal.plan(100).done) == [1]
 
 
-def test_a_key_that_the_service_knows_otherwise_is_never_exchanged(journal: Journal) -> None:
+def test_a_key_that_the_service_knows_otherwise_is_never_exchanged(journal: List) -> None:
     """A second key for the same row could do it twice."""
     (key,) = journal.run({100: Settled("refused", 400, None, None, "idempotency_key_reused")})
     assert sent(journal.plan(100)) == [(100, key)]
 
 
-def test_equal_rows_are_as_many_requests(journal: Journal) -> None:
+def test_equal_rows_are_as_many_requests(journal: List) -> None:
     """Two equal rows are two refunds; a third one added later is one more."""
     jobs = journal.record(journal.plan(100, 100))
     assert len({job.intent.stored.idempotency_key for job in jobs}) == 2
@@ -187,7 +187,7 @@ def test_equal_rows_are_as_many_requests(journal: Journal) -> None:
     assert (len(todo.done), len(todo.tasks)) == (2, 1)
 
 
-def test_of_equal_rows_the_one_that_was_done_counts_first(journal: Journal) -> None:
+def test_of_equal_rows_the_one_that_was_done_counts_first(journal: List) -> None:
     """One of two was refused and is taken out of the file: the other one is done, not sent."""
     first, second = journal.record(journal.plan(100, 100))
     journal.intents.settle_many([(first.intent, REFUSED), (second.intent, DONE)])
@@ -195,7 +195,7 @@ def test_of_equal_rows_the_one_that_was_done_counts_first(journal: Journal) -> N
     assert (len(todo.done), len(todo.tasks)) == (1, 0)
 
 
-def test_an_unknown_row_that_left_the_file_stops_everything(journal: Journal) -> None:
+def test_an_unknown_row_that_left_the_file_stops_everything(journal: List) -> None:
     """A corrected row next to one that may have been carried out would be both."""
     journal.run({100: DONE, 200: UNKNOWN})
     with pytest.raises(Conflict) as caught:
@@ -207,7 +207,7 @@ def test_an_unknown_row_that_left_the_file_stops_everything(journal: Journal) ->
     assert [amount for amount, _ in sent(journal.plan(100, 201))] == [201]
 
 
-def test_a_forgotten_row_has_its_old_key(journal: Journal) -> None:
+def test_a_forgotten_row_has_its_old_key(journal: List) -> None:
     """Within 24 hours the service itself then keeps it from being done twice."""
     (key,) = journal.run({100: UNKNOWN})
     journal.intents.forget(journal.intents.list()[0].id)
@@ -215,7 +215,7 @@ def test_a_forgotten_row_has_its_old_key(journal: Journal) -> None:
 
 
 @pytest.mark.parametrize("hours", [23, -1])
-def test_an_unknown_row_is_not_sent_after_23_hours(journal: Journal, hours: int) -> None:
+def test_an_unknown_row_is_not_sent_after_23_hours(journal: List, hours: int) -> None:
     """R4: nor with a clock that runs behind; it is reported with where to look."""
     journal.run({100: UNKNOWN, 200: DONE})
     journal.clock.advance(hours * HOUR)
@@ -225,14 +225,14 @@ def test_an_unknown_row_is_not_sent_after_23_hours(journal: Journal, hours: int)
     assert "svc payments retrieve pay_1" in (todo.stale[0].error.hint or "")
 
 
-def test_rows_that_were_never_carried_out_may_be_old(journal: Journal) -> None:
+def test_rows_that_were_never_carried_out_may_be_old(journal: List) -> None:
     """R4 is about rows that may have been: this one starts its 24 hours anew."""
     journal.run({100: Settled("not_sent")})
     journal.clock.advance(100 * HOUR)
     assert len(journal.plan(100).tasks) == 1
 
 
-def test_bad_rows_are_neither_sent_nor_in_the_way(journal: Journal) -> None:
+def test_bad_rows_are_neither_sent_nor_in_the_way(journal: List) -> None:
     """Row 66: the others go on."""
     todo = journal.plan(100, "no JSON", 200)
     assert [bad.number for bad in todo.bad] == [2]
@@ -244,12 +244,12 @@ def test_bad_rows_are_neither_sent_nor_in_the_way(journal: Journal) -> None:
 COPY = Import("/a/refunds-copy.csv", "refunds.create", SCOPE)
 
 
-def check_repeats(journal: Journal, *amounts: int, again: bool = False) -> None:
+def check_repeats(journal: List, *amounts: int, again: bool = False) -> None:
     todo = journal.plan(*amounts, what=COPY)
     refuse_repeats(journal.ledger, COPY, todo.fresh, again=again)
 
 
-def test_a_copy_of_a_list_is_not_run_a_second_time_unasked(journal: Journal) -> None:
+def test_a_copy_of_a_list_is_not_run_a_second_time_unasked(journal: List) -> None:
     """Equal rows in another file stop the batch, with both ways on."""
     journal.ledger.begin(LIST)
     journal.run({100: DONE, 200: DONE, 300: REFUSED})
@@ -264,7 +264,7 @@ def test_a_copy_of_a_list_is_not_run_a_second_time_unasked(journal: Journal) -> 
     check_repeats(journal, 300, 301)
 
 
-def test_rows_of_the_list_itself_are_no_repetition(journal: Journal) -> None:
+def test_rows_of_the_list_itself_are_no_repetition(journal: List) -> None:
     """What this list has sent before is not looked for elsewhere."""
     journal.ledger.begin(LIST)
     journal.run({100: DONE})
@@ -273,7 +273,7 @@ def test_rows_of_the_list_itself_are_no_repetition(journal: Journal) -> None:
     check_repeats(journal, 100)
 
 
-def test_an_unresolved_equal_request_elsewhere_always_stops(journal: Journal) -> None:
+def test_an_unresolved_equal_request_elsewhere_always_stops(journal: List) -> None:
     """R5: not even --again gives a second key to what may have been carried out."""
     journal.run({100: UNKNOWN})
     with pytest.raises(Conflict, match="whose outcome is not known") as caught:
@@ -281,7 +281,7 @@ def test_an_unresolved_equal_request_elsewhere_always_stops(journal: Journal) ->
     assert caught.value.code == "request_unresolved"
 
 
-def test_an_unresolved_single_command_stops_an_equal_row(journal: Journal) -> None:
+def test_an_unresolved_single_command_stops_an_equal_row(journal: List) -> None:
     """R5: `svc refunds create` was interrupted; the file says the same."""
     call = refunds.create({"amount": 100, "payment": "pay_1"})
     prepared = prepare(call, BASE, new_key=lambda: "key-1")
@@ -290,7 +290,7 @@ def test_an_unresolved_single_command_stops_an_equal_row(journal: Journal) -> No
         check_repeats(journal, 100)
 
 
-def test_one_process_at_a_time_runs_a_list(journal: Journal, tmp_path: Path) -> None:
+def test_one_process_at_a_time_runs_a_list(journal: List, tmp_path: Path) -> None:
     """R69: two runs would send the same keys at once; a dead one is in nobody's way."""
     path = tmp_path / "state" / "state.db"
     with (

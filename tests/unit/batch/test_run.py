@@ -9,8 +9,7 @@ import pytest
 
 from svc.client.client import Client
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
-from svc.client.intents_model import Asked
-from svc.client.stored import restored
+from svc.client.journal.entry import Asked, restored
 from svc.errors import AuthError, LocalError, ReplyContradiction, Unauthorized
 from svc.origin import BaseUrl
 

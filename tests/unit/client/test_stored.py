@@ -6,8 +6,8 @@ import pytest
 
 from svc.client import disputes, endpoints, orders, payouts, raw, refunds
 from svc.client.call import Call
+from svc.client.journal.entry import Stored, restored, stored
 from svc.client.prepared import prepare
-from svc.client.stored import Stored, restored, stored
 from svc.errors import LocalError
 from svc.origin import BaseUrl
 

@@ -1,14 +1,17 @@
 """Reading the configuration: what it means, and which line is wrong where it means nothing."""
 
+import os
+import stat
 from pathlib import Path
 
 import pytest
 
 from svc.config import Profile, load
 from svc.config.reading import BYTES_MAX
-from svc.errors import ConfigError, ExitCode
+from svc.errors import ConfigError, ExitCode, LocalError
 from svc.origin import BaseUrl
 
+STRANGER = 47_110  # a user that no machine has
 GOOD = """\
 # the shop's accounts
 active_profile = "shop"
@@ -198,9 +201,80 @@ def test_a_name_from_the_file_cannot_reach_the_terminal_raw(path: Path) -> None:
 def test_a_file_that_others_may_write_is_refused(path: Path, mode: int) -> None:
     """Who can write it chooses where requests go, so it is not believed."""
     written(path, GOOD).chmod(mode)
-    with pytest.raises(ConfigError, match="changed by other users") as caught:
+    with pytest.raises(LocalError, match="changed by other users") as caught:
         load(path)
+    assert caught.value.exit_code == ExitCode.LOCAL
     assert f"chmod 600 '{path}'" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o777, 0o1777])
+def test_a_folder_that_others_may_write_is_refused(path: Path, mode: int) -> None:
+    """R104: who can write the folder puts another file in the place of ours."""
+    written(path, GOOD)
+    path.parent.chmod(mode)
+    with pytest.raises(LocalError, match=f"{path.parent} can be changed") as caught:
+        load(path)
+    assert caught.value.exit_code == ExitCode.LOCAL
+    assert caught.value.hint == f"Run: chmod 700 '{path.parent}'"
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o700, 0o500])
+def test_a_folder_that_others_may_read_is_fine(path: Path, mode: int) -> None:
+    """No secret stands in it."""
+    written(path, GOOD)
+    path.parent.chmod(mode)
+    assert load(path).active.name == "shop"
+
+
+def give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes a file somebody else's; who is not root becomes somebody else himself."""
+    if os.geteuid() == 0:
+        os.chown(path, STRANGER, STRANGER, follow_symlinks=False)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: STRANGER)
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_what_another_user_owns_is_not_believed(
+    path: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R104: he wrote it, whatever its mode says now."""
+    theirs = written(path, GOOD) if what == "file" else path.parent
+    give_away(theirs, monkeypatch)
+    with pytest.raises(LocalError, match="belongs to another user") as caught:
+        load(path)
+    assert caught.value.exit_code == ExitCode.LOCAL
+    mode = 600 if what == "file" else 700
+    assert f"&& chmod {mode} '" in str(caught.value.hint)
+
+
+def test_another_users_link_to_a_folder_of_ours_is_not_followed(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R104: it may lead to what we once downloaded from him."""
+    written(path, GOOD)
+    link = tmp_path / "link"
+    link.symlink_to(path.parent)
+    assert load(link / path.name).active.name == "shop"
+    give_away(link, monkeypatch)
+    with pytest.raises(LocalError, match="belongs to another user"):
+        load(link / path.name)
+
+
+def test_what_root_owns_is_believed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R104: an administrator, or a container's image, may have put it there."""
+    real = Path.stat
+
+    def roots(self: Path, **how: bool) -> os.stat_result:
+        facts = list(real(self, **how))
+        facts[stat.ST_UID] = 0
+        return os.stat_result(facts)
+
+    written(path, GOOD)
+    monkeypatch.setattr(Path, "stat", roots)
+    monkeypatch.setattr(os, "fstat", lambda handle: roots(path))
+    monkeypatch.setattr(os, "geteuid", lambda: STRANGER)
+    assert load(path).active.name == "shop"
 
 
 def test_a_folder_in_its_place_is_refused(path: Path) -> None:

@@ -176,6 +176,6 @@ def _headers(head: h11.Response) -> Headers:
 
 
 def _is_delimited(status: int, headers: Headers) -> bool:
-    """Whether the end of a body can be told from a connection that broke (promises, L9)."""
+    """Whether the end of a body can be told from a connection that broke."""
     names = {name for name, _ in headers}
     return status in _BODILESS or bool(names & {"content-length", "transfer-encoding"})

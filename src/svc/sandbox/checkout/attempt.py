@@ -1,4 +1,4 @@
-"""One attempt to pay, through the very steps of the checkout control (contract F.2)."""
+"""One attempt to pay, through the very steps of the checkout control."""
 
 from datetime import date
 from typing import Any, Final

@@ -10,7 +10,7 @@ from svc.sandbox.checkout.visit import Visit
 
 
 def challenge_page(visit: Visit, card: trials.TrialCard, expiry: str, save: str | None) -> Html:
-    """The card's bank asks whether it is really the shopper (contract F.2, `three_ds`)."""
+    """The card's bank asks whether it is really the shopper (`three_ds`)."""
     carried = {"card": card.tag, "expiry": expiry, **({"save_card": save} if save else {})}
     return _page(
         visit,
@@ -27,7 +27,7 @@ def challenge_page(visit: Visit, card: trials.TrialCard, expiry: str, save: str 
 
 
 def bank_page(visit: Visit, method: str) -> Html:
-    """Where a redirect method leads (contract F.2, `outcome`)."""
+    """Where a redirect method leads (`outcome`; assumptions: Card behaviour)."""
     return _page(
         visit,
         BANK,

@@ -1,4 +1,4 @@
-"""The test cards and test accounts that the page offers (contract F.2)."""
+"""The test cards and test accounts that the page offers (assumptions: Card behaviour)."""
 
 from dataclasses import dataclass
 from datetime import date

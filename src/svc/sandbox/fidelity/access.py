@@ -3,7 +3,7 @@
 from typing import Final
 
 TEXT: Final = """
-== Authentication | Authentication | B.0, I
+== Authentication | Authentication
 @ unit/sandbox/api/test_auth.py::test_key_is_taken_by_basic_and_bearer
 basic | says | The key is the user name, the password is empty.
 basic password | chose | Any password is taken.

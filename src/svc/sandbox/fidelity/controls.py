@@ -3,7 +3,7 @@
 from typing import Final
 
 TEXT: Final = """
-== Settings | Dashboard settings | F.5
+== Settings | Dashboard settings
 @ unit/sandbox/api/test_cards.py::test_smart_retries_are_off_by_default
 smart_retries | chose | Smart retries; the specification has them in the dashboard.
 @ unit/sandbox/api/test_objects.py::test_account_settings_are_the_defaults_of_new_objects
@@ -30,7 +30,7 @@ signature_time | chose | wall or virtual.
 @ unit/sandbox/engine/test_schedule.py::test_manual_delivery_holds_attempts_until_an_advance
 webhook_delivery | chose | auto or manual.
 
-== Sandbox | What the service does | F
+== Sandbox | What the service does
 @ unit/sandbox/api/test_controls.py::test_every_control_needs_its_header
 controls | chose | Everything under /_sandbox/, with the header Svc-Sandbox: 1.
 @ proof/sandbox/test_openapi_document.py::test_document_is_served_without_a_key

@@ -3,7 +3,7 @@
 from typing import Final
 
 TEXT: Final = """
-== Conventions | Conventions | 1.3
+== Conventions | Conventions
 @ unit/sandbox/api/test_violations.py::test_violation_is_named
 amounts | says | Integers in the minor unit; whole units where a currency has none.
 amount range | chose | From 1 to 999999999999; 0 is taken for prices and freight.
@@ -14,7 +14,7 @@ unknown origin | chose | XX and ZZ stand for it, as well as nothing.
 @ unit/sandbox/engine/test_world.py::test_timestamps_are_strict_and_exact
 timestamps | says | ISO 8601 in UTC.
 timestamp precision | chose | Whole seconds: 2026-10-01T09:00:00Z and no other spelling.
-@ unit/sandbox/api/test_objects.py::test_order_create_answers_the_example_of_the_contract
+@ unit/sandbox/api/test_objects.py::test_order_create_answers_the_worked_example
 object marker | says | Objects carry their type in object.
 created and livemode | chose | On every object; shown on the event only.
 null | chose | A field without a value is null; it is never left out.
@@ -36,7 +36,7 @@ length of ids | chose | The prefix and 24 letters or digits.
 @ unit/sandbox/api/test_cards.py::test_approved_card
 pm_ | says | Prefix of saved payment methods.
 
-== Lists | Endpoints, List object, Limits | 1.4
+== Lists | Endpoints, List object, Limits
 @ unit/sandbox/api/test_lists.py::test_limit_is_1_to_100
 limit | says | From 1 to 100.
 @ unit/sandbox/api/test_lists.py::test_default_page_has_25_objects
@@ -55,7 +55,7 @@ parent filters | chose | Payments by order; refunds and disputes by payment.
 @ unit/sandbox/api/test_lists.py::test_created_filters
 created filters | chose | created[gte], [gt], [lte] and [lt] on every list.
 
-== Versions | Versioning | 1.5
+== Versions | Versioning
 @ unit/sandbox/api/test_auth.py::test_unknown_path_is_404
 /v1 | says | The major version is a part of every path.
 @ unit/sandbox/api/test_auth.py::test_version_is_pinned_at_the_first_authenticated_request
@@ -65,7 +65,7 @@ pinned to | chose | The newest version.
 Svc-Version | says | Tries another version for one request.
 known versions | chose | 2026-03-01 and 2026-09-01, which behave alike.
 
-== Idempotency | Limits, Idempotency | 1.7
+== Idempotency | Limits, Idempotency
 @ unit/sandbox/api/test_idempotency.py::test_the_same_request_is_replayed_byte_for_byte
 Idempotency-Key | says | A retry with the same key returns the original result, not a duplicate.
 Idempotent-Replayed | chose | true in the header of a replay; status and body byte for byte.
@@ -85,8 +85,8 @@ on GET | chose | Ignored.
 @ proof/sandbox/test_kill.py::test_ten_kills_lose_nothing_and_double_nothing
 after a crash | chose | What was acknowledged is kept and replayed, also after a kill -9.
 
-== Order of checks | Errors | 1.6
-@ unit/sandbox/api/test_auth.py::test_checks_come_in_the_order_of_the_contract
+== Order of checks | Errors
+@ unit/sandbox/api/test_auth.py::test_checks_come_in_the_chosen_order
 order of checks | chose | Transport, key, route, permission, limit, version, body, key reuse, ...
 @ unit/sandbox/api/test_violations.py::test_only_the_first_violation_is_reported_unknown_ones_first
 first violation | chose | One error at a time: unknown names first, then the order of the table.

@@ -3,7 +3,7 @@
 from typing import Final
 
 TEXT: Final = """
-== Error shape | Errors | C
+== Error shape | Errors
 @ unit/sandbox/api/test_violations.py::test_violation_is_named
 type, code, message | says | The fields of an error body.
 param | chose | The parameter in question, in bracket form.
@@ -16,7 +16,7 @@ state errors | chose | 400, so that 409 always means: try again.
 @ proof/sandbox/test_schemathesis.py::test_schemathesis_finds_nothing
 every answer | chose | Fits the OpenAPI document at /_sandbox/openapi.json, errors too.
 
-== Error codes | Errors | B.0, C
+== Error codes | Errors
 @ unit/sandbox/api/test_auth.py::test_restricted_key_needs_just_this_permission
 permission_denied | says | 403, outside a restricted key's permissions.
 @ unit/sandbox/api/test_auth.py::test_publishable_key_can_do_nothing

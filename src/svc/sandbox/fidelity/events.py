@@ -3,7 +3,7 @@
 from typing import Final
 
 TEXT: Final = """
-== Events | Events | D
+== Events | Events
 @ unit/sandbox/api/test_states.py::test_automatic_capture
 order.paid | says | The order's payment is captured.
 payment.captured | says | A capture happened; includes amount_captured.
@@ -52,7 +52,7 @@ snapshot | chose | It never changes afterwards.
 @ unit/sandbox/api/test_states.py::test_automatic_capture
 order of events | chose | Those of one change: payment before order.
 
-== Webhook endpoint | Resources, Webhook endpoint | A.8, B.6
+== Webhook endpoint | Resources, Webhook endpoint
 @ unit/sandbox/api/test_objects.py::test_webhook_endpoint_shows_its_secret_once
 webhook_endpoint.url | says | The receiver's HTTPS address.
 webhook_endpoint.events | says | The subscribed types; the name of the field is ours.
@@ -72,7 +72,7 @@ five days | chose | After five days in which every attempt failed.
 @ unit/sandbox/api/test_violations.py::test_at_most_16_endpoints_are_enabled_in_a_mode
 16 endpoints | chose | At most 16 are enabled in a mode.
 
-== Delivery | Events, Delivery and retries | E
+== Delivery | Events, Delivery and retries
 @ unit/sandbox/engine/test_delivery.py::test_only_2xx_is_success
 2xx | says | Anything else is a failure.
 @ unit/sandbox/engine/test_delivery.py::test_redirect_is_not_followed_and_no_cookie_is_kept
@@ -95,7 +95,7 @@ body | chose | The event as compact JSON, the same bytes in every attempt.
 @ unit/sandbox/engine/test_schedule.py::test_schedule_survives_a_restart_between_any_attempts
 after a restart | chose | No attempt is lost and none is early.
 
-== Signature | Events, Signature | E
+== Signature | Events, Signature
 @ unit/sandbox/engine/test_schedule.py::test_every_attempt_is_signed_anew_and_verifies
 Svc-Signature | says | A timestamp and an HMAC-SHA256 of the raw body.
 layout | chose | t=<unix seconds>,v1=<hex>, several v1 during a rotation.

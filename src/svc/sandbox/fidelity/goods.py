@@ -3,8 +3,8 @@
 from typing import Final
 
 TEXT: Final = """
-== Order | Resources, Order | A.1
-@ unit/sandbox/api/test_objects.py::test_order_create_answers_the_example_of_the_contract
+== Order | Resources, Order
+@ unit/sandbox/api/test_objects.py::test_order_create_answers_the_worked_example
 order.id | says | Prefix ord_.
 order.object | says | order
 order.status | says | requires_payment and paid are seen.
@@ -39,7 +39,7 @@ client_secret afterwards | chose | Only in the answer to the creation and its re
 @ unit/sandbox/api/test_objects.py::test_landed_cost_is_not_collected_where_the_setting_says_so
 total without collection | chose | A setting makes amount_total equal amount.
 
-== Order states | States and transitions | A.1
+== Order states | States and transitions
 @ unit/sandbox/api/test_states.py::test_order_action_in_each_state
 requires_payment | says | The status of a new order.
 only unpaid orders are updated | says | An update in any other state is refused.
@@ -66,7 +66,7 @@ after a decline | chose | The order waits for another attempt.
 @ proof/sandbox/test_state_machine.py::test_stories_in_two_modes_go_as_foretold
 final states | chose | paid and cancelled are final; refunds change no status.
 
-== Landed-cost quote | Resources, Landed-cost quote | A.6, G
+== Landed-cost quote | Resources, Landed-cost quote
 @ unit/sandbox/api/test_objects.py::test_quote_has_its_fields_in_order
 landed_cost_quote.id | says | Prefix lcq_.
 landed_cost_quote.guaranteed | says | true when the quote is guaranteed.
@@ -102,6 +102,6 @@ VAT rates | chose | The same.
 thresholds | chose | Low-value rules by destination, as a fixture.
 @ unit/sandbox/rules/test_duties.py::test_domestic_goods_pay_nothing
 domestic goods | chose | Inside a country or the EU nothing is due.
-@ unit/sandbox/rules/test_fx.py::test_table_holds_the_rates_of_the_contract
+@ unit/sandbox/rules/test_fx.py::test_table_holds_the_chosen_rates
 exchange rates | chose | A fixed table of 33 currencies, 8 significant digits, half up.
 """

@@ -3,7 +3,7 @@
 from typing import Final
 
 TEXT: Final = """
-== Payment | Resources, Payment | A.2
+== Payment | Resources, Payment
 @ unit/sandbox/api/test_objects.py::test_payment_has_its_fields_in_order
 payment.id | says | Prefix pay_.
 payment.object | says | payment
@@ -39,7 +39,7 @@ payment failed | chose | Declined or rejected for good.
 @ unit/sandbox/api/test_states.py::test_cancelling_an_authorised_order_releases_it
 payment cancelled | chose | The hold was released.
 
-== Saved payment method | Resources, Saved payment method | A.3
+== Saved payment method | Resources, Saved payment method
 @ unit/sandbox/api/test_cards.py::test_approved_card
 payment_method.id | says | Prefix pm_.
 payment_method.type | says | card
@@ -51,7 +51,7 @@ payment_method.object | says | Its type.
 payment_method.created | chose | When it was saved.
 payment_method.livemode | chose | false in test mode.
 
-== Card behaviour | What the service does, 10 | F.2
+== Card behaviour | What the service does, 10
 @ unit/sandbox/api/test_cards.py::test_smart_retries_are_off_by_default
 smart retries | says | Off by default; a setting turns them on.
 @ unit/sandbox/api/test_cards.py::test_declined_card
@@ -68,7 +68,7 @@ methods by country | chose | Which method is offered for which currency and coun
 @ unit/sandbox/rules/test_methods.py::test_checkout_speaks_the_language_of_the_country
 language of the checkout | chose | By shipping country, else English.
 
-== Refund | Resources, Refund | A.4
+== Refund | Resources, Refund
 @ unit/sandbox/api/test_objects.py::test_refund_has_its_fields_in_order
 refund.id | says | Prefix rf_.
 refund.object | says | Its type.
@@ -92,8 +92,8 @@ what can be refunded | chose | Captured payments, up to what is left of them.
 @ unit/sandbox/api/test_states.py::test_dispute_action_in_each_state
 refunds and disputes | chose | No refund while a dispute is open or after it was lost.
 
-== Payout | Resources, Payout | A.5, B.4
-@ unit/sandbox/api/test_objects.py::test_payout_answers_the_example_of_the_contract
+== Payout | Resources, Payout
+@ unit/sandbox/api/test_objects.py::test_payout_answers_the_worked_example
 payout.id | says | Prefix po_.
 payout.object | says | Its type.
 payout.fx_rate | says | It carries its FX rate; the name is ours.
@@ -127,7 +127,7 @@ short balance | chose | 400 balance_insufficient.
 @ unit/sandbox/rules/test_banks.py::test_payout_ends_as_its_destination_says
 test destinations | chose | Which account does what.
 
-== Dispute | Resources, Dispute | A.7
+== Dispute | Resources, Dispute
 @ unit/sandbox/api/test_objects.py::test_dispute_has_its_fields_in_order
 dispute.id | says | Prefix dp_.
 dispute.object | says | Its type.

@@ -3,8 +3,8 @@
 from typing import Final
 
 TEXT: Final = """
-== Operations | Endpoints | B
-@ unit/sandbox/api/test_objects.py::test_order_create_answers_the_example_of_the_contract
+== Operations | Endpoints
+@ unit/sandbox/api/test_objects.py::test_order_create_answers_the_worked_example
 POST /v1/orders | says | Creates an order and answers it with its client secret.
 @ unit/sandbox/api/test_objects.py::test_no_later_answer_shows_the_client_secret
 GET /v1/orders/:id | says | Retrieves an order.
@@ -28,7 +28,7 @@ GET /v1/refunds/:id | says | Retrieves a refund.
 GET /v1/refunds | chose | Lists refunds: the list is mentioned, its path is in no table.
 @ unit/sandbox/api/test_states.py::test_payout_is_sent_and_paid
 POST /v1/payouts | says | Sends a payout.
-@ unit/sandbox/api/test_objects.py::test_payout_answers_the_example_of_the_contract
+@ unit/sandbox/api/test_objects.py::test_payout_answers_the_worked_example
 GET /v1/payouts/:id | says | Retrieves a payout.
 @ unit/sandbox/api/test_lists.py::test_status_filter
 GET /v1/payouts | says | Lists payouts.
@@ -51,7 +51,7 @@ POST /v1/disputes/:id/accept | chose | Gives a dispute up: it is lost at once.
 @ unit/sandbox/api/test_auth.py::test_unknown_path_is_404
 other paths | chose | Answer 404 endpoint_unknown.
 
-== Requests and answers | Endpoints | B, 1.1
+== Requests and answers | Endpoints
 @ unit/sandbox/api/test_encodings.py::test_form_and_json_make_the_same_order
 encodings | says | JSON bodies for orders, forms for captures, endpoints and disputes.
 both encodings | chose | Every POST takes both; nested names are written in brackets in a form.

@@ -1,6 +1,6 @@
 """Rows of the fidelity table, and how they are written down (promise R80).
 
-A text is a few sections. `== SUBJECT | SPEC SECTION | CONTRACT SECTION` begins one, `@ TEST` names
+A text is a few sections. `== SUBJECT | SPEC SECTION` begins one, `@ TEST` names
 the test of the rows below it, and a row is `NAME | says | TEXT` or `NAME | chose | TEXT`.
 """
 
@@ -17,15 +17,15 @@ TESTS: Final = "tests/"
 class Row:
     """One fact: `says` the specification, or it does not show it and we `chose`.
 
-    `source` is the section of the specification, or of our contract for what we chose. `test` is
-    the node id of a test that fails when the sandbox behaves otherwise.
+    `section` is where the specification speaks of the subject. `test` is the node id of a test that
+    fails when the sandbox behaves otherwise.
     """
 
     subject: str
     name: str
     what: str
     mark: Mark
-    source: str
+    section: str
     test: str
 
 
@@ -35,13 +35,12 @@ def parse(text: str) -> Iterator[Row]:
     Raises:
         KeyError, ValueError: a line is none of the three kinds.
     """
-    subject = spec = contract = test = ""
+    subject = section = test = ""
     for line in text.strip().splitlines():
         if line.startswith("== "):
-            subject, spec, contract = line.removeprefix("== ").split(" | ")
+            subject, section = line.removeprefix("== ").split(" | ")
         elif line.startswith("@ "):
             test = TESTS + line.removeprefix("@ ")
         elif line:
             name, mark, what = line.split(" | ")
-            source = f"spec: {spec}" if mark == "says" else f"contract {contract}"
-            yield Row(subject, name, what, MARKS[mark], source, test)
+            yield Row(subject, name, what, MARKS[mark], section, test)

@@ -1,4 +1,4 @@
-"""The error catalogue of the documented API (contract B, C): which codes an answer may carry."""
+"""The error catalogue of the documented API: which codes an answer may carry."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -39,7 +39,7 @@ _STRING: Final = frozenset({"parameter_invalid_type"})
 _NUMBER: Final = frozenset({"parameter_invalid_integer"})
 _LIST: Final = _STRING | {"parameter_too_long", "parameter_invalid_empty"}
 
-# What an operation refuses beyond its parameter table: relations and states (contract B.1 to B.7).
+# What an operation refuses beyond its parameter table: relations and states.
 OWN: Final[Mapping[str, Codes]] = {
     "POST /v1/orders": frozenset({"amount_too_large"}),
     "POST /v1/orders/:id": frozenset({"order_unexpected_state", "amount_too_large"}),
@@ -71,7 +71,7 @@ def refusals_of(operation: Operation) -> Codes:
     codes = _ALWAYS | codes_of(operation.fields) | own(operation)
     if operation.method == "POST":
         return codes | _WRITING
-    # A list starts after an object; a cursor that names none is 400 (contract B.0).
+    # A list starts after an object; a cursor that names none is 400 (assumptions: Error codes).
     return codes | {"resource_missing"} if operation.kind is None else codes
 
 

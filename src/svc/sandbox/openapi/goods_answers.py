@@ -1,4 +1,4 @@
-"""Answers about goods: orders and landed-cost quotes (contract A.1, A.6)."""
+"""Answers about goods: orders and landed-cost quotes (assumptions: Order, Landed-cost quote)."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Parameter tables as JSON Schema: what each kind of value takes (contract 1.2, 1.3, B.0)."""
+"""Parameter tables as JSON Schema: what each kind of value takes."""
 
 from functools import singledispatch
 from typing import Final

@@ -1,4 +1,4 @@
-"""Answers about money: payments, refunds, payouts and disputes (contract A.2 to A.5, A.7)."""
+"""Answers about money: payments, refunds, payouts and disputes (assumptions: Payment, Dispute)."""
 
 from typing import Final
 

@@ -72,7 +72,7 @@ def response(status: int, schema: Schema) -> dict[str, Any]:
 
 
 def error(kind: str, codes: Iterable[str]) -> Schema:
-    """The flat error body (contract C); which of the optional fields are there says the code."""
+    """The flat error body; which of the optional fields are there says the code."""
     return strict(
         {
             "type": {"const": kind},

@@ -66,7 +66,7 @@ def nullable(schema: Schema) -> Schema:
 
 
 def identifier(prefix: str) -> Schema:
-    """An id: its prefix and 24 letters or digits (contract 1.3)."""
+    """An id: its prefix and 24 letters or digits (assumptions: Conventions)."""
     return {"type": "string", "pattern": f"^{prefix}[0-9A-Za-z]{{24}}$"}
 
 
@@ -88,7 +88,7 @@ def strict(properties: Mapping[str, Schema], optional: Iterable[str] = ()) -> Sc
 
 
 def resource(kind: str, fields: Mapping[str, Schema]) -> dict[str, Schema]:
-    """The fields that all resources have, around a resource's own (contract 1.3)."""
+    """The fields that all resources have, around a resource's own (assumptions: Conventions)."""
     return {
         "id": identifier(ID_PREFIXES[kind]),
         "object": {"const": kind},

@@ -389,7 +389,7 @@ MENDED: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
-def test_checks_come_in_the_order_of_the_contract(sandbox: "Sandbox") -> None:
+def test_checks_come_in_the_chosen_order(sandbox: "Sandbox") -> None:
     """A request that breaks every rule is told of them one by one (contract 1.6)."""
     paid = sandbox.paid()["order"]
     sandbox.settings(insecure_http="reject")

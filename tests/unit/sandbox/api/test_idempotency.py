@@ -236,6 +236,18 @@ def test_a_request_that_is_running_holds_its_key(sandbox: "Sandbox") -> None:
     assert sandbox.post("/v1/orders", sandbox.order_params, idem="k1").body == slow.body
 
 
+def test_a_finished_request_is_replayed_to_all_who_ask_at_once(sandbox: "Sandbox") -> None:
+    """Forty repeats in one moment: nobody is told that the first one is still running."""
+    first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
+    answers = sandbox.together(*[request] * 40)
+    assert [answer.status for answer in answers] == [200] * 40
+    assert {answer.body for answer in answers} == {first.body}
+    assert all(answer.headers["idempotent-replayed"] == "true" for answer in answers)
+    other = sandbox.post("/v1/payouts", sandbox.payout_params, idem="k1")
+    assert (other.status, other.code) == (400, "idempotency_key_reused")
+
+
 def test_other_keys_and_requests_without_one_do_not_wait(sandbox: "Sandbox") -> None:
     """Only the same key in the same mode is held."""
     sandbox.control("/faults", {"match": {"idempotency_key": "k1"}, "effect": {"delay_ms": 50}})

@@ -40,7 +40,7 @@ ENDPOINT_KEYS = (
 )
 
 
-def test_order_create_answers_the_example_of_the_contract(sandbox: "Sandbox") -> None:
+def test_order_create_answers_the_worked_example(sandbox: "Sandbox") -> None:
     """A new order has the fields and the order of contract A.9, with its client secret last."""
     answer = sandbox.post("/v1/orders", sandbox.order_params)
     order = answer.json
@@ -268,7 +268,7 @@ def test_refund_has_its_fields_in_order(sandbox: "Sandbox") -> None:
     assert sandbox.get(f"/v1/refunds/{refund['id']}").json == refund
 
 
-def test_payout_answers_the_example_of_the_contract(sandbox: "Sandbox") -> None:
+def test_payout_answers_the_worked_example(sandbox: "Sandbox") -> None:
     """EUR 100.00 from USD shows contract A.9: rate 0.90909091, 11000 + 200."""
     answer = sandbox.post("/v1/payouts", {**sandbox.payout_params, "reference": "INV-7"})
     payout = answer.json

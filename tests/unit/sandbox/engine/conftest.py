@@ -16,7 +16,7 @@ from svc.clock import ManualClock
 from svc.sandbox import webhooks
 from svc.sandbox.delivery import Sender
 from svc.sandbox.documents import Doc
-from svc.sandbox.engine import Engine
+from svc.sandbox.engine import Engine, Fixture
 from svc.sandbox.runner import Handler
 from svc.sandbox.store import Store
 from svc.sandbox.times import micros, parse
@@ -125,6 +125,7 @@ class Lab:
     real: ManualClock = field(default_factory=lambda: ManualClock(parse(START).timestamp()))
     naps: list[float | None] = field(default_factory=list)
     handlers: dict[str, Handler] = field(default_factory=dict)
+    fixture: Fixture | None = None
 
     def play(self, story: Callable[[], Awaitable[T]]) -> T:
         """Runs one story on an event loop of its own."""
@@ -165,6 +166,7 @@ class Lab:
         return Engine(
             Store.open(path or self.path),
             handlers=self.handlers,
+            fixture=self.fixture,
             seed=seed,
             clock=self.real,
             sender=sender,

@@ -1,5 +1,6 @@
 """The engine's control endpoints over HTTP (contract F.1, F.4, F.5)."""
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -401,6 +402,14 @@ def test_exported_state_is_restored_whole(
     play(story)
 
 
+def spoil_meta(state: Any, part: str, **changes: Any) -> None:
+    """Changes what an export says of the clock or the ids."""
+    row = next(row for row in state["tables"]["meta"] if row["name"] == "state")
+    value = json.loads(row["value"])
+    value[part].update(changes)
+    row["value"] = json.dumps(value)
+
+
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -418,14 +427,38 @@ def test_exported_state_is_restored_whole(
         lambda state: state["tables"].update(
             balances=[{"mode": "test", "currency": [], "amount": 1}]
         ),
+        lambda state: state["tables"]["jobs"][0].update(due=2**60),
+        lambda state: state["tables"]["jobs"][0].update(due=-1),
+        lambda state: state["tables"]["jobs"][0].update(due=True),
+        lambda state: state["tables"]["jobs"][0].update(args="[]"),
+        lambda state: state["tables"]["jobs"][0].update(args="{"),
+        lambda state: state["tables"]["jobs"][0].update(name="nobody.can"),
+        lambda state: state["tables"]["jobs"][0].update(lane=""),
+        lambda state: state["tables"]["jobs"][0].update(subject=None),
+        lambda state: state["tables"]["events"][0].update(body="{}"),
+        lambda state: state["tables"]["events"][0].update(mode="dead"),
+        lambda state: state["tables"]["deliveries"][0].update(status="lost"),
+        lambda state: state["tables"]["deliveries"][0].update(started=2**62),
+        lambda state: state["tables"]["docs"][0].update(body="[" * 100_000),
+        lambda state: state["tables"]["docs"][0].update(created="yesterday"),
+        lambda state: spoil_meta(state, "clock", now=2**60),
+        lambda state: spoil_meta(state, "clock", now=-(2**60)),
+        lambda state: spoil_meta(state, "clock", mode="backwards"),
+        lambda state: spoil_meta(state, "clock", mode="realtime", offset=2**60),
+        lambda state: spoil_meta(state, "ids", counter="many"),
+        lambda state: state["tables"]["meta"].append(
+            {"name": "settings", "value": '{"smart_retries":"yes"}'}
+        ),
     ],
 )
 def test_state_that_does_not_fit_changes_nothing(
     play: Callable[..., None], kit: "Kit", spoil: Callable[[Any], Any]
 ) -> None:
-    """A document that is no export is refused as a whole."""
+    """A document that is no export, or cannot be worked with, is refused as a whole."""
 
     async def story(api: Api) -> None:
+        await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
+        await api.engine.run("test", kit.emit_paid)
         state = await api.get("/export")
         doc = await api.engine.run("test", kit.new_order)
         spoil(state)

@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +16,7 @@ from svc.sandbox.attempts import retry_delay
 from svc.sandbox.delivery import Outgoing, Reply
 from svc.sandbox.documents import Doc
 from svc.sandbox.engine import Engine
+from svc.sandbox.problems import Problem
 from svc.sandbox.world import World
 
 if TYPE_CHECKING:
@@ -574,6 +576,38 @@ def test_resend_makes_a_held_attempt(lab: "Lab", kit: "Kit") -> None:
 
     lab.play(story)
     assert len(post.sent) == 1
+
+
+@pytest.mark.parametrize("turns", range(12))
+def test_resend_that_meets_a_reset_takes_no_job_of_the_new_state(
+    lab: "Lab", kit: "Kit", turns: int
+) -> None:
+    """Numbers of jobs begin anew with a reset; what the new state has to do is still done."""
+    ran: list[str] = []
+    armed: list[bool] = []
+    lab.handlers["bell"] = lambda world, job: ran.append(job.subject)
+
+    def fixture(test: World, live: World, name: str | None) -> None:
+        for number in range(3 if armed else 0):
+            test.schedule(60, "bell", f"bell {number}")
+
+    async def story() -> None:
+        settings = {"webhook_delivery": "manual"}
+        async with lab.running(sender=Post(), settings=settings) as engine:
+            await engine.run("test", kit.endpoint(LOCAL))
+            event = await engine.run("test", kit.emit_paid)
+            armed.append(True)
+            resent = asyncio.create_task(engine.resend("test", event))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await engine.reset()
+            with suppress(Problem):  # the sandbox was reset meanwhile, or it was in time
+                await resent
+            await engine.advance(until="idle")
+            assert ran == ["bell 0", "bell 1", "bell 2"]
+
+    lab.fixture = fixture
+    lab.play(story)
 
 
 def test_resend_is_an_extra_attempt_beside_the_schedule(lab: "Lab", kit: "Kit") -> None:

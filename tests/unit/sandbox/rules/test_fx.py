@@ -12,7 +12,7 @@ from svc.sandbox import fx
 SUPPORTED = sorted(fx.USD_PER_UNIT)
 
 
-def test_table_holds_the_rates_of_the_contract() -> None:
+def test_table_holds_the_chosen_rates() -> None:
     """The table is contract H's, rate by rate."""
     text = (
         "USD 1, EUR 1.10, GBP 1.28, JPY 0.0068, AUD 0.66, CAD 0.73, CHF 1.14, CNY 0.14, "

@@ -1,10 +1,13 @@
 """Why a request is not sent (again): one line and the exact next command (promises R4, R5, R12)."""
 
-from svc.client.intents_model import Intent, Settled, moment
+from svc.client.journal.entry import Intent, Settled, moment
+from svc.client.jsontext import NotJson, parse
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.errors import Conflict, NotFound, OutcomeUnknown, SvcError
 
 _HOURS = KEY_SAFE_SECONDS // 3600
+# A clock that differs a little from the service's must not hide the object.
+_MARGIN_SECONDS = 300
 
 
 def resume_command(intent: Intent) -> str:
@@ -211,3 +214,51 @@ def forgotten(intent: Intent, served: float, look: str) -> OutcomeUnknown:
 
 def _what(intent: Intent) -> str:
     return f"POST {intent.stored.path}"
+
+
+def where_to_look(intent: Intent) -> str:
+    """A sentence with the command that shows what the request did, such as `Look at: svc ...`."""
+    command = _command(intent)
+    if command is None:
+        return "Look at the service's dashboard for what it did"
+    return f"See what it did: {command}{' --live' if intent.is_live else ''}"
+
+
+def _command(intent: Intent) -> str | None:
+    since = f"--created-gte {moment(intent.first_sent_at - _MARGIN_SECONDS)}"
+    match intent.stored.path.split("/")[2:]:
+        case ["orders"]:
+            return f"svc orders list {since}"
+        case ["orders", order, *_]:
+            return f"svc orders retrieve {order}"
+        case ["refunds"]:
+            return _refunds(intent)
+        case ["payouts"]:
+            return f"svc payouts list {since}"
+        case ["disputes", dispute, *_]:
+            return f"svc disputes retrieve {dispute}"
+    return None
+
+
+def _refunds(intent: Intent) -> str:
+    """The payment: its documented call shows what was given back; the list of refunds may fail."""
+    payment = _field(intent, "payment")
+    if payment is None:
+        return "svc refunds list"
+    return f"svc payments retrieve {payment}"
+
+
+def _field(intent: Intent, name: str) -> str | None:
+    try:
+        text = intent.stored.body.decode()
+        if intent.stored.encoding == "form":
+            from urllib.parse import parse_qsl
+
+            value = dict(parse_qsl(text)).get(name)
+        else:
+            document = parse(text)
+            value = document.get(name) if isinstance(document, dict) else None
+    except (UnicodeDecodeError, NotJson):
+        return None
+    plain = isinstance(value, str) and value.isascii() and value.replace("_", "").isalnum()
+    return value if plain else None

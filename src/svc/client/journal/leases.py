@@ -3,7 +3,6 @@
 import errno
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
@@ -78,8 +77,7 @@ class Leases:
 
     def _begin(self, token: str) -> None:
         try:
-            with suppress(FileExistsError):
-                self._folder.mkdir(files.PRIVATE_FOLDER)
+            files.make_private(self._folder)
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
             self._handle = files.open_private(self._file(token), flags)
             # Nobody knows the name yet, so that this cannot wait.

@@ -8,8 +8,11 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Lock
+from typing import Final
 
-from svc.client.intents_change import (
+from svc.client.journal.entry import Asked, Intent, Scope, Settled, intent_of
+from svc.client.journal.leases import Leases
+from svc.client.journal.transaction import (
     BY_ID,
     BY_KEY,
     MADE_WITH,
@@ -18,16 +21,25 @@ from svc.client.intents_change import (
     SETTLE,
     TWIN,
     UNRESOLVED,
-    Change,
+    JournalTransaction,
     twin_params,
 )
-from svc.client.intents_leases import Leases
-from svc.client.intents_model import Asked, Intent, Scope, Settled, intent_of
-from svc.client.intents_prune import EVERY, KEPT_SECONDS, PRUNE
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.journal import State, Tx
 
+KEPT_SECONDS: Final = 90 * 24 * 3600
+# One request in so many looks for old ones; others need not wait for it.
+EVERY: Final = 256
+
+# The condition of the index `request_settled`, word for word, so that SQLite uses it. A key of ours
+# is a random UUID (version 4).
+PRUNE: Final = """
+DELETE FROM requests WHERE lease IS NULL AND seq IN (
+  SELECT seq FROM requests WHERE settled_at < ?
+    AND batch_id IS NULL AND state IN ('done', 'refused', 'not_sent')
+    AND length(idempotency_key) = 36 AND substr(idempotency_key, 15, 1) = '4'
+  LIMIT 1000)"""
 # No letter that could be read as another one: people type these ids.
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 _ID_LENGTH = 20
@@ -38,7 +50,7 @@ def fresh_id() -> str:
     return "rq_" + "".join(_LETTERS[byte % 32] for byte in os.urandom(_ID_LENGTH))
 
 
-class Intents:
+class Journal:
     """The requests of one state database; every method may be called from any thread.
 
     `open_state` is called at the first use. Whoever records or leases a request holds its lease
@@ -207,6 +219,6 @@ class Intents:
                     state.rows("PRAGMA synchronous = FULL")
 
     @contextmanager
-    def _changing(self) -> Iterator[Change]:
+    def _changing(self) -> Iterator[JournalTransaction]:
         with self._writing(durable=True) as tx:
-            yield Change(tx, self._leases, self._clock.now(), self._new_id)
+            yield JournalTransaction(tx, self._leases, self._clock.now(), self._new_id)

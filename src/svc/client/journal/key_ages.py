@@ -10,13 +10,12 @@ from typing import Any, Final, NamedTuple
 
 from svc.client import controls
 from svc.client.control import Control
-from svc.client.intents_look import where_to_look
-from svc.client.intents_model import Intent
-from svc.client.intents_refusals import forgotten, key_spent
+from svc.client.journal.entry import Intent
+from svc.client.journal.refusals import forgotten, key_spent, where_to_look
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.errors import SvcError
 
-_LOGGED: Final = {"limit": "1000"}  # all that a sandbox remembers (contract F.1)
+_LOGGED: Final = {"limit": "1000"}  # all that a sandbox remembers
 
 
 class KeyAges(NamedTuple):

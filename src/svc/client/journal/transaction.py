@@ -3,11 +3,10 @@
 import hashlib
 from collections.abc import Callable
 
-from svc.client import intents_refusals as refusals
-from svc.client.intents_leases import Leases
-from svc.client.intents_look import where_to_look
-from svc.client.intents_model import Asked, Intent, Phase, intent_of
-from svc.client.stored import stored
+from svc.client.journal import refusals
+from svc.client.journal.entry import Asked, Intent, Phase, intent_of, stored
+from svc.client.journal.leases import Leases
+from svc.client.journal.refusals import where_to_look
 from svc.journal import Tx
 
 UNRESOLVED = "state IN ('open', 'unknown')"
@@ -36,7 +35,7 @@ UPDATE requests SET state = ?, status = ?, object_id = ?, request_id = ?, error_
 RELEASE = "UPDATE requests SET lease = NULL WHERE id = ? AND lease = ?"
 
 
-class Change:
+class JournalTransaction:
     """What is done to the requests within one transaction."""
 
     def __init__(self, tx: Tx, leases: Leases, now: float, new_id: Callable[[], str]) -> None:

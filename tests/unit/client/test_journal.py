@@ -14,13 +14,19 @@ import pytest
 
 from svc.client import orders, payouts, raw, refunds
 from svc.client.call import Call
-from svc.client.intents import Intents, fresh_id
-from svc.client.intents_leases import Leases
-from svc.client.intents_model import Asked, Intent, Scope, Settled, settled_by, settled_with
-from svc.client.intents_prune import EVERY, PRUNE
+from svc.client.journal.entry import (
+    Asked,
+    Intent,
+    Scope,
+    Settled,
+    restored,
+    settled_by,
+    settled_with,
+)
+from svc.client.journal.journal import EVERY, PRUNE, Journal, fresh_id
+from svc.client.journal.leases import Leases
 from svc.client.prepared import prepare
 from svc.client.replies import Reply
-from svc.client.stored import restored
 from svc.clock import ManualClock
 from svc.errors import Conflict, LocalError, NotFound, OutcomeUnknown, RateLimited
 from svc.journal import State
@@ -32,7 +38,7 @@ REFUND = refunds.create({"payment": "pay_1", "amount": 4999})
 DONE = Settled("done", 200, "rf_1", "req_1")
 HOUR = 3600
 
-Open = Callable[[], Intents]
+Open = Callable[[], Journal]
 
 
 def asked(call: Call = REFUND, key: str = "key-1", scope: Scope = SCOPE, **more: Any) -> Asked:
@@ -56,13 +62,13 @@ def opened(path: Path, clock: ManualClock) -> Iterator[Open]:
     states: list[State] = []
     leases: list[Leases] = []
 
-    def open_one() -> Intents:
+    def open_one() -> Journal:
         def state() -> State:
             states.append(State.open(path, clock=clock))
             return states[-1]
 
         leases.append(Leases(path.parent / "senders"))
-        return Intents(state, leases[-1], clock)
+        return Journal(state, leases[-1], clock)
 
     yield open_one
     for one in states:
@@ -72,15 +78,15 @@ def opened(path: Path, clock: ManualClock) -> Iterator[Open]:
 
 
 @pytest.fixture
-def intents(opened: Open) -> Intents:
+def intents(opened: Open) -> Journal:
     return opened()
 
 
-def end(intents: Intents, intent: Intent, outcome: Any = "unknown", **more: Any) -> None:
+def end(intents: Journal, intent: Intent, outcome: Any = "unknown", **more: Any) -> None:
     intents.settle(intent, Settled(outcome, **more))
 
 
-def is_busy(intents: Intents, intent: Intent) -> bool:
+def is_busy(intents: Journal, intent: Intent) -> bool:
     """Whether the journal says by now that somebody is sending a request."""
     kept = intents.find(intent.id)
     assert kept is not None
@@ -90,7 +96,7 @@ def is_busy(intents: Intents, intent: Intent) -> bool:
 # --- recording --------------------------------------------------------------------------------
 
 
-def test_record_keeps_all_that_is_needed_to_send_it_again(intents: Intents) -> None:
+def test_record_keeps_all_that_is_needed_to_send_it_again(intents: Journal) -> None:
     """Key, bytes, path, version and address come back as they were sent (R1, R2)."""
     call = payouts.create({"amount": 10000, "currency": "EUR", "reference": "Zürich"})
     first = asked(call, version="2026-09-01")
@@ -105,7 +111,7 @@ def test_record_keeps_all_that_is_needed_to_send_it_again(intents: Intents) -> N
     assert (again.expects, again.checks) == (call.expects, call.checks)
 
 
-def test_record_is_committed_before_it_returns(intents: Intents, path: Path) -> None:
+def test_record_is_committed_before_it_returns(intents: Journal, path: Path) -> None:
     """Another connection sees the row at once (R2)."""
     made = intents.record(asked())
     with closing(sqlite3.connect(path)) as other:
@@ -128,7 +134,7 @@ def test_only_what_must_survive_a_power_cut_waits_for_the_disk(
         return state
 
     leases = Leases(path.parent / "senders")
-    intents = Intents(traced, leases, clock)
+    intents = Journal(traced, leases, clock)
     first = intents.record(asked())
     intents.release(first)
     intents.lease(first.id)
@@ -152,10 +158,10 @@ def test_journal_cannot_be_opened_means_nothing_is_recorded(clock: ManualClock) 
         raise LocalError("no")
 
     with pytest.raises(LocalError):
-        Intents(refuse, Leases(Path("/nonexistent/x")), clock).record(asked())
+        Journal(refuse, Leases(Path("/nonexistent/x")), clock).record(asked())
 
 
-def test_sign_of_life_that_cannot_be_given_stops_everything(intents: Intents, path: Path) -> None:
+def test_sign_of_life_that_cannot_be_given_stops_everything(intents: Journal, path: Path) -> None:
     """Without it nobody could tell later whether the request is being sent (R69, R70)."""
     path.parent.mkdir(mode=0o700)
     (path.parent / "senders").write_text("in the way")
@@ -164,7 +170,7 @@ def test_sign_of_life_that_cannot_be_given_stops_everything(intents: Intents, pa
     assert intents.list() == []
 
 
-def test_record_many_is_all_or_nothing(intents: Intents) -> None:
+def test_record_many_is_all_or_nothing(intents: Journal) -> None:
     """One row that cannot be recorded undoes the others, and frees their leases."""
     other = asked(refunds.create({"payment": "pay_2"}), "key-1")
     with pytest.raises(Conflict):
@@ -185,7 +191,7 @@ def test_ids_are_easy_to_tell_apart_and_to_type() -> None:
 # --- twins and keys ---------------------------------------------------------------------------
 
 
-def test_unresolved_twin_stops_the_same_request(intents: Intents) -> None:
+def test_unresolved_twin_stops_the_same_request(intents: Journal) -> None:
     """R5: exit 6, naming the command that settles the first and the way to a second one."""
     first = intents.record(asked())
     end(intents, first)
@@ -210,7 +216,7 @@ def test_twin_in_flight_is_waited_for(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["done", "refused", "not_sent"])
-def test_settled_request_may_be_sent_a_second_time(intents: Intents, outcome: str) -> None:
+def test_settled_request_may_be_sent_a_second_time(intents: Journal, outcome: str) -> None:
     """Two equal orders in a row are two orders: only an open outcome stops the second."""
     end(intents, intents.record(asked()), outcome)
     assert intents.record(asked(key="key-2")).sendings == 1
@@ -228,7 +234,7 @@ def test_settled_request_may_be_sent_a_second_time(intents: Intents, outcome: st
     ],
     ids=["body", "path", "encoding", "mode", "profile", "address"],
 )
-def test_another_request_is_no_twin(intents: Intents, other: Asked) -> None:
+def test_another_request_is_no_twin(intents: Journal, other: Asked) -> None:
     """What differs in any of these is another request."""
     end(intents, intents.record(asked()))
     assert intents.twin(other) is None
@@ -236,7 +242,7 @@ def test_another_request_is_no_twin(intents: Intents, other: Asked) -> None:
     intents.record(other)
 
 
-def test_own_key_with_another_request_is_refused(intents: Intents) -> None:
+def test_own_key_with_another_request_is_refused(intents: Journal) -> None:
     """R12: before anything is sent, whatever became of the first."""
     end(intents, intents.record(asked()), "done")
     other = asked(refunds.create({"payment": "pay_1", "amount": 1}))
@@ -246,7 +252,7 @@ def test_own_key_with_another_request_is_refused(intents: Intents) -> None:
     assert caught.value.outcome == "not_sent"
 
 
-def test_own_key_with_the_same_request_begins_it_again(intents: Intents) -> None:
+def test_own_key_with_the_same_request_begins_it_again(intents: Journal) -> None:
     """The key names one request, so it is that one's row which is sent again."""
     first = intents.record(asked())
     end(intents, first)
@@ -254,7 +260,7 @@ def test_own_key_with_the_same_request_begins_it_again(intents: Intents) -> None
     assert (again.id, again.sendings, again.sent_before) == (first.id, 2, True)
 
 
-def test_own_key_is_not_sent_under_another_accounts_key(intents: Intents) -> None:
+def test_own_key_is_not_sent_under_another_accounts_key(intents: Journal) -> None:
     """R12, R19: another account would carry out what the first may have carried out already."""
     first = intents.record(asked())
     end(intents, first)
@@ -272,7 +278,7 @@ def test_own_key_is_not_sent_under_another_accounts_key(intents: Intents) -> Non
 
 
 def test_own_key_of_a_done_request_is_spent_after_23_hours(
-    intents: Intents, clock: ManualClock
+    intents: Journal, clock: ManualClock
 ) -> None:
     """The service would do it a second time once it has forgotten the key (R4)."""
     first = intents.record(asked())
@@ -289,7 +295,7 @@ def test_own_key_of_a_done_request_is_spent_after_23_hours(
         intents.record(asked())
 
 
-def test_key_of_a_request_that_was_not_sent_is_fresh(intents: Intents, clock: ManualClock) -> None:
+def test_key_of_a_request_that_was_not_sent_is_fresh(intents: Journal, clock: ManualClock) -> None:
     """What the service never saw has no age: its 24 hours begin with the next attempt."""
     end(intents, intents.record(asked()), "not_sent")
     clock.advance(30 * HOUR)
@@ -298,7 +304,7 @@ def test_key_of_a_request_that_was_not_sent_is_fresh(intents: Intents, clock: Ma
 
 
 @pytest.mark.parametrize("identifier", ["x_\ud800", "a b", 7])
-def test_an_odd_id_is_done_without_it(intents: Intents, identifier: object) -> None:
+def test_an_odd_id_is_done_without_it(intents: Journal, identifier: object) -> None:
     """R10, R25: of a call that we do not know, an id that no object can have is not kept."""
     made = intents.record(asked(raw.post("/v1/other")))
     reply = Reply(200, (), "", {"id": identifier}, (), None, replayed=False, attempts=1)
@@ -311,7 +317,7 @@ def test_an_odd_id_is_done_without_it(intents: Intents, identifier: object) -> N
 # --- forgetting --------------------------------------------------------------------------------
 
 
-def settle_as(intents: Intents, outcome: Any, **more: Any) -> str:
+def settle_as(intents: Journal, outcome: Any, **more: Any) -> str:
     """One request of its own, ended; gives its id."""
     key = more.pop("key", str(uuid.uuid4()))
     made = intents.record_many([asked(key=key, **more)])[0]
@@ -319,13 +325,13 @@ def settle_as(intents: Intents, outcome: Any, **more: Any) -> str:
     return made.id
 
 
-def fill_up(intents: Intents) -> None:
+def fill_up(intents: Journal) -> None:
     """As many requests as it takes for one to look for old ones."""
     ends = intents.record_many([asked(key=str(uuid.uuid4())) for _ in range(EVERY)])
     intents.settle_many([(one, DONE) for one in ends])
 
 
-def test_settled_requests_are_forgotten_after_90_days(intents: Intents, clock: ManualClock) -> None:
+def test_settled_requests_are_forgotten_after_90_days(intents: Journal, clock: ManualClock) -> None:
     """So that the journal does not grow for ever; nobody waits for it."""
     old = [settle_as(intents, outcome) for outcome in ("done", "refused", "not_sent")]
     clock.advance(90 * 24 * HOUR - 1)
@@ -339,7 +345,7 @@ def test_settled_requests_are_forgotten_after_90_days(intents: Intents, clock: M
 
 
 def test_what_guards_against_a_second_payment_is_never_forgotten(
-    intents: Intents, clock: ManualClock
+    intents: Journal, clock: ManualClock
 ) -> None:
     """R5, R12, R16: unresolved requests, keys of the user's own, rows of a list."""
     kept = [
@@ -357,7 +363,7 @@ def test_what_guards_against_a_second_payment_is_never_forgotten(
     assert caught.value.code == "idempotency_key_too_old"
 
 
-def test_looking_for_old_requests_reads_no_others(intents: Intents) -> None:
+def test_looking_for_old_requests_reads_no_others(intents: Journal) -> None:
     """It goes through an index of its own, however long the journal is."""
     plan = intents._state().rows(f"EXPLAIN QUERY PLAN {PRUNE}", (0,))
     assert any("request_settled" in row["detail"] for row in plan)
@@ -365,10 +371,10 @@ def test_looking_for_old_requests_reads_no_others(intents: Intents) -> None:
 
 
 def test_forgetting_that_fails_does_not_hide_the_end(
-    intents: Intents, monkeypatch: pytest.MonkeyPatch
+    intents: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The end is kept, whatever becomes of old ones."""
-    monkeypatch.setattr("svc.client.intents.PRUNE", "DELETE FROM nowhere WHERE 1 = ?")
+    monkeypatch.setattr("svc.client.journal.journal.PRUNE", "DELETE FROM nowhere WHERE 1 = ?")
     made = intents.record_many([asked(key=str(uuid.uuid4())) for _ in range(EVERY)])
     intents.settle_many([(one, DONE) for one in made])
     assert {one.state for one in intents.list()} == {"done"}
@@ -377,7 +383,7 @@ def test_forgetting_that_fails_does_not_hide_the_end(
 # --- sending again ----------------------------------------------------------------------------
 
 
-def test_lease_takes_an_unresolved_request(intents: Intents, clock: ManualClock) -> None:
+def test_lease_takes_an_unresolved_request(intents: Journal, clock: ManualClock) -> None:
     """R3: same key, same bytes, and only a definite answer will settle it."""
     first = intents.record(asked())
     end(intents, first)
@@ -402,22 +408,22 @@ def test_second_lease_is_refused_until_the_first_ends(opened: Open) -> None:
     assert two.lease(first.id).sendings == 2
 
 
-def test_lease_ends_with_its_process(intents: Intents, path: Path) -> None:
+def test_lease_ends_with_its_process(intents: Journal, path: Path) -> None:
     """A kill -9 leaves nothing that somebody would have to clean up (R3)."""
     code = f"""
 import pathlib, sys
 from svc.client import refunds
-from svc.client.intents import Intents
-from svc.client.intents_leases import Leases
-from svc.client.intents_prune import EVERY, PRUNE
-from svc.client.intents_model import Asked, Scope
+from svc.client.journal.journal import Journal
+from svc.client.journal.leases import Leases
+from svc.client.journal.journal import EVERY, PRUNE
+from svc.client.journal.entry import Asked, Scope
 from svc.client.prepared import prepare
 from svc.clock import ManualClock
 from svc.journal import State
 from svc.origin import BaseUrl
 base, call = BaseUrl.parse({str(BASE)!r}), refunds.create({{"payment": "pay_1"}})
 path, clock = pathlib.Path({str(path)!r}), ManualClock()
-intents = Intents(lambda: State.open(path, clock=clock), Leases(path.parent / "senders"), clock)
+intents = Journal(lambda: State.open(path, clock=clock), Leases(path.parent / "senders"), clock)
 scope = Scope(*{tuple(SCOPE)!r})
 print(intents.record(Asked(call, prepare(call, base, new_key=lambda: "k"), scope)).id, flush=True)
 sys.stdin.read()
@@ -436,7 +442,7 @@ sys.stdin.read()
 
 
 @pytest.mark.parametrize("outcome", ["done", "refused"])
-def test_settled_request_is_not_resumed(intents: Intents, outcome: str) -> None:
+def test_settled_request_is_not_resumed(intents: Journal, outcome: str) -> None:
     """There is nothing to find out; the error says how it ended."""
     first = intents.record(asked())
     end(intents, first, outcome, object_id="rf_9" if outcome == "done" else None)
@@ -447,7 +453,7 @@ def test_settled_request_is_not_resumed(intents: Intents, outcome: str) -> None:
     assert not is_busy(intents, first)
 
 
-def test_request_that_was_too_much_is_resumed(intents: Intents) -> None:
+def test_request_that_was_too_much_is_resumed(intents: Journal) -> None:
     """R11: 429 to the end keeps the key."""
     first = intents.record(asked())
     error = RateLimited("busy", status=429, outcome="refused")
@@ -456,7 +462,7 @@ def test_request_that_was_too_much_is_resumed(intents: Intents) -> None:
     assert again.sent_before is False
 
 
-def test_resume_is_refused_after_23_hours(intents: Intents, clock: ManualClock) -> None:
+def test_resume_is_refused_after_23_hours(intents: Journal, clock: ManualClock) -> None:
     """R4: to the second; it names what to look at, and the request stays listed."""
     first = intents.record(asked())
     end(intents, first)
@@ -472,7 +478,7 @@ def test_resume_is_refused_after_23_hours(intents: Intents, clock: ManualClock) 
     assert not is_busy(intents, first)
 
 
-def test_resume_is_refused_when_the_clock_runs_behind(intents: Intents, clock: ManualClock) -> None:
+def test_resume_is_refused_when_the_clock_runs_behind(intents: Journal, clock: ManualClock) -> None:
     """R4: with the clock put back, nobody can tell how old the key is."""
     first = intents.record(asked())
     end(intents, first)
@@ -497,7 +503,7 @@ def test_resume_is_refused_when_the_clock_runs_behind(intents: Intents, clock: M
     ],
 )
 def test_too_old_a_request_says_where_to_look(
-    intents: Intents, clock: ManualClock, call: Call, look: str
+    intents: Journal, clock: ManualClock, call: Call, look: str
 ) -> None:
     """R4: the read that shows what the request did, ready to run."""
     first = intents.record(asked(call, scope=SCOPE._replace(mode="live")))
@@ -526,7 +532,7 @@ def test_settle_frees_the_lease_and_keeps_the_end(opened: Open) -> None:
     assert two.list(unresolved=True) == []
 
 
-def test_error_text_is_kept_without_secrets(intents: Intents) -> None:
+def test_error_text_is_kept_without_secrets(intents: Journal) -> None:
     """R45: what the service or the network said may have held a key."""
     first = intents.record(asked())
     error = OutcomeUnknown("it said sk_test_canarycanary", outcome="unknown")
@@ -551,14 +557,14 @@ def test_forget_deletes_one_that_nobody_sends(opened: Open) -> None:
         two.forget(first.id)
 
 
-def test_list_is_newest_first(intents: Intents) -> None:
+def test_list_is_newest_first(intents: Journal) -> None:
     """And a limit takes the newest."""
     made = [intents.record(asked(orders.create({"amount": n}), f"k{n}")).id for n in range(3)]
     assert [kept.id for kept in intents.list()] == made[::-1]
     assert [kept.id for kept in intents.list(limit=1)] == made[-1:]
 
 
-def test_by_key_finds_the_request_of_its_scope(intents: Intents) -> None:
+def test_by_key_finds_the_request_of_its_scope(intents: Journal) -> None:
     """A key means something only within profile, mode and address."""
     first = intents.record(asked())
     found = intents.by_key("key-1", SCOPE)
