@@ -20,7 +20,7 @@ from svc.sandbox.checkout.pages import Pages
 from svc.sandbox.control_api import ControlApi
 from svc.sandbox.engine import Engine
 from svc.sandbox.exchange import refusal
-from svc.sandbox.guard import check_host
+from svc.sandbox.guard import check_host, check_page
 from svc.sandbox.memory import Memory
 from svc.sandbox.openapi import serving
 from svc.sandbox.operations import Routes, act, create, listing, retrieve
@@ -106,6 +106,8 @@ class Front:
         try:
             check_host(scope)
             room = self._room(scope["path"])
+            if isinstance(room, Api | ControlApi):  # the other two are made for browsers
+                check_page(scope)
         except Problem as problem:
             identity = self._engine.request_id()
             reply = refusal(problem, identity).with_headers((REQUEST_ID_HEADER, identity))
