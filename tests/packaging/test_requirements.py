@@ -12,7 +12,7 @@ import svc
 from svc.cli.command_tree import tree
 from svc.cli.given import DECLARED, Given, options_of
 from svc.completion.tree import Command
-from svc.system.requirements import DISTRIBUTION, unmet
+from svc.cli.requirements import DISTRIBUTION, unmet
 
 PROJECT = Path(svc.__file__).parents[2] / "pyproject.toml"
 

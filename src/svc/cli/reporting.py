@@ -49,7 +49,7 @@ def report_bug(session: "Session", error: Exception) -> int:
 
     Where a library is not of a version that svc is made for, that is the line.
     """
-    from svc.system.requirements import unmet
+    from svc.cli.requirements import unmet
 
     intent = getattr(error, "sending", None)  # of a request that the bug came into
     wrong = unmet() if intent is None else None
