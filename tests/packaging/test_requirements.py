@@ -11,8 +11,8 @@ import pytest
 import svc
 from svc.cli.command_tree import tree
 from svc.cli.given import DECLARED, Given, options_of
-from svc.completion.tree import Command
 from svc.cli.requirements import DISTRIBUTION, unmet
+from svc.completion.tree import Command
 
 PROJECT = Path(svc.__file__).parents[2] / "pyproject.toml"
 
