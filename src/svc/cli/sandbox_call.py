@@ -22,10 +22,12 @@ def open_control(session: Session) -> "Control":
 
     Raises:
         UsageError: the settings point at another machine.
+        NetworkError: they point at a sandbox that does not run.
     """
     from svc.client.control import Control
     from svc.client.deadline import Deadline
 
+    session.refuse_stranger()
     settings = session.settings
     return Control(
         session.base_url,

@@ -190,6 +190,17 @@ class Session:
             self.settings, self.env, store=self.key_store, facts=lambda: self.key_facts
         )
 
+    def refuse_stranger(self) -> None:
+        """Lets a key go to a sandbox's profile only where that sandbox runs (promise R106).
+
+        Raises:
+            NetworkError: it does not, and whoever listens on its port may be anybody.
+        """
+        if self.settings.sandbox and self.settings.from_profile:
+            from svc.cli.sandbox_found import refuse_stranger
+
+            refuse_stranger(self.paths.sandbox_dir, self.base_url)
+
     @cached_property
     def key_facts(self) -> "KeyFacts":
         """What is known of stored keys without reading any."""
@@ -232,6 +243,7 @@ class Session:
         from svc.client.client import Client
         from svc.client.proxies import chosen
 
+        self.refuse_stranger()
         settings = self.settings
         return Client(
             self.base_url,

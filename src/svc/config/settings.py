@@ -43,6 +43,7 @@ class Settings(NamedTuple):
         max_time: total deadline in seconds.
         proxy: the user's own choice; HTTPS_PROXY is for the client to consider (promise R26).
         sandbox: true where the address is that of a sandbox on this machine.
+        from_profile: true where a profile says the address, and no option or variable.
     """
 
     profile: str
@@ -57,6 +58,7 @@ class Settings(NamedTuple):
     color: Color
     auth: Auth
     sandbox: bool
+    from_profile: bool
 
     @property
     def base_url(self) -> BaseUrl:
@@ -103,6 +105,7 @@ def resolve(options: Options, env: Mapping[str, str], config: Config) -> Setting
         color=_color(options, given, config),
         auth=profile.auth,
         sandbox=address is not None and config.is_sandbox(address),
+        from_profile=_given_address(options, given) is None,
     )
 
 
@@ -155,8 +158,12 @@ def _color(options: Options, given: _Given, config: Config) -> Color:
     return cast("Color", asked or config.color or COLOR)
 
 
+def _given_address(options: Options, given: _Given) -> str | None:
+    return given.text(options.base_url, "SVC_BASE_URL")
+
+
 def _address(options: Options, given: _Given, profile: Profile) -> BaseUrl | None:
-    text = given.text(options.base_url, "SVC_BASE_URL")
+    text = _given_address(options, given)
     if text is None:
         return profile.base_url
     try:
