@@ -302,11 +302,11 @@ def test_whoami_says_what_a_command_would_use(svc: Svc, sandbox: Sandbox) -> Non
     assert "SVC_API_KEY" in shown
 
 
-def test_whoami_knows_the_sandbox_and_its_constants(svc: Svc, sandbox: Sandbox) -> None:
+def test_whoami_knows_the_sandbox_and_its_constants(svc: Svc, own_sandbox: Sandbox) -> None:
     """From the profile that starting the sandbox makes."""
     config_file().parent.mkdir(mode=0o700)
     config_file().write_text(
-        f'active_profile = "sandbox"\n[profiles.sandbox]\nbase_url = "{sandbox.url}"\nsandbox = true\n'
+        f'active_profile = "sandbox"\n[profiles.sandbox]\nbase_url = "{own_sandbox.url}"\nsandbox = true\n'
     )
     env = {"SVC_API_KEY": "", "SVC_BASE_URL": ""}
     shown = svc.ok("whoami", env=env)
