@@ -224,6 +224,8 @@ def amount_too_large(param: str, limit: int) -> problems.Problem:
 def _string(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise problems.wrong_type(name, "a string")
+    if "\0" in value:
+        raise problems.invalid("parameter_invalid_value", name, f"{name} must not hold a NUL.")
     return value
 
 

@@ -1,5 +1,6 @@
 """The engine's control endpoints over HTTP (contract F.1, F.4, F.5)."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -96,7 +97,8 @@ def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: "Lab") 
 
     async def story(api: Api) -> None:
         frozen = {"object": "clock", "mode": "frozen", "now": "2026-10-01T09:00:00Z"}
-        assert await api.get("/clock") == {**frozen, "next_job_at": None, "broken_jobs": 0}
+        rest = {"broken_jobs": 0, "advancing_to": None, "advanced": None}
+        assert await api.get("/clock") == {**frozen, "next_job_at": None, **rest}
         for seconds in (100, 200, 300):
             await api.engine.run("test", lambda world, s=seconds: world.schedule(s, "note", "x"))  # type: ignore[misc]
         assert (await api.get("/clock"))["next_job_at"] == "2026-10-01T09:01:40Z"
@@ -105,7 +107,7 @@ def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: "Lab") 
             "mode": "frozen",
             "now": "2026-10-01T09:00:50Z",
             "next_job_at": "2026-10-01T09:01:40Z",
-            "broken_jobs": 0,
+            **rest,
             "jobs": 0,
             "events": 0,
             "deliveries": 0,
@@ -121,6 +123,62 @@ def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: "Lab") 
         assert (await api.post("/clock", mode="realtime"))["mode"] == "realtime"
 
     play(story)
+
+
+def test_an_advance_can_be_watched_and_is_the_only_one(
+    play: Callable[..., None], kit: "Kit", receiver: "Receiver"
+) -> None:
+    """While a receiver keeps it waiting the clock says where it goes; a second one is refused."""
+    gate = asyncio.Event()
+    receiver.answers = [kit.after(gate, kit.status(200))]
+
+    async def story(api: Api) -> None:
+        async with receiver.listening():
+            await api.engine.run("test", kit.endpoint(receiver.url))
+            await api.engine.run("test", kit.emit_paid)
+            turned = asyncio.create_task(api.post("/clock/advance", seconds=3600))
+            while receiver.open_now == 0:
+                await asyncio.sleep(0.001)
+            shown = await api.get("/clock")
+            assert shown["advancing_to"] == "2026-10-01T10:00:00Z"
+            assert shown["advanced"] == {"jobs": 0, "events": 0, "deliveries": 0}
+            for path, body in (
+                ("/clock/advance", {"until": "idle"}),
+                ("/clock", {"now": "2027-01-01T00:00:00Z"}),
+            ):
+                refused = await api.refused("POST", path, **body)
+                assert refused == (409, "sandbox_error", "clock_advancing", None)
+            gate.set()
+            done = await turned
+            assert (done["now"], done["deliveries"]) == ("2026-10-01T10:00:00Z", 1)
+            assert (done["advancing_to"], done["advanced"]) == (None, None)
+            assert (await api.post("/clock/advance", seconds=0))["deliveries"] == 0
+
+    play(story)
+
+
+def test_an_advance_ends_with_its_asker(lab: "Lab", kit: "Kit", receiver: "Receiver") -> None:
+    """Nobody waits any more: the clock stays where it is, and the attempt under way is kept."""
+    gate = asyncio.Event()
+    receiver.answers = [kit.after(gate, kit.status(200))]
+
+    async def story() -> None:
+        async with receiver.listening(), lab.running() as engine:
+            await engine.run("test", kit.endpoint(receiver.url))
+            await engine.run("test", kit.emit_paid)
+            gone = asyncio.Event()
+            turned = asyncio.create_task(engine.advance(to=kit.start + 10**12, gone=gone))
+            while receiver.open_now == 0:
+                await asyncio.sleep(0.001)
+            gone.set()
+            await turned
+            assert engine.advancing is None
+            assert engine.clock.now() == kit.start
+            gate.set()
+            assert (await engine.advance(to=kit.start + 1)).deliveries == 1
+            assert len(receiver.arrivals) == 1
+
+    lab.play(story)
 
 
 @pytest.mark.parametrize(
