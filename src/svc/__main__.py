@@ -38,14 +38,23 @@ def _run() -> int:
 
         return run()
     except Exception as error:  # noqa: BLE001  a broken installation, or a bug in reporting bugs
-        from contextlib import suppress
+        return _lost(error)
 
-        with suppress(OSError, ValueError, AttributeError):
-            sys.stderr.write(
-                f"Error: svc could not go on ({type(error).__name__}). "
-                "What was sent: svc requests list\n"
-            )
-        return 1
+
+def _lost(error: Exception) -> int:
+    """Says that there is no going on: first of all, whether a library is what is wrong."""
+    from contextlib import suppress
+
+    from svc.cli.requirements import unmet
+
+    wrong = unmet()
+    if wrong is not None:
+        text = f"{wrong}\n  Next: {wrong.hint}"
+    else:
+        text = f"svc could not go on ({type(error).__name__}). What was sent: svc requests list"
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(f"Error: {text}\n")
+    return 1 if wrong is None else wrong.exit_code
 
 
 def _leave_no_core() -> None:

@@ -45,7 +45,16 @@ def usage_error_of(error: Any) -> UsageError:
 
 
 def report_bug(session: "Session", error: Exception) -> int:
-    """Prints one line and the path of a redacted report (promise R79)."""
+    """Prints one line and the path of a redacted report (promise R79).
+
+    Where a library is not of a version that svc is made for, that is the line.
+    """
+    from svc.cli.requirements import unmet
+
+    intent = getattr(error, "sending", None)  # of a request that the bug came into
+    wrong = unmet() if intent is None else None
+    if wrong is not None:
+        return report_error(session, wrong)
     text = redact("".join(traceback.format_exception(error)))
     where = _write_report(session, text)
     name = type(error.__cause__ or error).__name__
@@ -55,7 +64,6 @@ def report_bug(session: "Session", error: Exception) -> int:
         hint=f"A report without secrets lies at {where}" if where else None,
     )
     bug.exit_code = ExitCode.BUG
-    intent = getattr(error, "sending", None)  # of a request that the bug came into
     if intent is not None:
         _name_request(bug, intent)
     return report_error(session, bug)

@@ -11,6 +11,7 @@ from svc.sandbox.breakage import send_broken
 from svc.sandbox.engine import Engine
 from svc.sandbox.exchange import Reply, Request, read_request, refusal
 from svc.sandbox.execution import POST, Execution
+from svc.sandbox.guard import SITE
 from svc.sandbox.idempotency import InFlight
 from svc.sandbox.memory import Memory
 from svc.sandbox.operations import Operation, Routes
@@ -92,6 +93,8 @@ class Api:
             _log.exception("request %s broke", passage.id)
             reply = self._refused(passage, internal())
         self._note(passage, reply)
+        if SITE in request.headers:
+            reply = reply.without_header(auth.CHALLENGE)  # a browser would ask for a password
         return reply.with_headers(
             (REQUEST_ID_HEADER, passage.id), (VERSION_HEADER, passage.version)
         )

@@ -20,7 +20,7 @@ from svc.sandbox.checkout.pages import Pages
 from svc.sandbox.control_api import ControlApi
 from svc.sandbox.engine import Engine
 from svc.sandbox.exchange import Reply, refusal
-from svc.sandbox.guard import check_framing, check_host
+from svc.sandbox.guard import check_framing, check_host, check_page
 from svc.sandbox.memory import Memory
 from svc.sandbox.openapi import serving
 from svc.sandbox.operations import Routes, act, create, listing, retrieve
@@ -107,6 +107,8 @@ class Front:
             check_framing(scope)
             check_host(scope)
             room = self._room(scope["path"])
+            if isinstance(room, Api | ControlApi):  # the other two are made for browsers
+                check_page(scope)
         except Problem as problem:
             await self.refused(problem).send(send)
         else:

@@ -8,7 +8,8 @@ from svc.sandbox.documents import Doc
 from svc.sandbox.problems import Problem
 from svc.sandbox.world import World
 
-_CHALLENGE: Final = {"WWW-Authenticate": 'Basic realm="svc"'}
+CHALLENGE: Final = "WWW-Authenticate"
+_CHALLENGE: Final = {CHALLENGE: 'Basic realm="svc"'}
 _KEY_MAX: Final = 255
 
 

@@ -50,6 +50,10 @@ class Reply:
         headers = (*self.headers, *more)
         return Reply(self.status, self.body, headers, self.connection, self.media_type)
 
+    def without_header(self, name: str) -> "Reply":
+        headers = tuple(line for line in self.headers if line[0] != name)
+        return Reply(self.status, self.body, headers, self.connection, self.media_type)
+
     def raw_headers(self) -> list[tuple[bytes, bytes]]:
         """The header lines as ASGI wants them."""
         media = (b"content-type", self.media_type.encode())

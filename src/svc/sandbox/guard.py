@@ -1,4 +1,4 @@
-"""Keeps web pages out of the sandbox: which Host names are served, and the controls' header."""
+"""Keeps web pages out of the sandbox: by Host, by Origin, and by the controls' header."""
 
 from typing import Final
 
@@ -9,6 +9,7 @@ from svc.sandbox.problems import Problem, http_invalid
 from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
 
 ERROR_TYPE: Final = "sandbox_error"
+SITE: Final = b"sec-fetch-site"  # which every browser of today sends to this machine
 _HEALTH: Final = ("GET", f"{SANDBOX_ROOT}/health")
 
 
@@ -30,6 +31,18 @@ def check_host(scope: Scope) -> None:
     if len(hosts) != 1 or not is_loopback(host_of(hosts[0])):
         message = "The sandbox answers only to localhost, 127.0.0.1 and [::1]."
         raise Problem(403, "host_not_allowed", message, type=ERROR_TYPE)
+
+
+def check_page(scope: Scope) -> None:
+    """Refuses what a page has its browser send: the keys of a sandbox are known to all (R103).
+
+    A form or a frame asks nobody's leave and may name a key in its address; a browser tells of
+    them in `Origin` or `Sec-Fetch-Site`. `none` is a person's own doing: an address typed in.
+    """
+    for name, value in scope["headers"]:
+        if name == b"origin" or (name == SITE and value != b"none"):
+            message = "The sandbox answers programs and its own checkout, but no web page."
+            raise Problem(403, "page_not_allowed", message, type=ERROR_TYPE)
 
 
 def check_control(scope: Scope) -> None:

@@ -471,6 +471,42 @@ def test_loopback_hosts_are_served(shared: "Sandbox", host: str) -> None:
     assert shared.call("GET", "/v1/orders", headers={"host": host}).status == 200
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:4242"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"sec-fetch-site": "same-origin"},
+        {"sec-fetch-site": "none", "origin": "https://evil.example"},
+    ],
+)
+def test_no_web_page_is_answered(shared: "Sandbox", told: dict[str, str]) -> None:
+    """R103: not with a key that works, not with one that does not, and so for the controls."""
+    for key in ("sk_test_sandbox", "sk_test_wrong", None):
+        for method, path in (("GET", "/v1/orders"), ("POST", "/v1/payouts"), ("GET", "/v1/x")):
+            answer = shared.call(method, path, key=key, headers=told)
+            assert (answer.status, answer.code) == (403, "page_not_allowed")
+            assert "www-authenticate" not in answer.headers
+    for path in ("/_sandbox/health", "/_sandbox/keys"):
+        answer = shared.call("GET", path, headers={**told, "svc-sandbox": "1"})
+        assert (answer.status, answer.code) == (403, "page_not_allowed")
+
+
+def test_no_browser_is_asked_for_a_password(shared: "Sandbox") -> None:
+    """R103: an address that a person typed in is answered, but not with a challenge."""
+    typed = {"sec-fetch-site": "none"}
+    for key in (None, "sk_test_wrong"):
+        answer = shared.call("GET", "/v1/orders", key=key, headers=typed)
+        assert answer.status == 401
+        assert "www-authenticate" not in answer.headers
+        program = shared.call("GET", "/v1/orders", key=key)
+        assert program.headers["www-authenticate"] == 'Basic realm="svc"'
+    assert shared.call("GET", "/v1/orders", headers=typed).status == 200
+
+
 def test_an_unexpected_exception_is_500_without_a_trace(
     sandbox: "Sandbox", monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

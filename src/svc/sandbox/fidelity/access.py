@@ -10,7 +10,9 @@ basic password | chose | Any password is taken.
 bearer | says | Authorization: Bearer with the same key.
 @ api/test_api_auth.py::test_no_or_wrong_key_is_401
 no key | says | 401 Unauthorized.
-WWW-Authenticate | chose | Basic realm="svc" with every 401.
+WWW-Authenticate | chose | Basic realm="svc" with every 401, but to no browser.
+@ api/test_api_auth.py::test_no_web_page_is_answered
+browsers | chose | 403 before the key is looked at, for an Origin or a Sec-Fetch-Site but none.
 @ api/test_api_auth.py::test_strict_https_holds_whatever_the_setting
 plain HTTP | says | 401 Unauthorized.
 @ api/test_api_auth.py::test_plain_http_is_refused_where_the_setting_says_so

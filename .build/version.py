@@ -1,0 +1,49 @@
+"""The version that a build gets: the release, and how many commits it has come since.
+
+`0.1.0` where a tag `v0.1.0` is checked out, else `0.1.0+321.g1a2b3c4`, with `.changed` where files
+differ from what is committed. Without git, as in an archive, it is the release alone; in a source
+distribution it is what was noted when that was made.
+"""
+
+import re
+import subprocess
+from email.parser import HeaderParser
+from pathlib import Path
+
+
+def version_of(root: Path) -> str:
+    """The version of the sources in a folder."""
+    noted = root / "PKG-INFO"
+    if noted.exists():
+        return HeaderParser().parsestr(noted.read_text(encoding="utf-8"))["Version"]
+    release = re.search(
+        r'^RELEASE = "(.+)"$',
+        (root / "src/svc/__init__.py").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )[1]
+    if Path(_git(root, "rev-parse", "--show-toplevel") or "/") != root.resolve():
+        return release  # no git, or a folder inside somebody else's repository
+    commit = _git(root, "rev-parse", "--short=7", "HEAD")
+    changed = bool(_git(root, "status", "--porcelain", "--untracked-files=no"))
+    if not commit or (
+        f"v{release}" in _git(root, "tag", "--points-at", "HEAD").split() and not changed
+    ):
+        return release
+    shallow = _git(root, "rev-parse", "--is-shallow-repository") == "true"  # it has not all commits
+    count = [] if shallow else [_git(root, "rev-list", "--count", "HEAD")]
+    return f"{release}+{'.'.join([*count, f'g{commit}', *['changed'] * changed])}"
+
+
+def _git(root: Path, *words: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(root), *words], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def built_version() -> str:
+    """The version of the project that this file belongs to."""
+    return version_of(Path(__file__).parent.parent)

@@ -1,0 +1,125 @@
+"""A library that cannot serve is named at once: what was found, what is needed, how to get it."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import svc
+from svc.cli.command_tree import tree
+from svc.cli.given import DECLARED, Given, options_of
+from svc.cli.requirements import DISTRIBUTION, unmet
+from svc.completion.tree import Command
+
+PROJECT = Path(svc.__file__).parents[2] / "pyproject.toml"
+
+
+def installed(folder: Path, name: str, version: str, *needs: str) -> None:
+    """Puts the description of an installed distribution into a folder."""
+    where = folder / f"{name.replace('-', '_')}-{version}.dist-info"
+    where.mkdir()
+    lines = ["Metadata-Version: 2.4", f"Name: {name}", f"Version: {version}"]
+    lines += [f"Requires-Dist: {need}" for need in needs]
+    (where / "METADATA").write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("needs", "found"),
+    [
+        (["lib-a>=1.2"], None),
+        (["lib-a<1.3,>=1.2"], None),
+        (["lib-a>=1.2.0"], None),
+        (["lib-a"], None),
+        (["lib-z>=3; extra == 'dev'"], None),
+        (["lib-a>=1.10"], "lib-a 1.2"),
+        (["lib-a<1.2,>=1"], "lib-a 1.2"),
+        (["lib-z>=3"], "lib-z is missing"),
+        (["lib-a>=2", "lib-z>=3"], "lib-a 1.2; lib-z is missing"),
+    ],
+)
+def test_what_is_not_as_declared_is_named(
+    needs: list[str], found: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Versions are compared as numbers; what is only needed for work on svc is left out."""
+    installed(tmp_path, "program-a", "1", *needs)
+    installed(tmp_path, "lib-a", "1.2")
+    monkeypatch.syspath_prepend(tmp_path)
+    error = unmet("program-a")
+    if found is None:
+        assert error is None
+        return
+    assert error is not None
+    assert str(error) == f"svc cannot run with what is installed: {found}."
+    assert all(f"'{need}'" in (error.hint or "") for need in needs)
+    assert sys.prefix in (error.hint or "")
+
+
+def test_nothing_is_said_where_nothing_is_declared() -> None:
+    """Sources on a path are no installation."""
+    assert unmet("no-such-distribution-anywhere") is None
+
+
+def test_limits_are_of_the_kinds_that_are_understood() -> None:
+    """A new kind of limit in the project would be misread."""
+    project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
+    assert project["name"] == DISTRIBUTION
+    for need in project["dependencies"]:
+        limits = need.lstrip("abcdefghijklmnopqrstuvwxyz0123456789-").split(",")
+        assert all(limit.startswith((">=", "<")) for limit in limits), need
+        assert not any(limit.startswith("<=") for limit in limits), need
+
+
+@pytest.mark.parametrize("broken", ["raise ImportError('cannot import name')", "Typer = None"])
+def test_typer_that_cannot_serve_is_named_in_one_line(broken: str, tmp_path: Path) -> None:
+    """Not a bug of svc: exit 10 and the way out, for every command."""
+    installed(tmp_path, DISTRIBUTION, "1", "typer>=0.28")
+    installed(tmp_path, "typer", "0.12.5")
+    (tmp_path / "typer").mkdir()
+    (tmp_path / "typer" / "__init__.py").write_text(broken)
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "svc", "orders", "list"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 10
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: svc cannot run with what is installed: typer 0.12.5.\n")
+    assert "pip install 'typer>=0.28'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_shared_options_are_those_that_a_session_has_places_for() -> None:
+    """Each set's parameters and the values that commands read have the same names."""
+    given = Given()
+    for name in DECLARED:
+        places = {word for word in vars(type(getattr(given, name))) if not word.startswith("_")}
+        assert {option.name for option in options_of(name)} == places
+
+
+def test_no_command_names_an_option_of_its_own_like_a_shared_one() -> None:
+    """It would be taken for the shared one: they are told apart by name."""
+    sets = {"request": "write", "list": "listing", "global": "everywhere"}
+
+    def check(command: Command) -> None:
+        shared = {o.name for s in command.shared for o in options_of(sets[s])}
+        own = {o.names[0].removeprefix("--").replace("-", "_") for o in command.options}
+        own |= {argument.name for argument in command.arguments}
+        taken = own & shared
+        assert not {name for name in taken if not _means_more(command, name)}, command.path
+        for child in command.commands:
+            check(child)
+
+    check(tree().root)
+
+
+def _means_more(command: Command, name: str) -> bool:
+    """Shared options with values of their own here are listed with the command's own."""
+    from svc.cli.command_values import is_named
+
+    return is_named(" ".join(command.path), f"--{name.replace('_', '-')}")

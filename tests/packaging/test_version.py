@@ -1,0 +1,88 @@
+"""The version tells one build from another: by the commits, by a tag, by what was noted."""
+
+import subprocess
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+import svc
+
+ROOT = Path(svc.__file__).parents[2]
+MAKER = ROOT / ".build" / "version.py"
+
+pytestmark = pytest.mark.skipif(not MAKER.exists(), reason="an installed package is not a checkout")
+
+
+def version_of(folder: Path) -> str:
+    spec = spec_from_file_location("version_maker", MAKER)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return str(module.version_of(folder))
+
+
+def git(folder: Path, *words: str) -> str:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+    done = subprocess.run(
+        ["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project of two commits."""
+    folder = tmp_path / "project"
+    (folder / "src" / "svc").mkdir(parents=True)
+    (folder / "src" / "svc" / "__init__.py").write_text('RELEASE = "1.2.3"\n')
+    git(tmp_path, "init", "-q", str(folder))
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "first")
+    git(folder, "commit", "-qm", "second", "--allow-empty")
+    return folder
+
+
+def test_each_commit_has_a_version_above_the_one_before(project: Path) -> None:
+    """Installers that compare versions see that something is new."""
+    assert version_of(project) == f"1.2.3+2.g{git(project, 'rev-parse', '--short=7', 'HEAD')}"
+    for _ in range(8):
+        git(project, "commit", "-qm", "more", "--allow-empty")
+    assert version_of(project).startswith("1.2.3+10.g")  # above 1.2.3+9: numbers, not text
+
+
+def test_tagged_commit_is_the_release(project: Path) -> None:
+    """With a change on top it no longer is."""
+    git(project, "tag", "v1.2.3")
+    assert version_of(project) == "1.2.3"
+    (project / "src" / "svc" / "__init__.py").write_text('RELEASE = "1.2.3"\n# more\n')
+    assert version_of(project).endswith(".changed")
+
+
+def test_shallow_clone_counts_nothing(project: Path, tmp_path: Path) -> None:
+    """It has not all commits: a wrong count would be worse than none."""
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{project}", "shallow")
+    assert (
+        version_of(tmp_path / "shallow")
+        == f"1.2.3+g{git(project, 'rev-parse', '--short=7', 'HEAD')}"
+    )
+
+
+def test_source_distribution_keeps_what_it_was_made_with(project: Path) -> None:
+    """There is no git in it, or somebody else's."""
+    (project / "PKG-INFO").write_text("Metadata-Version: 2.4\nVersion: 1.2.3+7.gabc1234\n\ntext\n")
+    assert version_of(project) == "1.2.3+7.gabc1234"
+
+
+def test_archive_inside_another_repository_is_not_its_commit(project: Path) -> None:
+    """Unpacked without its history, it is the release alone."""
+    inner = project / "vendor" / "svc-cli"
+    (inner / "src" / "svc").mkdir(parents=True)
+    (inner / "src" / "svc" / "__init__.py").write_text('RELEASE = "1.0.0"\n')
+    assert version_of(inner) == "1.0.0"
+
+
+def test_sources_that_were_not_built_say_so() -> None:
+    """An editable installation runs what lies there now, whatever was there when it was made."""
+    assert svc.__version__ == f"{svc.RELEASE}+source"
