@@ -6,10 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from running import Sandbox, Svc
+from support.keyrings import gnome_keyring, session_bus
+from support.paying import pay
+from support.running import Sandbox, Svc
 from svc.clock import SystemClock
 from svc.sandbox.launch_options import LaunchOptions
 from svc.sandbox.process import start, stop
+
+__all__ = ["gnome_keyring", "pay", "session_bus"]  # fixtures
 
 
 @pytest.hookimpl(trylast=True)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from batch.page_server import order
+from support.page_server import order
 
 PAGE = 100
 SERVER = """

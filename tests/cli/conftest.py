@@ -30,7 +30,7 @@ def fake_ring(isolated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     folder.mkdir(mode=0o700)
     config = folder / "config.toml"
     config.write_text('# a note\nkeyring_backends = ["fake_file_ring.Keyring"]\n')
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1] / "support" / "fake_ring"))
     monkeypatch.setenv("FAKE_RING", str(tmp_path / "ring.json"))
     monkeypatch.delenv("PYTHON_KEYRING_BACKEND")
     monkeypatch.delenv("SVC_API_KEY", raising=False)

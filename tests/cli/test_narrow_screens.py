@@ -2,8 +2,8 @@
 
 import re
 
-from cli.on_terminal import on_terminal
-from running import Sandbox, Svc
+from support.on_terminal import on_terminal
+from support.running import Sandbox, Svc
 
 
 def seen(*argv: str, columns: int = 80) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from running import Sandbox, Svc
+from support.running import Sandbox, Svc
 from svc.cli.registry import COMMANDS, EVENT_VERBS, load
 from svc.cli.root import ELSEWHERE
 

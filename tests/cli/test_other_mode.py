@@ -1,6 +1,6 @@
 """A 404 on an id of the other mode says so when it can be known."""
 
-from running import Sandbox, Svc
+from support.running import Sandbox, Svc
 
 ITEM = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"
 LIVE = {"SVC_API_KEY": "sk_live_sandbox"}

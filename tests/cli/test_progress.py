@@ -14,7 +14,7 @@ from threading import Thread
 
 import pytest
 
-from running import Sandbox, Svc
+from support.running import Sandbox, Svc
 from svc.cli.live_line import LiveLine, bar
 from svc.clock import ManualClock
 

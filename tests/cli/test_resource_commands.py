@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from running import Sandbox, Svc
+from support.running import Sandbox, Svc
 
 ORDER = (
     *("orders", "create", "--amount", "12900", "--currency", "EUR"),

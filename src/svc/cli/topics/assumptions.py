@@ -12,7 +12,7 @@ from svc.sandbox.fidelity.table import ROWS
 _MARKS = {"says": "says ", "chose": "CHOSE"}
 _INTRODUCTION = (
     "What the specification says, and what it does not show and we CHOSE. The sandbox does all of "
-    "it; below the rows stands the test in tests/sandbox that proves them. A program that works "
+    "it; below the rows stands the test that proves them. A program that works "
     "with the sandbox may need changes against the real service where it relies on a choice."
 )
 

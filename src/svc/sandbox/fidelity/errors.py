@@ -4,61 +4,61 @@ from typing import Final
 
 TEXT: Final = """
 == Error shape | Errors
-@ api/test_api_violations.py::test_violation_is_named
+@ unit/sandbox/api/test_violations.py::test_violation_is_named
 type, code, message | says | The fields of an error body.
 param | chose | The parameter in question, in bracket form.
-@ api/test_api_auth.py::test_no_or_wrong_key_is_401
+@ unit/sandbox/api/test_auth.py::test_no_or_wrong_key_is_401
 request_id | chose | The same id as in the header Request-Id.
-@ api/test_api_auth.py::test_errors_can_be_nested
+@ unit/sandbox/api/test_auth.py::test_errors_can_be_nested
 flat | chose | The body is the error; a setting wraps it as {"error": ...}.
-@ api/test_api_states.py::test_order_action_in_each_state
+@ unit/sandbox/api/test_states.py::test_order_action_in_each_state
 state errors | chose | 400, so that 409 always means: try again.
-@ proof/test_schemathesis.py::test_schemathesis_finds_nothing
+@ proof/sandbox/test_schemathesis.py::test_schemathesis_finds_nothing
 every answer | chose | Fits the OpenAPI document at /_sandbox/openapi.json, errors too.
 
 == Error codes | Errors
-@ api/test_api_auth.py::test_restricted_key_needs_just_this_permission
+@ unit/sandbox/api/test_auth.py::test_restricted_key_needs_just_this_permission
 permission_denied | says | 403, outside a restricted key's permissions.
-@ api/test_api_auth.py::test_publishable_key_can_do_nothing
+@ unit/sandbox/api/test_auth.py::test_publishable_key_can_do_nothing
 secret_key_required | chose | 403, a publishable key.
-@ api/test_api_auth.py::test_no_or_wrong_key_is_401
+@ unit/sandbox/api/test_auth.py::test_no_or_wrong_key_is_401
 api_key_missing | chose | 401, no key.
 api_key_invalid | chose | 401, an unknown key.
-@ api/test_api_auth.py::test_plain_http_is_refused_where_the_setting_says_so
+@ unit/sandbox/api/test_auth.py::test_plain_http_is_refused_where_the_setting_says_so
 https_required | chose | 401, plain HTTP.
-@ api/test_api_auth.py::test_rolled_key_works_for_its_grace_and_then_says_so
+@ unit/sandbox/api/test_auth.py::test_rolled_key_works_for_its_grace_and_then_says_so
 api_key_expired | chose | 401, a rolled key whose grace is over.
-@ api/test_api_violations.py::test_absent_object_is_404
+@ unit/sandbox/api/test_violations.py::test_absent_object_is_404
 resource_missing | chose | 404, no such object in this mode; 400 for a cursor.
-@ api/test_api_auth.py::test_unknown_path_is_404
+@ unit/sandbox/api/test_auth.py::test_unknown_path_is_404
 endpoint_unknown | chose | 404, no such path.
-@ api/test_api_auth.py::test_wrong_method_is_405_with_allow
+@ unit/sandbox/api/test_auth.py::test_wrong_method_is_405_with_allow
 method_not_allowed | chose | 405, with Allow.
-@ api/test_api_encodings.py::test_body_over_one_mebibyte_is_413
+@ unit/sandbox/api/test_encodings.py::test_body_over_one_mebibyte_is_413
 request_too_large | chose | 413, a body over 1 MiB.
-@ process/test_patience.py::test_body_that_stalls_is_refused
+@ process/sandbox/test_patience.py::test_body_that_stalls_is_refused
 request_timeout | chose | 408, a body or head that does not come in 10 seconds.
-@ api/test_api_encodings.py::test_content_types
+@ unit/sandbox/api/test_encodings.py::test_content_types
 unsupported_media_type | chose | 415, neither JSON nor a form.
-@ api/test_api_auth.py::test_unknown_version_is_400
+@ unit/sandbox/api/test_auth.py::test_unknown_version_is_400
 version_invalid | chose | 400, not one of the known versions.
-@ api/test_api_idempotency.py::test_a_malformed_key_is_refused
+@ unit/sandbox/api/test_idempotency.py::test_a_malformed_key_is_refused
 idempotency_key_invalid | chose | 400, not 1 to 255 printable characters.
-@ api/test_api_idempotency.py::test_a_key_used_for_another_request_is_refused
+@ unit/sandbox/api/test_idempotency.py::test_a_key_used_for_another_request_is_refused
 idempotency_key_reused | chose | 400, the key belongs to another request.
-@ api/test_api_idempotency.py::test_a_request_that_is_running_holds_its_key
+@ unit/sandbox/api/test_idempotency.py::test_a_request_that_is_running_holds_its_key
 idempotency_key_in_use | chose | 409, its request is running: try again.
-@ api/test_api_auth.py::test_rate_limit_is_a_bucket_on_the_real_clock
+@ unit/sandbox/api/test_auth.py::test_rate_limit_is_a_bucket_on_the_real_clock
 rate_limit | chose | 429 with Retry-After; that 429 exists is stated.
-@ api/test_api_auth.py::test_an_unexpected_exception_is_500_without_a_trace
+@ unit/sandbox/api/test_auth.py::test_an_unexpected_exception_is_500_without_a_trace
 internal_error | chose | 500; that 5xx exist is stated.
-@ api/test_api_faults.py::test_before_means_that_nothing_happened
+@ unit/sandbox/api/test_faults.py::test_before_means_that_nothing_happened
 bad_gateway | chose | 502, on demand only.
 service_unavailable | chose | 503, on demand only.
 gateway_timeout | chose | 504, on demand only.
-@ api/test_api_encodings.py::test_broken_json_is_refused
+@ unit/sandbox/api/test_encodings.py::test_broken_json_is_refused
 body_invalid | chose | 400, cannot be read, or names a member twice.
-@ api/test_api_violations.py::test_violation_is_named
+@ unit/sandbox/api/test_violations.py::test_violation_is_named
 parameter_missing | chose | 400, a required field is absent.
 parameter_unknown | chose | 400, a field that is in no table.
 parameter_invalid_empty | chose | 400, empty where a value is needed.
@@ -76,24 +76,24 @@ parameters_exclusive | chose | 400, both or neither of two ways to say it.
 iban_invalid | chose | 400, wrong check digits, length or country.
 url_invalid | chose | 400, no receiver's address.
 event_type_unknown | chose | 400, no event type, * neither.
-@ api/test_api_encodings.py::test_booleans_in_json_are_native
+@ unit/sandbox/api/test_encodings.py::test_booleans_in_json_are_native
 parameter_invalid_boolean | chose | 400, neither true nor false.
-@ api/test_api_lists.py::test_created_takes_timestamps_only
+@ unit/sandbox/api/test_lists.py::test_created_takes_timestamps_only
 parameter_invalid_timestamp | chose | 400, no timestamp.
-@ api/test_api_states.py::test_order_action_in_each_state
+@ unit/sandbox/api/test_states.py::test_order_action_in_each_state
 order_unexpected_state | chose | 400, with current_status.
 capture_not_allowed | chose | 400, the order is not captured by hand.
-@ api/test_api_states.py::test_dispute_action_in_each_state
+@ unit/sandbox/api/test_states.py::test_dispute_action_in_each_state
 dispute_unexpected_state | chose | 400, with current_status.
 payment_disputed | chose | 400, no refund while a dispute holds the money.
-@ api/test_api_states.py::test_only_captured_payments_are_refunded
+@ unit/sandbox/api/test_states.py::test_only_captured_payments_are_refunded
 payment_not_refundable | chose | 400, it was not captured.
-@ api/test_api_states.py::test_refunds_together_are_bounded_by_the_capture
+@ unit/sandbox/api/test_states.py::test_refunds_together_are_bounded_by_the_capture
 payment_already_refunded | chose | 400, nothing is left.
-@ api/test_api_states.py::test_payout_needs_balance
+@ unit/sandbox/api/test_states.py::test_payout_needs_balance
 balance_insufficient | chose | 400, the balance is short.
-@ api/test_api_states.py::test_submitting_needs_evidence
+@ unit/sandbox/api/test_states.py::test_submitting_needs_evidence
 evidence_missing | chose | 400, nothing to submit.
-@ api/test_api_violations.py::test_at_most_16_endpoints_are_enabled_in_a_mode
+@ unit/sandbox/api/test_violations.py::test_at_most_16_endpoints_are_enabled_in_a_mode
 webhook_endpoint_limit | chose | 400, 16 are enabled already.
 """

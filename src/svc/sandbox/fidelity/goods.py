@@ -4,7 +4,7 @@ from typing import Final
 
 TEXT: Final = """
 == Order | Resources, Order
-@ api/test_api_objects.py::test_order_create_answers_the_worked_example
+@ unit/sandbox/api/test_objects.py::test_order_create_answers_the_worked_example
 order.id | says | Prefix ord_.
 order.object | says | order
 order.status | says | requires_payment and paid are seen.
@@ -32,42 +32,42 @@ order.paid_at | chose | When it was paid.
 order.metadata | chose | Own keys and texts.
 order.created | chose | When it was created.
 order.livemode | chose | false in test mode.
-@ api/test_api_objects.py::test_address_parts_are_shown_only_if_given
+@ unit/sandbox/api/test_objects.py::test_address_parts_are_shown_only_if_given
 shipping: more | chose | name, line1, line2, city, state, phone, shown only if given.
-@ api/test_api_objects.py::test_no_later_answer_shows_the_client_secret
+@ unit/sandbox/api/test_objects.py::test_no_later_answer_shows_the_client_secret
 client_secret afterwards | chose | Only in the answer to the creation and its replay.
-@ api/test_api_objects.py::test_landed_cost_is_not_collected_where_the_setting_says_so
+@ unit/sandbox/api/test_objects.py::test_landed_cost_is_not_collected_where_the_setting_says_so
 total without collection | chose | A setting makes amount_total equal amount.
 
 == Order states | States and transitions
-@ api/test_api_states.py::test_order_action_in_each_state
+@ unit/sandbox/api/test_states.py::test_order_action_in_each_state
 requires_payment | says | The status of a new order.
 only unpaid orders are updated | says | An update in any other state is refused.
 refused actions | chose | 400 order_unexpected_state with current_status.
-@ api/test_api_states.py::test_automatic_capture
+@ unit/sandbox/api/test_states.py::test_automatic_capture
 paid | says | The order's payment is captured; order.paid is sent.
-@ api/test_api_states.py::test_delayed_debit
+@ unit/sandbox/api/test_states.py::test_delayed_debit
 processing | chose | A delayed method was accepted and its result is open.
-@ api/test_api_states.py::test_manual_capture_in_full
+@ unit/sandbox/api/test_states.py::test_manual_capture_in_full
 authorized | chose | Funds are held, waiting for the capture.
-@ api/test_api_states.py::test_cancelling_an_unpaid_order
+@ unit/sandbox/api/test_states.py::test_cancelling_an_unpaid_order
 cancelled | chose | Cancelled by a call or with an authorisation that expired.
 cancelling sends order.cancelled | says | An event for every cancelled order.
 duplicate, fraudulent, requested_by_customer, abandoned | chose | Reasons to cancel an order.
-@ api/test_api_states.py::test_cancelling_an_authorised_order_releases_it
+@ unit/sandbox/api/test_states.py::test_cancelling_an_authorised_order_releases_it
 cancelling an authorised order | chose | Releases the whole amount, payment.cancelled first.
-@ api/test_api_states.py::test_partial_capture_releases_the_rest
+@ unit/sandbox/api/test_states.py::test_partial_capture_releases_the_rest
 partial capture | says | Releases the rest to the shopper at once.
 one capture | chose | There is no second capture of the same order.
-@ api/test_api_states.py::test_authorisation_expires_after_seven_days
+@ unit/sandbox/api/test_states.py::test_authorisation_expires_after_seven_days
 expiry | chose | After 7 days without a capture the order is cancelled.
-@ api/test_api_states.py::test_a_declined_order_can_be_paid_again
+@ unit/sandbox/api/test_states.py::test_a_declined_order_can_be_paid_again
 after a decline | chose | The order waits for another attempt.
-@ proof/test_state_machine.py::test_stories_in_two_modes_go_as_foretold
+@ proof/sandbox/test_state_machine.py::test_stories_in_two_modes_go_as_foretold
 final states | chose | paid and cancelled are final; refunds change no status.
 
 == Landed-cost quote | Resources, Landed-cost quote
-@ api/test_api_objects.py::test_quote_has_its_fields_in_order
+@ unit/sandbox/api/test_objects.py::test_quote_has_its_fields_in_order
 landed_cost_quote.id | says | Prefix lcq_.
 landed_cost_quote.guaranteed | says | true when the quote is guaranteed.
 landed_cost_quote.warnings | says | code and item, when it cannot be guaranteed.
@@ -85,23 +85,23 @@ landed_cost_quote.total | chose | The sum of the three.
 landed_cost_quote.expires_at | chose | 24 hours later; the quote can still be retrieved.
 landed_cost_quote.created | chose | When it was made.
 landed_cost_quote.livemode | chose | false in test mode.
-@ rules/test_duties.py::test_check_e_short_code_and_no_origin
+@ unit/sandbox/rules/test_duties.py::test_check_e_short_code_and_no_origin
 hs_code_incomplete | says | The warning about a short tariff code.
 unknown origin | says | Another reason not to guarantee.
 origin_country_unknown | chose | The name of that warning.
 six digits | chose | A guarantee needs six digits, an origin and a listed destination.
-@ rules/test_duties.py::test_warnings_follow_the_lines_and_then_the_causes
+@ unit/sandbox/rules/test_duties.py::test_warnings_follow_the_lines_and_then_the_causes
 destination_not_supported | chose | The warning about a destination without a row.
-@ rules/test_duties.py::test_equal_names_are_told_apart_by_their_index
+@ unit/sandbox/rules/test_duties.py::test_equal_names_are_told_apart_by_their_index
 warnings: item | chose | The name of the item, or items[0] where names are equal.
-@ rules/test_duties.py::test_duty_rate_of_a_chapter
+@ unit/sandbox/rules/test_duties.py::test_duty_rate_of_a_chapter
 duty rates | chose | A fixture, not tariff data: never to be shown as real rates.
-@ rules/test_duties.py::test_vat_of_a_country
+@ unit/sandbox/rules/test_duties.py::test_vat_of_a_country
 VAT rates | chose | The same.
-@ rules/test_duties.py::test_threshold_itself_is_still_low_value
+@ unit/sandbox/rules/test_duties.py::test_threshold_itself_is_still_low_value
 thresholds | chose | Low-value rules by destination, as a fixture.
-@ rules/test_duties.py::test_domestic_goods_pay_nothing
+@ unit/sandbox/rules/test_duties.py::test_domestic_goods_pay_nothing
 domestic goods | chose | Inside a country or the EU nothing is due.
-@ rules/test_fx.py::test_table_holds_the_chosen_rates
+@ unit/sandbox/rules/test_fx.py::test_table_holds_the_chosen_rates
 exchange rates | chose | A fixed table of 33 currencies, 8 significant digits, half up.
 """

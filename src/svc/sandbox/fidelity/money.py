@@ -4,7 +4,7 @@ from typing import Final
 
 TEXT: Final = """
 == Payment | Resources, Payment
-@ api/test_api_objects.py::test_payment_has_its_fields_in_order
+@ unit/sandbox/api/test_objects.py::test_payment_has_its_fields_in_order
 payment.id | says | Prefix pay_.
 payment.object | says | payment
 payment.amount_captured | says | Collected so far.
@@ -30,17 +30,17 @@ payment.authorization_expires_at | chose | When the hold ends.
 payment.captured_at | chose | When it was captured.
 payment.created | chose | When the attempt was made.
 payment.livemode | chose | false in test mode.
-@ api/test_api_states.py::test_manual_capture_in_full
+@ unit/sandbox/api/test_states.py::test_manual_capture_in_full
 payment authorized | chose | Funds are held.
 payment captured | chose | Collected, in full or in part.
-@ api/test_api_states.py::test_delayed_debit
+@ unit/sandbox/api/test_states.py::test_delayed_debit
 payment processing | chose | The bank has not answered yet.
 payment failed | chose | Declined or rejected for good.
-@ api/test_api_states.py::test_cancelling_an_authorised_order_releases_it
+@ unit/sandbox/api/test_states.py::test_cancelling_an_authorised_order_releases_it
 payment cancelled | chose | The hold was released.
 
 == Saved payment method | Resources, Saved payment method
-@ api/test_api_cards.py::test_approved_card
+@ unit/sandbox/api/test_cards.py::test_approved_card
 payment_method.id | says | Prefix pm_.
 payment_method.type | says | card
 payment_method.card | says | brand, last4, network_token.
@@ -52,24 +52,24 @@ payment_method.created | chose | When it was saved.
 payment_method.livemode | chose | false in test mode.
 
 == Card behaviour | What the service does, 10
-@ api/test_api_cards.py::test_smart_retries_are_off_by_default
+@ unit/sandbox/api/test_cards.py::test_smart_retries_are_off_by_default
 smart retries | says | Off by default; a setting turns them on.
-@ api/test_api_cards.py::test_declined_card
+@ unit/sandbox/api/test_cards.py::test_declined_card
 soft declines | says | Retried once when the setting is on.
 hard declines | says | Never retried.
-@ api/test_api_cards.py::test_retry_goes_through_the_shoppers_region
+@ unit/sandbox/api/test_cards.py::test_retry_goes_through_the_shoppers_region
 retry acquirer | says | Another acquirer in the shopper's region.
-@ rules/test_cards.py::test_card_is_declined_with_its_code
+@ unit/sandbox/rules/test_cards.py::test_card_is_declined_with_its_code
 test cards | chose | Which number does what.
-@ rules/test_cards.py::test_decline_code_is_soft_or_hard
+@ unit/sandbox/rules/test_cards.py::test_decline_code_is_soft_or_hard
 decline codes | chose | Which are soft and which are hard.
-@ rules/test_methods.py::test_method_is_offered_exactly_where_the_table_says
+@ unit/sandbox/rules/test_methods.py::test_method_is_offered_exactly_where_the_table_says
 methods by country | chose | Which method is offered for which currency and country.
-@ rules/test_methods.py::test_checkout_speaks_the_language_of_the_country
+@ unit/sandbox/rules/test_methods.py::test_checkout_speaks_the_language_of_the_country
 language of the checkout | chose | By shipping country, else English.
 
 == Refund | Resources, Refund
-@ api/test_api_objects.py::test_refund_has_its_fields_in_order
+@ unit/sandbox/api/test_objects.py::test_refund_has_its_fields_in_order
 refund.id | says | Prefix rf_.
 refund.object | says | Its type.
 refund.payment | chose | The payment that is refunded.
@@ -82,18 +82,18 @@ refund.failure_reason | chose | Why the network refused it.
 refund.metadata | chose | Own keys and texts.
 refund.created | chose | When it was asked for.
 refund.livemode | chose | false in test mode.
-@ api/test_api_states.py::test_refund_is_pending_then_succeeds
+@ unit/sandbox/api/test_states.py::test_refund_is_pending_then_succeeds
 refund pending | chose | The status of a new refund.
 refund succeeded | says | The network confirmed it; refund.succeeded is sent.
-@ api/test_api_states.py::test_failed_refund_gives_its_amount_back
+@ unit/sandbox/api/test_states.py::test_failed_refund_gives_its_amount_back
 refund failed | chose | Its amount can be refunded again.
-@ api/test_api_states.py::test_only_captured_payments_are_refunded
+@ unit/sandbox/api/test_states.py::test_only_captured_payments_are_refunded
 what can be refunded | chose | Captured payments, up to what is left of them.
-@ api/test_api_states.py::test_dispute_action_in_each_state
+@ unit/sandbox/api/test_states.py::test_dispute_action_in_each_state
 refunds and disputes | chose | No refund while a dispute is open or after it was lost.
 
 == Payout | Resources, Payout
-@ api/test_api_objects.py::test_payout_answers_the_worked_example
+@ unit/sandbox/api/test_objects.py::test_payout_answers_the_worked_example
 payout.id | says | Prefix po_.
 payout.object | says | Its type.
 payout.fx_rate | says | It carries its FX rate; the name is ours.
@@ -114,21 +114,21 @@ payout.failed_at | chose | When it was rejected.
 payout.metadata | chose | Own keys and texts.
 payout.created | chose | When it was asked for.
 payout.livemode | chose | false in test mode.
-@ api/test_api_objects.py::test_payout_arithmetic
+@ unit/sandbox/api/test_objects.py::test_payout_arithmetic
 payout arithmetic | chose | Converted at the rate, half up, plus a fee of 0.50 or 2.00 USD.
-@ api/test_api_states.py::test_payout_is_sent_and_paid
+@ unit/sandbox/api/test_states.py::test_payout_is_sent_and_paid
 payout created | says | A stage; the balance is debited.
 payout sent | says | A stage: handed to the local network, here after 1 hour.
 payout paid | says | A stage: accepted by the receiving bank, here after 24 hours.
-@ api/test_api_states.py::test_payout_fails_at_the_bank
+@ unit/sandbox/api/test_states.py::test_payout_fails_at_the_bank
 payout failed | says | A possible end; the balance gets everything back.
-@ api/test_api_states.py::test_payout_needs_balance
+@ unit/sandbox/api/test_states.py::test_payout_needs_balance
 short balance | chose | 400 balance_insufficient.
-@ rules/test_banks.py::test_payout_ends_as_its_destination_says
+@ unit/sandbox/rules/test_banks.py::test_payout_ends_as_its_destination_says
 test destinations | chose | Which account does what.
 
 == Dispute | Resources, Dispute
-@ api/test_api_objects.py::test_dispute_has_its_fields_in_order
+@ unit/sandbox/api/test_objects.py::test_dispute_has_its_fields_in_order
 dispute.id | says | Prefix dp_.
 dispute.object | says | Its type.
 dispute.evidence_due_by | says | The deadline.
@@ -145,22 +145,22 @@ dispute.closed_at | chose | When it was decided.
 dispute.created | chose | When it was opened.
 dispute.livemode | chose | false in test mode.
 14 days | chose | The time to answer, to the end of the day.
-@ api/test_api_states.py::test_every_evidence_key_is_taken
+@ unit/sandbox/api/test_states.py::test_every_evidence_key_is_taken
 tracking_number, shipping_carrier | says | Evidence keys that are seen.
 19 further evidence keys | chose | Taken from a service of the same family.
-@ api/test_api_states.py::test_evidence_has_limits_and_known_keys
+@ unit/sandbox/api/test_states.py::test_evidence_has_limits_and_known_keys
 size of evidence | chose | 20000 characters a key, 150000 in all.
-@ api/test_api_states.py::test_evidence_is_a_draft_until_it_is_submitted
+@ unit/sandbox/api/test_states.py::test_evidence_is_a_draft_until_it_is_submitted
 dispute needs_response | chose | The status of a new dispute.
 draft | says | Evidence can be edited until submit is true.
-@ api/test_api_states.py::test_submitting_needs_evidence
+@ unit/sandbox/api/test_states.py::test_submitting_needs_evidence
 submitting | says | Needs evidence; then it is submitted.
-@ api/test_api_states.py::test_magic_evidence_decides_after_five_seconds
+@ unit/sandbox/api/test_states.py::test_magic_evidence_decides_after_five_seconds
 dispute under_review | chose | Evidence was submitted and is frozen.
 dispute won | says | Decided for the merchant; dispute.won is sent.
 dispute lost | says | Decided against; dispute.lost is sent.
-@ api/test_api_states.py::test_a_missed_deadline_loses
+@ unit/sandbox/api/test_states.py::test_a_missed_deadline_loses
 missed deadline | chose | The dispute is lost.
-@ api/test_api_states.py::test_dispute_debits_the_balance_and_marks_the_payment
+@ unit/sandbox/api/test_states.py::test_dispute_debits_the_balance_and_marks_the_payment
 balance | chose | Debited when a dispute opens, credited when it is won.
 """

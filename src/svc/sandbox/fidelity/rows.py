@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 Mark = Literal["says", "chose"]
 MARKS: Final[dict[str, Mark]] = {"says": "says", "chose": "chose"}
-TESTS: Final = "tests/sandbox/"
+TESTS: Final = "tests/"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,257 @@
+"""Every example that `--help` shows works as it is shown, in a real shell on a real sandbox.
+
+Ids are put in place of the shown ones, and what runs until it is stopped gets an end.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from acceptance.examples.world import ORDER, PLACEHOLDER, World, real
+from support.running import Sandbox, Svc
+from svc.cli.registry import COMMANDS, EVENT_VERBS, load, load_event_verb
+from svc.signature import header_value
+
+pytestmark = pytest.mark.slow
+
+
+def examples() -> list[str]:
+    """Every line, once."""
+    found: dict[str, None] = {}
+
+    def walk(command: Any) -> None:
+        found.update(dict.fromkeys(getattr(command, "examples", [])))
+        for child in getattr(command, "commands", {}).values():
+            walk(child)
+
+    for noun in COMMANDS:
+        walk(load(noun))
+    for verb in EVENT_VERBS:
+        walk(load_event_verb(verb))
+    return sorted(found)
+
+
+# Lines that need more than objects: they have tests of their own below.
+OWN = (
+    "svc keys ",
+    "svc events ",
+    "svc requests ",
+    "svc sandbox start",
+    "svc sandbox status",
+    "svc sandbox logs",
+    "svc sandbox stop",
+)
+PLAIN = [line for line in examples() if not line.startswith(OWN)]
+DECLINED = "svc sandbox pay ord_3kPq0aVb7cXd9eYf1gZh2iWj --card 4000000000009995"
+# What ends in another way than with 0, as its own help says.
+ENDS = {DECLINED: 3, "svc doctor --live --max-time 5": 0}
+
+PAYOUTS = """\
+amount,currency,source_currency,destination[country],destination[account_holder_name],destination[iban]
+10000,EUR,USD,DE,Muster GmbH,DE89370400440532013000
+"""
+
+
+def shell(line: str, folder: Path, **env: str) -> "subprocess.CompletedProcess[str]":
+    """Runs a line as a person does who has installed the program."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-uc", line],
+        env={**os.environ, "PATH": path, "TZ": "UTC", **env},
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.fixture
+def world(sandbox: Sandbox, tmp_path: Path) -> World:
+    """An empty sandbox and an empty folder with the files that lines name."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    return World(sandbox, folder)
+
+
+def prepare(line: str, world: World, svc: Svc) -> dict[str, str]:
+    """Makes the files and settings that a line speaks of; gives what its environment needs."""
+    if "refunds.csv" in line:
+        world.refunds_file()
+    if "payouts.csv" in line:
+        world.file("payouts.csv", PAYOUTS)
+        live = {"SVC_API_KEY": "sk_live_sandbox"}
+        svc.ok("sandbox", "balances", "USD=500000", "--live", env=live)
+    if "import state.json" in line:
+        world.state()
+    if "held.csv" in line:
+        world.held_order()
+    if "profiles" in line and "create" not in line:
+        svc.ok("profiles", "create", "shop", "--base-url", world.sandbox.url)
+    if line.startswith("svc config unset"):
+        svc.ok("config", "set", "output", "json")
+    if "~/.config/fish" in line:
+        Path(os.environ["HOME"], ".config/fish/completions").mkdir(parents=True)
+    env = {"BROWSER": "true %s"}
+    return {**env, "SVC_API_KEY": "sk_live_sandbox"} if "--live" in line else env
+
+
+@pytest.mark.parametrize("line", PLAIN)
+def test_the_example_works(line: str, world: World, svc: Svc) -> None:
+    """Exit 0, or the one that the example is there to show."""
+    env = prepare(line, world, svc)
+    ready = real(line, world)
+    if " batch " in line or line.startswith(MOVING):
+        ready += " --yes"  # nobody is there to be asked
+    done = shell(ready, world.folder, **env)
+    assert done.returncode == ENDS.get(line, 0), (ready, done.stdout[-500:], done.stderr)
+    assert "Traceback" not in done.stderr
+
+
+MOVING = (
+    "svc orders cancel",
+    "svc orders capture",
+    "svc refunds create",
+    "svc payouts create",
+    "svc disputes accept",
+    "svc post",
+)
+
+
+def test_the_life_of_a_sandbox(svc: Svc, isolated: Path, tmp_path: Path) -> None:
+    """`start`, `status`, `logs` and `stop` as their examples show them, on a port that is free."""
+    shown = [line for line in examples() if line.startswith("svc sandbox s")]
+    assert "svc sandbox status || svc sandbox start --detach" in shown
+    for line in (
+        "svc sandbox start --detach --port 0 --db :memory:",
+        "svc sandbox status",
+        "svc sandbox logs",
+        'eval "$(svc sandbox env)" && test "$SVC_API_KEY" = sk_test_sandbox',
+        "svc sandbox stop",
+    ):
+        done = shell(line, tmp_path)
+        assert done.returncode == 0, (line, done.stderr)
+    assert shell("svc sandbox status", tmp_path).returncode == 11
+
+
+KEYS = [line for line in examples() if line.startswith("svc keys ")]
+
+
+@pytest.mark.parametrize("line", KEYS)
+def test_the_example_of_keys_works_with_a_real_keyring(
+    line: str, world: World, svc: Svc, gnome_keyring: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With GNOME Keyring; a line that asks a person gets its key as standard input."""
+    monkeypatch.delenv("SVC_API_KEY")
+    monkeypatch.delenv("PYTHON_KEYRING_BACKEND", raising=False)
+    svc.ok("profiles", "create", "shop", "--base-url", world.sandbox.url)
+    world.file("key.txt", "sk_test_sandbox\n")
+    if not line.startswith("svc keys add"):
+        for mode in ("test", "live"):
+            for profile in ("shop", "default"):
+                svc.ok("keys", "add", "--stdin", "--profile", profile, stdin=f"sk_{mode}_sandbox\n")
+    if "roll" in line:
+        listed = world.sandbox.control("GET", "/keys")["data"]
+        secret = next(one["id"] for one in listed if one["type"] == "secret")
+        world.file("new-key.txt", world.roll(secret) + "\n")
+    asks = line in ("svc keys add", "svc keys roll")
+    source = "key.txt" if line == "svc keys add" else "new-key.txt"
+    env = {"SVC_API_KEY": "sk_test_sandbox"} if "--created" in line else {}
+    done = shell(f"{line} --stdin < {source}" if asks else line, world.folder, **env)
+    overdue = 11 if "--created" in line else 0  # a shown date grows old
+    assert done.returncode in (0, overdue), (line, done.stdout, done.stderr)
+    assert "sk_test_sandbox" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("verb", ["show", "resume", "forget"])
+def test_the_example_of_requests_works(verb: str, world: World, svc: Svc) -> None:
+    """On a request whose answer was lost, which is what they are for."""
+    line = next(one for one in examples() if one.startswith(f"svc requests {verb}"))
+    lost = {"match": {"path": "/v1/orders"}, "phase": "after", "times": 9}
+    world.sandbox.control("POST", "/faults", {**lost, "effect": {"connection": "close"}})
+    made = svc("orders", "create", "--body", "-", "--max-time", "2", stdin=json.dumps(ORDER))
+    world.sandbox.control("DELETE", "/faults")
+    assert made.code == 7
+    done = shell(PLACEHOLDER.sub(made.error["request"], line) + " --yes", world.folder)
+    assert done.returncode == 0, done.stderr
+    assert shell("svc requests list --unresolved", world.folder).stdout == (
+        "[]\n" if verb != "show" else shell("svc requests list", world.folder).stdout
+    )
+
+
+EVENTS = [line for line in examples() if line.startswith("svc events ")]
+SECRET = "whsec_0123456789abcdefghijklmn"
+
+
+@pytest.mark.parametrize("line", EVENTS)
+def test_the_example_of_events_works(line: str, world: World) -> None:
+    """With a target that listens, an inbox that holds an event, and an end after a moment."""
+    if "| jq" in line and shutil.which("jq") is None:
+        pytest.skip("jq is not installed")
+    with serving() as port:
+        ready = re.sub(r"(?<=[ :])3000(?=[/ '])", str(port), line)
+        if "listen" not in line:
+            ready = PLACEHOLDER.sub(received(world, port), ready)
+        ready = ready.replace("pytest -q", "svc sandbox trigger order.paid")
+        if "--timeout" not in line:
+            ready = ready.replace("events listen", "events listen --timeout 1")
+        if "verify" in line:
+            ready = signed(ready, world)
+        done = shell(ready, world.folder, SVC_WEBHOOK_SECRET=SECRET if "verify" in line else "")
+    assert done.returncode == 0, (ready, done.stdout, done.stderr)
+
+
+def received(world: World, port: int) -> str:
+    """Lets an event come in and gives its id."""
+    trigger = "svc sandbox trigger order.paid -o id"
+    listen = f"svc events listen --forward-to {port} --until order.paid --timeout 20 --exec"
+    done = shell(f"{listen} '{trigger}' && svc events inbox -o id", world.folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()[-1]
+
+
+def signed(line: str, world: World) -> str:
+    """Puts a good signature of a file in place of the one that is shown."""
+    body = '{"id":"evt_1","object":"event"}'
+    world.file("body.json", body)
+    header = header_value(body.encode(), [SECRET], int(time.time()))
+    return re.sub(r"'t=[^']*'", f"'{header}'", line)
+
+
+class Target(BaseHTTPRequestHandler):
+    """Answers everything with 200."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *args: object) -> None:
+        """Nothing."""
+
+
+@contextmanager
+def serving() -> Iterator[int]:
+    """A target on a port of its own."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Target) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.server_port
+        finally:
+            server.shutdown()
+            thread.join()

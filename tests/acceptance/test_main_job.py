@@ -1,0 +1,125 @@
+"""The main job as a user does it: an order is paid, and its webhook arrives verified."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.running import Sandbox, Svc
+from svc.cli.demo_target import Target, running_target
+from svc.signature import verify
+
+ORDER = (
+    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
+    *("--item", "name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900"),
+)
+
+
+@pytest.fixture
+def target() -> Iterator[Target]:
+    """The user's own web server."""
+    with running_target() as running:
+        yield running
+
+
+@contextmanager
+def listening(folder: Path, *argv: str) -> Iterator["subprocess.Popen[str]"]:
+    """Keeps a listener running; its records are its lines on stdout."""
+    ready = folder / "ready"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "svc", "events", "listen", "--ready-file", str(ready), *argv],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 20
+    try:
+        while not ready.exists():
+            assert process.poll() is None, process.communicate()[1]
+            assert time.monotonic() < deadline
+            time.sleep(0.02)  # another process: no clock of ours moves it
+        yield process
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def records(process: "subprocess.Popen[str]") -> list[dict[str, Any]]:
+    """What a listener that ends by itself has said."""
+    out, err = process.communicate(timeout=30)
+    assert "Traceback" not in err, err
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_order_is_paid_and_its_webhook_arrives_verified(
+    svc: Svc, sandbox: Sandbox, target: Target, tmp_path: Path
+) -> None:
+    """Create, pay, receive order.paid verified and forwarded as it was sent, refund a part."""
+    argv = ("--forward-to", target.url, "--until", "order.paid", "--timeout", "20", "-o", "ndjson")
+    with listening(tmp_path, *argv) as process:
+        order = svc.ok(*ORDER)
+        paid = svc.ok("sandbox", "pay", order["id"])
+        said = records(process)
+        assert process.returncode == 0
+
+    kinds = [record["record"] for record in said]
+    assert (kinds[0], kinds[-1]) == ("ready", "summary")
+    event = next(r for r in said if r["record"] == "event" and r["type"] == "order.paid")
+    assert event["verified"] is True
+    assert event["duplicate"] is False
+    forwards = [r for r in said if r["record"] == "forward" and r["id"] == event["id"]]
+    assert [forward["status"] for forward in forwards] == [200]
+
+    secret = svc("events", "listen", "--print-secret").out.strip()
+    arrivals = [target.arrivals.get_nowait() for _ in range(target.arrivals.qsize())]
+    arrived = next(a for a in arrivals if json.loads(a.body)["type"] == "order.paid")
+    verify(arrived.body, [arrived.signature], [secret], int(time.time()))
+    assert json.loads(arrived.body)["data"]["object"]["id"] == order["id"]
+
+    refund = svc.ok("refunds", "create", "--payment", paid["payment"]["id"], "--amount", "4999")
+    assert refund["amount"] == 4999
+
+
+def test_same_listener_again_uses_the_same_endpoint(
+    svc: Svc, sandbox: Sandbox, target: Target, tmp_path: Path
+) -> None:
+    """An endpoint is registered once for each profile, mode, URL and event list, then reused."""
+    for run in range(2):
+        folder = tmp_path / str(run)
+        folder.mkdir()
+        with listening(folder, "--forward-to", target.url):
+            pass
+    assert len(sandbox.control("GET", "/webhook_endpoints")["data"]) == 1
+
+
+def test_until_not_reached_is_exit_11(svc: Svc, sandbox: Sandbox, target: Target) -> None:
+    """A script learns that the awaited event did not come."""
+    argv = ("--forward-to", target.url, "--until", "order.paid", "--timeout", "1")
+    assert svc("events", "listen", *argv).code == 11
+
+
+def test_unverified_delivery_is_refused_and_never_forwarded(
+    svc: Svc, sandbox: Sandbox, target: Target, tmp_path: Path
+) -> None:
+    """R49: a forged delivery gets 400; the listener says why and forwards nothing."""
+    argv = ("--forward-to", target.url, "--timeout", "4", "-o", "ndjson")
+    with listening(tmp_path, *argv) as process:
+        url = sandbox.control("GET", "/webhook_endpoints")["data"][0]["url"]
+        forged = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-d", "{}", url]
+        answer = subprocess.run(
+            [*forged, "-H", "Svc-Signature: t=1,v1=" + "0" * 64],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        said = records(process)
+    assert answer.stdout == "400"
+    rejected = next(record for record in said if record["record"] == "rejected")
+    assert rejected["reason"] == "signature_mismatch"
+    assert target.arrivals.empty()

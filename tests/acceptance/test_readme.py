@@ -1,0 +1,182 @@
+"""The README shows what the program does: each shown screen is run and compared."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.running import Sandbox
+from svc.cli.demo_target import running_target
+from svc.cli.registry import COMMANDS, EVENT_VERBS, load, load_event_verb
+
+ROOT = Path(__file__).parents[2]
+SVC = str(Path(sys.executable).parent / "svc")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+# What differs from run to run, and what stands for it on both sides of the comparison.
+VARYING = (
+    (r"\b(ord|pay|rf|po|lcq|evt|dp|we|req|dlv)_[0-9A-Za-z]{16,}", r"\1_ID"),
+    (r"whsec_\S+", "whsec_SECRET"),
+    (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
+    (r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?Z?( UTC)?", "TIME"),
+    (r"\b\d{2}:\d{2}:\d{2}\.\d{3}\b", "TIME"),
+    (r"\b\d+ ms\b", "N ms"),
+    (r"\b\d+\.\d s\b", "N s"),
+    (r"\bpid \d+", "pid N"),
+    (r"/\S*/sandbox(-\d+)?\.(db|log)", "/FILE"),
+    (r"\((in|\d+ \w+ ago|just now|now)[^)]*\)", "(AGO)"),
+)
+
+
+def shown(name: str) -> str:
+    """The screen that follows `<!-- shown: NAME -->`."""
+    match = re.search(rf"<!-- shown: {name} -->\n```console\n(.*?)```", README, re.DOTALL)
+    assert match, f"README shows no {name}"
+    return match[1]
+
+
+def normalised(text: str) -> list[str]:
+    """Text without what varies, line by line, runs of spaces folded."""
+    for pattern, stand_in in VARYING:
+        text = re.sub(pattern, stand_in, text)
+    return [re.sub(r" {2,}", "  ", line).rstrip() for line in text.splitlines() if line.strip()]
+
+
+def replayed(screen: str) -> str:
+    """Runs the `$ ` lines of a screen in one shell and gives the screen that comes of it."""
+    commands = [line[2:] for line in screen.splitlines() if line.startswith("$ ")]
+    # The README's port may be taken on this machine; what is shown stays as it is.
+    script = "".join(
+        f"cat <<'END'\n$ {line}\nEND\n{line.replace('--detach', '--detach --port 0')}\n"
+        for line in commands
+    )
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    env = {**os.environ, "PATH": path, "SVC_OUTPUT": "human", "COLUMNS": "80", "TZ": "UTC"}
+    done = subprocess.run(
+        ["bash", "-c", script],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", ["quickstart", "tour", "error"])
+def test_readme_screen_is_what_the_program_prints(
+    name: str, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """A shown screen that no longer comes out as shown is a mistake in one of the two."""
+    if name == "tour":  # it starts a sandbox of its own
+        monkeypatch.delenv("SVC_BASE_URL")
+        monkeypatch.delenv("SVC_API_KEY")
+        request.addfinalizer(
+            lambda: subprocess.run([SVC, "sandbox", "stop"], check=False, capture_output=True)
+        )
+    assert normalised(replayed(shown(name))) == normalised(shown(name))
+
+
+def verbs() -> list[tuple[str, object]]:
+    """Every command of the tree with its whole name."""
+    found: list[tuple[str, object]] = []
+
+    def walk(name: str, command: object) -> None:
+        inner = getattr(command, "commands", None)
+        if not inner:
+            found.append((name, command))
+            return
+        for word, child in inner.items():
+            known = load_event_verb(word) if name == "events" and word in EVENT_VERBS else child
+            walk(f"{name} {word}", known)
+
+    for noun in COMMANDS:
+        walk(noun, load(noun))
+    return found
+
+
+@pytest.mark.parametrize(("name", "command"), verbs(), ids=lambda value: str(value)[:40])
+def test_every_command_has_a_purpose_and_an_example(name: str, command: object) -> None:
+    """`--help` says in one line what it is for and shows an example that begins with it."""
+    help_text = getattr(command, "help", "") or ""
+    examples = getattr(command, "examples", [])
+    assert help_text.strip(), name
+    assert "\n" not in help_text.strip().split("\n\n")[0] or len(help_text.split("\n")[0]) < 100
+    short = name.replace("landed-cost-quotes", "quotes")
+    assert any(f"svc {name}" in line or f"svc {short}" in line for line in examples), name
+
+
+def block(name: str) -> str:
+    """The code block that follows `<!-- NAME -->`."""
+    match = re.search(rf"<!-- {name} -->\n```\w*\n(.*?)```", README, re.DOTALL)
+    assert match, f"README has no {name}"
+    return match[1]
+
+
+def shell(script: str, **env: str) -> "subprocess.CompletedProcess[str]":
+    """Runs a script with `svc` on the PATH."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-euc", script],
+        env={**os.environ, "PATH": path, "TZ": "UTC", **env},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_readme_listen_screen_is_what_the_program_prints(sandbox: Sandbox, tmp_path: Path) -> None:
+    """The lines that a person sees while an order is paid."""
+    with running_target() as target:
+        script = (
+            f"svc events listen --forward-to {target.url} --events order.paid --until order.paid "
+            f"--timeout 20 --ready-file {tmp_path}/ready -o human & "
+            f"until [ -e {tmp_path}/ready ]; do sleep 0.05; done; "
+            "svc sandbox pay $(svc orders create --amount 12900 --currency EUR --country DE "
+            "--item 'name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900' -o id) -o id "
+            ">/dev/null 2>&1; wait $!"
+        )
+        done = shell(script, COLUMNS="100")
+    assert done.returncode == 0, done.stdout
+    printed = done.stdout.replace(target.url, "http://localhost:3000/webhooks")
+    wanted = [line for line in normalised(block("listen")) if line[:4] in ("TIME", "Read")]
+    assert set(wanted) <= set(normalised(printed.replace("1 event type ", "18 event types ")))
+
+
+def test_readme_ci_script_works_as_it_is(tmp_path: Path) -> None:
+    """It starts a sandbox, waits for order.paid and ends with 0."""
+    done = shell(f"cd {tmp_path}\n{block('run: ci')}")
+    assert done.returncode == 0, done.stdout
+
+
+def test_readme_refund_list_passes_its_check(sandbox: Sandbox, tmp_path: Path) -> None:
+    """The recipe's file is one that batch takes: every row is checked, nothing is sent."""
+    (tmp_path / "refunds.csv").write_text(block("file: refunds.csv"))
+    done = shell(f"cd {tmp_path}; svc batch refunds.create refunds.csv --dry-run")
+    assert done.returncode == 0, done.stdout
+    assert sandbox.control("GET", "/requests")["data"] == []
+
+
+@pytest.mark.parametrize("name", ["handler.py", "webhooks.sh", "webhooks.yml"])
+def test_readme_shows_the_files_that_are_run(name: str) -> None:
+    """The handler, the script and the workflow are run by tests; the README shows the same."""
+    assert (
+        block(f"file: {name}")
+        == (ROOT / "tests/acceptance/integration/examples" / name).read_text()
+    )
+
+
+def test_readme_disputes_recipe_finds_what_is_due(sandbox: Sandbox) -> None:
+    """One that is due in two weeks is not shown; eight days later it is."""
+    sandbox.control("POST", "/events/trigger", {"type": "dispute.opened"})
+    assert shell(block("run: disputes")).stdout == ""
+    due = block("run: disputes").replace("7 * 86400", "15 * 86400")
+    found = shell(due)
+    assert found.returncode == 0, found.stdout
+    assert re.fullmatch(r"\S+Z  dp_\w+  product_not_received\n", found.stdout)

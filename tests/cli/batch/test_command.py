@@ -1,0 +1,514 @@
+"""`svc batch` as a process: operations, checks, summaries, results, live mode (cli section 5)."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.batches import (
+    CARD,
+    HEAD,
+    ended,
+    made,
+    order_line,
+    orders_file,
+    outcomes_of,
+    refs,
+    results_of,
+    running,
+)
+from support.running import Result, Sandbox, Svc
+
+ITEM = {"name": "Linen jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}
+ORDER = {
+    "amount": 12900,
+    "currency": "EUR",
+    "shipping": {"country": "DE", "postal_code": "10115"},
+    "items": [ITEM],
+}
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def paid(svc: Svc, sandbox: Sandbox, count: int, **more: Any) -> list[Any]:
+    """Payments of so many orders."""
+    rows = [json.dumps({**ORDER, **more, "metadata": {"n": str(n)}}) for n in range(count)]
+    name = str(Path(os.environ["HOME"]) / "paid.ndjson")
+    svc.ok("batch", "orders.create", "-", "--results", name, "--again", stdin="\n".join(rows))
+    found = []
+    for order in made(svc):
+        # The client secret is told once, on creation; the sandbox's own list of keys has no need.
+        body = {"client_secret": secret_of(sandbox, order["id"]), "card": CARD}
+        found.append(
+            sandbox.control("POST", "/checkout/pay", body, key="pk_test_sandbox")["payment"]
+        )
+    return found
+
+
+def secret_of(sandbox: Sandbox, order: str) -> str:
+    """The client secret of an order, which no answer but the first one shows."""
+    document = sandbox.control("GET", "/export")
+    text = json.dumps(document)
+    at = text.index(f"{order}_secret_")
+    return text[at : text.index('"', at)].rstrip("\\")
+
+
+# --- the operations -----------------------------------------------------------------------------
+
+
+def test_a_refund_run_from_csv(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """The recipe: payment, amount, reason; totals by currency; a line a row."""
+    payments = paid(svc, sandbox, 3)
+    lines = [f"{payment['id']},{100 * n},duplicate" for n, payment in enumerate(payments, 1)]
+    path = write(tmp_path / "refunds.csv", "payment,amount,reason", *lines)
+    check = svc.ok("batch", "refunds.create", str(path), "--dry-run")
+    assert (check["to_send"], check["without_amount"], check["totals"]) == (3, 3, [])
+    summary = svc.ok("batch", "refunds.create", str(path))
+    assert summary == {
+        "operation": "refunds.create",
+        "import": summary["import"],
+        "name": str(path),
+        "rows": 3,
+        "done": 3,
+        "skipped": 0,
+        "refused": 0,
+        "invalid": 0,
+        "unknown": 0,
+        "not_sent": 0,
+        "totals": [{"currency": "EUR", "amount": 600, "rows": 3}],
+        "results": f"{path}.results.ndjson",
+        "left_out": [],
+        "problems": [],
+    }
+    refunded = {line["id"]: line["row"] for line in results_of(path)}
+    for refund in svc.ok("refunds", "list")["data"]:
+        row = refunded[refund["id"]]
+        assert (refund["amount"], refund["payment"]) == (100 * row, payments[row - 1]["id"])
+        assert refund["reason"] == "duplicate"
+
+
+def test_orders_are_updated_captured_and_cancelled_by_id(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """Rows that change something have a column `id`."""
+    svc.ok("batch", "orders.create", str(orders_file(tmp_path, range(2))))
+    ids = [order["id"] for order in made(svc)]
+    path = write(tmp_path / "u.csv", "id,amount,metadata[ref]", f"{ids[0]},5000,B", f"{ids[1]},,C")
+    summary = svc.ok("batch", "orders.update", str(path))
+    assert summary["totals"] == [{"currency": "EUR", "amount": 17900, "rows": 2}]
+    assert [(one["amount"], one["metadata"]["ref"]) for one in made(svc)] == [
+        (5000, "B"),
+        (12900, "C"),
+    ]
+    path = write(tmp_path / "c.csv", "id,cancellation_reason", f"{ids[0]},duplicate", f"{ids[1]},")
+    svc.ok("batch", "orders.cancel", str(path))
+    assert [one["cancellation_reason"] for one in made(svc)] == ["duplicate", None]
+
+
+def test_an_edited_export_updates_its_orders(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """R64: export, change a cell in a spreadsheet, run it: nothing else is changed."""
+    svc.ok("batch", "orders.create", str(orders_file(tmp_path, range(3))))
+    before = made(svc)
+    export = svc("orders", "list", "--all", "-o", "csv").out
+    path = tmp_path / "edited.csv"
+    path.write_text(export.replace("EUR,USD", "EUR,GBP"))
+    assert svc.ok("batch", "orders.update", str(path))["done"] == 3
+    changed = {"settlement_currency": "GBP", "landed_cost": None}
+    after = [{**order, "landed_cost": None} for order in made(svc)]
+    assert after == [{**order, **changed} for order in before]
+
+
+def test_held_orders_are_captured_from_an_export(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """The example of --help: ids alone capture all; a whole export is refused, for its amounts."""
+    paid(svc, sandbox, 2, capture_method="manual")
+    export = svc("orders", "list", "--status", "authorized", "--all", "-o", "csv")
+    path = tmp_path / "held.csv"
+    path.write_text(export.out)
+    refused = svc("batch", "orders.capture", str(path))
+    assert refused.code == 9
+    assert {one["code"] for one in refused.json["problems"]} == {"amount_ambiguous"}
+    ids = svc("orders", "list", "--status", "authorized", "--all", "-o", "csv", "--fields", "id")
+    path.write_text(ids.out)
+    summary = svc.ok("batch", "orders.capture", str(path))
+    assert summary["totals"] == [{"currency": "EUR", "amount": 2 * 15708, "rows": 2}]
+    assert {order["status"] for order in made(svc)} == {"paid"}
+
+
+def test_payouts_quotes_and_disputes(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """The other three operations."""
+    sandbox.control("POST", "/balances", {"currency": "USD", "amount": 10_000_000})
+    path = write(
+        tmp_path / "p.csv",
+        "amount,currency,source_currency,destination[country],destination[account_holder_name],"
+        "destination[iban],reference",
+        "10000,EUR,USD,DE,Muster GmbH,DE89370400440532013000,SAL-1",
+        "20000,EUR,USD,DE,Muster GmbH,DE89370400440532013000,SAL-2",
+    )
+    assert svc.ok("batch", "payouts.create", str(path))["totals"][0]["amount"] == 30000
+
+    quote = {key: ORDER[key] for key in ("currency", "shipping", "items")}
+    path = write(tmp_path / "q.ndjson", *[json.dumps(quote)] * 2)
+    summary = svc.ok("batch", "landed-cost-quotes.create", str(path))
+    assert (summary["done"], summary["totals"]) == (2, [])
+    assert len({line["id"] for line in results_of(path)}) == 2
+
+    (payment,) = paid(svc, sandbox, 1)
+    dispute = sandbox.control("POST", "/disputes", {"payment": payment["id"]})
+    path = write(
+        tmp_path / "d.csv",
+        "id,evidence[tracking_number],evidence[shipping_carrier],submit",
+        f"{dispute['id']},1Z999,UPS,true",
+    )
+    svc.ok("batch", "disputes.update", str(path))
+    found = svc.ok("disputes", "retrieve", dispute["id"])
+    assert (found["status"], found["evidence"]["tracking_number"]) == ("under_review", "1Z999")
+
+
+# --- checking -----------------------------------------------------------------------------------
+
+
+def test_a_dry_run_checks_every_row_and_sends_nothing(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It needs no key, writes no results, and ends as the run would: exit 9 with a bad row."""
+    monkeypatch.delenv("SVC_API_KEY")
+    lines = [order_line(1), order_line(2, "12.9"), order_line(3), "1,JPY,JP,,Hat,1,1,B"]
+    path = write(tmp_path / "o.csv", HEAD, *lines)
+    result = svc("batch", "orders.create", str(path), "--dry-run")
+    assert result.code == 9
+    assert result.json["totals"] == [
+        {"currency": "EUR", "amount": 25800, "rows": 2},
+        {"currency": "JPY", "amount": 1, "rows": 1},
+    ]
+    counts = {name: result.json[name] for name in ("rows", "to_send", "skipped", "invalid")}
+    assert counts == {"rows": 4, "to_send": 3, "skipped": 0, "invalid": 1}
+    assert [(one["line"], one["param"]) for one in result.json["problems"]] == [(3, "amount")]
+    assert [one.name for one in tmp_path.glob("*.ndjson")] == []
+    assert sandbox.control("GET", "/requests")["data"] == []
+
+    human = svc("batch", "orders.create", str(path), "--dry-run", "-o", "human")
+    assert (human.code, human.out) == (9, "")
+    assert human.err.splitlines()[:3] == [
+        "line 3: amount '12.9' is not a whole number; 12.9 EUR is 1290 in minor units",
+        "orders.create: 4 rows: 3 to send, 1 invalid. Nothing was sent.",
+        "To send: 258.00 EUR (2 rows), 1 JPY (1 row)",
+    ]
+
+
+def test_a_dry_run_says_what_would_be_skipped(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """The journal is looked at, too."""
+    svc.ok("batch", "orders.create", str(orders_file(tmp_path, range(4))))
+    check = svc.ok("batch", "orders.create", str(orders_file(tmp_path, range(6))), "--dry-run")
+    assert (check["to_send"], check["skipped"]) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (["orders.delete", "FILE"], "is no operation of a batch"),
+        (["orders.create", "missing.csv"], "missing.csv cannot be read: no such file"),
+        (["orders.create", "FILE", "--concurrency", "0"], "--concurrency is 1 to 64"),
+        (["orders.create", "FILE", "--rate", "0"], "--rate is more than 0"),
+        (["orders.create", "-"], "Add --results FILE"),
+        (["orders.create", "FILE", "--query", "["], "--query"),
+    ],
+)
+def test_wrong_use_is_exit_2_and_sends_nothing(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, argv: list[str], said: str
+) -> None:
+    """One clear line that says what to do."""
+    path = str(orders_file(tmp_path, [1]))
+    result = svc("batch", *(path if word == "FILE" else word for word in argv))
+    assert result.code == 2
+    assert said in result.error["message"]
+    assert sandbox.control("GET", "/requests")["data"] == []
+
+
+def test_a_file_without_rows_is_done(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """Nothing to do is no error."""
+    summary = svc.ok("batch", "orders.create", str(write(tmp_path / "o.csv", HEAD)))
+    assert (summary["rows"], summary["done"]) == (0, 0)
+
+
+def test_a_row_that_holds_the_key_is_refused(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """R28, R45: nothing of it reaches the journal."""
+    line = order_line(1).replace("Linen", "sk_test_sandbox")
+    for more in ((), ("--dry-run",)):
+        result = svc("batch", "orders.create", str(write(tmp_path / "o.csv", HEAD, line)), *more)
+        assert (result.code, result.error["code"]) == (2, "api_key_in_request")
+    assert svc.ok("requests", "list") == []
+
+
+# --- what it says -------------------------------------------------------------------------------
+
+
+def test_the_summary_for_people(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """On stderr: each row that is not done with its line, the counts, the money, what to do."""
+    lines = [order_line(1), order_line(2, "1.5"), order_line(3).replace("DE", "QQ"), order_line(4)]
+    path = write(tmp_path / "o.csv", HEAD, *lines)
+    result = svc("batch", "orders.create", str(path), "-o", "human")
+    assert (result.code, result.out) == (9, "")
+    said = result.err.splitlines()
+    assert said[0].startswith("line 3: invalid: amount '1.5' is not a whole number")
+    assert said[1].startswith("line 4: refused: shipping[country] ")
+    assert said[2:] == [
+        "orders.create: 4 rows: 2 done, 0 skipped, 1 refused, 1 invalid, 0 unknown, 0 not sent",
+        "Done now: 258.00 EUR (2 rows)",
+        f"Results: {path}.results.ndjson",
+        "Partly done: 2 of 4 rows are not done (1 refused, 1 invalid).",
+        "  Next: Correct the rows (o.csv.results.ndjson says why), then run this again",
+    ]
+    assert "\x1b" not in result.err
+
+
+def test_quiet_leaves_errors_only(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """R75."""
+    path = orders_file(tmp_path, range(2))
+    result = svc("batch", "orders.create", str(path), "-o", "human", "-q")
+    assert (result.code, result.out, result.err) == (0, "", "")
+
+
+def test_a_row_that_was_run_to_the_end_says_so(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """All rows skipped is exit 0."""
+    path = orders_file(tmp_path, range(3))
+    svc.ok("batch", "orders.create", str(path))
+    result = svc("batch", "orders.create", str(path), "-o", "human")
+    assert result.code == 0
+    assert "3 rows: 0 done, 3 skipped," in result.err
+    assert result.err.splitlines()[-1].endswith("name a new list: --import NAME --again")
+
+
+def test_fields_that_are_not_sent_are_named(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """To a person, before anything is sent."""
+    path = write(tmp_path / "o.csv", f"{HEAD},status,id", f"{order_line(1)},paid,ord_1")
+    result = svc("batch", "orders.create", str(path), "-o", "human")
+    first = "Not sent, for orders.create does not take them: id, status"
+    assert result.err.splitlines()[0] == first
+    check = svc.ok("batch", "orders.create", str(path), "--dry-run")
+    assert check["left_out"] == ["id", "status"]
+
+
+def test_the_first_twenty_bad_rows_are_named(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """And how many more there are; all of them stand in the results file."""
+    path = write(tmp_path / "o.csv", HEAD, *[order_line(n, "x") for n in range(30)])
+    result = svc("batch", "orders.create", str(path), "-o", "human")
+    assert result.code == 9
+    said = result.err.splitlines()
+    assert sum(line.startswith("line ") for line in said) == 20
+    assert said[20] == "and 10 rows more that are not right"
+    assert outcomes_of(path) == ["invalid"] * 30
+
+
+def test_progress_is_shown_to_a_person_who_watches(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """On a terminal one line is written over; nothing of it stays, and no escape sequence."""
+    path = orders_file(tmp_path, range(60))
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "svc", "batch", "orders.create", str(path), "--rate", "60"],
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(ours)
+    assert process.wait(10) == 0
+    text = shown.decode()
+    assert "\x1b" not in text
+    assert " of 60 rows" in text
+    assert "left" in text
+    assert len(set(text.split("\r"))) >= 5
+
+
+def test_verbose_tells_of_every_attempt(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """One line an attempt, without anything secret."""
+    path = orders_file(tmp_path, range(5))
+    result = svc("batch", "orders.create", str(path), "-v")
+    assert result.err.count("POST /v1/orders  attempt 1  200") == 5
+    assert "sk_test" not in result.err
+
+
+def test_when_the_summary_cannot_be_written_it_says_what_was_done(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R77: a full stdout is exit 10, a closed pipe 141; the ids are in the results file."""
+    path = orders_file(tmp_path, range(3))
+    command = [sys.executable, "-m", "svc", "batch", "orders.create", str(path), "-o", "json"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command, env=os.environ, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 10
+    assert "3 rows were done" in done.stderr
+    assert str(path) in done.stderr
+    assert outcomes_of(path) == ["done"] * 3
+    piped = subprocess.run(
+        ["bash", "-c", '"$@" | true; exit "${PIPESTATUS[0]}"', "-", *command],
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert piped.returncode in (0, 141)
+    assert "Traceback" not in piped.stderr
+
+
+# --- results, names, pace -----------------------------------------------------------------------
+
+
+def test_an_existing_file_is_not_overwritten(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """R65, row 67: exit 10, the old file intact, nothing sent."""
+    path = orders_file(tmp_path, range(2))
+    precious = tmp_path / "precious.txt"
+    precious.write_text("precious")
+    argv = ("batch", "orders.create", str(path), "--results", str(precious))
+    result = svc(*argv)
+    assert (result.code, result.error["code"]) == (10, "results_exist")
+    assert precious.read_text() == "precious"
+    assert sandbox.control("GET", "/requests")["data"] == []
+    svc.ok(*argv, "--force")
+    assert len(precious.read_text().splitlines()) == 2
+    own = svc("batch", "orders.create", str(path), "--results", str(path), "--force")
+    assert (own.code, path.read_text().startswith(HEAD)) == (2, True)
+
+
+def test_forgetting_a_row_says_that_it_will_be_sent_again(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R16: the journal is what keeps a row from being sent twice."""
+    svc.ok("batch", "orders.create", str(orders_file(tmp_path, range(2))))
+    newest = svc.ok("requests", "list")[0]
+    gone = svc("requests", "forget", newest["id"], "--quiet")
+    assert gone.code == 0
+    assert f"row {gone.json['row']} of a batch" in gone.err
+    assert "take the row out of the file" in gone.err
+
+
+def test_rows_come_from_a_pipe(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """`-` is NDJSON; the same rows piped in again are the same list."""
+    rows = "\n".join(json.dumps({**ORDER, "metadata": {"ref": str(n)}}) for n in range(3))
+    argv = ("batch", "orders.create", "-", "--results", str(tmp_path / "r.ndjson"))
+    assert svc.ok(*argv, stdin=rows)["done"] == 3
+    assert svc.ok(*argv, stdin=rows)["skipped"] == 3
+    assert refs(svc) == ["0", "1", "2"]
+
+
+def test_a_file_of_any_name(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """Bytes that are no UTF-8, control characters and quotes are names like others."""
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/o'\xff\x1b[31m.csv"))
+    path.write_bytes(orders_file(tmp_path, range(2)).read_bytes())
+    first = svc("batch", "orders.create", str(path), "-o", "human")
+    assert first.code == 0, first.err
+    assert "\x1b" not in first.err
+    assert svc.ok("batch", "orders.create", str(path))["skipped"] == 2
+
+
+def test_a_name_makes_a_list_of_its_own(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """`--import 2026-12 --again`: the same file once a month, each month once."""
+    path = orders_file(tmp_path, range(2))
+    for month, count in (("2026-11", 2), ("2026-11", 2), ("2026-12", 4), ("2026-12", 4)):
+        more = ("--import", month, "--again", "--results", str(tmp_path / month))
+        svc.ok("batch", "orders.create", str(path), *more)
+        assert len(made(svc)) == count
+
+
+@pytest.mark.slow
+def test_a_service_with_a_rate_limit_is_not_run_against(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """25 requests a second in test mode: the batch slows down and ends well, without --rate."""
+    sandbox.control("POST", "/settings", {"rate_limit": "on"})
+    path = orders_file(tmp_path, range(60))
+    assert svc.ok("batch", "orders.create", str(path))["done"] == 60
+    log = sandbox.control("GET", "/requests?limit=100")["data"]
+    assert Counter(one["status"] for one in log)[429] < 25
+
+
+@pytest.mark.slow
+def test_the_rate_is_kept(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """`--rate 30`: 31 rows take a second at least."""
+    path = orders_file(tmp_path, range(31))
+    process = running("batch", "orders.create", str(path), "--rate", "30", "-o", "json")
+    assert ended(process).code == 0
+    times = [one["created"] for one in sandbox.control("GET", "/requests?limit=100")["data"]]
+    assert len(set(times)) >= 2
+
+
+# --- live mode ----------------------------------------------------------------------------------
+
+
+def live(svc: Svc, path: Path, *more: str) -> Result:
+    key = {"SVC_API_KEY": "sk_live_sandbox"}
+    return svc("batch", "orders.create", str(path), "--live", *more, env=key)
+
+
+def test_live_mode_needs_yes_where_nobody_can_be_asked(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R19: exit 2 with the totals by currency, nothing sent; --yes goes ahead."""
+    lines = [order_line(1), order_line(2), "500,JPY,JP,,Hat,1,500,B"]
+    path = write(tmp_path / "o.csv", HEAD, *lines)
+    refused = live(svc, path)
+    assert refused.code == 2
+    said = refused.error["message"]
+    assert "create 3 orders (258.00 EUR (2 rows), 500 JPY (1 row)), live mode" in said
+    assert "--yes" in said
+    assert sandbox.control("GET", "/requests")["data"] == []
+    done = live(svc, path, "--yes")
+    assert (done.code, done.json["done"]) == (0, 3)
+    assert made(svc) == []  # test mode has none of them
+
+
+def test_a_test_key_never_runs_a_live_list(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """The key's mode is the list's mode."""
+    path = orders_file(tmp_path, [1])
+    refused = svc("batch", "orders.create", str(path), "--live", "--yes")
+    assert refused.code == 4
+    assert not path.with_name("orders.csv.results.ndjson").exists()
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 2)])
+def test_live_mode_asks_a_person(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, answer: str, code: int
+) -> None:
+    """R19: on a terminal it shows what moves and takes yes for an answer."""
+    path = orders_file(tmp_path, range(2))
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "svc", "batch", "orders.create", str(path), "--live"],
+        env={**os.environ, "SVC_API_KEY": "sk_live_sandbox", "TERM": "dumb"},
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    while b"[y/N]" not in shown:
+        shown += os.read(ours, 65536)
+    os.write(ours, f"{answer}\n".encode())
+    assert process.wait(20) == code
+    assert process.stdout is not None
+    process.stdout.close()
+    os.close(ours)
+    assert b"About to create 2 orders (258.00 EUR (2 rows)), live mode" in shown

@@ -1,0 +1,185 @@
+"""Exports: whole or said to be cut short, in constant memory, and taken back by `batch` (R18, R64)."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.batches import made, orders_file
+from support.running import Result, Sandbox, Svc
+
+HOSTILE = (
+    *("=1+1", "+49 30 1", "-5", "@SUM(A1)", "'=x", "''@", "\tx", "x\ry", "a,b", 'say "hi"'),
+    *("two\nlines", " padded ", "\x1b]0;x\x07", "\u202eevil", r"\u{1b}", "日本語 🧥", "a=b", "-"),
+)
+# Names that a merchant may give: at most 40 characters of any kind (contract 1.3).
+ODD_KEYS = ("a[b]", "a][b", "0", "]", "[", "x:=", "=1+1", "a,b", "\x1b]0;x\x07", " padded ", "a.b")
+# What an order is made of, as it is answered.
+MADE_OF = (
+    *("amount", "currency", "settlement_currency", "shipping", "items", "capture_method"),
+    "metadata",
+)
+
+
+def hostile_orders() -> list[dict[str, Any]]:
+    return [
+        {
+            "amount": 100 + number,
+            "currency": "EUR",
+            "shipping": {"country": "DE", "postal_code": text, "name": text},
+            "items": [
+                {"name": text, "hs_code": "6203.39", "quantity": 1, "unit_amount": 5},
+                {"name": "Hat", "quantity": number + 1, "unit_amount": 0},
+            ][: 1 + number % 2],
+            "capture_method": ("automatic", "manual")[number % 2],
+            "metadata": {"note": text, "n": str(number), **dict.fromkeys(ODD_KEYS, text)},
+        }
+        for number, text in enumerate(HOSTILE)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("form", "more"),
+    [("csv", ()), pytest.param("csv", ("--raw-csv",), marks=pytest.mark.slow), ("ndjson", ())],
+)
+def test_an_export_is_taken_back_exactly(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, form: str, more: tuple[str, ...]
+) -> None:
+    """R64: orders with hostile texts, exported and created again, are the same orders."""
+    rows = "\n".join(json.dumps(order) for order in hostile_orders())
+    argv = ("batch", "orders.create", "-", "--results", str(tmp_path / "r"))
+    assert svc.ok(*argv, "--strict-order", stdin=rows)["done"] == len(HOSTILE)
+    first = made(svc)
+    assert [order["metadata"]["note"] for order in first] == list(HOSTILE)
+
+    export = svc("orders", "list", "--all", "-o", form, *more)
+    assert export.code == 0, export.err
+    path = tmp_path / f"export.{form}"
+    path.write_bytes(export.out.encode())
+    sandbox.control("POST", "/reset", {})
+    summary = svc.ok("batch", "orders.create", str(path), *more, "--strict-order")
+    assert summary["done"] == len(HOSTILE)
+    again = made(svc)[::-1]  # an export has the newest first
+    assert [pick(order) for order in again] == [pick(order) for order in first]
+
+
+def pick(order: dict[str, Any]) -> dict[str, Any]:
+    return {name: order[name] for name in MADE_OF}
+
+
+def test_no_cell_of_an_export_is_a_formula(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """R64: what a spreadsheet would run has a quote before it; --raw-csv leaves it."""
+    rows = "\n".join(json.dumps(order) for order in hostile_orders())
+    svc.ok("batch", "orders.create", "-", "--results", str(tmp_path / "r"), stdin=rows)
+    text = svc("orders", "list", "--all", "-o", "csv").out
+    cells = [cell for line in csv.reader(io.StringIO(text, newline="")) for cell in line]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+    assert "\x1b" not in text
+    raw = svc("orders", "list", "--all", "-o", "csv", "--raw-csv").out
+    assert ",=1+1," in raw
+
+
+def turned_away(after: int) -> dict[str, Any]:
+    """A rule that turns a page away for longer than anybody waits."""
+    effect = {"status": 429, "retry_after": 3600}
+    return {"match": {"method": "GET"}, "skip": after, "times": 1, "effect": effect}
+
+
+def test_an_export_that_ends_early_says_so_and_goes_on(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R18: exit 9, never 0; the last id is named, and what follows it is the rest."""
+    svc.ok("batch", "orders.create", str(orders_file(tmp_path, range(250))))
+    whole = svc("orders", "list", "--all", "-o", "ndjson").out
+    assert len(whole.splitlines()) == 250
+    sandbox.control("POST", "/faults", turned_away(after=2))
+    cut = svc("orders", "list", "--all", "-o", "ndjson")
+    assert (cut.code, len(cut.out.splitlines())) == (9, 200)
+    last = json.loads(cut.out.splitlines()[-1])["id"]
+    assert f"continue with --starting-after {last}" in cut.error["message"]
+    rest = svc("orders", "list", "--all", "-o", "ndjson", "--starting-after", last)
+    assert rest.code == 0
+    assert cut.out + rest.out == whole
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_an_export_that_ends_early_prints_what_it_has(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, form: str
+) -> None:
+    """R18: in every format; half a JSON array does not read as a whole one."""
+    svc.ok("batch", "orders.create", str(orders_file(tmp_path, range(130))))
+    sandbox.control("POST", "/faults", turned_away(after=1))
+    cut = svc("orders", "list", "--all", "-o", form)
+    assert cut.code == 9
+    assert cut.out.count("ord_") >= 100
+    if form == "json":
+        with pytest.raises(json.JSONDecodeError):
+            json.loads(cut.out)
+
+
+@pytest.mark.parametrize(("most", "found"), [(101, 101), (500, 120)])
+def test_max_is_a_maximum(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, most: int, found: int
+) -> None:
+    """`--max N` follows pages and stops there, exit 0."""
+    svc.ok("batch", "orders.create", str(orders_file(tmp_path, range(120))))
+    result = svc("orders", "list", "--max", str(most), "-o", "id")
+    assert (result.code, len(result.out.split())) == (0, found)
+
+
+# --- memory -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def serving(count: int) -> Iterator[str]:
+    """A service with so many orders; gives its address."""
+    path = Path(__file__).parents[2] / "support" / "page_server.py"
+    process = subprocess.Popen(
+        [sys.executable, str(path), str(count)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    try:
+        yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def measured(url: str, form: str) -> tuple[Result, int]:
+    """Exports everything to nowhere; gives the end and the most memory that it took, in KiB."""
+    code = (
+        "import resource, sys\nfrom svc.cli.main import main\n"
+        f"code = main(['orders', 'list', '--all', '-o', {form!r}])\n"
+        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "print(peak, file=sys.stderr)\nsys.exit(code)"
+    )
+    env = {**os.environ, "SVC_BASE_URL": url, "SVC_API_KEY": "sk_test_sandbox"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False
+    )
+    return Result(done.returncode, done.stdout, done.stderr), int(done.stderr.split()[-1])
+
+
+@pytest.mark.parametrize(
+    "form", ["ndjson", *(pytest.param(form, marks=pytest.mark.slow) for form in ("csv", "json"))]
+)
+def test_an_export_takes_the_same_memory_whatever_its_length(form: str) -> None:
+    """`list --all` in constant memory: 13 MB more of objects, 6 MB more at most.
+
+    The ids of the last 10,000 objects are remembered, to find those that come twice (R18).
+    """
+    with serving(1_500) as url:
+        _, small = measured(url, form)
+    with serving(15_000) as url:
+        result, large = measured(url, form)
+    assert result.out.count("ord_") >= 15_000
+    assert large - small < 6 * 1024

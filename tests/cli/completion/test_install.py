@@ -1,0 +1,159 @@
+"""`svc completion SHELL --install` writes the right file once and says which (cli section 8)."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from cli.completion.shells import program
+from cli.completion.terminal import SCRIPTS, Terminal
+from support.running import Svc
+
+PLACES = {
+    "bash": (".local/share/bash-completion/completions/svc", "svc.bash"),
+    "zsh": (".local/share/zsh/site-functions/_svc", "_svc"),
+    "fish": (".config/fish/completions/svc.fish", "svc.fish"),
+    "powershell": (".config/powershell/svc.ps1", "svc.ps1"),
+}
+
+
+@pytest.mark.parametrize("shell", PLACES)
+def test_install_writes_the_file_once_and_says_where(svc: Svc, isolated: Path, shell: str) -> None:
+    """A second time nothing changes."""
+    place, name = PLACES[shell]
+    first = svc.ok("completion", shell, "--install")
+    assert first["path"] == str(isolated / place)
+    assert first["changed"]
+    assert (isolated / place).read_bytes() == (SCRIPTS / name).read_bytes()
+    before = (isolated / place).stat().st_ino
+    told = svc("completion", shell, "--install", "-o", "human")
+    assert told.out.startswith(f"Already up to date: {isolated / place}\n")
+    assert (isolated / place).stat().st_ino == before
+
+
+@pytest.mark.parametrize(
+    ("shell", "variable", "place"),
+    [
+        ("bash", "BASH_COMPLETION_USER_DIR", "completions/svc"),
+        ("bash", "XDG_DATA_HOME", "bash-completion/completions/svc"),
+        ("zsh", "XDG_DATA_HOME", "zsh/site-functions/_svc"),
+        ("fish", "XDG_CONFIG_HOME", "fish/completions/svc.fish"),
+    ],
+)
+def test_the_shells_own_variables_are_heeded(
+    svc: Svc, tmp_path: Path, shell: str, variable: str, place: str
+) -> None:
+    """Where the shell looks, there it is put."""
+    done = svc.ok("completion", shell, "--install", env={variable: str(tmp_path / "there")})
+    assert done["path"] == str(tmp_path / "there" / place)
+
+
+def test_an_older_script_of_ours_is_replaced(svc: Svc, isolated: Path) -> None:
+    """As after an update of the program."""
+    path = isolated / PLACES["fish"][0]
+    path.parent.mkdir(parents=True)
+    path.write_text("# svc completion for fish: an old one\n")
+    assert svc.ok("completion", "fish", "--install")["changed"]
+    assert path.read_bytes() == (SCRIPTS / "svc.fish").read_bytes()
+
+
+def test_a_file_of_somebody_else_needs_force(svc: Svc, isolated: Path) -> None:
+    """R65: it is as it was, until --force says otherwise."""
+    path = isolated / PLACES["bash"][0]
+    path.parent.mkdir(parents=True)
+    path.write_text("# mine\n")
+    refused = svc("completion", "bash", "--install")
+    assert (refused.code, path.read_text()) == (10, "# mine\n")
+    assert "--force" in refused.error["message"]
+    assert svc.ok("completion", "bash", "--install", "--force")["changed"]
+
+
+@pytest.mark.parametrize("linked", ["file", "folder"])
+def test_a_link_is_not_written_through(
+    svc: Svc, isolated: Path, tmp_path: Path, linked: str
+) -> None:
+    """R65: neither the file nor its folder may be one."""
+    path = isolated / PLACES["fish"][0]
+    (tmp_path / "elsewhere").mkdir()
+    link = path if linked == "file" else path.parent
+    link.parent.mkdir(parents=True)
+    target = tmp_path / "elsewhere" / ("file" if linked == "file" else "")
+    link.symlink_to(target)
+    refused = svc("completion", "fish", "--install")
+    assert refused.code == 10
+    assert "symbolic link" in refused.error["message"]
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_profile_of_powershell_keeps_what_it_says(svc: Svc, isolated: Path) -> None:
+    """One line is added at its end, once; its rights stay."""
+    profile = isolated / ".config/powershell/Microsoft.PowerShell_profile.ps1"
+    profile.parent.mkdir(parents=True)
+    profile.write_text("Set-Alias ll ls")
+    profile.chmod(0o600)
+    svc.ok("completion", "powershell", "--install")
+    svc.ok("completion", "powershell", "--install")
+    line = f". '{profile.with_name('svc.ps1')}'"
+    assert profile.read_text() == f"Set-Alias ll ls\n{line}\n"
+    assert stat.S_IMODE(profile.stat().st_mode) == 0o600
+
+
+def test_zsh_is_told_what_its_settings_lack(svc: Svc, isolated: Path) -> None:
+    """Only while neither FPATH nor .zshrc names the folder."""
+    folder = isolated / ".local/share/zsh/site-functions"
+    line = f"fpath=('{folder}' $fpath)"
+    assert line in svc("completion", "zsh", "--install", "-o", "human").out.splitlines()
+    told = svc("completion", "zsh", "--install", "-o", "human", env={"FPATH": f"/x:{folder}"})
+    assert "fpath" not in told.out
+    (isolated / ".zshrc").write_text(f"{line}\n")
+    assert svc.ok("completion", "zsh", "--install")["line"] is None
+
+
+def test_without_a_home_nothing_is_written(svc: Svc) -> None:
+    """A clear line, and what to do."""
+    refused = svc("completion", "fish", "--install", env={"HOME": ""})
+    assert refused.code == 10
+    assert "Set HOME" in refused.error["message"]
+
+
+def test_an_unknown_shell_is_refused_with_the_known_ones(svc: Svc) -> None:
+    """Exit 2, nothing written."""
+    refused = svc("completion", "tcsh")
+    assert refused.code == 2
+    assert "bash, zsh, fish, powershell" in refused.error["message"]
+
+
+BASH_COMPLETION = Path("/usr/share/bash-completion/bash_completion")
+
+
+@pytest.mark.skipif(not BASH_COMPLETION.exists(), reason="bash-completion is not installed")
+def test_bash_finds_the_installed_script_by_itself(svc: Svc, isolated: Path) -> None:
+    """The package bash-completion reads it at the first Tab."""
+    svc.ok("completion", "bash", "--install")
+    with Terminal([program("bash"), "--norc", "--noprofile", "-i"], isolated) as terminal:
+        terminal.type(f"source {BASH_COMPLETION}; svc ready\n")
+        terminal.wait_for("ARGS<ready|>")
+        assert terminal.run("svc orders list --output=nd\t") == [
+            "orders",
+            "list",
+            "--output=ndjson",
+        ]
+
+
+def test_zsh_finds_the_installed_script_with_the_line_it_was_told(svc: Svc, isolated: Path) -> None:
+    """The line that --install prints is all that is needed."""
+    line = svc.ok("completion", "zsh", "--install")["line"]
+    (isolated / ".zshrc").write_text(f"{line}\nautoload -Uz compinit; compinit -u -D\n")
+    with Terminal([program("zsh"), "--no-globalrcs", "-i"], isolated) as terminal:
+        terminal.type("svc ready\n")
+        terminal.wait_for("ARGS<ready|>")
+        assert terminal.run("svc ord\tret\tx") == ["orders", "retrieve", "x"]
+
+
+def test_fish_finds_the_installed_script_by_itself(svc: Svc, isolated: Path) -> None:
+    """Nothing else is needed."""
+    svc.ok("completion", "fish", "--install")
+    with Terminal([program("fish"), "-i"], isolated) as terminal:
+        terminal.type("svc ready\n")
+        terminal.wait_for("ARGS<ready|>")
+        assert terminal.run("svc ord\tret\tx") == ["orders", "retrieve", "x"]

@@ -1,0 +1,128 @@
+"""The checked-in scripts are what the parsers make of them, and the program prints them."""
+
+import re
+import subprocess
+import sys
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from cli.completion.terminal import ROOT, SCRIPTS
+from support.running import Svc
+from svc.cli.completion import SHELLS
+from svc.cli.completion_files import made
+from svc.completion.tables import kind_of
+from svc.completion.tree import Values
+from svc.money import CURRENCIES
+from svc.spec import COUNTRIES, EVENT_TYPES
+
+scripts = cache(made)
+
+
+@pytest.mark.parametrize("name", SHELLS.values())
+def test_checked_in_script_is_the_one_that_is_generated(name: str) -> None:
+    """If not: python -m svc.cli.completion_files completions."""
+    assert (SCRIPTS / name).read_text(encoding="utf-8") == scripts()[name]
+
+
+def test_the_folder_holds_nothing_else() -> None:
+    """One file a shell."""
+    assert {path.name for path in SCRIPTS.iterdir()} == set(SHELLS.values())
+
+
+@pytest.mark.parametrize(("shell", "name"), SHELLS.items())
+def test_completion_prints_the_checked_in_file(svc: Svc, shell: str, name: str) -> None:
+    """Byte for byte, so that it can be redirected into a file."""
+    result = svc("completion", shell)
+    assert (result.code, result.err) == (0, "")
+    assert result.out == (SCRIPTS / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", SHELLS.values())
+def test_every_script_holds_all_words(name: str) -> None:
+    """Currencies, countries and event types come from the lists that the program checks by."""
+    words = set(re.findall(r"[A-Za-z_.]+", scripts()[name]))
+    assert words >= CURRENCIES | COUNTRIES | set(EVENT_TYPES)
+
+
+@pytest.mark.parametrize("name", SHELLS.values())
+def test_no_script_starts_a_program(name: str) -> None:
+    """Neither svc nor Python nor a tool: a Tab must not wait for a process (P9)."""
+    code = [line for line in scripts()[name].splitlines() if not line.lstrip().startswith("#")]
+    engine = "\n".join(line for line in code if "'" not in line)
+    assert not re.search(r"(?m)^\s*(command |svc |python|cat |ls |sed |grep |awk )", engine)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (Values(), "t"),
+        (Values(files=True), "f"),
+        (Values(profiles=True), "p"),
+        (Values(ids=("ord_", "pay_")), "i.ord_|pay_"),
+        (Values("format", (("json", ""),), ids=("ord_",)), "w.format,i.ord_"),
+    ],
+)
+def test_a_kind_says_in_a_few_letters_what_fits(values: Values, kind: str) -> None:
+    """The shells split it at its commas."""
+    assert kind_of(values) == kind
+
+
+def test_powershell_by_its_structure_only_not_run() -> None:
+    """There is no PowerShell here: brackets close, strings end, each command has its table."""
+    text = scripts()["svc.ps1"]
+    plain = re.sub(r"'(?:[^']|'')*'", "''", "\n".join(_without_comments(text)))
+    plain = re.sub(r'"[^"\n]*"', '""', plain)
+    open_brackets: list[str] = []
+    pairs = {")": "(", "}": "{", "]": "["}
+    for mark in plain:
+        if mark in pairs.values():
+            open_brackets.append(mark)
+        elif mark in pairs:
+            assert open_brackets.pop() == pairs[mark]
+    assert open_brackets == []
+    assert "'orders create' = @{" in text
+    assert "Register-ArgumentCompleter -Native -CommandName svc" in text
+    assert text.isascii()
+
+
+def _without_comments(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+
+
+@pytest.mark.slow
+def test_an_installed_wheel_prints_the_scripts(tmp_path: Path) -> None:
+    """They lie at the top of the project; the wheel carries them inside the package."""
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "-w",
+        str(tmp_path),
+        str(ROOT),
+    ]
+    subprocess.run(build, check=True, timeout=300)
+    (wheel,) = tmp_path.glob("svc-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        archive.extractall(tmp_path / "installed")
+    assert {f"svc/completion/scripts/{name}" for name in SHELLS.values()} <= names
+    code = "import svc; from svc.cli.completion_files import script; "
+    code += "print(svc.__file__); print(script('_svc'), end='')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": str(tmp_path / "installed")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    where, _, printed = done.stdout.partition("\n")
+    assert where.startswith(str(tmp_path))
+    assert printed == (SCRIPTS / "_svc").read_text(encoding="utf-8")

@@ -1,0 +1,298 @@
+"""`svc doctor`: what it finds on this machine and at the service, and what it says to do."""
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.running import Sandbox, Svc
+from svc.cli.doctor_service import clock_finding
+from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
+from svc.client.probe import Reached, probe
+from svc.clock import ManualClock
+from svc.origin import BaseUrl
+
+
+def checks(text: str) -> dict[str, dict[str, Any]]:
+    """The findings by name."""
+    return {each["name"]: each for each in json.loads(text)}
+
+
+def verdicts(text: str) -> dict[str, str]:
+    return {name: each["status"] for name, each in checks(text).items()}
+
+
+@contextmanager
+def answering(head: str, keyed: str | None = None) -> Iterator[str]:
+    """A server that answers with the same bytes, `keyed` to a key; gives its address."""
+    server = socket.create_server(("127.0.0.1", 0))
+    ended = threading.Event()
+
+    def serve() -> None:
+        while not ended.is_set():
+            try:
+                line, _ = server.accept()
+            except OSError:
+                return
+            with line:
+                asked = line.recv(65536)
+                line.sendall((keyed if keyed and b"Authorization" in asked else head).encode())
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+    finally:
+        ended.set()
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
+        thread.join()
+
+
+def test_everything_in_order_is_said_and_ends_with_0(svc: Svc, sandbox: Sandbox) -> None:
+    """Each check has its line; what is not needed here does not fail."""
+    result = svc("doctor", "-o", "json")
+    found = verdicts(result.out)
+    assert result.code == 0, result.err
+    assert [found[name] for name in ("configuration", "key", "service", "clock", "state")] == [
+        "ok"
+    ] * 5
+    assert found["key accepted"] == "ok"
+    assert found["keyring"] == "warning"  # the tests have none, and SVC_API_KEY is set
+
+
+def test_a_fresh_machine_is_told_once_what_is_missing(svc: Svc) -> None:
+    """Without an address there is one failure and its remedy, not the same words for the key."""
+    found = checks(svc("doctor", "-o", "json").out)
+    assert found["key"]["status"] == "skipped"
+    assert found["service"]["status"] == "failed"
+    assert "svc sandbox start" in found["service"]["fix"]
+
+
+def test_a_service_that_is_away_is_a_failure_with_a_remedy(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check that fails ends the command with 11, and the other checks are made all the same."""
+    monkeypatch.setenv("SVC_BASE_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
+    result = svc("doctor", "-o", "json")
+    found = checks(result.out)
+    assert (result.code, result.error["code"]) == (11, "doctor_failed")
+    assert found["service"]["status"] == "failed"
+    assert "no connection" in found["service"]["detail"]
+    assert found["service"]["fix"]
+    assert found["state"]["status"] == "ok"
+
+
+def test_another_program_at_the_address_is_told_from_the_service(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A web server that knows no keys does not pass for the API, and no key is sent to it."""
+    with answering("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n") as url:
+        monkeypatch.setenv("SVC_BASE_URL", url)
+        monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
+        found = checks(svc("doctor", "-o", "json").out)
+    assert found["service"]["status"] == "failed"
+    assert "404" in found["service"]["detail"]
+    assert "key accepted" not in found
+
+
+def test_a_refused_key_is_a_failure_that_names_the_command(
+    svc: Svc, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key itself is never shown beyond its last four characters."""
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_0123456789abcdefWXYZ")
+    result = svc("doctor", "-o", "json")
+    found = checks(result.out)
+    assert result.code == 11
+    assert found["key accepted"]["status"] == "failed"
+    assert "Set SVC_API_KEY to a key of this account" in found["key accepted"]["fix"]
+    assert "svc keys add" in found["key accepted"]["fix"]
+    assert "0123456789" not in result.out + result.err
+
+
+def test_a_service_that_fails_with_a_key_hides_no_other_finding(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That it was reached and what its clock says are known, whatever it says to the key."""
+    end = (
+        "X\r\nDate: Sat, 21 Nov 2020 12:00:00 GMT\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+    with answering(f"HTTP/1.1 401 {end}", f"HTTP/1.1 400 {end}") as url:
+        monkeypatch.setenv("SVC_BASE_URL", url)
+        monkeypatch.setenv("SVC_API_KEY", "sk_test_0123456789abcdefWXYZ")
+        found = checks(svc("doctor", "-o", "json").out)
+    assert [found[name]["status"] for name in ("service", "clock", "key accepted")] == [
+        "ok",
+        "failed",
+        "failed",
+    ]
+    assert found["key accepted"]["fix"]
+
+
+@pytest.mark.parametrize(
+    ("item", "verdict", "code"),
+    [
+        ("{}", "ok", 0),
+        ('{"id": ["ord_1"]}', "ok", 0),
+        ('{"id": "../v2"}', "ok", 0),
+        ('{"id": "ord_1", "livemode": true}', "failed", 1),
+    ],
+)
+def test_an_odd_answer_is_no_bug_of_ours(
+    svc: Svc, monkeypatch: pytest.MonkeyPatch, item: str, verdict: str, code: int
+) -> None:
+    """Of an order without a usable id, or of the other mode, all that is known is told."""
+    body = f'{{"object": "list", "data": [{item}], "has_more": false}}'
+    end = f"X\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}"
+    with answering(f"HTTP/1.1 401 {end}", f"HTTP/1.1 200 {end}") as url:
+        monkeypatch.setenv("SVC_BASE_URL", url)
+        monkeypatch.setenv("SVC_API_KEY", "sk_test_0123456789abcdefWXYZ")
+        found = verdicts(svc("doctor", "-o", "json").out)
+        told = svc("whoami", "-o", "json")
+    assert found["key accepted"] == verdict
+    assert (told.code, told.json["reachable"]) == (code, True)
+
+
+def test_a_missing_key_is_a_failure_and_the_service_is_still_asked(
+    svc: Svc, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reachability needs no key."""
+    monkeypatch.delenv("SVC_API_KEY")
+    result = svc("doctor", "-o", "json")
+    found = verdicts(result.out)
+    assert (result.code, found["key"], found["service"]) == (11, "failed", "ok")
+
+
+def test_an_old_completion_script_is_noticed(
+    svc: Svc, sandbox: Sandbox, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `svc completion --install` wrote once does not follow an upgrade by itself."""
+    monkeypatch.setenv("SHELL", "/usr/bin/fish")
+    assert verdicts(svc("doctor", "-o", "json").out)["completion"] == "skipped"
+    assert svc("completion", "fish", "--install").code == 0
+    assert verdicts(svc("doctor", "-o", "json").out)["completion"] == "ok"
+    script = isolated / ".config" / "fish" / "completions" / "svc.fish"
+    script.write_text(script.read_text() + "# older\n")
+    found = checks(svc("doctor", "-o", "json").out)["completion"]
+    assert (found["status"], found["fix"].rpartition(": ")[2]) == (
+        "warning",
+        "svc completion fish --install",
+    )
+
+
+@pytest.mark.parametrize(
+    ("argv", "env", "name"),
+    [
+        (["--ca-bundle", "/nowhere"], {}, "configuration"),
+        (["--base-url", "https://127.0.0.1:9"], {"SVC_CA_BUNDLE": __file__}, "service"),
+        (["--base-url", "https://a.invalid"], {"SVC_PROXY": "socks5://x:1"}, "service"),
+        ([], {"SVC_STATE_DIR": "/dev/null/state"}, "state"),
+        ([], {"SVC_CONFIG_DIR": "/dev/null"}, "configuration"),
+        ([], {"SVC_API_KEY": "sk_test_a b"}, "key"),
+        (["--base-url", "http://api.example.com"], {}, "key"),
+    ],
+)
+def test_whatever_fails_has_a_remedy(
+    svc: Svc, sandbox: Sandbox, argv: list[str], env: dict[str, str], name: str
+) -> None:
+    """Every finding says what to do, also where the error behind it does not."""
+    result = svc("doctor", "-o", "json", "--max-time", "1", *argv, env=env)
+    assert result.code == 11
+    wrong = {key: each for key, each in checks(result.out).items() if each["status"] == "failed"}
+    assert name in wrong
+    assert all(each["fix"] for each in wrong.values())
+
+
+def test_an_unresolved_request_is_pointed_at(svc: Svc, sandbox: Sandbox) -> None:
+    """Money whose fate nobody knows is what a check-up must not pass over."""
+    rule = {"match": {"path": "/v1/orders"}, "phase": "after", "times": 9}
+    sandbox.control("POST", "/faults", {**rule, "effect": {"connection": "close"}})
+    item = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"
+    made = svc(
+        *("orders", "create", "--amount", "15708", "--currency", "EUR", "--country", "DE"),
+        *("--postal-code", "10115", "--item", item, "--max-time", "2"),
+    )
+    assert made.code == 7
+    sandbox.control("DELETE", "/faults")
+    found = checks(svc("doctor", "-o", "json").out)
+    assert found["state"]["status"] == "warning"
+    assert found["state"]["fix"].endswith("svc requests list --unresolved")
+
+
+def test_a_broken_configuration_is_a_finding(svc: Svc, sandbox: Sandbox, isolated: Path) -> None:
+    """It names the file and the line; no traceback, and nothing is changed."""
+    path = isolated / "config" / "config.toml"
+    path.parent.mkdir(mode=0o700, parents=True)
+    path.write_text("active_profile = \n")
+    path.chmod(0o600)
+    result = svc("doctor", "-o", "json")
+    assert result.code == 11
+    assert "config.toml" in checks(result.out)["configuration"]["detail"]
+    assert path.read_text() == "active_profile = \n"
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_what_a_person_reads_fits_the_screen(
+    svc: Svc, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    """Beside the name where there is room, else below it; the verdict is a word, not a colour."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    result = svc("doctor", "-o", "human")
+    assert result.out.startswith("ok ")
+    commands = ("svc ", str(Path.home()))
+    for line in result.out.splitlines():
+        assert len(line) <= columns or any(word in line for word in commands), line
+
+
+@pytest.mark.parametrize(
+    ("skew", "verdict"),
+    [(None, "skipped"), (0.4, "ok"), (-29.0, "ok"), (45.0, "warning"), (-301.0, "failed")],
+)
+def test_the_clock_is_judged_by_what_signatures_allow(skew: float | None, verdict: str) -> None:
+    """Beyond 5 minutes every webhook would be refused (promise R47)."""
+    finding = clock_finding(skew)
+    assert finding.verdict == verdict
+    assert (finding.fix is None) == (verdict in ("ok", "skipped"))
+    assert skew is None or abs(skew) < 30 or ("ahead" in finding.detail) == (skew > 0)
+
+
+class Answering:
+    """A wire with a ready answer that keeps what was sent."""
+
+    def __init__(self, answer: RawReply | Failure) -> None:
+        self.answer = answer
+        self.sent: list[WireRequest] = []
+
+    def exchange(
+        self, request: WireRequest, *, deadline: object, connect_seconds: float
+    ) -> RawReply | Failure:
+        self.sent.append(request)
+        return self.answer
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_the_probe_measures_the_clock_and_sends_no_key() -> None:
+    """A Date header of whole seconds is taken for their middle; R28: no Authorization."""
+    served = ("date", "Sat, 21 Nov 2026 12:00:00 GMT")
+    wire = Answering(RawReply(401, (served,), b"{}"))
+    clock = ManualClock(1795262460.5)
+    reached = probe(BaseUrl.parse("https://api.example.com"), wire=wire, clock=clock, seconds=5)
+    assert isinstance(reached, Reached)
+    assert (reached.status, reached.skew) == (401, 60.0)
+    assert not any(name.lower() == "authorization" for name, _ in wire.sent[0].headers)
+
+
+def test_the_probe_hands_on_why_nothing_answered() -> None:
+    """The system's own words stay with it."""
+    failure = Failure(Trouble.NO_ADDRESS, sent=False, detail="unknown host")
+    wire = Answering(failure)
+    base = BaseUrl.parse("https://api.example.com")
+    assert probe(base, wire=wire, clock=ManualClock(0.0), seconds=5) == failure

@@ -1,0 +1,34 @@
+"""What the help of a group says of its verbs."""
+
+import pytest
+
+from support.running import Svc
+from svc.cli.registry import COMMANDS
+
+GROUPS = [[name] for name in COMMANDS if name not in ("get", "post", "batch", "whoami")]
+
+
+@pytest.mark.parametrize("group", [[], *GROUPS, ["events", "inbox"]], ids=" ".join)
+def test_no_verb_is_cut_short(svc: Svc, group: list[str]) -> None:
+    """On a terminal of 80 columns, every line of a group is a whole sentence."""
+    shown = svc(*group, "--help", env={"COLUMNS": "80"})
+    assert shown.code == 0
+    cut = [line for line in shown.out.splitlines()[1:] if line.endswith("...")]
+    assert cut == []
+
+
+def test_inbox_says_what_it_is_for(svc: Svc) -> None:
+    """Its purpose and an example, as every command's help."""
+    shown = svc("events", "inbox", "--help").out
+    assert "Show what was received, the newest first." in shown
+    assert "svc events inbox --failed --pending --since 2h" in shown
+
+
+def test_the_sandbox_lists_its_verbs_in_one_order(svc: Svc) -> None:
+    """In help and in the tree that completion is made of, whichever module was imported first."""
+    helped = svc("sandbox", "--help", env={"COLUMNS": "200"}).out.partition("Commands:\n")[2]
+    shown = [line.split()[0] for line in helped.partition("\n\n")[0].splitlines()]
+    told = [one["name"].split() for one in svc.ok("commands", "-o", "json")["commands"]]
+    sandbox = [words[-2] if len(words) > 2 else words[-1] for words in told if "sandbox" in words]
+    assert shown[:2] == ["start", "stop"]
+    assert [name for name in dict.fromkeys(sandbox) if name in shown] == shown

@@ -1,0 +1,63 @@
+"""How a page of `svc help` is laid out for a person."""
+
+import shlex
+
+import pytest
+
+from support.on_terminal import on_terminal
+from support.running import Svc
+from svc.cli.topics.index import ASSUMPTIONS, TOPICS, page_of
+from svc.cli.topics.page import Heading, Page, Shown, Words
+
+PAGES = [topic for topic in TOPICS if topic != ASSUMPTIONS]
+WORDS = Page("T", (Words(("order.paid", "order.cancelled", "payout.sent")),))
+
+
+def test_headings_and_names_are_coloured_on_a_terminal() -> None:
+    """Like those of --help (R75), and not where colour is not wanted."""
+    shown = on_terminal("help", "webhooks")
+    assert shown.startswith("\x1b[1;32mWebhooks\x1b[0m\n")
+    assert "\x1b[1;32mTunnels\x1b[0m" in shown
+    assert "\x1b[36mverify\x1b[0m    Svc-Signature" in shown
+    assert "\x1b" not in on_terminal("help", "webhooks", NO_COLOR="1")
+    assert "\x1b[1;32mResources\x1b[0m" in on_terminal("commands")
+
+
+@pytest.mark.parametrize("width", [40, 80])
+@pytest.mark.parametrize("topic", PAGES)
+def test_what_is_folded_for_a_person_is_the_same_command(topic: str, width: int) -> None:
+    """Lines to copy go on after a backslash, so that a shell takes them as they stand."""
+    page = page_of(topic)
+    text = page.text(width, person=True).replace(" \\\n", " ")
+    found = [line.split() for line in text.splitlines() if line.startswith("  ")]
+    for part in page.parts:
+        for line in part.lines if isinstance(part, Shown) else ():
+            assert line.startswith("#") or line.split() in found
+
+
+def test_a_comment_goes_on_as_a_comment() -> None:
+    """A shell would run the rest of it."""
+    page = Page("T", (Shown(("# Half a body, then the connection is closed.",)),))
+    lines = page.text(30, person=True).splitlines()[2:]
+    assert len(lines) == 2
+    assert all(line.startswith("  # ") for line in lines)
+
+
+@pytest.mark.parametrize(("width", "beside"), [(16, 1), (38, 2), (80, 3)])
+def test_words_take_as_many_columns_as_fit(width: int, beside: int) -> None:
+    """And none is broken."""
+    rows = [line.split() for line in WORDS.text(width).splitlines()[2:]]
+    assert len(rows[0]) == beside
+    assert [word for row in rows for word in row] == [
+        "order.paid",
+        "order.cancelled",
+        "payout.sent",
+    ]
+
+
+def test_a_page_in_a_pipe_has_commands_on_one_line(svc: Svc) -> None:
+    """For programs that look for one, however narrow they say that they are."""
+    shown = svc("help", "ci", env={"COLUMNS": "40"}).out
+    line = next(line for line in shown.splitlines() if "--exec './handler" in line)
+    assert shlex.split(line)[:3] == ["svc", "events", "listen"]
+    assert Heading("A webhook handler") in page_of("ci").parts

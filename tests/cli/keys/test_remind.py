@@ -1,0 +1,341 @@
+"""`svc keys remind` through the real program, and the line that a person sees once a day."""
+
+import csv
+import io
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cli.keys import icalendar_reader
+from cli.keys.test_commands import at_a_terminal
+from support.running import Svc
+from svc.cli.reminder_calendar import calendar
+from svc.cli.reminder_text import annotations
+from svc.clock import ManualClock
+from svc.keys.due import Held, judge
+from svc.keys.facts import KeyFacts
+from svc.keys.kinds import parse
+from svc.keys.places import Place
+
+if TYPE_CHECKING:
+    from cli.conftest import FakeRing
+
+DAY = 86_400
+URL = "https://api.example.com"
+LIVE = "sk_live_4eC39HqLyjWDarjtT1zdp7dc"
+TEST = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
+
+Age = Callable[[float], None]
+
+
+@pytest.fixture
+def state(isolated: Path) -> Path:
+    return isolated / "state" / "state.db"
+
+
+@pytest.fixture
+def aged(fake_ring: "FakeRing", state: Path) -> Age:
+    """Notes a live key, as `keys add` does, that is so many days old."""
+
+    def make(days: float) -> None:
+        facts = KeyFacts(state, ManualClock(time.time() - days * DAY))
+        place = Place(URL, "default", "live")
+        facts.remember(place, parse(LIVE, "the test"), "fake_file_ring.Keyring", checked=False)
+
+    return make
+
+
+def change(state: Path, sql: str, *values: object) -> None:
+    with closing(sqlite3.connect(state)) as db, db:
+        db.execute(sql, values)
+
+
+def endpoint(state: Path, days: float, secret: str | None = None) -> None:
+    """An endpoint that was registered so many days ago; `secret` is that of a sandbox's."""
+    row = (URL, "default", "live", f"https://hooks.example.com/{days}", "order.paid")
+    change(
+        state,
+        "INSERT INTO endpoints VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        *row,
+        f"we_{days}",
+        secret,
+        time.time() - days * DAY,
+    )
+
+
+@pytest.mark.parametrize(
+    ("days", "argv", "status", "code"),
+    [
+        (3, (), "ok", 0),
+        (80, (), "due", 0),
+        (80, ("--warn", "1d"), "ok", 0),
+        (91, (), "overdue", 11),
+        (91, ("--max-age", "100d"), "due", 0),
+        (0, ("--max-age", "0"), "overdue", 11),
+    ],
+)
+def test_what_is_overdue_ends_with_11(
+    svc: Svc, aged: Age, days: int, argv: tuple[str, ...], status: str, code: int
+) -> None:
+    """Cli 4: exit 0 or 11, by the age and the limits that are asked for."""
+    aged(days)
+    told = svc("keys", "remind", *argv)
+    assert told.code == code
+    (shown,) = told.json
+    assert (shown["status"], shown["age_days"], shown["mode"]) == (status, days, "live")
+    due = {"ok": None}.get(status, "svc keys roll --profile default --live")
+    assert shown["next"] == due
+    if code:
+        assert told.error["code"] == "key_overdue"
+
+
+def test_each_format_tells_the_same(svc: Svc, aged: Age, state: Path) -> None:
+    """Keys, signing secrets and the end of an old key, in all formats; no secret in any."""
+    aged(91)
+    change(
+        state,
+        "UPDATE key_facts SET rolled_at = added_at, old_fingerprint = ?, old_ends_at = ?",
+        "sk_live_…old1",
+        time.time() + 3600,
+    )
+    endpoint(state, 80)
+    endpoint(state, 400, "whsec_c2FuZGJveCBzZWNyZXQgc2FuZGJveA")
+    fingerprint = "sk_live_…p7dc"
+
+    shown = svc("keys", "remind", "--format", "json", "-o", "human").json
+    assert [each["status"] for each in shown] == ["overdue", "sandbox", "due"]
+    assert shown[0]["old_key"] == "sk_live_…old1"
+
+    text = svc("keys", "remind", "--format", "text")
+    assert text.out.startswith(f"overdue  {fingerprint}  live key of profile default")
+    words = " ".join(text.out.split())
+    assert "the old key sk_live_…old1 works until" in words
+    assert "svc keys roll --profile default --live" in text.out
+    assert text.err.startswith("Error: 1 secret is overdue")
+
+    marks = svc("keys", "remind", "--format", "github").out.splitlines()
+    assert [mark.split("::")[1].split(" ")[0] for mark in marks] == ["error", "warning", "warning"]
+
+    data = svc_bytes("keys", "remind", "--format", "ics")
+    read = icalendar_reader.read(data)
+    assert len(read.inner) == 3
+
+    everything = text.out + "".join(marks) + data.decode() + json.dumps(shown)
+    assert not {"4eC39", "whsec_"} & set(re.findall("4eC39|whsec_", everything))
+
+
+def test_the_global_formats_work_as_well(svc: Svc, aged: Age, state: Path) -> None:
+    """-o is what every command takes: names alone, or rows."""
+    aged(91)
+    endpoint(state, 80)
+    names = svc("keys", "remind", "-o", "id").out.split()
+    assert names == ["sk_live_…p7dc", "we_80"]
+    rows = list(csv.DictReader(io.StringIO(svc("keys", "remind", "-o", "csv").out)))
+    assert [row["status"] for row in rows] == ["overdue", "due"]
+    assert svc("keys", "remind", "--query", "[0].status", "-o", "human").out == "overdue\n"
+
+
+def svc_bytes(*argv: str) -> bytes:
+    """The exact bytes on stdout."""
+    return subprocess.run(
+        [sys.executable, "-m", "svc", *argv], capture_output=True, check=False, timeout=30
+    ).stdout
+
+
+def test_reminding_reads_no_key(svc: Svc, aged: Age, fake_ring: "FakeRing") -> None:
+    """R38: some systems ask the person for every item that is read."""
+    aged(91)
+    before = fake_ring.calls
+    svc("keys", "remind")
+    assert fake_ring.calls == before
+
+
+@pytest.mark.parametrize(
+    ("created", "status", "code"),
+    [
+        ("2020-01-31", "overdue", 11),
+        ("2020-01-31T10:00:00+02:00", "overdue", 11),
+        (None, "unknown", 0),
+    ],
+)
+def test_a_key_of_the_environment_is_as_old_as_is_said(
+    svc: Svc, created: str | None, status: str, code: int
+) -> None:
+    """Cli 4: for CI, without a keyring, an address or a state database."""
+    argv = () if created is None else ("--created", created)
+    told = svc("keys", "remind", *argv, env={"SVC_API_KEY": TEST})
+    assert told.code == code
+    (shown,) = told.json
+    assert (shown["status"], shown["source"], shown["origin"]) == (status, "SVC_API_KEY", None)
+    assert "4eC39" not in told.out + told.err
+    assert ("--created" in told.err) is (created is None)
+
+
+@pytest.mark.parametrize(
+    ("argv", "env", "param"),
+    [
+        (("--created", "2020-01-01"), {}, "--created"),
+        (("--created", "yesterday"), {"SVC_API_KEY": TEST}, "--created"),
+        pytest.param(
+            ("--created", "2020-13-01"),
+            {"SVC_API_KEY": TEST},
+            "--created",
+            marks=pytest.mark.slow,
+        ),
+        (("--created", "9999-01-01"), {"SVC_API_KEY": TEST}, "--created"),
+        (("--max-age", "soon"), {}, "--max-age"),
+        (("--warn", "-1d"), {}, "--warn"),
+        (("--format", "xml"), {}, "--format"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    svc: Svc, argv: tuple[str, ...], env: dict[str, str], param: str
+) -> None:
+    """Exit 2, naming the option."""
+    refused = svc("keys", "remind", *argv, env=env)
+    assert (refused.code, refused.error["param"], refused.out) == (2, param, "")
+
+
+def test_nothing_held_is_no_error(svc: Svc) -> None:
+    """An empty list, a calendar that calendars take, and no database made for it."""
+    told = svc("keys", "remind")
+    assert (told.code, told.json) == (0, [])
+    assert "No key" in told.err
+    assert icalendar_reader.read(svc_bytes("keys", "remind", "--format", "ics")).inner
+    assert not Path(os.environ["SVC_STATE_DIR"]).exists()
+
+
+# --- words that need care ---------------------------------------------------------------------
+
+
+def odd(**more: Any) -> Held:
+    origin = "https://api.example.com:8443"
+    return Held("api_key", "sk_live_…,;\\\nab%:12", "shop", origin, "live", 0.0, **more)
+
+
+def test_annotations_are_escaped() -> None:
+    """A runner reads %, line ends and, in a title, colon and comma as its own."""
+    judged = judge(odd(), 1e9, max_age=1, warn=0)
+    (mark,) = annotations([judged])
+    assert mark.startswith("::error title=API key overdue::live key sk_live_…,;\\%0Aab%25:12 ")
+    assert "\n" not in mark
+
+
+def test_a_calendar_survives_odd_and_long_words() -> None:
+    """RFC 5545: escaped, folded at 75 octets, no character broken in two."""
+    held = [
+        Held("api_key", "…" * size, "shop", "https://x.example", "live", 5.0, "é,;\\n", 9e9)
+        for size in range(20, 90, 7)
+    ]
+    several = [
+        judge(Held(**{**_fields(each), "profile": f"p{number}"}), 1e9, max_age=1, warn=0)
+        for number, each in enumerate([*held, odd()])
+    ]
+    read = icalendar_reader.read(calendar(several, 1e9, 14 * DAY).encode())
+    assert len(read.inner) == 2 * len(held) + 1
+    assert read.inner[-1].values["SUMMARY"] == (r":Replace the API key sk_live_…\,\;\\\nab%:12")
+
+
+def _fields(held: Held) -> dict[str, Any]:
+    return {name: getattr(held, name) for name in held.__slots__}
+
+
+def test_a_newer_calendar_moves_its_events() -> None:
+    """The same key, rolled: the same UID, so that nothing is there twice."""
+    first, second = (
+        icalendar_reader.read(
+            calendar(
+                [judge(Held("api_key", name, "shop", URL, "live", since), 1e9, max_age=1, warn=0)],
+                1e9,
+                60,
+            ).encode()
+        )
+        .inner[0]
+        .values
+        for name, since in (("sk_live_…ab12", 5.0), ("sk_live_…cd34", 9e8))
+    )
+    assert first["UID"] == second["UID"]
+    assert first["DTSTART"] != second["DTSTART"]
+
+
+# --- the line of the day ----------------------------------------------------------------------
+
+COMMAND = ("requests", "list")  # any that needs no service
+
+
+def test_a_person_is_reminded_once_a_day(aged: Age, state: Path) -> None:
+    """Cli 4: one line on stderr, naming the command; not again until tomorrow."""
+    aged(91)
+    first = at_a_terminal("", *COMMAND)
+    assert first.returncode == 0
+    words = " ".join(first.stdout.split())
+    assert "Reminder: live key sk_live_…p7dc of profile default" in words
+    assert "91 days old" in words
+    assert words.endswith("svc keys roll --profile default --live")
+    assert "Reminder" not in at_a_terminal("", *COMMAND).stdout
+    change(state, "UPDATE reminders SET told_at = told_at - ?", DAY)
+    looked = state.parent / "reminders.looked"
+    os.utime(looked, (time.time() - DAY,) * 2)
+    assert "Reminder" in at_a_terminal("", *COMMAND).stdout
+
+
+def test_several_are_one_line(aged: Age, state: Path) -> None:
+    """Nobody reads ten reminders."""
+    aged(91)
+    endpoint(state, 80)
+    assert at_a_terminal("", *COMMAND).stdout.count("Reminder: 2 keys or signing secrets") == 1
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        (*COMMAND, "--quiet"),
+        (*COMMAND, "-o", "json"),
+        pytest.param((*COMMAND, "--help"), marks=pytest.mark.slow),
+        ("keys", "list"),
+    ],
+)
+def test_who_did_not_ask_is_not_told(aged: Age, state: Path, argv: tuple[str, ...]) -> None:
+    """Not with --quiet, not for a program, not where the keys are the subject anyway."""
+    aged(91)
+    assert "Reminder" not in at_a_terminal("", *argv).stdout
+    assert not (state.parent / "reminders.looked").exists()
+
+
+def test_a_pipe_is_not_told(svc: Svc, aged: Age, state: Path) -> None:
+    """It costs a program nothing: nothing is even looked up."""
+    aged(91)
+    assert "Reminder" not in svc(*COMMAND, "-o", "human").err
+    assert not (state.parent / "reminders.looked").exists()
+
+
+def test_a_fresh_key_is_not_mentioned(aged: Age, state: Path) -> None:
+    """And the look is not taken again before tomorrow, whatever the database says by then."""
+    aged(3)
+    assert "Reminder" not in at_a_terminal("", *COMMAND).stdout
+    looked = state.parent / "reminders.looked"
+    assert looked.stat().st_mode & 0o777 == 0o600
+    change(state, "UPDATE key_facts SET added_at = added_at - ?", 100 * DAY)
+    assert "Reminder" not in at_a_terminal("", *COMMAND).stdout
+    os.utime(looked, (time.time() - DAY,) * 2)
+    assert "Reminder" in at_a_terminal("", *COMMAND).stdout
+
+
+def test_a_reminder_never_fails_a_command(aged: Age, state: Path) -> None:
+    """A damaged database is no error of a command that does not need it; that it was moved is said."""
+    aged(91)
+    state.write_bytes(b"no database" * 999)
+    done = at_a_terminal("", "config", "path")
+    assert done.returncode == 0
+    assert "Error" not in done.stdout
+    assert "state.db.corrupt-1" in "".join(done.stdout.split())

@@ -1,0 +1,542 @@
+"""`svc events listen`, `inbox`, `replay` and `verify`, as processes against a real sandbox."""
+
+import base64
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.listeners import Pay, inside, listen
+from support.listening import NOW, OK, SECRET, Received, Target, event, status_line, talk
+from support.running import Result, Sandbox, Svc
+from svc.signature import header_value, verify
+
+
+def test_listen_receives_verifies_and_forwards(pay: Pay, tmp_path: Path) -> None:
+    """An order that is paid arrives at the target, verified, as the bytes that were signed."""
+    with Target() as target, listen(tmp_path, "--forward-to", f"{target.port}/hooks") as running:
+        [ready] = running.wait("ready")
+        order = pay()
+        events = running.wait("event", 2)
+        forwards = running.wait("forward", 2)
+        assert running.end() == 130
+        [summary] = running.wait("summary")
+    assert ready["mode"] == "test"
+    assert ready["targets"] == [f"http://localhost:{target.port}/hooks"]
+    assert len(ready["events"]) == 18
+    assert ready["url"].startswith("http://127.0.0.1:")
+    assert {one["type"] for one in events} == {"payment.captured", "order.paid"}
+    assert all(one["verified"] and not one["duplicate"] for one in events)
+    paid = next(one for one in events if one["type"] == "order.paid")
+    assert json.loads(base64.b64decode(paid["payload_base64"]))["data"]["object"]["id"] == order
+    assert {base64.b64decode(one["payload_base64"]) for one in events} == {
+        one.body for one in target.received
+    }
+    assert {(one["status"], one["attempt"]) for one in forwards} == {(200, 1)}
+    assert (summary["received"], summary["forwarded"], summary["rejected"]) == (2, 2, 0)
+
+
+def test_endpoint_is_registered_once(pay: Pay, sandbox: Sandbox, tmp_path: Path) -> None:
+    """A restart uses the same port, path, endpoint and secret; other events need another one."""
+    seen = []
+    for argv in ((), (), ("--events", "order.*")):
+        with listen(tmp_path, *argv) as running:
+            seen.append(running.wait("ready")[0])
+            running.end()
+    assert seen[0]["endpoint"] == seen[1]["endpoint"] != seen[2]["endpoint"]
+    assert seen[0]["url"] == seen[1]["url"] != seen[2]["url"]
+    assert seen[2]["events"] == ["order.paid", "order.cancelled"]
+    listed = sandbox.control("GET", "/webhook_endpoints")["data"]
+    assert {one["id"] for one in listed} == {seen[0]["endpoint"], seen[2]["endpoint"]}
+
+
+def test_endpoint_that_the_sandbox_forgot_is_registered_again(
+    pay: Pay, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """After `svc sandbox reset` a listener does not wait for an endpoint that is gone."""
+    with listen(tmp_path) as running:
+        running.end()
+    sandbox.control("POST", "/reset", {})
+    with listen(tmp_path) as running:
+        pay()
+        running.wait("event", 2)
+
+
+def test_endpoint_of_a_seeded_sandbox_is_not_taken_for_the_one_before_its_reset(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """A reset to a seed repeats the ids: the listener does not delete the endpoint it has made."""
+    for _ in range(2):
+        sandbox.control("POST", "/reset", {"seed": 7})
+        with listen(tmp_path) as running:
+            [ready] = running.wait("ready")
+            listed = sandbox.control("GET", "/webhook_endpoints")["data"]
+            assert [one["id"] for one in listed] == [ready["endpoint"]]
+
+
+def test_listener_that_runs_goes_on_after_a_reset_of_the_sandbox(
+    pay: Pay, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """Its endpoint is registered again; events whose ids a seed repeats are no duplicates."""
+    sandbox.control("POST", "/reset", {"seed": 7})
+    with Target() as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
+        pay()
+        running.wait("forward", 2)
+        sandbox.control("POST", "/reset", {})
+        end = time.monotonic() + 10
+        while not sandbox.control("GET", "/webhook_endpoints")["data"]:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        pay()
+        events = running.wait("event", 4)
+        running.wait("forward", 4)
+        assert running.end() == 130
+    assert [one["duplicate"] for one in events] == [False] * 4
+    assert {one["id"] for one in events[:2]} == {one["id"] for one in events[2:]}
+
+
+def test_taken_port_means_another_endpoint(sandbox: Sandbox, tmp_path: Path) -> None:
+    """When the kept port is taken another one is used, and the sandbox's old endpoint goes."""
+    with listen(tmp_path) as running:
+        first = running.wait("ready")[0]
+        running.end()
+    port = int(first["url"].split(":")[2].split("/")[0])
+    with socket.create_server(("127.0.0.1", port)), listen(tmp_path) as running:
+        second = running.wait("ready")[0]
+        assert second["url"] != first["url"]
+        assert second["url"].endswith(first["url"].rpartition("/")[2])
+    listed = sandbox.control("GET", "/webhook_endpoints")["data"]
+    assert [one["id"] for one in listed] == [second["endpoint"]]
+
+
+def test_two_listeners_at_once_each_get_every_event(pay: Pay, tmp_path: Path) -> None:
+    """A second listener of the same kind is one of its own and takes nothing from the first."""
+    with listen(tmp_path) as one, listen(tmp_path) as two:
+        assert one.wait("ready")[0]["url"] != two.wait("ready")[0]["url"]
+        pay()
+        for running in (one, two):
+            assert [event["duplicate"] for event in running.wait("event", 2)] == [False, False]
+
+
+def test_killed_listener_leaves_nothing_undone(pay: Pay, tmp_path: Path) -> None:
+    """R50: kill -9 with the target away; the same command forwards everything when it runs again."""
+    with Target() as target:
+        port = target.port
+    with listen(tmp_path, "--forward-to", str(port)) as running:
+        pay()
+        running.wait("event", 2)
+        running.process.kill()
+        running.process.wait()
+    with Target(port=port) as target, listen(tmp_path, "--forward-to", str(port)) as running:
+        running.wait("forward", 2)
+        assert len(set(target.ids)) == 2
+
+
+def test_until_ends_with_zero(pay: Pay, tmp_path: Path) -> None:
+    """`--until` ends the listener by itself with exit 0 once the event has been forwarded."""
+    with (
+        Target() as target,
+        listen(
+            tmp_path,
+            "--forward-to",
+            str(target.port),
+            "--until",
+            "order.paid",
+            "--timeout",
+            "30",
+            "--strict",
+        ) as running,
+    ):
+        pay()
+        assert running.process.wait(15) == 0
+        assert running.wait("summary")[0]["until_reached"] is True
+
+
+def test_until_that_does_not_come_is_11(sandbox: Sandbox, svc: Svc) -> None:
+    """`--timeout` without the awaited event is a failed check."""
+    result = svc("events", "listen", "-o", "ndjson", "--until", "order.paid", "--timeout", "0.2")
+    assert (result.code, result.error["code"]) == (11, "until_not_reached")
+
+
+def test_strict_fails_when_a_forward_failed(pay: Pay, tmp_path: Path) -> None:
+    """`--strict`: exit 11 when the target refused an event, even when a signal ended it."""
+    with (
+        Target(lambda _: status_line(500)) as target,
+        listen(tmp_path, "--forward-to", str(target.port), "--strict") as running,
+    ):
+        pay()
+        running.wait("forward", 2)
+        assert running.end(signal.SIGTERM) == 11
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_signals_end_it_at_once(number: int, code: int, sandbox: Sandbox, tmp_path: Path) -> None:
+    """R78: a signal ends the listener within a second, with its own exit code."""
+    with listen(tmp_path) as running:
+        started = time.monotonic()
+        assert running.end(number) == code
+        assert time.monotonic() - started < 2
+
+
+def test_closed_stdout_ends_it(pay: Pay) -> None:
+    """R77: when nobody reads any more the listener ends with 141 and no traceback."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "svc", "events", "listen", "-o", "ndjson"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert json.loads(process.stdout.readline())["record"] == "ready"
+    process.stdout.close()
+    pay()
+    assert process.wait(10) == 141
+    assert process.stderr is not None
+    assert "Traceback" not in process.stderr.read()
+    process.stderr.close()
+
+
+def test_print_secret_prints_only_that(sandbox: Sandbox, svc: Svc, tmp_path: Path) -> None:
+    """`--print-secret`: the secret that signs the listener's deliveries, also while it runs."""
+    first = svc("events", "listen", "--print-secret").out
+    with listen(tmp_path) as running:
+        endpoint = running.wait("ready")[0]["endpoint"]
+        assert svc("events", "listen", "--print-secret").out == first
+    assert first.startswith("whsec_")
+    assert first.count("\n") == 1
+    assert [one["id"] for one in sandbox.control("GET", "/webhook_endpoints")["data"]] == [endpoint]
+
+
+def test_given_secret_registers_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
+    """SVC_WEBHOOK_SECRET uses an endpoint that exists: nothing is sent to the service."""
+    with listen(tmp_path, env={"SVC_WEBHOOK_SECRET": SECRET, "SVC_API_KEY": ""}) as running:
+        [ready] = running.wait("ready")
+        port, path = ready["url"].removeprefix("http://127.0.0.1:").split("/", 1)
+        body = event()
+        header = header_value(body, [SECRET], int(time.time()))
+        request = f"POST /{path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\nSvc-Signature: {header}\r\n\r\n"
+        assert b" 200 " in talk(int(port), request.encode() + body)
+        running.wait("event")
+    assert ready["endpoint"] is None
+    assert sandbox.control("GET", "/webhook_endpoints")["data"] == []
+
+
+def test_public_url_is_registered_and_its_host_served(sandbox: Sandbox, tmp_path: Path) -> None:
+    """`--public-url`: the tunnel's address is registered and its Host header is let in (R55)."""
+    with listen(tmp_path, "--public-url", "https://tunnel.example") as running:
+        [ready] = running.wait("ready")
+    assert ready["url"].startswith("https://tunnel.example/hook/")
+    [endpoint] = sandbox.control("GET", "/webhook_endpoints")["data"]
+    assert endpoint["url"] == ready["url"]
+
+
+USAGE = [
+    (["--forward-to", "http://10.0.0.1/"], "--allow-remote-forward"),
+    (["--forward-to", "order.payed=3000"], "Did you mean order.paid?"),
+    (["--events", "order.payed"], "Did you mean order.paid?"),
+    (["--until", "x"], "The types"),
+    (["--ack", "later"], "received, forwarded"),
+    (["--retry", "slow"], "fast, real, off"),
+    (["--print", "all"], "summary, payload, none"),
+    (["--header", "nonsense"], "Name: value"),
+    (["--max-body", "2MiB"], "1MiB"),
+    (["-o", "csv"], "ndjson"),
+    (["--query", "x"], "jq"),
+    (["--port", "0"], "--port"),
+]
+
+
+@pytest.mark.parametrize(("argv", "words"), USAGE, ids=lambda value: str(value)[:30])
+def test_wrong_options_are_refused_before_anything(argv: list[str], words: str) -> None:
+    """Exit 2 and one line that says what to do, before anybody is asked (nobody is there)."""
+    result = inside("events", "listen", "--base-url", "http://127.0.0.1:9", "-o", "ndjson", *argv)
+    assert result.code == 2
+    assert words in result.err
+
+
+def test_real_service_needs_a_way_in(svc: Svc) -> None:
+    """A service elsewhere cannot reach this machine: the error says how it could, and asks nobody."""
+    result = svc(
+        "events",
+        "listen",
+        "-o",
+        "ndjson",
+        env={
+            "SVC_BASE_URL": "https://api.example.invalid",
+            "SVC_API_KEY": "sk_test_abcdefghijkl",
+            "PATH": "/nowhere",  # no tunnel program is installed
+        },
+    )
+    assert (result.code, result.error["code"]) == (2, "public_url_missing")
+    assert "--public-url" in result.err
+
+
+def test_sandbox_that_is_not_running_is_named(svc: Svc, tmp_path: Path) -> None:
+    """Without a sandbox at the address the listener ends with 8 and says so."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    result = svc(
+        "events",
+        "listen",
+        "-o",
+        "ndjson",
+        env={
+            "SVC_BASE_URL": f"http://127.0.0.1:{port}",
+            "SVC_API_KEY": "sk_test_sandbox",
+            "SVC_MAX_TIME": "1",
+        },
+    )
+    assert result.code == 8
+
+
+def human(svc: Svc, *argv: str, columns: int = 100) -> str:
+    return svc("events", *argv, "-o", "human", "--utc", env={"COLUMNS": str(columns)}).out
+
+
+@pytest.mark.parametrize("columns", [100, 80, 40])
+def test_human_lines_keep_ids_and_amounts_whole(columns: int, pay: Pay, tmp_path: Path) -> None:
+    """R63: at every width each id, amount and address stands whole on one line."""
+    log = tmp_path / "out"
+    with Target() as target, log.open("wb") as out:
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "svc",
+                "events",
+                "listen",
+                "-o",
+                "human",
+                "--forward-to",
+                str(target.port),
+                "--until",
+                "order.paid",
+            ],
+            stdout=out,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "COLUMNS": str(columns)},
+        )
+        end = time.monotonic() + 10
+        while "--print-secret" not in log.read_text():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        pay()
+        assert process.wait(15) == 0
+    text = log.read_text()
+    assert "\x1b" not in text
+    assert max(len(line) for line in text.splitlines()) <= columns
+    for name in target.ids:
+        assert name in text
+    assert "157.08 EUR" in text
+    assert "200 OK" in text
+    assert f"http://localhost:{target.port}" in text
+    assert text.startswith("Ready.")
+
+
+def test_inbox_shows_what_came_and_what_became_of_it(pay: Pay, svc: Svc, tmp_path: Path) -> None:
+    """`inbox`: newest first, with state and attempts; `show` has payload, headers and answers."""
+
+    def reply(request: Any) -> bytes:
+        return (
+            OK
+            if b'"order.paid"' in request.body
+            else b"HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\noops"
+        )
+
+    with Target(reply) as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
+        order = pay()
+        running.wait("forward", 2)
+        running.end()
+    found = {one["type"]: one for one in svc.ok("events", "inbox")}
+    assert {name: one["state"] for name, one in found.items()} == {
+        "order.paid": "forwarded",
+        "payment.captured": "failed",
+    }
+    assert found["payment.captured"]["status"] == 500
+    assert [one["type"] for one in svc.ok("events", "inbox", "--failed")] == ["payment.captured"]
+    assert [one["type"] for one in svc.ok("events", "inbox", "--type", "order.*")] == ["order.paid"]
+    assert len(svc.ok("events", "inbox", "--since", "1h")) == 2
+    assert svc.ok("events", "inbox", "--live") == []
+    shown = svc.ok("events", "inbox", "show", found["payment.captured"]["id"])
+    assert shown["verified"] is True
+    assert shown["payload"]["data"]["object"]["order"] == order
+    assert base64.b64decode(shown["payload_base64"]) in [one.body for one in target.received]
+    assert shown["headers"]["Svc-Event-Id"] == shown["id"]
+    [forward] = shown["forwards"]
+    assert (forward["status"], forward["reply"], forward["attempt"]) == (500, "oops", 1)
+    assert found["payment.captured"]["id"] in human(svc, "inbox")
+    assert "oops" in human(svc, "inbox", "show", shown["id"])
+    missing = svc("events", "inbox", "show", "evt_nowhere")
+    assert (missing.code, missing.error["code"]) == (5, "not_in_inbox")
+
+
+@pytest.fixture
+def received(pay: Pay, tmp_path: Path) -> Iterator[tuple[Target, Received]]:
+    """A target and the order.paid that it has refused; now it takes everything."""
+    with Target(lambda _: status_line(500)) as target:
+        with listen(tmp_path, "--forward-to", str(target.port)) as running:
+            pay()
+            running.wait("forward", 2)
+            running.end()
+        [paid] = [one for one in target.received if b'"order.paid"' in one.body]
+        target.received.clear()
+        yield target, paid
+
+
+def test_replay_signs_anew(received: tuple[Target, Received], svc: Svc) -> None:
+    """`replay --times`: the same body as often as asked, each time with a fresh signature."""
+    target, first = received
+    target.reply = lambda _: OK
+    secret = svc("events", "listen", "--print-secret").out.strip()
+    time.sleep(max(0.0, 1.1 - time.time() % 1))
+    sent = svc.ok("events", "replay", json.loads(first.body)["id"], "--times", "3")
+    assert [one["status"] for one in sent] == [200, 200, 200]
+    assert [one.body for one in target.received] == [first.body] * 3
+    for again in target.received:
+        [header] = again.header("svc-signature")
+        assert header != first.header("svc-signature")[0]
+        verify(again.body, [header], [secret], int(time.time()))
+    failed = svc.ok("events", "inbox", "--failed")
+    assert [one["type"] for one in failed] == ["payment.captured"]
+
+
+def test_replay_keeps_the_original_signature(received: tuple[Target, Received], svc: Svc) -> None:
+    """`replay --original-signature --forward-to`: everything as it was, to another address."""
+    target, first = received
+    target.reply = lambda _: OK
+    name = json.loads(first.body)["id"]
+    where = f"{target.port}/elsewhere"
+    result = svc("events", "replay", name, "--original-signature", "--forward-to", where)
+    assert result.code == 0
+    [again] = target.received
+    assert again.header("svc-signature") == first.header("svc-signature")
+    assert again.head.startswith(b"POST /elsewhere ")
+
+
+def test_replay_that_is_refused_is_11(received: tuple[Target, Received], svc: Svc) -> None:
+    """`replay --failed`: sends what failed, oldest first; what fails again makes exit 11."""
+    target, _ = received
+    result = svc("events", "replay", "--failed")
+    assert (result.code, result.error["code"]) == (11, "replay_failed")
+    assert len(target.received) == 2
+    assert svc("events", "replay").code == 2
+    assert svc("events", "replay", "evt_nowhere").code == 5
+
+
+def check(*argv: str, body: bytes, env: dict[str, str] | None = None) -> Result:
+    secret = {"SVC_WEBHOOK_SECRET": SECRET} if env is None else env
+    return inside("events", "verify", "--now", str(NOW), *argv, stdin=body, env=secret)
+
+
+def test_verify_says_yes(tmp_path: Path) -> None:
+    """`verify`: exit 0 for an authentic delivery, from a file or standard input, either spelling."""
+    body = event()
+    header = header_value(body, [SECRET], NOW - 12)
+    result = check("--header", header, body=body)
+    assert (result.code, result.json["verified"], result.json["age_seconds"]) == (0, True, 12)
+    payload = tmp_path / "body.json"
+    payload.write_bytes(body)
+    named = f"svc-signature: {header}"
+    result = check(
+        "--header",
+        named,
+        "--payload",
+        str(payload),
+        "--secret-stdin",
+        body=SECRET.encode(),
+        env={},
+    )
+    assert result.code == 0
+    words = check("--header", header, "-o", "human", body=body).out
+    assert words == "Verified: authentic and unaltered, signed 2023-11-14T22:13:08Z (12 s ago).\n"
+    assert check("--header", header, "--now", "2023-11-14T22:13:20Z", body=body).code == 0
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "code", "words"),
+    [
+        (
+            header_value(event(), [SECRET], NOW),
+            event() + b" ",
+            "signature_mismatch",
+            "No signature fits",
+        ),
+        (
+            header_value(event(), [SECRET], NOW),
+            event() + b"\n",
+            "signature_mismatch",
+            "a line feed was added",
+        ),
+        (
+            header_value(event(), ["whsec_other"], NOW),
+            event(),
+            "signature_mismatch",
+            "another secret",
+        ),
+        (header_value(event(), [SECRET], NOW - 301), event(), "timestamp_too_old", "301 s ago"),
+        (
+            header_value(event(), [SECRET], NOW + 301),
+            event(),
+            "timestamp_in_future",
+            "301 s in the future",
+        ),
+        ("t=5", event(), "signature_no_v1", "no v1"),
+        ("hello", event(), "signature_malformed", "malformed"),
+    ],
+)
+def test_verify_says_what_is_wrong(header: str, body: bytes, code: str, words: str) -> None:
+    """`verify`: exit 11 and the reason, as a word for programs and a sentence for people."""
+    result = check("--header", header, body=body)
+    assert (result.code, result.error["code"], result.out) == (11, code, "")
+    assert words in result.error["message"]
+
+
+def test_verify_needs_a_secret() -> None:
+    """Without any secret it says where one could come from; a wrong kind is refused (R48)."""
+    header = header_value(event(), [SECRET], NOW)
+    assert check("--header", header, body=event(), env={}).error["code"] == "secret_missing"
+    wrong = check("--header", header, body=event(), env={"SVC_WEBHOOK_SECRET": "sk_test_x"})
+    assert (wrong.code, wrong.error["code"]) == (2, "secret_invalid")
+    both = check("--header", header, "--secret-stdin", body=event())
+    assert both.code == 2
+
+
+@pytest.mark.parametrize("name", ["missing.json", "."])
+def test_payload_that_cannot_be_read_is_refused(name: str, tmp_path: Path) -> None:
+    """A file that was named wrongly is a usage error, as for `--body` and `batch`."""
+    header = header_value(event(), [SECRET], NOW)
+    result = check("--header", header, "--payload", str(tmp_path / name), body=b"")
+    assert (result.code, result.error["param"]) == (2, "--payload")
+    assert "cannot be read" in result.error["message"]
+
+
+def test_verify_tells_an_event_of_the_other_mode() -> None:
+    """R60: authentic, but not of the mode in use: exit 0, and it is said."""
+    body = event(livemode=True)
+    result = check("--header", header_value(body, [SECRET], NOW), body=body)
+    assert (result.code, result.json["livemode"], result.json["type"]) == (0, True, "order.paid")
+    assert "event of live mode; this is test mode" in result.err
+
+
+def test_verify_knows_the_listeners_secret(pay: Pay, svc: Svc, tmp_path: Path) -> None:
+    """A delivery of one's own listener is checked with its endpoint's secret, nothing to set."""
+    with listen(tmp_path) as running:
+        pay()
+        events = running.wait("event", 2)
+        running.end()
+    shown = svc.ok("events", "inbox", "show", events[0]["id"])
+    body = base64.b64decode(shown["payload_base64"])
+    result = svc(
+        "events", "verify", "--header", shown["headers"]["Svc-Signature"], stdin=body.decode()
+    )
+    assert (result.code, result.json["verified"]) == (0, True)

@@ -1,0 +1,202 @@
+"""Endpoints of a real service: registered once, their secrets in the keyring or for the run only."""
+
+import io
+import os
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+
+from support.listening import NOW, event
+from svc.cli.listen_endpoint import Endpoint, Endpoints, is_sandbox
+from svc.cli.session import Session
+from svc.cli.streams import Streams
+from svc.clock import ManualClock
+from svc.journal import State
+from svc.keys.backend import Absent
+from svc.keys.store import KeyStore
+from svc.listen.archive import Archive, Wanted, Whose
+from svc.listen.claims import Claim, Listening, begin_anew, claimed, last_endpoint, remember
+from svc.listen.delivery import Delivery, read_facts
+from svc.listen.inbox import SqliteInbox
+from svc.listen.receiver import new_path
+from svc.listen.seam import Arrival, Batch
+
+EVENTS = ("order.paid",)
+PATH = "/hook/0123456789abcdef0123456789abcdef"
+
+
+class Keyring:
+    """A keyring in memory, or one that is not there."""
+
+    name = "memory.Keyring"
+    asking = False
+
+    def __init__(self, *, absent: bool = False) -> None:
+        self.items: dict[str, str] = {}
+        self.absent = absent
+
+    def read(self, service: str, user: str) -> str | None:
+        self.check()
+        return self.items.get(user)
+
+    def write(self, service: str, user: str, secret: str) -> None:
+        self.check()
+        self.items[user] = secret
+
+    def erase(self, service: str, user: str) -> bool:
+        self.check()
+        return self.items.pop(user, None) is not None
+
+    def check(self) -> None:
+        if self.absent:
+            raise Absent("there is no D-Bus")
+
+
+class RealSession(Session):
+    """A session whose keyring is the test's."""
+
+    keyring: Keyring
+
+    def key_store(self) -> KeyStore:
+        return KeyStore([self.keyring])
+
+
+def endpoint(service: str, keyring: Keyring, url: str) -> tuple[Endpoint, str]:
+    """What one run finds or registers, and what it says on stderr."""
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    env = {**os.environ, "SVC_BASE_URL": service, "SVC_API_KEY": "sk_test_abcdefghijklmnop"}
+    with RealSession([], env, streams) as session:
+        session.keyring = keyring
+        assert not is_sandbox(session)
+        found = Endpoints(session, session.state(), sandbox=False).of(url, PATH, EVENTS)
+        assert session.done is None
+        if keyring.items:
+            assert Endpoints(session, session.state(), sandbox=False).secret_of(found.id or "")
+    assert isinstance(streams.stderr, io.StringIO)
+    return found, streams.stderr.getvalue()
+
+
+def test_secret_of_a_real_endpoint_goes_to_the_keyring(
+    service: str, registered: list[dict[str, list[str]]], isolated: Path
+) -> None:
+    """Registered once, found again; the secret is in the keyring and nowhere in the state folder."""
+    keyring = Keyring()
+    url = f"https://tunnel.example{PATH}"
+    first, said = endpoint(service, keyring, url)
+    again, silent = endpoint(service, keyring, url)
+    assert first == again
+    assert (first.id, first.secrets, first.where) == ("we_1", ("whsec_of_1",), "in your keyring")
+    assert registered == [{"url": [url], "events[]": ["order.paid"]}]
+    assert "we_1" in said
+    assert silent == ""
+    assert list(keyring.items.values()) == ["whsec_of_1"]
+    for file in (isolated / "state").rglob("*"):
+        assert not file.is_file() or b"whsec_of_1" not in file.read_bytes()
+
+
+def renewed(service: str, keyring: Keyring, secret: str, clock: ManualClock) -> tuple[str, ...]:
+    """Takes a new secret for the endpoint of `endpoint`, or only looks if it is empty."""
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    env = {**os.environ, "SVC_BASE_URL": service, "SVC_API_KEY": "sk_test_abcdefghijklmnop"}
+    with RealSession([], env, streams, clock) as session:
+        session.keyring = keyring
+        endpoints = Endpoints(session, session.state(), sandbox=False)
+        found = endpoints.of(f"https://tunnel.example{PATH}", PATH, EVENTS)
+        return (endpoints.renewed(found, secret) if secret else found).secrets
+
+
+def test_rolled_secret_stands_beside_the_old_one_for_a_day(
+    service: str, registered: list[dict[str, list[str]]], isolated: Path
+) -> None:
+    """R48: two secrets during a rotation, both in the keyring; after a day only the new one."""
+    keyring, clock = Keyring(), ManualClock(1_800_000_000.0)
+    assert renewed(service, keyring, "", clock) == ("whsec_of_1",)
+    assert renewed(service, keyring, "whsec_new", clock) == ("whsec_new", "whsec_of_1")
+    assert renewed(service, keyring, "", clock) == ("whsec_new", "whsec_of_1")
+    assert renewed(service, keyring, "whsec_new", clock) == ("whsec_new", "whsec_of_1")
+    assert len(keyring.items) == 2
+    clock.advance(86_400)
+    assert renewed(service, keyring, "", clock) == ("whsec_new",)
+    assert len(registered) == 1
+    for file in (isolated / "state").rglob("*"):
+        assert not file.is_file() or b"whsec_" not in file.read_bytes()
+
+
+def test_another_url_means_another_endpoint_and_says_so(
+    service: str, registered: list[dict[str, list[str]]]
+) -> None:
+    """The API cannot delete an endpoint: the tool says that it had to register another."""
+    keyring = Keyring()
+    endpoint(service, keyring, f"https://one.example{PATH}")
+    found, said = endpoint(service, keyring, f"https://two.example{PATH}")
+    assert found.id == "we_2"
+    assert "no call to delete the earlier we_1" in said.replace("\n", " ")
+
+
+def test_without_a_keyring_the_secret_is_held_for_the_run(
+    service: str, registered: list[dict[str, list[str]]], isolated: Path
+) -> None:
+    """No silent plain file: the next run registers another endpoint, and the tool says why (R34)."""
+    url = f"https://tunnel.example{PATH}"
+    for number in (1, 2):
+        found, said = endpoint(service, Keyring(absent=True), url)
+        assert (found.id, found.where) == (f"we_{number}", "for this run only")
+        assert "held for this run only" in said.replace("\n", " ")
+    for file in (isolated / "state").rglob("*"):
+        assert not file.is_file() or b"whsec_of" not in file.read_bytes()
+
+
+def test_claims_are_kept_and_exclusive(tmp_path: Path) -> None:
+    """A listener finds its path and port again; a second one at the same time is another."""
+    listening = Listening("http://a", "default", "test", "local", EVENTS)
+    paths = iter(["/hook/1", "/hook/2", "/hook/3", "/hook/4"])
+    with State.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state:
+        folder = tmp_path / "locks"
+        with claimed(state, folder, listening, lambda: next(paths)) as one:
+            remember(state, one, 4321, "we_1", ["http://localhost:3000"])
+            with claimed(state, folder, listening, lambda: next(paths)) as two:
+                assert (one.path, two.path) == ("/hook/1", "/hook/2")
+                assert two.scope != one.scope
+        with claimed(state, folder, listening, lambda: next(paths)) as again:
+            assert (again.path, again.port, again.scope) == ("/hook/1", 4321, one.scope)
+
+
+def test_listener_is_claimed_by_its_targets_or_by_what_it_has_left(tmp_path: Path) -> None:
+    """R50: after two have run at once, each command finds its own inbox; another finds work."""
+    listening = Listening("http://a", "default", "test", "local", EVENTS)
+    with State.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state, ExitStack() as both:
+
+        def claim(port: int) -> AbstractContextManager[Claim]:
+            targets = [f"http://localhost:{port}"]
+            return claimed(state, tmp_path / "locks", listening, new_path, targets)
+
+        one = both.enter_context(claim(1))
+        remember(state, one, 4321, "we_1", ["http://localhost:1"])
+        two = both.enter_context(claim(2))
+        remember(state, two, 4322, "we_2", ["http://localhost:2"])
+        arrival = Arrival(Delivery(event(1), b"", NOW, read_facts(event(1))), None)
+        SqliteInbox(state, two.scope).store(Batch([arrival]))
+        both.close()
+        for port, expected in ((2, two), (1, one), (3, two)):
+            with claim(port) as again:
+                assert again.scope == expected.scope
+                assert last_endpoint(state, listening, ["http://localhost:2"]) == "we_2"
+
+
+def test_inbox_that_begins_anew_keeps_what_it_has(tmp_path: Path) -> None:
+    """After a reset known ids are new; old events stay, to be sent again under today's secret."""
+    listening = Listening("http://a", "default", "test", "local", EVENTS)
+    batch = Batch([Arrival(Delivery(event(1), b"", NOW, read_facts(event(1))), "unrouted")])
+    with (
+        State.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state,
+        claimed(state, tmp_path / "locks", listening, new_path) as claim,
+    ):
+        inbox = SqliteInbox(state, claim.scope)
+        for number in (1, 2, 3):
+            remember(state, claim, 4321, f"we_{number}", ["http://localhost:1"])
+            assert not inbox.store(batch)[0].duplicate
+            assert inbox.store(batch)[0].duplicate
+            begin_anew(state, claim)
+        remember(state, claim, 4321, "we_4", ["http://localhost:1"])
+        kept = list(Archive(state, Whose("default", "test", "http://a")).entries(Wanted()))
+        assert {(one.id, one.endpoint_id) for one in kept} == {("evt_1", "we_4")}
+        assert len(kept) == 3

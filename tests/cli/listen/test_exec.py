@@ -1,0 +1,129 @@
+"""`svc events listen --exec`: a command of the shell beside the listener, and ended with it."""
+
+import json
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from support.listeners import inside, listen
+from support.listening import Target, status_line
+from support.running import Result, Sandbox, Svc
+
+SVC = f"{sys.executable} -m svc"
+
+
+def beside(svc: Svc, command: str, *more: str, env: dict[str, str] | None = None) -> Result:
+    return svc("events", "listen", "-o", "ndjson", "--exec", command, *more, env=env)
+
+
+def kinds(result: Result) -> list[str]:
+    return [json.loads(line)["record"] for line in result.out.splitlines()]
+
+
+def is_running(pid: int) -> bool:
+    with suppress(ProcessLookupError):
+        os.kill(pid, 0)
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().split()[2]
+    return False
+
+
+def test_command_is_the_shells(sandbox: Sandbox, svc: Svc) -> None:
+    """It may have quotes, variables and pipes; its output goes to stderr, away from the records."""
+    result = beside(svc, 'WORD="one two"; echo "$WORD" | tr a-z A-Z && echo again')
+    assert result.code == 0
+    assert result.err.splitlines()[-2:] == ["ONE TWO", "again"]
+    assert kinds(result) == ["ready", "summary"]
+
+
+def test_command_gets_the_secret_and_not_the_key(sandbox: Sandbox, svc: Svc) -> None:
+    """R43: SVC_WEBHOOK_SECRET is in its environment only, SVC_API_KEY is not in it."""
+    result = beside(svc, 'echo "$SVC_WEBHOOK_SECRET ${SVC_API_KEY-none}"; ps -o args= -p $PPID')
+    secret, key = result.err.splitlines()[-2].split()
+    assert secret == svc("events", "listen", "--print-secret").out.strip()
+    assert key == "none"
+    assert secret not in result.out + result.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("exit 5", 5),
+        ("/nowhere/at-all", 127),
+        pytest.param("kill -9 $$", 137, marks=pytest.mark.slow),
+        pytest.param("exit 2", 2, marks=pytest.mark.slow),
+    ],
+)
+def test_failed_command_is_11(sandbox: Sandbox, svc: Svc, command: str, code: int) -> None:
+    """R71: our exit codes keep their meaning: a command that fails is a check that did not pass."""
+    result = beside(svc, command)
+    assert (result.code, result.error["code"]) == (11, "exec_failed")
+    assert f"exit code {code}." in result.error["message"]
+    assert kinds(result) == ["ready", "summary"]
+
+
+@pytest.mark.slow
+def test_what_a_command_sets_off_is_waited_for(sandbox: Sandbox, svc: Svc) -> None:
+    """The command ends at once, `--until` still holds: both have to be done, in either order."""
+    with Target() as target:
+        to = ("--forward-to", str(target.port), "--strict")
+        quick = beside(svc, f"{SVC} sandbox trigger order.paid >&2", *to, "--until", "order.paid")
+        assert quick.code == 0, quick.err
+        assert "order.paid" in {json.loads(one.body)["type"] for one in target.received}
+        target.received.clear()
+        command = f"{SVC} sandbox trigger order.paid >&2; sleep 0.5; echo last >&2"
+        slow = beside(svc, command, *to, "--until", "order.paid")
+        assert (slow.code, slow.err.splitlines()[-1]) == (0, "last")
+
+
+@pytest.mark.slow
+def test_events_that_came_late_are_still_forwarded(sandbox: Sandbox, svc: Svc) -> None:
+    """Without `--until` what the command has set off is received and forwarded before the end."""
+    with Target(lambda _: status_line(500)) as target:
+        command = f"{SVC} sandbox trigger order.paid >&2"
+        result = beside(svc, command, "--forward-to", str(target.port), "--strict")
+    assert (result.code, result.error["code"]) == (11, "strict")
+    assert target.received
+
+
+@pytest.mark.slow
+def test_until_that_a_command_does_not_bring_is_11(sandbox: Sandbox, svc: Svc) -> None:
+    """`--timeout` limits the wait; a command that runs longer than that is named."""
+    late = beside(svc, "true", "--until", "payout.failed", "--timeout", "0.5")
+    assert (late.code, late.error["code"]) == (11, "until_not_reached")
+    longer = beside(svc, "sleep 60", "--timeout", "0.5")
+    assert (longer.code, longer.error["code"]) == (11, "exec_timeout")
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
+def test_command_ends_with_the_listener(number: int, sandbox: Sandbox, tmp_path: Path) -> None:
+    """R78: a signal to the listener ends all that the command has started, within a second."""
+    pids = tmp_path / "pids"
+    command = f"trap '' TERM INT; sleep 60 & echo $! $$ > {pids}.new; mv {pids}.new {pids}; wait"
+    with listen(tmp_path, "--exec", command) as running:
+        while not pids.exists():
+            time.sleep(0.01)
+        started = time.monotonic()
+        assert running.end(number) == 128 + number
+        assert time.monotonic() - started < 2
+    assert [is_running(int(pid)) for pid in pids.read_text().split()] == [False, False]
+
+
+@pytest.mark.slow
+def test_what_a_command_leaves_running_is_ended(sandbox: Sandbox, svc: Svc, tmp_path: Path) -> None:
+    """A server that the command has put in the background does not outlive the listener."""
+    left = tmp_path / "left"
+    assert beside(svc, f"sleep 60 & echo $! > {left}").code == 0
+    assert not is_running(int(left.read_text()))
+
+
+def test_empty_command_is_refused() -> None:
+    """Exit 2, before anybody is asked."""
+    result = inside("events", "listen", "--base-url", "http://127.0.0.1:9", "--exec", " ")
+    assert (result.code, result.error["param"]) == (2, "--exec")

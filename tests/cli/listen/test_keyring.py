@@ -1,0 +1,80 @@
+"""Signing secrets of a service that is no sandbox, in a real keyring."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.listen.test_rotation import deliver
+from support.listeners import listen
+from support.listening import event
+from support.running import Svc
+from svc.signature import header_value
+
+Registered = list[dict[str, list[str]]]
+
+
+@pytest.fixture
+def real(service: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The environment of somebody who works with that service."""
+    monkeypatch.setenv("SVC_BASE_URL", service)
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_abcdefghijklmnop")
+    return service
+
+
+@pytest.mark.usefixtures("gnome_keyring", "real")
+def test_endpoint_and_secret_are_found_again(
+    registered: Registered, svc: Svc, isolated: Path, tmp_path: Path
+) -> None:
+    """Registered once and verified with the keyring's secret ever after; none lies in a file."""
+    for _ in range(2):
+        with listen(tmp_path) as running:
+            [ready] = running.wait("ready")
+            assert ready["endpoint"] == "we_1"
+            assert deliver(ready["url"], event(), "whsec_of_1") == 200
+            running.end()
+    assert len(registered) == 1
+    shown = svc.ok("events", "listen", "--print-secret", "-o", "json")
+    assert shown["secrets"] == ["whsec_of_1"]
+    checked = svc(
+        "events",
+        "verify",
+        "--header",
+        header_value(event(), ["whsec_of_1"], int(time.time())),
+        stdin=event().decode(),
+    )
+    assert checked.json["verified"] is True
+    for file in (isolated / "state").rglob("*"):
+        assert not file.is_file() or b"whsec_of_1" not in file.read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("gnome_keyring", "real")
+def test_secret_that_was_rolled_in_the_dashboard(
+    registered: Registered, svc: Svc, tmp_path: Path
+) -> None:
+    """R48: `--new-secret-stdin` once; from then on either secret verifies, for a day."""
+    svc("events", "listen", "--print-secret")
+    taken = svc("events", "listen", "--print-secret", "--new-secret-stdin", stdin="whsec_new\n")
+    assert (taken.code, taken.out.split()) == (0, ["whsec_new", "whsec_of_1"])
+    with listen(tmp_path) as running:
+        [ready] = running.wait("ready")
+        for number, secret in enumerate(("whsec_new", "whsec_of_1")):
+            assert deliver(ready["url"], event(number), secret) == 200
+    assert len(registered) == 1
+
+
+@pytest.mark.usefixtures("real")
+def test_without_a_keyring_it_says_what_that_means(
+    registered: Registered, svc: Svc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R34: no plain file; each run leaves an endpoint behind, and names it and who can remove it."""
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
+    monkeypatch.delenv("PYTHON_KEYRING_BACKEND")
+    said = [svc("events", "listen", "-o", "ndjson", "--timeout", "0.1") for _ in range(2)]
+    assert [json.loads(one.out.splitlines()[0])["endpoint"] for one in said] == ["we_1", "we_2"]
+    assert "held for this run only" in said[0].err
+    assert "no call to delete it: disable it in the dashboard afterwards" in said[0].err
+    assert "no call to delete the earlier we_1: disable it in the dashboard" in said[1].err
+    assert "used again" not in said[0].err + said[1].err

@@ -1,0 +1,105 @@
+"""What listeners and replays print for programs: one document, one record a line, one secret."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from support.listeners import Pay, inside, listen
+from support.listening import Target, status_line
+from support.running import Sandbox, Svc
+
+
+def test_json_is_one_document(pay: Pay, tmp_path: Path) -> None:
+    """R72: `-o json`, also the default in a pipe, is one array; its elements come as they happen."""
+    out = tmp_path / "out"
+    with out.open("wb") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "svc", "events", "listen", "--until", "order.paid"],
+            stdout=stream,
+            stderr=subprocess.DEVNULL,
+        )
+        end = time.monotonic() + 10
+        while "ready" not in out.read_text():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        pay()
+        assert process.wait(15) == 0
+    kinds = [record["record"] for record in json.loads(out.read_text())]
+    assert (kinds[0], kinds[-1]) == ("ready", "summary")
+    assert "event" in kinds
+
+
+def test_json_is_whole_after_a_signal(sandbox: Sandbox, tmp_path: Path) -> None:
+    """R72, R78: Ctrl-C ends the document too."""
+    with listen(tmp_path, "-o", "json", ready=False) as running:
+        end = time.monotonic() + 10
+        while "ready" not in running.text:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        assert running.end(signal.SIGTERM) == 143
+        assert [one["record"] for one in json.loads(running.text)] == ["ready", "summary"]
+
+
+def test_ndjson_is_compact(sandbox: Sandbox, svc: Svc) -> None:
+    """A record is one line without spaces between its parts."""
+    result = svc("events", "listen", "-o", "ndjson", "--timeout", "0.1")
+    for line in result.out.splitlines():
+        assert line == json.dumps(json.loads(line), separators=(",", ":"))
+    assert result.code == 0
+
+
+def test_secret_is_bare_unless_a_format_is_asked_for(sandbox: Sandbox, svc: Svc) -> None:
+    """`--print-secret`: a line for `$(...)`; with `-o json` one document, which `--query` reads."""
+    bare = svc("events", "listen", "--print-secret").out
+    shown = svc.ok("events", "listen", "--print-secret", "-o", "json")
+    [endpoint] = sandbox.control("GET", "/webhook_endpoints")["data"]
+    assert shown == {
+        "object": "signing_secrets",
+        "endpoint": endpoint["id"],
+        "secrets": [bare.strip()],
+    }
+    queried = svc.ok("events", "listen", "--print-secret", "-o", "json", "--query", "secrets[0]")
+    assert queried == bare.strip()
+
+
+def test_replay_prints_one_document(pay: Pay, svc: Svc, tmp_path: Path) -> None:
+    """R72: an array of forwards, an empty one where nothing was to be sent."""
+    assert svc.ok("events", "replay", "--failed") == []
+    with Target(lambda _: status_line(500)) as target:
+        with listen(tmp_path, "--forward-to", str(target.port)) as running:
+            pay()
+            running.wait("forward", 2)
+            running.end()
+        result = svc("events", "replay", "--failed")
+        assert (result.code, [one["status"] for one in result.json]) == (11, [500, 500])
+    assert svc("events", "replay", "--failed", "-o", "csv").code == 2
+
+
+@pytest.mark.parametrize("words", [("listen",), ("replay", "evt_1")])
+def test_name_that_leads_elsewhere_is_refused_at_the_start(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R53: exit 2 before anything is opened, for a name of another machine or an unknown one."""
+    addresses = {"shop.example": "93.184.216.34", "here.example": "127.0.0.1"}
+
+    def look_up(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+        if host not in addresses:
+            raise OSError("no such name")
+        return [(2, 1, 6, "", (addresses[host], port))]
+
+    monkeypatch.setattr("socket.getaddrinfo", look_up)
+    monkeypatch.setenv("SVC_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
+    monkeypatch.setenv("SVC_MAX_TIME", "0.2")
+    for host, reason in (("shop.example", "93.184.216.34"), ("nowhere.example", "not known")):
+        result = inside("events", *words, "--forward-to", f"http://{host}/hooks", "-o", "json")
+        assert (result.code, result.error["param"]) == (2, "--forward-to")
+        assert reason in result.error["message"]
+        assert "--allow-remote-forward" in result.error["message"]
+    allowed = inside("events", *words, "--forward-to", "http://here.example/hooks", "-o", "json")
+    assert allowed.code in (5, 8)  # on it goes, to find no such event or no sandbox

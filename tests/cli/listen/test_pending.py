@@ -1,0 +1,124 @@
+"""Events that could not be forwarded: listed, left alone, and sent again to whom they are owed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.listeners import Pay, listen
+from support.listening import Received, Target, status_line
+from support.running import Svc
+
+
+@pytest.fixture
+def waiting(pay: Pay, tmp_path: Path) -> int:
+    """The port of a target that was away while two events came."""
+    with Target() as target:
+        port = target.port
+    with listen(tmp_path, "--forward-to", f"*.paid=:{port}/a", "--forward-to", f":{port}/b") as it:
+        pay()
+        it.wait("event", 2)
+        it.wait("forward", 1)
+        it.end()
+    return port
+
+
+def states(svc: Svc, *argv: str) -> dict[str, str]:
+    return {one["type"]: one["state"] for one in svc.ok("events", "inbox", *argv)}
+
+
+def paths(target: Target) -> list[bytes]:
+    return sorted(one.head.split()[1] for one in target.received)
+
+
+def test_pending_events_are_listed(waiting: int, svc: Svc) -> None:
+    """`--pending` shows what waits; `--failed` shows what failed for good and names the others."""
+    both = {"order.paid": "pending", "payment.captured": "pending"}
+    assert states(svc, "--pending") == states(svc, "--failed", "--pending") == both
+    failed = svc("events", "inbox", "--failed")
+    assert failed.json == []
+    assert "svc events inbox --pending" in failed.err
+
+
+def test_pending_events_are_sent_where_their_routes_lead(waiting: int, svc: Svc) -> None:
+    """`replay --pending`: each to its own target; then they are done, also for a listener."""
+    with Target(port=waiting) as target:
+        assert svc("events", "replay", "--pending").code == 0
+        assert paths(target) == [b"/a", b"/b"]
+        assert states(svc) == {"order.paid": "forwarded", "payment.captured": "forwarded"}
+        again = svc("events", "replay", "--pending", "--failed")
+        assert (again.code, again.json) == (0, [])
+
+
+def test_pending_events_that_went_elsewhere_stay_owed(waiting: int, svc: Svc) -> None:
+    """R50: what was only shown to another address is still forwarded to its target."""
+    with Target() as other:
+        to = f":{other.port}/look"
+        assert svc("events", "replay", "--pending", "--forward-to", to).code == 0
+        assert paths(other) == [b"/look", b"/look"]
+    assert set(states(svc).values()) == {"pending"}
+
+
+def test_no_resume_leaves_them_alone(waiting: int, svc: Svc, pay: Pay, tmp_path: Path) -> None:
+    """`--no-resume`: only new events are forwarded; what waited is kept as it was."""
+    routes = ("--forward-to", f"*.paid=:{waiting}/a", "--forward-to", f":{waiting}/b")
+    with Target(port=waiting) as target, listen(tmp_path, *routes, "--no-resume") as running:
+        pay()
+        running.wait("forward", 2)
+        running.end()
+        assert len(target.received) == 2
+    assert sorted(one["state"] for one in svc.ok("events", "inbox")) == [
+        "forwarded",
+        "forwarded",
+        "pending",
+        "pending",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        pytest.param(
+            "--retry=fast",
+            "Forwarding 2 events of an earlier run first.",
+            marks=pytest.mark.slow,
+        ),
+        ("--no-resume", "Left alone: 2 events of an earlier run: svc events inbox --pending"),
+    ],
+)
+def test_a_person_is_told_what_waits(waiting: int, svc: Svc, option: str, words: str) -> None:
+    """The welcome counts what an earlier run could not forward, and says what becomes of it."""
+    to = ("--forward-to", str(waiting), option, "--timeout", "0.1")
+    assert words in svc("events", "listen", "-o", "human", *to).out.splitlines()
+
+
+@pytest.mark.slow
+def test_failed_events_go_only_to_who_did_not_take_them(pay: Pay, svc: Svc, tmp_path: Path) -> None:
+    """A target that has taken an event does not get it again because another one did not."""
+    broken = {"is": True}
+
+    def reply(request: Received) -> bytes:
+        wrong = request.head.startswith(b"POST /b") and broken["is"]
+        return status_line(500 if wrong else 200)
+
+    with Target(reply) as target:
+        port = target.port
+        with listen(tmp_path, "--forward-to", f":{port}/a", "--forward-to", f":{port}/b") as it:
+            pay()
+            it.wait("forward", 4)
+            it.end()
+        target.received.clear()
+        assert svc("events", "replay", "--failed").code == 11
+        assert paths(target) == [b"/b", b"/b"]
+        assert set(states(svc).values()) == {"failed"}
+        broken["is"] = False
+        assert [one["status"] for one in _sent(svc("events", "replay", "--failed").out)] == [
+            200
+        ] * 2
+    assert set(states(svc).values()) == {"forwarded"}
+
+
+def _sent(out: str) -> list[dict[str, Any]]:
+    sent: list[dict[str, Any]] = json.loads(out)
+    return sent

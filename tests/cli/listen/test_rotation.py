@@ -1,0 +1,73 @@
+"""Secrets of listeners: rolled in the dashboard, and those of other endpoints in a diagnosis."""
+
+import json
+import sys
+import time
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from support.listeners import Pay, listen
+from support.listening import SECRET, event
+from support.running import Sandbox, Svc
+from svc.signature import header_value
+
+TRIGGER = f"{sys.executable} -m svc sandbox trigger order.paid >&2"
+LISTEN = ("events", "listen", "-o", "ndjson", "--until", "order.paid", "--exec", TRIGGER)
+
+
+def deliver(url: str, body: bytes, secret: str) -> int:
+    """Sends one delivery as somebody would who signs with this secret."""
+    where = urlsplit(url)
+    connection = HTTPConnection(where.hostname or "", where.port, timeout=10)
+    try:
+        header = header_value(body, [secret], int(time.time()))
+        connection.request("POST", where.path, body, {"Svc-Signature": header})
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_rolled_secret_is_taken_over(sandbox: Sandbox, svc: Svc) -> None:
+    """R48: after a roll in the dashboard the listener takes the new secret; the old one stays."""
+    old = svc("events", "listen", "--print-secret").out.strip()
+    [endpoint] = sandbox.control("GET", "/webhook_endpoints")["data"]
+    rolled = sandbox.control(
+        "POST", f"/webhook_endpoints/{endpoint['id']}/roll_secret", {"expires_in": 0}
+    )
+    without = svc(*LISTEN, "--timeout", "1")
+    assert (without.code, without.error["code"]) == (11, "until_not_reached")
+    reasons = {
+        record["reason"]
+        for record in map(json.loads, without.out.splitlines())
+        if record["record"] == "rejected"
+    }
+    assert reasons == {"signature_mismatch"}
+    taken = svc(*LISTEN, "--timeout", "20", "--new-secret-stdin", stdin=rolled["secret"] + "\n")
+    assert taken.code == 0, taken.err
+    assert svc("events", "listen", "--print-secret").out.split() == [rolled["secret"], old]
+    assert len(sandbox.control("GET", "/webhook_endpoints")["data"]) == 1
+
+
+def test_new_secret_needs_an_endpoint_of_our_own(sandbox: Sandbox, svc: Svc) -> None:
+    """One who names the secrets himself names both; nothing is stored."""
+    given = {"SVC_WEBHOOK_SECRET": SECRET}
+    result = svc("events", "listen", "--new-secret-stdin", stdin="whsec_new", env=given)
+    assert (result.code, result.error["param"]) == (2, "--new-secret-stdin")
+    assert "SVC_WEBHOOK_SECRET=NEW,OLD" in result.error["message"]
+
+
+def test_secret_of_another_listener_is_recognised(
+    pay: Pay, svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """A delivery for one endpoint that arrives at another: the record says whose secret it was."""
+    other = svc("events", "listen", "--events", "payout.*", "--print-secret").out.strip()
+    with listen(tmp_path) as running:
+        [ready] = running.wait("ready")
+        assert deliver(ready["url"], event(), other) == 400
+        [rejected] = running.wait("rejected")
+    assert (rejected["reason"], rejected["cause"]) == ("signature_mismatch", "other_secret")
+    ids = {one["id"] for one in sandbox.control("GET", "/webhook_endpoints")["data"]}
+    [theirs] = ids - {ready["endpoint"]}
+    assert theirs in rejected["message"]
+    assert other not in rejected["message"]

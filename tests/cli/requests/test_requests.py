@@ -1,0 +1,401 @@
+"""`svc requests`, and what stands between a person and a second payment (R3-R5, R12, R19)."""
+
+import json
+import os
+import pty
+import select
+import sqlite3
+import subprocess
+import sys
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.running import Sandbox, Svc
+
+ORDER = (
+    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
+    *("--item", "name=Jacket,quantity=1,unit_amount=12900"),
+)
+PAYOUT = (
+    *("payouts", "create", "--amount", "10000", "--currency", "EUR", "--country", "DE"),
+    *("--account-holder-name", "Muster GmbH", "--iban", "DE89370400440532013000"),
+)
+LIVE = {"SVC_API_KEY": "sk_live_sandbox"}
+
+
+SOON = ("--max-time", "0.8")  # so that a call is given up before all of its attempts
+
+
+def spoil(sandbox: Sandbox, times: int = 4, **rule: Any) -> None:
+    """The next POSTs are carried out, but no answer comes."""
+    rule = {"phase": "after", "effect": {"connection": "close"}, **rule}
+    sandbox.control("POST", "/faults", {"match": {"method": "POST"}, "times": times, **rule})
+
+
+def posts(sandbox: Sandbox) -> list[Any]:
+    """Every POST of the API that the sandbox has seen."""
+    seen = sandbox.control("GET", "/requests")["data"]
+    return [one for one in seen if one["method"] == "POST" and one["path"].startswith("/v1/")]
+
+
+def journal(home: Path) -> list[dict[str, Any]]:
+    path = home / "state" / "state.db"
+    if not path.exists():
+        return []
+    with closing(sqlite3.connect(path)) as connection:
+        connection.row_factory = sqlite3.Row
+        return [dict(row) for row in connection.execute("SELECT * FROM requests ORDER BY seq")]
+
+
+def age(home: Path, seconds: float) -> None:
+    """Makes every recorded request that much older; a negative age puts it into the future."""
+    with closing(sqlite3.connect(home / "state" / "state.db")) as connection, connection:
+        connection.execute("UPDATE requests SET first_sent_at = first_sent_at - ?", (seconds,))
+
+
+@pytest.fixture
+def unknown(svc: Svc, sandbox: Sandbox) -> str:
+    """An order that was made, though nobody knows: the id of its request."""
+    spoil(sandbox)
+    result = svc(*ORDER, *SOON)
+    assert result.code == 7, result.err
+    sandbox.control("DELETE", "/faults")
+    return str(result.error["request"])
+
+
+# --- list, show, resume, forget -----------------------------------------------------------------
+
+
+def test_resume_ends_in_the_one_order(svc: Svc, sandbox: Sandbox, unknown: str) -> None:
+    """R3: listed, resumed, and the sandbox holds exactly one order."""
+    (listed,) = svc.ok("requests", "list", "--unresolved")
+    assert (listed["id"], listed["status"], listed["operation"]) == (
+        unknown,
+        "unknown",
+        "orders.create",
+    )
+    order = svc.ok("requests", "resume", unknown)
+    assert [one["id"] for one in svc.ok("orders", "list")["data"]] == [order["id"]]
+    assert svc.ok("requests", "list", "--unresolved") == []
+    shown = svc.ok("requests", "show", unknown)
+    assert (shown["status"], shown["object_id"], shown["sendings"]) == ("done", order["id"], 2)
+    assert shown["body"]["amount"] == 12900
+    assert len({one["idempotency_key"] for one in posts(sandbox)}) == 1
+
+
+def test_journal_holds_no_secret(svc: Svc, sandbox: Sandbox, isolated: Path) -> None:
+    """R45: the client secret and the signing secret were printed once, and are nowhere else."""
+    order = svc.ok(*ORDER)
+    endpoint = svc.ok(
+        "webhook-endpoints", "create", "--url", "https://a.example/", "--events", "order.paid"
+    )
+    kept = b"".join(path.read_bytes() for path in (isolated / "state").rglob("state.db*"))
+    for secret in (order["client_secret"], endpoint["secret"], "sk_test_sandbox"):
+        assert secret.encode() not in kept
+    assert order["id"].encode() in kept
+
+
+def test_resume_of_a_settled_request_says_how_it_ended(svc: Svc, sandbox: Sandbox) -> None:
+    """There is nothing to resume; exit 6 and the object's id."""
+    order = svc.ok(*ORDER)
+    (row,) = svc.ok("requests", "list")
+    refused = svc("requests", "resume", row["id"])
+    assert (refused.code, refused.error["code"]) == (6, "request_settled")
+    assert order["id"] in refused.error["message"]
+
+
+@pytest.mark.parametrize("verb", ["show", "resume", "forget"])
+def test_request_that_nobody_knows_is_not_found(svc: Svc, sandbox: Sandbox, verb: str) -> None:
+    """Exit 5 and the command that lists them."""
+    result = svc("requests", verb, "rq_00000000000000000000")
+    assert (result.code, result.error["code"]) == (5, "request_missing")
+
+
+def test_forget_frees_the_way_for_the_same_command(
+    svc: Svc, sandbox: Sandbox, unknown: str
+) -> None:
+    """It shows what it deletes; afterwards nothing stops the command."""
+    gone = svc.ok("requests", "forget", unknown)
+    assert (gone["id"], gone["status"]) == (unknown, "unknown")
+    assert svc("requests", "show", unknown).code == 5
+    assert svc(*ORDER).code == 0
+
+
+def test_list_fits_a_terminal(svc: Svc, sandbox: Sandbox, unknown: str) -> None:
+    """People get one line a request, the newest first, and what to do about it."""
+    svc.ok("landed-cost-quotes", "create", "--body", "-", stdin=json.dumps(QUOTE))
+    result = svc("requests", "list", "-o", "human")
+    head, newest, older = result.out.splitlines()
+    assert head.split()[:3] == ["ID", "STATUS", "OPERATION"]
+    assert newest.split()[1:3] == ["done", "landed-cost-quotes.create"]
+    assert older.split()[:3] == [unknown, "unknown", "orders.create"]
+    assert all(len(line) <= 80 for line in result.out.splitlines())
+    assert "svc requests resume ID" in result.err
+    assert len(svc.ok("requests", "list", "--limit", "1")) == 1
+
+
+QUOTE = {
+    "currency": "EUR",
+    "shipping": {"country": "DE"},
+    "items": [{"name": "Jacket", "quantity": 1, "unit_amount": 12900}],
+}
+
+
+# --- too old, elsewhere, another key ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("seconds", "code"), [(23 * 3600, "too_old"), (-60, "clock_behind")])
+def test_resume_is_refused_when_it_could_double(
+    svc: Svc, sandbox: Sandbox, unknown: str, isolated: Path, seconds: float, code: str
+) -> None:
+    """R4: nothing is sent, the outcome stays unknown, and the error names what to look at."""
+    age(isolated, seconds)
+    before = len(posts(sandbox))
+    result = svc("requests", "resume", unknown)
+    assert result.code == 7
+    assert result.error["code"].endswith(code)
+    assert result.error["outcome"] == "unknown"
+    assert "svc orders list --created-gte" in result.error["message"]
+    assert len(posts(sandbox)) == before
+    assert svc("requests", "resume", unknown).code == 7
+    assert len(svc.ok("requests", "list", "--unresolved")) == 1
+
+
+def test_resume_goes_where_the_request_went(svc: Svc, sandbox: Sandbox, unknown: str) -> None:
+    """Another address in the environment is not asked, one on the command line is refused."""
+    elsewhere = "http://127.0.0.1:9"
+    refused = svc("requests", "resume", unknown, "--base-url", elsewhere)
+    assert (refused.code, refused.error["param"]) == (2, "--base-url")
+    assert svc("requests", "resume", unknown, env={"SVC_BASE_URL": elsewhere}).code == 0
+
+
+def test_resume_under_another_key_must_be_confirmed(
+    svc: Svc, sandbox: Sandbox, unknown: str
+) -> None:
+    """In another account it would be carried out a second time."""
+    made = sandbox.control("POST", "/keys", {"type": "secret"}, key="sk_test_sandbox")
+    other = {"SVC_API_KEY": made["secret"]}
+    refused = svc("requests", "resume", unknown, env=other)
+    assert (refused.code, refused.error["code"]) == (2, "confirmation_required")
+    assert svc("requests", "resume", unknown, "--yes", env=other).code == 0
+
+
+# --- twins and keys of one's own ----------------------------------------------------------------
+
+
+def test_same_command_stops_while_the_first_is_unresolved(
+    svc: Svc, sandbox: Sandbox, unknown: str
+) -> None:
+    """R5: exit 6 before anything is sent; --new-request sends a second one."""
+    before = len(posts(sandbox))
+    stopped = svc(*ORDER)
+    assert (stopped.code, stopped.error["request"]) == (6, unknown)
+    assert f"svc requests resume {unknown}" in stopped.error["message"]
+    assert len(posts(sandbox)) == before
+    assert svc(*ORDER, "--metadata", "note=other").code == 0
+    assert svc(*ORDER, "--new-request").code == 0
+    assert len(svc.ok("orders", "list")["data"]) == 3
+
+
+def test_own_key_under_another_key_asks_for_a_resume(svc: Svc, sandbox: Sandbox) -> None:
+    """R12: the same command in another account is not the same request; exit 6, nothing sent."""
+    spoil(sandbox)
+    own = (*ORDER, "--idempotency-key", "order-1001")
+    assert svc(*own, *SOON).code == 7
+    sandbox.control("DELETE", "/faults")
+    before = len(posts(sandbox))
+    made = sandbox.control("POST", "/keys", {"type": "secret"}, key="sk_test_sandbox")
+    stopped = svc(*own, env={"SVC_API_KEY": made["secret"]})
+    assert (stopped.code, stopped.error["outcome"]) == (6, "not_sent"), stopped.err
+    assert f"svc requests resume {stopped.error['request']}" in stopped.error["message"]
+    assert len(posts(sandbox)) == before
+    assert svc(*own).code == 0
+
+
+def test_own_key_again_is_the_same_request(svc: Svc, sandbox: Sandbox) -> None:
+    """A script that repeats its command with its own key gets the first result, exit 0."""
+    spoil(sandbox)
+    own = (*ORDER, "--idempotency-key", "order-1001")
+    assert svc(*own, *SOON).code == 7
+    sandbox.control("DELETE", "/faults")
+    first = svc.ok(*own)
+    assert svc.ok(*own)["id"] == first["id"]
+    (row,) = svc.ok("requests", "list")
+    assert (row["status"], row["idempotency_key"]) == ("done", "order-1001")
+
+
+def test_own_key_with_another_body_is_refused_here(svc: Svc, sandbox: Sandbox) -> None:
+    """R12: exit 6, and the service never sees it."""
+    assert svc(*ORDER, "--idempotency-key", "order-1001").code == 0
+    refused = svc(*PAYOUT, "--idempotency-key", "order-1001")
+    assert (refused.code, refused.error["code"]) == (6, "idempotency_key_reused")
+    assert refused.error["outcome"] == "not_sent"
+    assert len(posts(sandbox)) == 1
+
+
+def test_key_inside_the_request_is_refused(svc: Svc, sandbox: Sandbox, isolated: Path) -> None:
+    """R28: it would be sent where it does not belong, and kept in the journal."""
+    basic = b64encode(b"sk_test_sandbox:").decode()
+    for argv in (
+        ("-d", "metadata[k]=sk_test_sandbox"),
+        ("-d", f"metadata[k]={basic}"),
+        ("--idempotency-key", "sk_test_sandbox"),
+        ("--idempotency-key", "sk_test_sandbox", "--dry-run"),
+        ("-d", f"metadata[k]={basic}", "--curl"),
+    ):
+        refused = svc(*ORDER, *argv)
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.error["code"] == "api_key_in_request"
+    assert (posts(sandbox), journal(isolated)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("orders", "list", "--param", "x=sk_test_sandbox"),
+        ("orders", "list", "--starting-after", "sk_test_sandbox"),
+        ("get", "/v1/orders?x=sk_test_sandbox"),
+    ],
+)
+def test_key_in_an_address_is_refused(svc: Svc, sandbox: Sandbox, argv: tuple[str, ...]) -> None:
+    """R28: servers and proxies write addresses down."""
+    refused = svc(*argv)
+    assert (refused.code, refused.error["code"]) == (2, "api_key_in_request")
+    assert sandbox.control("GET", "/requests")["data"] == []
+
+
+@pytest.mark.parametrize("way", ["--dry-run", "--curl"])
+def test_what_looks_like_a_key_is_not_shown(svc: Svc, sandbox: Sandbox, way: str) -> None:
+    """R39: a preview does not open the keyring, and so cannot know the key that lies there."""
+    shown = svc(*ORDER, "-d", "metadata[k]=rk_live_4eC39HqLyjWDarjtT1zdp7dc", way)
+    assert (shown.code, shown.out) == (2, "")
+    assert "4eC39" not in shown.err
+
+
+# --- live mode ----------------------------------------------------------------------------------
+
+
+def test_live_payout_without_a_terminal_needs_yes(
+    svc: Svc, sandbox: Sandbox, isolated: Path
+) -> None:
+    """R19: exit 2, nothing sent, nothing recorded."""
+    refused = svc(*PAYOUT, "--live", env=LIVE)
+    assert (refused.code, refused.error["code"]) == (2, "confirmation_required")
+    assert "100.00 EUR; live mode, profile default" in refused.error["message"]
+    assert (posts(sandbox), journal(isolated)) == ([], [])
+    assert svc(*PAYOUT, "--live", "--no-input", env=LIVE).code == 2
+    sent = svc(*PAYOUT, "--live", "--yes", env=LIVE)
+    assert sent.error["outcome"] == "refused"  # there is no live balance
+    assert [row["mode"] for row in journal(isolated)] == ["live"]
+
+
+def test_live_key_needs_the_flag_and_the_flag_a_live_key(svc: Svc, sandbox: Sandbox) -> None:
+    """R19: the mode is the key's; a flag alone makes nothing live."""
+    assert svc(*PAYOUT, "--yes", env=LIVE).code == 4
+    assert svc(*PAYOUT, "--live", "--yes").code == 4
+    assert posts(sandbox) == []
+
+
+def test_live_request_is_resumed_with_live_only(svc: Svc, sandbox: Sandbox) -> None:
+    """R10: the next command that exit 7 names is complete."""
+    spoil(sandbox)
+    lost = svc(*ORDER, *SOON, "--live", env=LIVE)
+    sandbox.control("DELETE", "/faults")
+    request = lost.error["request"]
+    assert f"svc requests resume {request} --live" in lost.error["message"]
+    refused = svc("requests", "resume", request, env=LIVE)
+    assert (refused.code, refused.error["code"]) == (2, "mode_mismatch")
+    assert svc("requests", "resume", request, "--live", env=LIVE).code == 0
+
+
+def test_resume_of_a_live_payout_asks_again(svc: Svc, sandbox: Sandbox) -> None:
+    """R19: what moves money is confirmed, the second time too."""
+    spoil(sandbox, phase="before")
+    lost = svc(*PAYOUT, *SOON, "--live", "--yes", env=LIVE)
+    assert lost.code == 7
+    refused = svc("requests", "resume", lost.error["request"], "--live", env=LIVE)
+    assert (refused.code, refused.error["code"]) == (2, "confirmation_required")
+    assert "send a payout, 100.00 EUR" in refused.error["message"]
+
+
+@pytest.fixture
+def terminal() -> Iterator[Any]:
+    """Runs the program at a terminal; gives its exit code and what the person saw."""
+    near, far = pty.openpty()
+
+    def run(answer: str, *argv: str) -> tuple[int, str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "svc", *argv],
+            stdin=far,
+            stdout=subprocess.PIPE,
+            stderr=far,
+            env={**os.environ, **LIVE},
+        )
+        with process:
+            seen = ""
+            while "[y/N]" not in seen and select.select([near], [], [], 20)[0]:
+                seen += os.read(near, 4096).decode()
+            os.write(near, answer.encode())
+            process.communicate(timeout=20)
+        while select.select([near], [], [], 0.1)[0]:
+            seen += os.read(near, 4096).decode()
+        return process.returncode, seen
+
+    yield run
+    os.close(near)
+    os.close(far)
+
+
+@pytest.mark.parametrize(("answer", "sent"), [("y\n", 1), ("n\n", 0), ("\n", 0), ("\x04", 0)])
+def test_person_is_asked_before_live_money_moves(
+    sandbox: Sandbox, isolated: Path, terminal: Any, answer: str, sent: int
+) -> None:
+    """R19: profile, mode, amount; only yes sends, and only what is sent is recorded."""
+    code, seen = terminal(answer, *PAYOUT, "--live")
+    assert "send a payout, 100.00 EUR\r\n  live mode, profile default\r\n" in seen
+    assert len(posts(sandbox)) == len(journal(isolated)) == sent
+    assert code == (3 if sent else 2)  # 3: there is no live balance
+
+
+def test_prompt_cannot_be_drawn_over(
+    sandbox: Sandbox, isolated: Path, terminal: Any, tmp_path: Path
+) -> None:
+    """R61: an amount in a file with terminal codes in it is shown, not obeyed; nothing is sent."""
+    body = {"currency": "EUR", "amount": "9900\r\x1b[2K\x1b[1A1.00 EUR; x"}
+    (tmp_path / "body.json").write_text(json.dumps(body))
+    code, seen = terminal(
+        "n\n", "payouts", "create", "--live", "--body", str(tmp_path / "body.json")
+    )
+    assert "9900" in seen
+    assert "\x1b" not in seen
+    assert code == 2
+    assert posts(sandbox) == []
+
+
+# --- what it costs ------------------------------------------------------------------------------
+
+
+def test_reading_opens_no_database(svc: Svc, sandbox: Sandbox, isolated: Path) -> None:
+    """P3: a GET loads no SQLite and leaves no file."""
+    code = (
+        "import sys\nfrom svc.cli.main import main\n"
+        "code = main(['orders', 'list', '-o', 'json'])\n"
+        "print('@@', code, 'sqlite3' in sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30
+    )
+    assert done.stderr.strip() == "@@ 0 False"
+    assert not (isolated / "state").exists()
+
+
+def test_showing_a_request_records_nothing(svc: Svc, sandbox: Sandbox, isolated: Path) -> None:
+    """--dry-run and --curl send nothing and keep nothing."""
+    assert svc(*ORDER, "--dry-run").code == 0
+    assert svc(*ORDER, "--curl").code == 0
+    assert not (isolated / "state").exists()

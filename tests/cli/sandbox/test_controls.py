@@ -1,0 +1,586 @@
+"""The sandbox's controls as commands, with the real program and a real sandbox (contract F)."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from support.running import Sandbox, Svc
+from svc.cli.main import main
+from svc.cli.sandbox_faults import app
+from svc.sandbox.faults import CONNECTIONS
+from svc.sandbox.records import running
+from svc.sandbox.webhook_faults import EFFECTS
+from svc.spec import EVENT_TYPES
+
+Start = Callable[..., Any]
+ORDER: Any = {
+    "currency": "EUR",
+    "amount": 12900,
+    "shipping": {"country": "DE", "postal_code": "10115"},
+    "items": [{"name": "Jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
+}
+MONEY = ("--amount", "12900", "--currency", "EUR", "--country", "DE")
+ITEM = ("--item", "name=Jacket,quantity=1,unit_amount=12900")
+CREATE = ("orders", "create", *MONEY, *ITEM)
+
+
+def api(port: int, method: str, path: str, body: Any = None, key: str = "sk_test_sandbox") -> Any:
+    """One call of the API without the program under test."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=10)
+    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    try:
+        connection.request(method, path, json.dumps(body) if body else None, headers)
+        return json.loads(connection.getresponse().read())
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def start(svc: Svc, isolated: Path) -> Iterator[Start]:
+    """Starts sandboxes in the background on free ports; kills them with the test."""
+
+    def begin(*argv: str) -> Any:
+        return svc.ok("sandbox", "start", "--detach", "--port", "0", *argv)
+
+    yield begin
+    for record in running(isolated / "state" / "sandbox"):
+        os.kill(record.pid, signal.SIGKILL)
+
+
+# --- trigger ----------------------------------------------------------------------------------
+
+
+def test_trigger_names_the_event_and_what_it_created(svc: Svc, sandbox: Sandbox) -> None:
+    """Programs get everything, people a list of ids and where to look; the event is real."""
+    told = svc.ok("sandbox", "trigger", "refund.failed")
+    assert [doc["object"] for doc in told["created"]] == ["order", "payment", "refund"]
+    assert svc.ok("events", "retrieve", told["event"]["id"]) == told["event"]
+    shown = svc("sandbox", "trigger", "refund.failed", "-o", "human")
+    head, blank, *rows = shown.out.splitlines()
+    event = head.removeprefix("refund.failed  ")
+    assert (head[:13], blank) == ("refund.failed", "")
+    assert [row.split()[0][:4] for row in rows] == ["ID", "ord_", "pay_", "rf_" + rows[3][3]]
+    assert f"Next: svc events retrieve {event}" in shown.err
+
+
+def test_trigger_takes_fields_of_the_order(svc: Svc, sandbox: Sandbox) -> None:
+    """`-d` reaches every parameter; `-o id` is the event's id alone."""
+    fields = ("-d", "amount=500", "-d", "shipping[country]=GB", "-d", "currency=GBP")
+    identity = svc("sandbox", "trigger", "order.paid", *fields, "-o", "id").out.strip()
+    order = api(sandbox.port, "GET", f"/v1/events/{identity}")["data"]["object"]
+    assert (order["amount"], order["shipping"]["country"]) == (500, "GB")
+
+
+@pytest.mark.parametrize("event_type", ["order.exploded", "*", "ORDER.PAID"])
+def test_trigger_refuses_what_is_no_event_type(svc: Svc, event_type: str) -> None:
+    """Before anything is sent, with all 18 names."""
+    refused = svc("sandbox", "trigger", event_type)
+    assert refused.code == 2
+    assert all(name in refused.error["message"] for name in EVENT_TYPES)
+
+
+def test_live_mode_has_no_paid_orders(svc: Svc, sandbox: Sandbox) -> None:
+    """What cannot happen in live mode is refused; what can happen is in live mode."""
+    refused = svc("sandbox", "trigger", "order.paid", "--live")
+    assert (refused.code, refused.error["code"]) == (3, "event_not_triggered")
+    assert svc.ok("sandbox", "trigger", "order.cancelled", "--live")["event"]["livemode"] is True
+
+
+# --- keys -------------------------------------------------------------------------------------
+
+
+def test_rolled_key_works_through_its_grace(svc: Svc, sandbox: Sandbox) -> None:
+    """Spec: the old key works for the chosen period, to the second, and then is expired."""
+    made = svc.ok("sandbox", "keys", "create")
+    fresh = svc.ok("sandbox", "keys", "roll", made["id"], "--grace", "7d")
+    assert fresh["secret"] != made["secret"]
+
+    def code(key: str) -> Any:
+        return api(sandbox.port, "GET", "/v1/orders", key=key).get("code")
+
+    assert (code(made["secret"]), code(fresh["secret"])) == (None, None)
+    svc.ok("sandbox", "advance", "7d")
+    assert (code(made["secret"]), code(fresh["secret"])) == ("api_key_expired", None)
+    listed = svc.ok("sandbox", "keys", "list")["data"]
+    assert {key["id"]: bool(key["expires_at"]) for key in listed}[made["id"]] is True
+    assert made["secret"] not in json.dumps(listed)
+    at_once = svc.ok("sandbox", "keys", "roll", fresh["id"])
+    assert (code(fresh["secret"]), code(at_once["secret"])) == ("api_key_expired", None)
+
+
+def test_restricted_key_is_made_by_its_permissions(svc: Svc, sandbox: Sandbox) -> None:
+    """`all` first, single resources over it; a person is told how to use the key."""
+    argv = ("--permission", "all=read", "--permission", "refunds=write")
+    made = svc("sandbox", "keys", "create", *argv, "-o", "human")
+    assert made.err.startswith("Use it: export SVC_API_KEY=rk_test_")
+    key = made.err.strip().partition("=")[2]
+    env = {"SVC_API_KEY": key}
+    assert svc("orders", "list", env=env).code == 0
+    assert svc(*CREATE, env=env).error["code"] == "permission_denied"
+    nothing = svc("refunds", "create", "--payment", "pay_none", env=env)
+    assert nothing.error["code"] == "resource_missing"
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [("roll", "sk_test_sandbox"), ("roll", "key_1", "--grace", "8d"), ("create", "--permission")],
+)
+def test_keys_refuses_what_cannot_be_meant(svc: Svc, sandbox: Sandbox, argv: list[str]) -> None:
+    """A key's text instead of its id, more than seven days, half an option."""
+    assert svc("sandbox", "keys", *argv).code == 2
+
+
+# --- faults -----------------------------------------------------------------------------------
+
+
+def test_lost_answer_is_made_good_by_a_retry(svc: Svc, sandbox: Sandbox) -> None:
+    """R90: the change is committed and the answer lost; the client's retry finds the one order."""
+    rule = ("--method", "POST", "--path", "/v1/orders", "--after", "--connection", "reset")
+    svc.ok("sandbox", "fault", "add", *rule)
+    made = svc.ok(*CREATE)
+    listed = api(sandbox.port, "GET", "/v1/orders")["data"]
+    assert [order["id"] for order in listed] == [made["id"]]
+    (fault,) = svc.ok("sandbox", "fault", "list")["data"]
+    assert fault["fired"] == 1
+    statuses = [entry["replayed"] for entry in svc.ok("sandbox", "requests")["data"]]
+    assert statuses[-2:] == [True, False]
+
+
+def test_every_option_of_a_rule_reaches_the_sandbox(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """Both kinds, as F.6 spells them; a body may come from a file."""
+    page = tmp_path / "page.html"
+    page.write_text("<html>down</html>")
+    rule = ("--method", "POST", "--path", "/v1/*", "--idempotency-key", "k", "--skip", "1")
+    answer = ("--times", "2", "--status", "503", "--retry-after", "9", "--delay-ms", "1")
+    made = svc.ok("sandbox", "fault", "add", *rule, *answer, "--body", f"@{page}", "--after")
+    assert {name: made[name] for name in ("match", "skip", "times", "phase", "effect")} == {
+        "match": {"method": "POST", "path": "/v1/*", "idempotency_key": "k"},
+        "skip": 1,
+        "times": 2,
+        "phase": "after",
+        "effect": {
+            "status": 503,
+            "retry_after": 9,
+            "body": "<html>down</html>",
+            "delay_ms": 1,
+        },
+    }
+    webhook = ("--webhook", "duplicate", "--type", "order.*", "--endpoint", "we_1", "--count", "3")
+    other = svc.ok("sandbox", "fault", "add", *webhook, "--times", "4", "--delay-ms", "5")
+    assert (other["match"], other["effect"]) == (
+        {"type": "order.*", "endpoint": "we_1"},
+        "duplicate",
+    )
+    assert (other["count"], other["times"], other["delay_ms"]) == (3, 4, 5)
+    listed = svc.ok("sandbox", "fault", "list")["data"]
+    assert [each["id"] for each in listed] == [made["id"], other["id"]]
+    assert svc.ok("sandbox", "fault", "clear", other["id"])["deleted"] == 1
+    assert svc("sandbox", "fault", "clear", other["id"]).code == 5
+    assert svc("sandbox", "fault", "clear", "-o", "human").out == "1 rule removed.\n"
+
+
+def test_every_example_of_a_rule_works(
+    sandbox: Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The help shows each effect once, and each line is one that the sandbox takes."""
+    examples = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
+    for line in examples:
+        assert main(shlex.split(line)[1:]) == 0, line
+    capsys.readouterr()
+    rules = sandbox.control("GET", "/faults")["data"]
+    effects = [rule["effect"] for rule in rules]
+    assert {effect.get("connection") for effect in effects} == {*CONNECTIONS, None}
+    webhook = sandbox.control("GET", "/webhook_faults")["data"]
+    assert [rule["effect"] for rule in webhook] == list(EFFECTS)
+    assert len(examples) == len(rules) + len(webhook)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        (),
+        ("--skip", "1"),
+        ("--webhook", "drop", "--status", "500"),
+        ("--webhook", "drop", "--after"),
+        ("--status", "500", "--type", "order.*"),
+        ("--status", "500", "--count", "2"),
+        ("--status", "many"),
+    ],
+)
+def test_rule_that_says_nothing_or_too_much_is_refused(svc: Svc, argv: list[str]) -> None:
+    """A rule is for requests or for deliveries, and says what goes wrong."""
+    assert svc("sandbox", "fault", "add", *argv, "--base-url", "http://127.0.0.1:9").code == 2
+
+
+# --- looking and carrying about ---------------------------------------------------------------
+
+
+def test_requests_are_listed_for_assertions(svc: Svc, sandbox: Sandbox) -> None:
+    """Method, path, status and masked key of every request."""
+    svc(*CREATE)
+    svc("orders", "retrieve", "ord_none")
+    shown = svc.ok("sandbox", "requests", "--path", "/v1/orders*")["data"]
+    assert [(each["method"], each["status"]) for each in shown] == [("GET", 404), ("POST", 200)]
+    assert shown[0]["key"] == "sk_test_…dbox"
+    assert svc("sandbox", "requests", "-o", "human").out.splitlines()[0].split()[:3] == [
+        "PATH",
+        "METHOD",
+        "STATUS",
+    ]
+
+
+@pytest.mark.parametrize("width", ["40", "80", "200"])
+def test_logs_are_whole_at_any_width(
+    sandbox: Sandbox,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    width: str,
+) -> None:
+    """R63: ids, paths, codes and subjects stand there to be copied; a delivery names its event."""
+    endpoint = {"url": f"http://127.0.0.1:9/{'long/' * 10}hook", "events": ["order.cancelled"]}
+    api(sandbox.port, "POST", "/v1/webhook_endpoints", endpoint)
+    told = sandbox.control("POST", "/events/trigger", {"type": "order.cancelled"})
+    sandbox.control("POST", "/clock/advance", {"seconds": 4 * 86400})
+    api(sandbox.port, "GET", f"/v1/orders/{told['created'][0]['id']}x")
+    (mail,) = sandbox.control("GET", "/emails")["data"]
+    monkeypatch.setenv("COLUMNS", width)
+
+    def shown(verb: str) -> str:
+        assert main(["sandbox", verb, "-o", "human"]) == 0
+        return capsys.readouterr().out
+
+    deliveries, requests = shown("deliveries"), shown("requests")
+    assert deliveries.count(told["event"]["id"]) == 15
+    assert len(re.findall(r"\d\d:\d\d", deliveries)) >= 15
+    assert f"/v1/orders/{told['created'][0]['id']}x" in requests
+    assert "resource_missing" in requests
+    words = " ".join(shown("emails").split())
+    assert mail["id"] in words
+    assert mail["subject"] in words
+
+
+def test_events_are_listed_by_type_and_page(svc: Svc, sandbox: Sandbox) -> None:
+    """`/v1` has no such list; the sandbox has one, and says how to go on."""
+    for _ in range(2):
+        sandbox.control("POST", "/events/trigger", {"type": "order.paid"})
+    listed = svc.ok("sandbox", "events", "--type", "order.paid")["data"]
+    assert {event["type"] for event in listed} == {"order.paid"}
+    page = svc("sandbox", "events", "--type", "order.paid", "--limit", "1", "-o", "human")
+    following = page.out.splitlines()[-1].removeprefix("Next page: svc ")
+    (second,) = svc.ok(*following.split())["data"]
+    assert second["id"] == listed[1]["id"]
+
+
+def test_state_is_carried_to_another_sandbox(
+    svc: Svc, sandbox: Sandbox, start: Start, tmp_path: Path
+) -> None:
+    """`export` and `import`: objects, events, clock, settings and the next id go along."""
+    svc.ok("sandbox", "reset", "--seed", "3", "--fixture", "demo")
+    sandbox.control("POST", "/clock", {"mode": "frozen"})
+    state = tmp_path / "state.json"
+    assert svc.ok("sandbox", "export", str(state))["file"] == str(state)
+    assert state.stat().st_mode & 0o777 == 0o600
+    taken = svc("sandbox", "export", str(state))
+    assert (taken.code, "--force" in taken.error["message"]) == (10, True)
+    piped = svc.ok("sandbox", "export")
+    assert piped == json.loads(state.read_text())
+    there = start("--db", ":memory:")
+    env = {"SVC_BASE_URL": there["url"]}
+    svc.ok("sandbox", "import", str(state), env=env)
+    one, two = (api(port, "POST", "/v1/orders", ORDER) for port in (sandbox.port, there["port"]))
+    assert one == two
+    assert svc.ok("sandbox", "clock", env=env)["mode"] == "frozen"
+    broken = svc("sandbox", "import", "-", stdin='{"object": "sandbox_state"}', env=env)
+    assert (broken.code, broken.error["code"]) == (3, "state_invalid")
+    assert svc("sandbox", "import", "-", stdin="no json", env=env).code == 2
+    assert svc("sandbox", "import", "nowhere.json", env=env).code == 10
+
+
+def test_endpoints_are_looked_after(svc: Svc, sandbox: Sandbox) -> None:
+    """What the dashboard does: list, disable, enable, a new secret, delete."""
+    address = {"url": "http://127.0.0.1:9/hook", "events": ["order.paid"]}
+    made = api(sandbox.port, "POST", "/v1/webhook_endpoints", address)
+    identity = made["id"]
+    assert svc.ok("sandbox", "endpoints", "disable", identity)["status"] == "disabled"
+    assert svc.ok("sandbox", "endpoints", "enable", identity)["status"] == "enabled"
+    rolled = svc.ok("sandbox", "endpoints", "roll-secret", identity, "--grace", "1h")
+    assert rolled["secret"] not in ("", made["secret"])
+    assert svc.ok("sandbox", "endpoints", "delete", identity)["deleted"] is True
+    assert svc.ok("sandbox", "endpoints", "list")["data"] == []
+    assert svc("sandbox", "endpoints", "roll-secret", identity, "--grace", "2d").code == 2
+
+
+def test_payout_is_only_handed_over(svc: Svc, sandbox: Sandbox) -> None:
+    """`settle --sent` stops at the local network; a refund has none."""
+    told = sandbox.control("POST", "/events/trigger", {"type": "payout.created"})
+    payout = told["created"][0]["id"]
+    assert svc.ok("sandbox", "settle", payout, "--sent")["status"] == "sent"
+    assert svc.ok("sandbox", "settle", payout)["status"] == "paid"
+    assert svc("sandbox", "settle", "rf_1", "--sent").code == 2
+
+
+def test_job_that_breaks_is_told_and_stops_nothing(svc: Svc, start: Start, tmp_path: Path) -> None:
+    """It is counted, explained in the log, and nobody else waits for it; a refund still comes."""
+    start("--db", ":memory:")
+    told = svc.ok("sandbox", "trigger", "refund.created")
+    state = svc.ok("sandbox", "export")
+    jobs = state["tables"]["jobs"]
+    jobs.append({**jobs[0], "seq": jobs[0]["seq"] + 1000, "name": "nobody's job", "due": 1})
+    file = tmp_path / "state.json"
+    file.write_text(json.dumps(state))
+    svc.ok("sandbox", "import", str(file))
+    advanced = svc("sandbox", "advance", "1m")
+    assert advanced.json["broken_jobs"] == 1
+    assert "svc sandbox logs" in advanced.err
+    assert "svc sandbox logs" in svc("sandbox", "clock").err
+    assert "the job nobody's job of" in svc("sandbox", "logs").out
+    refund = next(doc["id"] for doc in told["created"] if doc["object"] == "refund")
+    assert svc.ok("refunds", "retrieve", refund)["status"] == "succeeded"
+
+
+# --- scenarios (F.2, F.3) ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("number", "on", "status", "retried", "code"),
+    [
+        ("4000000000008013", False, "failed", False, "do_not_honor"),
+        ("4000000000008013", True, "captured", True, None),
+        ("4000000000009995", True, "failed", True, "insufficient_funds"),
+        ("4000000000009979", True, "failed", False, "stolen_card"),
+    ],
+)
+def test_smart_retries(
+    svc: Svc, sandbox: Sandbox, number: str, on: bool, status: str, retried: bool, code: str | None
+) -> None:
+    """Spec: off by default; a soft decline is retried once, a hard one never."""
+    if on:
+        svc.ok("sandbox", "settings", "smart_retries=true")
+    order = api(sandbox.port, "POST", "/v1/orders", ORDER)
+    paid = svc("sandbox", "pay", order["id"], "--card", number)
+    assert paid.code == (0 if status == "captured" else 3)
+    latest = api(sandbox.port, "GET", f"/v1/orders/{order['id']}")["latest_payment"]
+    payment = api(sandbox.port, "GET", f"/v1/payments/{latest}")
+    assert (payment["status"], payment["retried"]) == (status, retried)
+    assert payment["failure_code"] == code
+    assert payment["acquirer"] == ("sandbox_eu_2" if retried else None)
+
+
+@pytest.mark.parametrize(
+    ("number", "token"),
+    [
+        ("5555555555554444", "active"),
+        ("3566002020360505", "unavailable"),
+        ("4000000000008039", "suspended"),
+    ],
+)
+def test_saved_card_has_its_network_token(
+    svc: Svc, sandbox: Sandbox, number: str, token: str
+) -> None:
+    """Spec: saved cards are network tokens where the network has them."""
+    order = api(sandbox.port, "POST", "/v1/orders", ORDER)["id"]
+    paid = svc.ok("sandbox", "pay", order, "--card", number, "--save-card")
+    assert paid["payment"]["payment_method"]["card"]["network_token"] == token
+
+
+@pytest.mark.parametrize(
+    ("iban", "wait", "status"),
+    [
+        ("DE08370400440532013003", "3m", "captured"),
+        ("DE62370400440532013001", "5s", "failed"),
+        ("DE35370400440532013002", "10s", "captured"),
+    ],
+)
+def test_delayed_debits(svc: Svc, sandbox: Sandbox, iban: str, wait: str, status: str) -> None:
+    """Accounts that confirm late, reject, or confirm and dispute."""
+    order = api(sandbox.port, "POST", "/v1/orders", ORDER)["id"]
+    paid = svc.ok("sandbox", "pay", order, "--method", "sepa_debit", "--iban", iban)
+    assert paid["payment"]["status"] == "processing"
+    svc.ok("sandbox", "advance", wait)
+    payment = api(sandbox.port, "GET", f"/v1/payments/{paid['payment']['id']}")
+    assert (payment["status"], payment["disputed"]) == (status, iban.endswith("3002"))
+
+
+@pytest.mark.parametrize(
+    ("text", "end"), [("winning_evidence", "won"), ("losing_evidence", "lost")]
+)
+def test_dispute_is_decided_by_its_evidence(
+    svc: Svc, sandbox: Sandbox, text: str, end: str
+) -> None:
+    """The card disputes 5 s after capture; the text decides 5 s after submission."""
+    order = api(sandbox.port, "POST", "/v1/orders", ORDER)["id"]
+    svc.ok("sandbox", "pay", order, "--card", "4000000000000259")
+    svc.ok("sandbox", "advance", "5s")
+    (dispute,) = api(sandbox.port, "GET", "/v1/disputes")["data"]
+    evidence = ("--evidence", f"uncategorized_text={text}", "--submit")
+    assert svc.ok("disputes", "update", dispute["id"], *evidence)["status"] == "under_review"
+    svc.ok("sandbox", "advance", "5s")
+    assert api(sandbox.port, "GET", f"/v1/disputes/{dispute['id']}")["status"] == end
+
+
+# --- TLS --------------------------------------------------------------------------------------
+
+
+def test_order_is_created_over_https_with_verification(
+    svc: Svc, start: Start, isolated: Path
+) -> None:
+    """`--tls` needs no openssl program; only its profile trusts it, and strict HTTPS is strict."""
+    env = {"PATH": str(isolated)}
+    argv = ("sandbox", "start", "--detach", "--port", "0", "--db", ":memory:", "--tls")
+    started = svc.ok(*argv, "--strict-https", env=env)
+    assert started["url"].startswith("https://127.0.0.1:")
+    assert svc.ok(*CREATE)["object"] == "order"
+    assert svc.ok("sandbox", "settings")["object"] == "settings"
+    env = {"SVC_CONFIG_DIR": str(isolated / "other"), "SVC_API_KEY": "sk_test_sandbox"}
+    elsewhere = svc(*CREATE, env={**env, "SVC_BASE_URL": started["url"]})
+    assert elsewhere.code == 8
+    assert "certificate" in elsewhere.error["message"]
+    plain = api(started["port"], "POST", "/v1/orders", ORDER)
+    assert (plain["type"], plain["code"]) == ("authentication_error", "https_required")
+    names = {"authority.pem", "certificate.pem", "private-key.pem"}
+    files = {path.name: path for path in Path(started["certificate"]).parent.iterdir()}
+    assert set(files) == names
+    assert {path.stat().st_mode & 0o777 for path in files.values()} == {0o600}
+
+
+def test_certificate_is_made_once(svc: Svc, start: Start) -> None:
+    """A second start shows the same certificate; plain HTTP works on that port too."""
+    one, two = start("--db", ":memory:", "--tls"), start("--db", ":memory:", "--tls")
+    assert one["certificate"] == two["certificate"]
+    assert api(two["port"], "POST", "/v1/orders", ORDER)["object"] == "order"
+
+
+# --- determinism ------------------------------------------------------------------------------
+
+
+def test_equal_seeds_and_calls_give_equal_bytes(svc: Svc, start: Start) -> None:
+    """F.7: ids, secrets, answers and the whole state are the same in two sandboxes."""
+    told = []
+    for _ in range(2):
+        started = start("--db", ":memory:", "--seed", "11", "--fixture", "demo")
+        env = {"SVC_BASE_URL": started["url"], "SVC_API_KEY": "sk_test_sandbox"}
+        calls: list[tuple[str, ...]] = [
+            ("sandbox", "reset", "--seed", "11", "--fixture", "demo"),
+            ("sandbox", "clock", "frozen", "--to", "2040-01-01T00:00:00Z"),
+            (*CREATE, "--idempotency-key", "k-1"),
+            ("sandbox", "trigger", "dispute.won"),
+            ("sandbox", "keys", "create"),
+            ("sandbox", "advance", "30d"),
+        ]
+        told.append([svc(*call, env=env).out for call in calls])
+    first, second = told
+    # What the fixture made has the time of the reset; everything later is equal to the byte.
+    assert first[1:] == second[1:]
+
+
+def test_seed_and_fixture_of_an_old_sandbox_are_not_taken_silently(svc: Svc, start: Start) -> None:
+    """A file that exists keeps its ids and objects, and the user is told what to do instead."""
+    start("--seed", "1")
+    svc.ok("sandbox", "stop")
+    argv = ("sandbox", "start", "--detach", "--port", "0", "--seed", "2", "--fixture", "demo")
+    again = svc(*argv)
+    assert again.code == 0
+    assert again.err.startswith("Warning: ")
+    assert "svc sandbox reset --seed 2 --fixture demo" in again.err
+    assert api(again.json["port"], "GET", "/v1/orders")["data"] == []
+
+
+# --- time -------------------------------------------------------------------------------------
+
+
+def test_clock_runs_or_stands_still(svc: Svc, sandbox: Sandbox) -> None:
+    """Frozen, it moves by advance only; in real time what is due happens by itself."""
+    frozen = svc.ok("sandbox", "clock", "frozen", "--to", "2041-05-06T07:08:09Z")
+    assert (frozen["mode"], frozen["now"]) == ("frozen", "2041-05-06T07:08:09Z")
+    order = api(sandbox.port, "POST", "/v1/orders", ORDER)["id"]
+    svc.ok("sandbox", "pay", order, "--method", "sepa_debit")
+    assert svc.ok("sandbox", "advance", "4s")["now"] == "2041-05-06T07:08:13Z"
+    assert api(sandbox.port, "GET", f"/v1/orders/{order}")["status"] == "processing"
+    svc.ok("sandbox", "clock", "realtime")
+    deadline = time.monotonic() + 5
+    while api(sandbox.port, "GET", f"/v1/orders/{order}")["status"] != "paid":
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert svc("sandbox", "clock", "backwards").code == 2
+    assert svc("sandbox", "clock", "--to", "2001-01-01T00:00:00Z").code == 3
+
+
+# --- only a sandbox ---------------------------------------------------------------------------
+
+CONTROLS = [
+    ("trigger", "order.paid"),
+    ("keys", "list"),
+    ("keys", "create"),
+    ("keys", "roll", "key_1"),
+    ("fault", "add", "--status", "500"),
+    ("fault", "list"),
+    ("fault", "clear"),
+    ("endpoints", "list"),
+    ("events",),
+    ("emails",),
+    ("requests",),
+    ("clock",),
+    ("export",),
+    ("import", "STATE"),
+]
+
+
+@pytest.mark.parametrize("argv", CONTROLS, ids=[" ".join(words[:2]) for words in CONTROLS])
+def test_control_refuses_an_origin_elsewhere(
+    argv: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Contract J.11: no address but this machine's is even connected to."""
+    state = tmp_path / "state.json"
+    state.write_text("{}")
+    words = [str(state) if word == "STATE" else word for word in argv]
+    assert main(["sandbox", *words, "--base-url", "https://api.example.com"]) == 2
+    error = json.loads(capsys.readouterr().err)["error"]
+    assert (error["code"], error["outcome"]) == ("not_a_sandbox", "not_sent")
+    assert "--profile sandbox" in error["message"]
+
+
+def test_deadline_holds_for_a_control(svc: Svc) -> None:
+    """R9: a sandbox that answers nothing ends the command at --max-time."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        begun = time.monotonic()
+        ended = svc("sandbox", "settings", "--base-url", url, "--max-time", "1")
+    assert ended.code == 8
+    assert time.monotonic() - begun < 4
+
+
+def test_ignored_hangup_stays_ignored(isolated: Path) -> None:
+    """`nohup` means it: a detached sandbox that inherits an ignored SIGHUP goes on."""
+    state = isolated / "state"
+    options = json.dumps({"db": ":memory:", "port": 0, "state_dir": str(state)})
+
+    with subprocess.Popen(
+        ["nohup", sys.executable, "-m", "svc.sandbox", options],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline())["ready"]
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.2)
+        assert api(ready["port"], "GET", "/v1/orders")["object"] == "list"
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=5)
+    assert process.returncode == -signal.SIGTERM

@@ -1,0 +1,294 @@
+"""Each fault rule that the help shows, run as it stands there, and what it does to a caller."""
+
+import json
+import shlex
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, IncompleteRead, RemoteDisconnected
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from support.running import Sandbox
+from svc import signature
+from svc.cli.main import main
+from svc.cli.sandbox_faults import app
+from svc.cli.topics import fault_rules
+from svc.cli.topics.index import page_of
+from svc.cli.topics.page import Shown
+from svc.errors import SignatureError
+
+ORDER: Any = {
+    "currency": "EUR",
+    "amount": 12900,
+    "shipping": {"country": "DE"},
+    "items": [{"name": "Jacket", "quantity": 1, "unit_amount": 12900}],
+}
+DELAY = 0.3  # seconds, in place of the example's
+REFUSED = (429, 500, 502, 503)
+
+
+def commands(part: Shown) -> list[str]:
+    return [line for line in part.lines if not line.startswith("#")]
+
+
+def run(line: str, capsys: pytest.CaptureFixture[str]) -> Any:
+    """Runs a line of the help, with a shorter delay."""
+    shorter = line.replace("--delay-ms 5000", f"--delay-ms {round(DELAY * 1000)}")
+    assert main(shlex.split(shorter)[1:]) == 0, line
+    return json.loads(capsys.readouterr().out)
+
+
+@dataclass
+class Caller:
+    """A client of the sandbox with nothing clever about it."""
+
+    port: int
+
+    def ask(self, method: str, path: str, body: Any = None, key: str = "order-1") -> Any:
+        """One request; the answer's status and body, or what is left of them."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
+        headers = {"Authorization": "Bearer sk_test_sandbox", "Content-Type": "application/json"}
+        sent = json.dumps(body) if body else None
+        try:
+            connection.request(method, path, sent, {**headers, "Idempotency-Key": key})
+            answer = connection.getresponse()
+            return answer.status, answer.getheader("Retry-After"), answer.read()
+        finally:
+            connection.close()
+
+    def orders(self) -> int:
+        """How many orders there are; only what is read here is not spoilt."""
+        return len(json.loads(self.ask("GET", "/v1/orders?limit=100")[2])["data"])
+
+    def dripped(self) -> bytes:
+        """What has come of an answer after the head and a little more."""
+        body = json.dumps(ORDER).encode()
+        head = (
+            "POST /v1/orders HTTP/1.1\r\nHost: 127.0.0.1\r\nIdempotency-Key: order-1\r\n"
+            "Authorization: Bearer sk_test_sandbox\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", self.port), timeout=5) as line:
+            line.sendall(head.encode() + body)
+            received = b""
+            while received.partition(b"\r\n\r\n")[2][1:] == b"":
+                received += line.recv(65536)
+        return received.partition(b"\r\n\r\n")[2]
+
+
+@pytest.fixture
+def caller(sandbox: Sandbox) -> Caller:
+    return Caller(sandbox.port)
+
+
+def seen(caller: Caller, rule: Any) -> str:
+    """What a caller sees who creates an order under a rule, in one word."""
+    effect = rule["effect"]
+    begun = time.monotonic()
+    if effect.get("connection") == "drip":
+        return "drip" if len(caller.dripped()) < len("{'id'") else "whole"
+    try:
+        status, retry_after, body = caller.ask("POST", "/v1/orders", ORDER)
+    except RemoteDisconnected:
+        return "close"
+    except ConnectionResetError:
+        return "reset"
+    except IncompleteRead:
+        return "truncate"
+    if time.monotonic() - begun >= DELAY:
+        return "late" if status == 200 else "?"
+    if status in REFUSED:
+        assert retry_after == (str(effect["retry_after"]) if "retry_after" in effect else None)
+        assert body.decode() == effect["body"] if "body" in effect else json.loads(body)["code"]
+        return str(status)
+    with pytest.raises(ValueError, match=r"Expecting|decode"):
+        json.loads(body)
+    return "garbage"
+
+
+def expected(rule: Any) -> str:
+    effect = rule["effect"]
+    return str(effect.get("status") or effect.get("connection") or "late")
+
+
+@pytest.mark.parametrize("line", commands(fault_rules.BEFORE))
+def test_before_means_that_nothing_happened(
+    caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The caller sees what the help says, and a retry makes the one order (F.6, R90)."""
+    rule = run(line, capsys)
+    assert rule["phase"] == "before"
+    late = expected(rule) == "late"
+    assert seen(caller, rule) == expected(rule)
+    for _ in range(1, rule["times"]):
+        assert seen(caller, rule) == expected(rule)
+    assert caller.orders() == (1 if late else 0)
+    assert caller.ask("POST", "/v1/orders", ORDER)[0] == 200
+    assert caller.orders() == 1
+
+
+@pytest.mark.parametrize("line", commands(fault_rules.AFTER))
+def test_after_means_that_it_is_done(
+    caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The caller sees the same, but the order is there, and a retry makes no second one."""
+    rule = run(line, capsys)
+    assert rule["phase"] == "after"
+    assert seen(caller, rule) == expected(rule)
+    assert caller.orders() == 1
+    assert caller.ask("POST", "/v1/orders", ORDER)[0] == 200
+    assert caller.orders() == 1
+
+
+def test_rules_choose_their_requests(
+    sandbox: Sandbox, caller: Caller, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By method and path, by idempotency key, and by how many have passed."""
+    refunds, key, counted = commands(fault_rules.CHOSEN)
+
+    def statuses(*asked: tuple[Any, ...]) -> list[int]:
+        found = [caller.ask(*each)[0] for each in asked]
+        sandbox.control("DELETE", "/faults")
+        return found
+
+    run(refunds, capsys)
+    refund = ("POST", "/v1/refunds", {"payment": "pay_none"})
+    assert statuses(("GET", "/v1/refunds"), refund, refund) == [200, 500, 404]
+    run(key, capsys)
+    order = ("POST", "/v1/orders", ORDER)
+    assert statuses((*order, "other"), order, order) == [200, 500, 200]
+    run(counted, capsys)
+    assert statuses(*[("GET", "/v1/orders")] * 9) == [200] * 2 + [500] * 5 + [200] * 2
+
+
+# --- deliveries -------------------------------------------------------------------------------
+
+
+@dataclass
+class Receiver:
+    """A webhook receiver that says 200 and remembers what came, when, and how it verified."""
+
+    secret: str = ""
+    got: list[tuple[str, str]] = field(default_factory=list)
+    url: str = ""
+
+    @contextmanager
+    def listening(self) -> Iterator["Receiver"]:
+        note = self._note
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                note(self.rfile.read(int(self.headers["Content-Length"])), self.headers)
+                self.send_response(200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                """Says nothing."""
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            self.url = f"http://127.0.0.1:{server.server_port}/hook"
+            yield self
+        finally:
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+    def _note(self, body: bytes, headers: Any) -> None:
+        verdict = "verified"
+        try:
+            signature.verify(body, [headers["Svc-Signature"]], [self.secret], int(time.time()))
+        except SignatureError as error:
+            verdict = str(error.reason)
+        self.got.append((json.loads(body)["id"], verdict))
+
+
+Story = Callable[[Receiver, list[str], float], None]
+
+
+def _duplicated(receiver: Receiver, events: list[str], _: float) -> None:
+    came = sorted(receiver.got.count((event, "verified")) for event in events)
+    assert (came, len(receiver.got)) == ([1, 1, 3], 5)
+
+
+def _reordered(receiver: Receiver, events: list[str], _: float) -> None:
+    assert [event for event, _ in receiver.got] == events[::-1]
+
+
+def _dropped(receiver: Receiver, events: list[str], _: float) -> None:
+    assert receiver.got == [(events[2], "verified")]
+
+
+def _unverified(receiver: Receiver, events: list[str], _: float) -> None:
+    assert sorted(verdict for _, verdict in receiver.got) == [
+        "signature_mismatch",
+        "verified",
+        "verified",
+    ]
+
+
+def _stale(receiver: Receiver, events: list[str], _: float) -> None:
+    assert sorted(verdict for _, verdict in receiver.got) == [
+        "timestamp_too_old",
+        "verified",
+        "verified",
+    ]
+
+
+def _delayed(receiver: Receiver, events: list[str], took: float) -> None:
+    assert {event for event, _ in receiver.got} == set(events)
+    assert took >= DELAY
+
+
+STORIES: dict[str, Story] = {
+    "duplicate": _duplicated,
+    "reorder": _reordered,
+    "drop": _dropped,
+    "bad_signature": _unverified,
+    "stale_timestamp": _stale,
+    "delay": _delayed,
+}
+
+
+@pytest.mark.parametrize("line", commands(fault_rules.WEBHOOKS))
+def test_webhook_rule_does_what_the_help_says(
+    sandbox: Sandbox, caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three events under a rule, as a receiver with the official check sees them (F.6, R90)."""
+    with Receiver().listening() as receiver:
+        endpoint = {"url": receiver.url, "events": ["order.cancelled"]}
+        made = json.loads(caller.ask("POST", "/v1/webhook_endpoints", endpoint)[2])
+        receiver.secret = made["secret"]
+        rule = run(line, capsys)
+        begun = time.monotonic()
+        events = [cancelled(sandbox) for _ in range(3)]
+        sandbox.control("POST", "/clock/advance", {"seconds": 0})
+        STORIES[rule["effect"]](receiver, events, time.monotonic() - begun)
+        sandbox.control("DELETE", f"/webhook_endpoints/{made['id']}")
+
+
+def cancelled(sandbox: Sandbox) -> str:
+    """Lets `order.cancelled` happen and gives the event's id."""
+    told = sandbox.control("POST", "/events/trigger", {"type": "order.cancelled"})
+    return str(told["event"]["id"])
+
+
+# --- the pages --------------------------------------------------------------------------------
+
+
+def test_help_of_the_command_shows_the_same_examples() -> None:
+    """`svc help sandbox` explains each line of `svc sandbox fault add --help`."""
+    shown = [part for part in page_of("sandbox").parts if isinstance(part, Shown)]
+    explained = [line for part in shown for line in part.lines if "fault add" in line]
+    examples = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
+    assert examples == explained

@@ -1,0 +1,156 @@
+"""Three days of webhook retries, through the real program and through kill -9 (R83, R85, row 80)."""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.running import Svc
+from svc.sandbox.records import running
+
+HOUR = 3600
+# 0, 1 min, 11 min, 1 h 11 min, then every 6 h; the last at 67 h 11 min (contract E).
+SCHEDULE = [0, 60, 660, *(4260 + 6 * HOUR * step for step in range(12))]
+
+
+@dataclass
+class Receiver:
+    """A server that fails; `times` are the signatures' times, which are the sandbox's."""
+
+    url: str = ""
+    times: list[int] = field(default_factory=list)
+    events: set[str] = field(default_factory=set)
+    attempts: list[int] = field(default_factory=list)
+
+    @property
+    def schedule(self) -> list[int]:
+        return [moment - self.times[0] for moment in self.times]
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """Answers 500 to everything."""
+    seen = Receiver()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            stamp = self.headers["Svc-Signature"].partition(",")[0]
+            seen.times.append(int(stamp.removeprefix("t=")))
+            seen.events.add(self.headers["Svc-Event-Id"])
+            seen.attempts.append(int(self.headers["Svc-Delivery-Attempt"]))
+            self.send_response(500)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Says nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        seen.url = f"http://127.0.0.1:{server.server_port}/hook"
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        yield seen
+        server.shutdown()
+        thread.join()
+
+
+class Story:
+    """One sandbox with a file, which is killed and started again."""
+
+    def __init__(self, svc: Svc, home: Path) -> None:
+        self.svc = svc
+        self._home = home
+        self._pid = 0
+
+    def start(self) -> None:
+        started = self.svc.ok("sandbox", "start", "--detach", "--port", "0")
+        self._pid = started["pid"]
+
+    def kill(self) -> None:
+        """Kills it with -9 and waits until nothing of it is left."""
+        os.kill(self._pid, signal.SIGKILL)
+        while running(self._home / "state" / "sandbox"):
+            time.sleep(0.01)
+
+    def listen(self, receiver: Receiver) -> None:
+        url, types = ("--url", receiver.url), ("--events", "order.cancelled")
+        self.svc.ok("webhook-endpoints", "create", *url, *types)
+        self.svc.ok("sandbox", "settings", "signature_time=virtual")
+
+
+@pytest.fixture
+def story(svc: Svc, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Story]:
+    """A story whose sandbox is killed at its end."""
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
+    told = Story(svc, isolated)
+    yield told
+    for record in running(isolated / "state" / "sandbox"):
+        os.kill(record.pid, signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_schedule_is_exact_through_two_kills(story: Story, receiver: Receiver) -> None:
+    """15 attempts at the 15 times although it is killed after the third and the ninth."""
+    svc = story.svc
+    story.start()
+    story.listen(receiver)
+    event = svc.ok("sandbox", "trigger", "order.cancelled")["event"]["id"]
+    for _ in range(2):
+        svc.ok("sandbox", "advance", "--until", "next")
+    assert len(receiver.times) == 3
+    story.kill()
+    story.start()
+    assert len(receiver.times) == 3, "an attempt came early"
+    svc.ok("sandbox", "advance", "1d12h")
+    assert len(receiver.times) == 9
+    story.kill()
+    story.start()
+    assert svc.ok("sandbox", "advance", "1d12h")["deliveries"] == 6
+    assert receiver.schedule == SCHEDULE
+    assert receiver.attempts == list(range(1, 16))
+    assert receiver.events == {event}
+    log = svc.ok("sandbox", "deliveries", "--limit", "100")["data"]
+    shown = [(row["attempt"], row["status"]) for row in log]
+    assert shown == [(number, "failed") for number in range(15, 0, -1)]
+
+
+def test_three_days_of_retries_run_in_under_two_seconds(story: Story, receiver: Receiver) -> None:
+    """R83: the whole command, start-up of the program included."""
+    story.start()
+    story.listen(receiver)
+    story.svc.ok("sandbox", "trigger", "order.cancelled")
+    begun = time.monotonic()
+    moved = story.svc.ok("sandbox", "advance", "3d")
+    took = time.monotonic() - begun
+    assert len(receiver.times) == 15
+    assert moved["deliveries"] in (14, 15)  # the first one is made at once
+    assert took < 2
+
+
+def test_failing_endpoint_is_mailed_about_and_disabled(story: Story, receiver: Receiver) -> None:
+    """Contract E: a mail when the first event is given up, the end after five days; also killed."""
+    svc = story.svc
+    story.start()
+    story.listen(receiver)
+    event = svc.ok("sandbox", "trigger", "order.cancelled")["event"]["id"]
+    svc.ok("sandbox", "advance", "3d")
+    (mail,) = svc.ok("sandbox", "emails")["data"]
+    assert (mail["type"], event in mail["body"]) == ("webhook_failing", True)
+    story.kill()
+    story.start()
+    svc.ok("sandbox", "advance", "2d")
+    (endpoint,) = svc.ok("sandbox", "endpoints", "list")["data"]
+    assert endpoint["status"] == "disabled"
+    mails = svc.ok("sandbox", "emails")["data"]
+    assert [each["type"] for each in mails] == ["webhook_disabled", "webhook_failing"]
+    svc.ok("sandbox", "trigger", "order.cancelled")
+    svc.ok("sandbox", "advance", "1d")
+    assert len(receiver.times) == len(SCHEDULE)

@@ -1,0 +1,136 @@
+"""A tunnel and the listener's loop: what is told, and when an endpoint cannot be had."""
+
+import asyncio
+import io
+import threading
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+
+from support.listening import SECRET
+from svc.cli import listen_link
+from svc.cli.listen_endpoint import Endpoint
+from svc.cli.listen_link import Link
+from svc.cli.session import Session
+from svc.cli.streams import Streams
+from svc.clock import ManualClock
+from svc.errors import Forbidden, NetworkError
+from svc.listen.records import Record, TunnelDown, TunnelUp
+from svc.listen.relay import Relay
+from svc.listen.tunnels.provider import Down, Up
+from svc.listen.tunnels.tunnel import Broken, Change, Tunnel
+from svc.origin import BaseUrl
+
+NEW = "whsec_test_Zq8LmX2vTn5RkW9yB4cJ7dHs"
+
+
+class _Tunnel:
+    """Stands for the watching thread: tells what it is told to tell, on a thread of its own."""
+
+    def __init__(self, *changes: Change) -> None:
+        self._changes = changes
+
+    def follow(self, told: Callable[[Change], None]) -> None:
+        threading.Thread(target=self._tell, args=(told,)).start()
+
+    def _tell(self, told: Callable[[Change], None]) -> None:
+        for change in self._changes:
+            told(change)
+
+
+class _Relay:
+    def __init__(self) -> None:
+        self.moves: list[tuple[str, tuple[str, ...]]] = []
+
+    def move(self, host: str, secrets: tuple[str, ...]) -> None:
+        self.moves.append((host, secrets))
+
+
+class _Service:
+    """Registers endpoints, or answers with the errors that it was given first."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self._errors = list(errors)
+        self.registered: list[str] = []
+
+    def register(self, address: BaseUrl) -> Endpoint:
+        if self.registered and self._errors:
+            raise self._errors.pop(0)
+        self.registered.append(str(address))
+        number = len(self.registered)
+        return Endpoint(f"we_{number}", str(address), (SECRET if number == 1 else NEW,), "here")
+
+
+def followed(service: _Service, *changes: Change) -> tuple[list[Record], list[object], _Relay, str]:
+    """What a loop hears of these changes: records, errors; how the relay moved; and stderr."""
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    records: list[Record] = []
+    errors: list[object] = []
+    relay = _Relay()
+
+    async def listen(session: Session) -> None:
+        tunnel = cast("Tunnel", _Tunnel(*changes))
+        link = Link(session, tunnel, "https://first.example", service.register)
+        ended = asyncio.Event()
+
+        def tell(record: Record) -> None:
+            records.append(record)
+            if len(records) > 1 and isinstance(record, TunnelUp):
+                ended.set()
+
+        def fail(error: BaseException) -> None:
+            errors.append(error)
+            ended.set()
+
+        link.attach(cast("Relay", relay), tell, fail)
+        async with asyncio.timeout(5):
+            await ended.wait()
+
+    with Session((), {}, streams, ManualClock()) as session:
+        asyncio.run(listen(session))
+    assert isinstance(streams.stderr, io.StringIO)
+    return records, errors, relay, streams.stderr.getvalue()
+
+
+def test_same_address_keeps_its_endpoint() -> None:
+    """A link that comes back where it was needs nothing from the service."""
+    service = _Service()
+    records, errors, relay, said = followed(service, Down("cut"), Up("https://first.example"))
+    assert [type(record) for record in records] == [TunnelUp, TunnelDown, TunnelUp]
+    assert (service.registered, relay.moves, errors, said) == (
+        ["https://first.example"],
+        [],
+        [],
+        "",
+    )
+
+
+def test_other_address_is_up_when_its_endpoint_is_registered() -> None:
+    """The relay takes the new host and both secrets; the new secret is named, not shown."""
+    records, _, relay, said = followed(_Service(), Up("https://second.example"))
+    assert records[1:] == [TunnelUp(records[1].time, "https://second.example", "we_2")]
+    assert relay.moves == [("second.example", (NEW, SECRET))]
+    assert NEW[-4:] in said
+    assert NEW not in said
+
+
+def test_service_that_is_away_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The link stays down, with the reason, until the endpoint for its new address is there."""
+    monkeypatch.setattr(listen_link, "_WAIT_SECONDS", 0.01)
+    service = _Service(*(NetworkError("it was not reached") for _ in range(3)))
+    records, errors, relay, _ = followed(service, Up("https://second.example"))
+    down = TunnelDown(
+        records[0].time,
+        "no endpoint at https://second.example yet: it was not reached",
+        "https://first.example",
+    )
+    assert records[1:-1] == [down]
+    assert records[-1] == TunnelUp(records[0].time, "https://second.example", "we_2")
+    assert (len(relay.moves), errors) == (1, [])
+
+
+def test_broken_tunnel_ends_the_listener() -> None:
+    """What no new attempt will mend, such as a key without the permission, is an error."""
+    refused = Forbidden("The key may not register endpoints.")
+    assert followed(_Service(), Broken(refused))[1] == [refused]

@@ -1,0 +1,128 @@
+"""A listener behind a tunnel whose address changes: real program, real sandbox, stand-in tunnel."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from process.tunnels import stand_ins
+from process.tunnels.server import children, until
+from process.tunnels.stand_ins import cloudflared_log, on_path, stand_in
+from support.listeners import Running, inside, listen
+from support.listening import Target, event, status, talk
+from support.running import Sandbox, Svc
+from svc.signature import header_value
+
+FIRST = "buffalo-marco.trycloudflare.com"
+SECOND = "symantec-lock.trycloudflare.com"
+ARGV = ("--tunnel", "cloudflared")
+SCRIPT = """
+if [ -e $0.second ]; then cat $OTHER $CONNECTED >&2; else cat $LOG $CONNECTED >&2; fi
+touch $0.second
+echo "$@" > $0.argv
+exec sleep 60
+"""
+
+
+@pytest.fixture(autouse=True)
+def cloudflared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stand-in that has one address at its first start and another at its second."""
+    logs = {"LOG": cloudflared_log("buffalo-marco"), "OTHER": cloudflared_log("symantec-lock")}
+    folder = tmp_path / "bin"
+    path = stand_in(folder, "cloudflared", SCRIPT, CONNECTED=stand_ins.CONNECTED, **logs)
+    monkeypatch.setenv("PATH", on_path(folder))
+    return Path(path)
+
+
+def kill_program(running: Running) -> None:
+    """Ends the tunnel program as the system would when memory is short."""
+    [program] = children(running.process.pid)
+    os.kill(program, signal.SIGKILL)
+
+
+def deliver(port: int, url: str, secret: str, number: int, host: str) -> int:
+    """Sends an event as the tunnel program would hand it on; gives the status of the answer."""
+    body = event(number)
+    path = "/" + url.split("/", 3)[3]
+    lines = [
+        f"POST {path} HTTP/1.1",
+        f"Host: {host}",
+        f"Svc-Signature: {header_value(body, [secret], int(time.time()))}",
+        f"Content-Length: {len(body)}",
+    ]
+    return status(talk(port, ("\r\n".join(lines) + "\r\n\r\n").encode() + body))
+
+
+def test_cloudflared_stand_in_that_moves_gets_another_endpoint(
+    sandbox: Sandbox, cloudflared: Path, tmp_path: Path
+) -> None:
+    """A new address means a new endpoint, which the service knows before `tunnel up` is told."""
+    with listen(tmp_path, *ARGV) as running:
+        [ready] = running.wait("ready")
+        kill_program(running)
+        assert until(lambda: len(running.wait("tunnel")) == 2) < 1
+        up, down, moved = running.wait("tunnel", 3)
+        listed = sandbox.control("GET", "/webhook_endpoints")["data"]
+        running.end()
+    assert ready["url"].startswith(f"https://{FIRST}/hook/")
+    assert (up["url"], up["endpoint"]) == (f"https://{FIRST}", ready["endpoint"])
+    assert down["url"] == up["url"]
+    assert down["reason"].startswith("cloudflared ended by signal 9")
+    assert moved["url"] == f"https://{SECOND}"
+    assert moved["endpoint"] != ready["endpoint"]
+    path = ready["url"].removeprefix(up["url"])
+    assert (moved["endpoint"], f"https://{SECOND}{path}") in {
+        (one["id"], one["url"]) for one in listed
+    }
+    said = next(tmp_path.glob("listen-*.err")).read_text()
+    assert f"Starting cloudflared as the tunnel: {cloudflared}" in said
+    assert "another signing secret: whsec_" in said
+
+
+def test_deliveries_go_on_after_a_cloudflared_stand_in_has_moved(
+    sandbox: Sandbox, cloudflared: Path, tmp_path: Path
+) -> None:
+    """R55: the tunnel's host is let in, and no other; after a move the new one, newly signed."""
+    with Target() as target, listen(tmp_path, *ARGV, "--forward-to", f"{target.port}") as running:
+        url = running.wait("ready")[0]["url"]
+        port = int(Path(f"{cloudflared}.argv").read_text().rsplit(":", 1)[1])
+        old = inside("events", "listen", *ARGV, "--print-secret").out.strip()
+        assert deliver(port, url, old, 1, FIRST) == 200
+        assert deliver(port, url, old, 2, SECOND) == 421
+        kill_program(running)
+        running.wait("tunnel", 3)
+        new = inside("events", "listen", *ARGV, "--print-secret").out.strip()
+        assert new != old
+        assert deliver(port, url, new, 3, SECOND) == 200
+        running.wait("forward", 2)
+        running.end()
+    assert target.ids == ["evt_1", "evt_3"]
+
+
+def test_secret_of_a_tunnel_that_has_no_address_yet_is_not_made_up(sandbox: Sandbox) -> None:
+    """Before the first run there is no address, so no endpoint and no secret to print."""
+    result = inside("events", "listen", "-o", "json", *ARGV, "--print-secret")
+    assert (result.code, result.error["code"]) == (5, "no_endpoint_yet")
+    assert sandbox.control("GET", "/webhook_endpoints")["data"] == []
+
+
+def test_sandbox_on_this_machine_needs_no_tunnel(sandbox: Sandbox, tmp_path: Path) -> None:
+    """With `auto` nothing is started for a sandbox on this machine, though a program is there."""
+    with listen(tmp_path) as running:
+        [ready] = running.wait("ready")
+        assert children(running.process.pid) == []
+    assert ready["url"].startswith("http://127.0.0.1:")
+    assert all(one["record"] != "tunnel" for one in running.records)
+
+
+def test_people_see_the_stand_in_tunnel_on_stderr(sandbox: Sandbox, svc: Svc) -> None:
+    """For people the link's changes are lines on stderr; ready is said after the first (R72)."""
+    result = svc("events", "listen", "-o", "human", *ARGV, "--timeout", "0.1")
+    assert result.code == 0
+    assert f"tunnel up  https://{FIRST}" in result.err
+    assert "tunnel" not in result.out.replace("--tunnel", "")
+    assert result.out.startswith("Ready. ")
+    quiet = inside("events", "listen", "-o", "human", "-q", *ARGV, "--timeout", "0.1")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")

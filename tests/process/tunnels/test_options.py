@@ -1,0 +1,179 @@
+"""What `--tunnel` and `--public-url` may say, and what `auto` makes of a machine."""
+
+import io
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from process.tunnels.stand_ins import stand_in
+from support.listeners import inside
+from svc.cli.listen_asked import Asked
+from svc.cli.listen_tunnel import Chosen, choose
+from svc.cli.session import Session
+from svc.cli.streams import Streams
+from svc.errors import LocalError, SvcError, UsageError
+from svc.listen.tunnels.ssh import Destination, Ssh
+from svc.listen.tunnels.wanted import Wanted
+from svc.origin import BaseUrl
+
+AWAY = "https://api.example.invalid"
+
+
+def chosen(
+    tunnel: str,
+    folder: Path,
+    *programs: str,
+    public_url: str | None = None,
+    base_url: str = AWAY,
+    secrets: tuple[str, ...] = (),
+) -> Chosen | None:
+    """What is chosen on a machine that has these programs."""
+    for program in programs:
+        stand_in(folder, program, "exit 1")
+    env = {"PATH": str(folder), "SVC_BASE_URL": base_url}
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    asked = SimpleNamespace(
+        tunnel=Wanted.parse(tunnel),
+        public_url=BaseUrl.parse(public_url) if public_url else None,
+        secrets=secrets,
+    )
+    with Session((), env, streams) as session:
+        return choose(session, cast("Asked", asked), sandbox=False)
+
+
+@pytest.mark.parametrize(
+    ("programs", "name"),
+    [(("cloudflared", "ngrok"), "cloudflared"), (("ngrok", "ssh"), "ngrok")],
+)
+def test_auto_takes_what_is_installed(programs: tuple[str, ...], name: str, tmp_path: Path) -> None:
+    """Cloudflared, which needs no account, before ngrok; by its absolute path."""
+    found = chosen("auto", tmp_path, *programs)
+    assert found is not None
+    assert (found.provider.name, found.path) == (name, str(tmp_path / name))
+
+
+def test_auto_says_what_to_install_where_there_is_nothing(tmp_path: Path) -> None:
+    """Without a program nothing is started, and both ways out are named."""
+    with pytest.raises(UsageError) as caught:
+        chosen("auto", tmp_path, "ssh")
+    assert caught.value.code == "public_url_missing"
+    assert "cloudflared" in caught.value.message
+    assert "--public-url" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("base_url", "public_url", "secrets"),
+    [
+        ("http://127.0.0.1:4242", None, ()),
+        (AWAY, "https://mine.example", ()),
+        (AWAY, None, ("whsec_x",)),
+    ],
+    ids=["a service on this machine", "a tunnel of one's own", "an endpoint of one's own"],
+)
+def test_auto_starts_nothing_where_nothing_is_needed(
+    base_url: str, public_url: str | None, secrets: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Who is reached already needs no tunnel, whatever is installed."""
+    found = chosen(
+        "auto",
+        tmp_path,
+        "cloudflared",
+        base_url=base_url,
+        public_url=public_url,
+        secrets=secrets,
+    )
+    assert found is None
+
+
+@pytest.mark.parametrize("name", ["cloudflared", "ngrok", "ssh:me@shop.example"])
+def test_program_that_is_not_installed_is_named(name: str, tmp_path: Path) -> None:
+    """A tunnel that was asked for is never replaced by another one (exit 10)."""
+    with pytest.raises(LocalError) as caught:
+        chosen(name, tmp_path)
+    assert caught.value.code == "tunnel_program_missing"
+    assert caught.value.message.startswith(f"{name.partition(':')[0]} is not installed")
+
+
+@pytest.mark.parametrize(
+    ("text", "login", "port", "address"),
+    [
+        ("ssh:shop.example", "shop.example", 4243, "https://shop.example"),
+        ("ssh:me@shop.example:9000", "me@shop.example", 9000, "https://shop.example"),
+        ("ssh:shop_1.example", "shop_1.example", 4243, None),
+    ],
+)
+def test_ssh_leads_to_the_server_itself_unless_told_otherwise(
+    text: str, login: str, port: int, address: str | None, tmp_path: Path
+) -> None:
+    """The default is https at the same name; any other address is --public-url's to say."""
+    given = None if address else "https://hooks.example/in"
+    found = chosen(text, tmp_path, "ssh", public_url=given)
+    assert found is not None
+    assert str(found.address) == (address or given)
+    arguments = found.provider.arguments(4000)
+    assert arguments[-2:] == ["--", login]
+    assert arguments[arguments.index("-R") + 1] == f"127.0.0.1:{port}:127.0.0.1:4000"
+    for option in ("ExitOnForwardFailure=yes", "ServerAliveInterval=15", "BatchMode=yes"):
+        assert arguments[arguments.index(option) - 1] == "-o"
+
+
+@pytest.mark.parametrize("text", ["ssh:front", "ssh:10.0.0.7", "ssh:me@[2001:db8::1]:9000"])
+def test_ssh_to_a_server_without_a_public_name_needs_one(text: str, tmp_path: Path) -> None:
+    """An alias or an address has no certificate: the public address has to be named."""
+    with pytest.raises(UsageError) as caught:
+        chosen(text, tmp_path, "ssh")
+    assert (caught.value.code, caught.value.param) == ("public_url_missing", "--public-url")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ssh:",
+        "ssh:-oProxyCommand=touch x",
+        "ssh:-oProxyCommand=x@host",
+        "ssh:me@-host",
+        "ssh:host:0",
+        "ssh:host:65536",
+        "ssh:host:22:33",
+        "ssh:host name",
+        "ssh:host;id",
+        "ssh:$(id)",
+        "ssh:a@b@c",
+        "ssh:host\n",
+        "SSH:host",
+        "frp",
+        "",
+    ],
+)
+def test_tunnel_that_cannot_be_is_refused(text: str) -> None:
+    """Nothing that a shell or ssh could take for an option or a command gets through."""
+    result = inside(
+        "events", "listen", "-o", "ndjson", "--tunnel", text, env={"SVC_BASE_URL": AWAY}
+    )
+    assert (result.code, result.error["param"]) == (2, "--tunnel")
+
+
+def test_destination_of_ssh_stands_behind_the_end_of_options() -> None:
+    """Even a name that got past the check could not become an option."""
+    arguments = Ssh(Destination(None, "-oProxyCommand=x", 1), "https://x").arguments(4000)
+    assert arguments.index("--") == len(arguments) - 2
+
+
+def test_address_for_cloudflared_is_refused(tmp_path: Path) -> None:
+    """A quick tunnel's address is Cloudflare's choice; ngrok takes one that the account owns."""
+    with pytest.raises(UsageError) as caught:
+        chosen("cloudflared", tmp_path, "cloudflared", public_url="https://mine.example")
+    assert caught.value.param == "--public-url"
+    found = chosen("ngrok", tmp_path, "ngrok", public_url="https://mine.example")
+    assert found is not None
+    assert found.provider.arguments(1)[-2:] == ["--url", "https://mine.example"]
+
+
+def test_none_for_a_service_elsewhere_needs_an_address(tmp_path: Path) -> None:
+    """With --tunnel none nothing is started, installed or not."""
+    with pytest.raises(SvcError) as caught:
+        chosen("none", tmp_path, "cloudflared")
+    assert (caught.value.code, caught.value.param) == ("public_url_missing", "--public-url")
+    assert chosen("none", tmp_path, "cloudflared", public_url="https://mine.example") is None

@@ -1,0 +1,307 @@
+"""The fault matrix for requests that change something, through the real program as a process.
+
+After every fault: carried out at most once, the right exit code, no traceback, no key anywhere, and
+a journal that says what is known. What is left unresolved is resumed and ends in one effect.
+"""
+
+import itertools
+import json
+import re
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from proof.faults.bench import Machine
+from proof.faults.ledger import Fault, Ledger, Spoil, http
+from proof.faults.operations import OPERATIONS, command
+from support.misbehaving import Server
+
+MARK = "mark-1"
+ATTEMPTS = 4
+WORKERS = 3
+
+
+def closed(sock: socket.socket, reply: bytes) -> bool:
+    """The connection ends without a byte."""
+    return False
+
+
+def reset(sock: socket.socket, reply: bytes) -> bool:
+    """The connection is reset without a byte."""
+    return Server.reset_now(sock)
+
+
+def cut(sock: socket.socket, reply: bytes) -> bool:
+    """The answer ends in the middle of its body."""
+    sock.sendall(reply[:-9])
+    return False
+
+
+def dripping(sock: socket.socket, reply: bytes) -> bool:
+    """The answer comes a byte at a time and never ends."""
+    sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+    while True:
+        sock.sendall(b" ")
+        time.sleep(0.05)
+
+
+def says(status: int, body: Any = None, **headers: str) -> Spoil:
+    """Another answer than the right one."""
+    payload = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+
+    def spoil(sock: socket.socket, reply: bytes) -> bool:
+        sock.sendall(http(status, payload, named))
+        return True
+
+    return spoil
+
+
+def refusal(code: str, kind: str = "invalid_request_error") -> dict[str, str]:
+    return {"type": kind, "code": code, "message": f"Refused: {code}."}
+
+
+class Row(NamedTuple):
+    """One row of the matrix.
+
+    Attributes:
+        row: its number in the matrix.
+        faults: what the first attempts meet; after them all goes well.
+        state: of the journal's row afterwards.
+        sent: how many attempts reached the service.
+    """
+
+    row: str
+    name: str
+    faults: tuple[Fault, ...]
+    code: int
+    state: str
+    sent: int
+    options: tuple[str, ...] = ()
+
+
+def before(spoil: Spoil, times: int = 1) -> tuple[Fault, ...]:
+    return (Fault(spoil),) * times
+
+
+def after(spoil: Spoil, times: int = 1) -> tuple[Fault, ...]:
+    return (Fault(spoil, carried_out=True),) * times
+
+
+LIMITED = refusal("rate_limit", "rate_limit_error")
+FAILED = refusal("internal_error", "api_error")
+BOMB = {f"X-{n}": "y" * 100 for n in range(10_000)}
+HOSTILE = b"\x1b]0;owned\x07[/foo] \x1b[31m" + b"x" * 2_000_000
+ROWS = (
+    Row("8", "reset before", before(reset), 0, "done", 2),
+    Row("9", "carried out, then dropped", after(closed), 0, "done", 2),
+    Row("10", "dropped for ever", after(closed, 4), 7, "unknown", 4),
+    Row("11", "cut in the body", after(cut), 0, "done", 2),
+    Row("11b", "cut in the body for ever", after(cut, 4), 7, "unknown", 4),
+    Row("13", "empty body", after(says(200, b""), 4), 7, "unknown", 4),
+    Row("13", "a page", after(says(200, b"<html>ok</html>"), 4), 7, "unknown", 4),
+    Row("13", "a list", after(says(200, b"[]"), 4), 7, "unknown", 4),
+    Row("13b", "another object once", after(says(200, {"id": "x", "object": "y"})), 0, "done", 2),
+    Row("13", "no id", after(says(200, {"object": "order"}), 4), 7, "unknown", 4),
+    Row("15", "drip", after(dripping), 7, "unknown", 1, ("--max-time", "0.5")),
+    Row("16", "429 once", before(says(429, LIMITED, Retry_After="2")), 0, "done", 2),
+    Row("17", "429 for an hour", before(says(429, LIMITED, Retry_After="3600")), 8, "refused", 1),
+    *(
+        Row(f"18{n}", f"429, {text}", before(says(429, LIMITED, Retry_After=text)), 0, "done", 2)
+        for n, text in enumerate(("-5", "abc", "1000000000000", "Wed, 21 Oct 2015 07:28:00 GMT"))
+    ),
+    Row("19", "429 for ever", before(says(429, LIMITED), 4), 8, "refused", 4),
+    Row("20", "500 once", after(says(500, FAILED)), 0, "done", 2),
+    Row("21", "502, 503, 504", sum(((Fault(says(s)),) for s in (502, 503, 504)), ()), 0, "done", 4),
+    Row("20b", "500 for ever", after(says(500, FAILED), 4), 7, "unknown", 4),
+    Row("22", "500 stored", after(says(500, FAILED, Idempotent_Replayed="true")), 7, "unknown", 1),
+    Row("23", "in progress", before(says(409, refusal("idempotency_key_in_use"))), 0, "done", 2),
+    *(
+        Row("24", f"key reused: {s}", before(says(s, refusal("x", "idempotency_error"))), 6, "refused", 1)
+        for s in (400, 409, 422)
+    ),
+    Row("25", "401", before(says(401, refusal("api_key_invalid"))), 4, "refused", 1),
+    Row("26", "403", before(says(403, refusal("permission_denied"))), 4, "refused", 1),
+    Row("27", "404", before(says(404, refusal("resource_missing"))), 5, "refused", 1),
+    Row("R6", "402", before(says(402, refusal("card_declined"))), 3, "refused", 1),
+    Row("R10", "401 after a drop", (*after(closed), *before(says(401))), 7, "unknown", 2),
+    Row("29", "a hostile page", before(says(400, HOSTILE)), 3, "refused", 1),
+    Row("31", "header bomb", after(says(200, **BOMB), 4), 7, "unknown", 4),
+    Row("R24", "moved", after(says(307, Location="http://evil.example/x")), 7, "unknown", 1),
+)  # fmt: skip
+
+OPERATION_NAMES = tuple(OPERATIONS)
+
+
+def diagonal() -> list[Any]:
+    """The first of each kind of row with one operation; each operation meets some of them."""
+    firsts = {row.row: row for row in reversed(ROWS)}
+    pairs = zip(reversed(firsts.values()), itertools.cycle(OPERATION_NAMES), strict=False)
+    return [pytest.param(*pair, id=f"{pair[0].row}-{pair[0].name}-{pair[1]}") for pair in pairs]
+
+
+def rows_of(operation: str) -> list[Row]:
+    """Every row that can happen to an operation.
+
+    Of a path that nobody knows nobody knows either what it should answer with.
+    """
+    open_ended = ("a list", "no id", "another object once") if operation == "raw" else ()
+    return [row for row in ROWS if row.name not in open_ended]
+
+
+def check_alone(folder: Path, operation: str, row: Row) -> None:
+    """The same on a machine and with a service of its own."""
+    home = folder / re.sub(r"\W", "-", f"{row.row} {row.name}")
+    home.mkdir(mode=0o700)
+    with closing_ledger() as ledger:
+        check(Machine(home, ledger), row, operation)
+
+
+@contextmanager
+def closing_ledger() -> Iterator[Ledger]:
+    ledger = Ledger()
+    try:
+        yield ledger
+    finally:
+        ledger.stop()
+
+
+def check(machine: Machine, row: Row, operation: str) -> None:
+    machine.ledger.spoil(*row.faults)
+    result = machine.run(*command(operation, MARK), *row.options, "-o", "json")
+    assert result.code == row.code, (result.err, machine.ledger.posts)
+    (kept,) = machine.rows()
+    assert (kept["state"], len(machine.ledger.posts)) == (row.state, row.sent)
+    keys = {post.key for post in machine.ledger.posts}
+    bodies = {post.body for post in machine.ledger.posts}
+    assert (len(keys), len(bodies)) == (1, 1)  # R1: every attempt says the same
+    if row.code != 0:
+        assert_named(result, kept)
+    if row.code == 7:
+        assert_resumed(machine, kept)
+    assert machine.ledger.effects[MARK] == (1 if row.code in (0, 7) else 0)
+
+
+def assert_named(result: Any, kept: dict[str, Any]) -> None:
+    """The envelope names the request, whatever went wrong (R10)."""
+    error = result.error
+    assert error["request"] == kept["id"]
+    assert error["idempotency_key"] == kept["idempotency_key"]
+    assert error["outcome"] == kept["state"]
+    assert "\x1b" not in result.err
+    if error["outcome"] == "unknown":
+        assert f"svc requests resume {kept['id']}" in error["message"]
+        assert "failed" not in error["message"].replace("failed to", "")
+
+
+def assert_resumed(machine: Machine, kept: dict[str, Any]) -> None:
+    """R3: what is unresolved ends in one effect, with the key and the bytes of the first time."""
+    resumed = machine.run("requests", "resume", kept["id"], "-o", "json")
+    assert resumed.code == 0, resumed.err
+    first, last = machine.ledger.posts[0], machine.ledger.posts[-1]
+    assert (first.path, first.key, first.body) == (last.path, last.key, last.body)
+    assert machine.rows()[0]["state"] == "done"
+
+
+@pytest.mark.parametrize(("row", "operation"), diagonal())
+def test_fault_is_met_as_the_matrix_says(machine: Machine, row: Row, operation: str) -> None:
+    """Each row of the matrix, with one operation."""
+    check(machine, row, operation)
+
+
+@pytest.mark.slow(seconds=15)
+@pytest.mark.parametrize("operation", OPERATION_NAMES)
+def test_every_operation_meets_every_fault(tmp_path: Path, operation: str) -> None:
+    """The whole matrix, 405 cases, a few at a time: many of them wait."""
+    rows = rows_of(operation)
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(partial(check_alone, tmp_path, operation), rows))
+
+
+def test_matrix_counts_what_it_says() -> None:
+    """So that no row gets lost."""
+    assert sum(len(rows_of(operation)) for operation in OPERATION_NAMES) == 405
+
+
+@pytest.mark.parametrize(
+    "twist", [{"livemode": True}, {"amount": 4998}, {"currency": "USD"}], ids=str
+)
+def test_contradicting_answer_is_shown_with_both_values(
+    machine: Machine, twist: dict[str, Any]
+) -> None:
+    """Row 38, R15: exit 1, both values, and what was made is shown and kept in the journal."""
+    machine.ledger.twist(**twist)
+    options = ("-d", "currency=EUR", "-o", "json")
+    result = machine.run(*command("refund", MARK), *options)
+    assert (result.code, result.out) == (1, "")
+    error = result.error
+    said = {"livemode": ("live", "test"), "amount": ("4998", "4999"), "currency": ("USD", "EUR")}
+    assert all(word in error["message"] for word in said[next(iter(twist))])
+    (kept,) = machine.rows()
+    assert (kept["state"], kept["error_code"]) == ("done", "reply_contradiction")
+    assert kept["object_id"] == "rf_1"
+    assert "rf_1" in error["message"]
+    assert (error["request"], error["outcome"]) == (kept["id"], "done")
+
+
+@pytest.mark.parametrize("operation", ["create", "payout"])
+def test_nobody_listens(machine: Machine, operation: str) -> None:
+    """Rows 2 and 7: four attempts, exit 8, not sent, and the same command may come again."""
+    machine.ledger.stop()
+    for _ in range(2):
+        result = machine.run(*command(operation, MARK), "-o", "json")
+        assert (result.code, result.error["outcome"]) == (8, "not_sent")
+        assert result.error["request"] == machine.rows()[-1]["id"]
+    assert [row["state"] for row in machine.rows()] == ["not_sent", "not_sent"]
+    assert machine.unresolved() == []
+
+
+def test_tls_that_ends_in_the_handshake_sends_nothing(machine: Machine) -> None:
+    """Row 7: retried, exit 8, and no byte of the request was seen."""
+    server = Server()
+    server.play(server.reset_unread())
+    try:
+        address = server.url.replace("http:", "https:")
+        env = {"SVC_BASE_URL": address}
+        result = machine.run(*command("payout", MARK), "-o", "json", env=env)
+        assert (result.code, result.error["outcome"]) == (8, "not_sent")
+        assert (server.connections, server.requests) == (ATTEMPTS, [])
+    finally:
+        server.stop()
+
+
+def test_proxies_of_the_environment_see_nothing(machine: Machine) -> None:
+    """Row 32: for this machine no proxy is used, whatever the environment says."""
+    hostile = Server().play(lambda sock: False)
+    try:
+        names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy")
+        env = {**dict.fromkeys(names, hostile.url), "SSL_CERT_FILE": "/dev/null"}
+        assert machine.run(*command("refund", MARK), env=env).code == 0
+        assert hostile.connections == 0
+    finally:
+        hostile.stop()
+
+
+@pytest.mark.parametrize("limit", ["-n 16", "-v 300000"])
+def test_few_resources_end_in_a_clean_error_or_in_none(machine: Machine, limit: str) -> None:
+    """Row 58: 16 descriptors, 300 MB: it works, or it says in one line why not."""
+    wrap = ("bash", "-c", f'ulimit {limit}; exec "$@"', "bash")
+    result = machine.run(*command("refund", MARK), wrap=wrap)
+    assert result.code in (0, 8, 10), result.err
+    assert machine.ledger.effects[MARK] == (1 if result.code == 0 else 0)
+
+
+def test_bare_environment_is_enough(machine: Machine) -> None:
+    """Row 57: LANG=C, no TERM, 20 columns: a refund works, and what is shown is ASCII."""
+    machine.ledger.twist(reason="Zurück")
+    env = {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "TERM": "", "COLUMNS": "20"}
+    result = machine.run(*command("refund", MARK), "-o", "human", env=env)
+    assert result.code == 0, result.err
+    assert result.out.isascii()

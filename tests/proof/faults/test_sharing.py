@@ -1,0 +1,78 @@
+"""Many processes on one journal (promises R68, R69)."""
+
+import time
+
+from proof.faults.bench import Machine
+from proof.faults.ledger import Fault
+from proof.faults.operations import OPERATIONS, command
+from proof.faults.test_fault_matrix import closed
+
+PROCESSES = 32
+DEADLINE = 20.0
+
+
+def wait_for_posts(machine: Machine, count: int) -> None:
+    deadline = time.monotonic() + DEADLINE
+    while len(machine.ledger.posts) < count:
+        assert time.monotonic() < deadline, "the program sent nothing"
+        time.sleep(0.005)
+
+
+def test_32_processes_at_once_lose_no_row(machine: Machine) -> None:
+    """R68, row 52: every one exits 0, every row is there, nobody waits in vain."""
+    names = list(OPERATIONS)
+    started = [
+        machine.start(*command(names[n % len(names)], f"mark-{n}")) for n in range(PROCESSES)
+    ]
+    results = [machine.ended(process) for process in started]
+    assert [result.code for result in results] == [0] * PROCESSES, results
+    assert not any("locked" in result.err for result in results)
+    rows = machine.rows()
+    assert [row["state"] for row in rows] == ["done"] * PROCESSES
+    assert len({row["idempotency_key"] for row in rows}) == PROCESSES
+    assert len(machine.ledger.effects) == PROCESSES
+    assert list((machine.state / "senders").iterdir()) == []
+
+
+def test_two_resumes_of_one_request_are_one(machine: Machine) -> None:
+    """R69, row 53: one exits 0, the other 6, and only one request is in flight."""
+    gate = machine.ledger.gate
+    machine.ledger.spoil(*(Fault(closed, carried_out=True),) * 4, Fault(gate.hold))
+    assert machine.run(*command("payout", "mark-1")).code == 7
+    (request,) = machine.unresolved()
+    first = machine.start("requests", "resume", request)
+    wait_for_posts(machine, 5)
+    second = machine.run("requests", "resume", request, "-o", "json")
+    assert (second.code, second.error["code"]) == (6, "request_in_flight")
+    assert machine.run("requests", "forget", request).code == 6
+    listed = machine.run("requests", "list", "-o", "json").json
+    assert [row["status"] for row in listed] == ["sending"]
+    gate.open()
+    assert machine.ended(first).code == 0
+    assert len(machine.ledger.posts) == 6  # held once, then answered
+    assert machine.run("requests", "resume", request).code == 6
+
+
+def test_two_resumes_at_the_same_moment_are_one(machine: Machine) -> None:
+    """R69: started together, whoever comes first."""
+    machine.ledger.spoil(*(Fault(closed, carried_out=True),) * 4)
+    assert machine.run(*command("refund", "mark-1")).code == 7
+    (request,) = machine.unresolved()
+    before = len(machine.ledger.posts)
+    both = [machine.start("requests", "resume", request) for _ in range(2)]
+    assert sorted(machine.ended(process).code for process in both) == [0, 6]
+    assert len(machine.ledger.posts) == before + 1
+
+
+def test_resume_waits_for_the_first_sending_too(machine: Machine) -> None:
+    """R69: a request that its own command still sends is not sent by anybody else."""
+    gate = machine.ledger.gate
+    machine.ledger.spoil(Fault(gate.hold))
+    first = machine.start(*command("refund", "mark-1"))
+    wait_for_posts(machine, 1)
+    (row,) = machine.rows()
+    assert machine.run("requests", "resume", row["id"]).code == 6
+    twin = machine.run(*command("refund", "mark-1"), "-o", "json")
+    assert (twin.code, twin.error["code"]) == (6, "request_in_flight")
+    gate.open()
+    assert machine.ended(first).code == 0

@@ -1,0 +1,234 @@
+"""No byte of a key, of a signing secret or of a client secret where it does not belong (R40).
+
+Every example that `--help` shows is run with a key that occurs nowhere else: so that it works, so
+that the service fails, with bad settings, and with an error forced at a random point of the
+program. Then everything that it has left behind is searched.
+"""
+
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from acceptance.examples.test_examples import DECLINED, PLAIN, prepare, shell
+from acceptance.examples.world import World, real
+from proof.security.watching import CLIENT_SECRET, SIGNING_SECRET, Watch, forms, holders
+from support.running import Sandbox, Svc
+
+CRASHING = Path(__file__).parent / "crashing.py"
+# These show a secret once, which is what they are for; their files and errors are searched too.
+SHOWING = (
+    *("svc orders create", "svc webhook-endpoints create", "svc post"),
+    *("svc sandbox endpoints", "svc sandbox checkout"),
+)
+MAKING = ("svc sandbox keys", "svc sandbox trigger", "svc sandbox env")
+# The sandbox's own state, with its keys: the service's memory and not ours.
+STATE = ("svc sandbox export", "svc sandbox import", "svc sandbox reset", "svc quickstart")
+LINES = [line for line in PLAIN if line.startswith("svc") and "--live" not in line]
+LINES = [line for line in LINES if not line.startswith(STATE)]
+FAILING = [line for line in LINES if "fault" not in line][::2]
+
+
+@pytest.fixture
+def canary(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A key that the sandbox knows and that occurs nowhere else."""
+    secret = str(sandbox.control("POST", "/keys", {"type": "secret"})["secret"])
+    monkeypatch.setenv("SVC_API_KEY", secret)
+    return secret
+
+
+@pytest.fixture
+def world(sandbox: Sandbox, tmp_path: Path) -> World:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    return World(sandbox, folder)
+
+
+def searched(
+    line: str, done: "subprocess.CompletedProcess[str]", key: str, world: World, home: Path
+) -> None:
+    """Holds everything that a line has left against what must not be there."""
+    shown = (done.stdout + done.stderr).encode()
+    assert "Traceback" not in done.stderr, line
+    for secret in forms(key):
+        assert secret not in shown, (line, done.stdout[-300:], done.stderr[-300:])
+    assert not CLIENT_SECRET.search(done.stderr.encode()), line
+    assert not SIGNING_SECRET.search(done.stderr.encode()), line
+    if not line.startswith((*SHOWING, *MAKING)):
+        assert not CLIENT_SECRET.search(done.stdout.encode()), (line, done.stdout)
+        assert not SIGNING_SECRET.search(done.stdout.encode()), (line, done.stdout)
+    for folder in (home, world.folder):
+        assert holders(forms(key), folder) == [], line
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        assert not [path for path in files if CLIENT_SECRET.search(path.read_bytes())], line
+
+
+def ready(line: str, world: World) -> str:
+    """The line with ids that are there, answered with yes."""
+    return real(line, world) + (" --yes" if "completion" not in line else "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", LINES)
+def test_a_working_command_leaves_no_secret(
+    line: str, world: World, svc: Svc, canary: str, isolated: Path
+) -> None:
+    """With `--verbose`, which says most."""
+    prepare(line, world, svc)
+    command = ready(line, world)
+    done = shell(command if ">" in command else f"{command} --verbose", world.folder)
+    assert done.returncode == (3 if line == DECLINED else 0), (command, done.stderr)
+    searched(line, done, canary, world, isolated)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", FAILING)
+def test_a_command_whose_service_fails_leaves_no_secret(
+    line: str, world: World, svc: Svc, canary: str, isolated: Path
+) -> None:
+    """A 500 that repeats the key in its body, and an answer cut off behind what was done."""
+    prepare(line, world, svc)
+    command = ready(line, world)
+    for effect in ({"status": 500, "body": f"<h1>{canary}</h1>"}, {"connection": "truncate"}):
+        rule = {"match": {"path": "/v1/*"}, "phase": "after", "times": 9, "effect": effect}
+        assert "id" in world.sandbox.control("POST", "/faults", rule)
+        done = shell(f"{command} --max-time 1", world.folder)
+        world.sandbox.control("DELETE", "/faults")
+        searched(line, done, canary, world, isolated)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", LINES)
+def test_a_command_that_crashes_leaves_no_secret(
+    line: str, world: World, svc: Svc, canary: str, isolated: Path
+) -> None:
+    """An unforeseen error at one of the first 3,000 calls: one line, and a report without it."""
+    prepare(line, world, svc)
+    programs = world.folder / "bin"
+    programs.mkdir()
+    program = programs / "svc"
+    number = int(random.Random(line).random() ** 2 * 3000) + 1  # early calls are the rich ones
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} {CRASHING} {number} "$@"\n')
+    program.chmod(0o755)
+    command = ready(line, world).replace("svc ", f"{program} ")
+    done = shell(command, world.folder)
+    searched(line, done, canary, world, isolated)
+
+
+PIPED = 'printf %s "$SVC_API_KEY" | '
+# The commands whose examples need more than objects; keys go to a real keyring.
+REST = (
+    f"{PIPED}svc keys add --stdin --no-check",
+    f"{PIPED}svc keys roll --stdin --no-check",
+    "svc keys list",
+    "svc keys remind",
+    "svc keys remove",
+    "svc events listen -o ndjson --timeout 0.5 --exec 'svc sandbox trigger order.paid -o id'",
+    "svc events retrieve evt_0123456789abcdefghijklmn",
+    "svc events inbox",
+    "svc events inbox show evt_0123456789abcdefghijklmn",
+    "svc events replay evt_0123456789abcdefghijklmn",
+    "svc events verify --header t=1,v1=2 --payload none.json",
+    "svc requests list",
+    "svc requests show rq_0123456789abcdefghij",
+    "svc requests resume rq_0123456789abcdefghij",
+    "svc requests forget rq_0123456789abcdefghij",
+    "svc sandbox status",
+    "svc sandbox stop",
+    "svc sandbox logs",
+    "svc sandbox env",
+    "svc sandbox reset",
+    "svc sandbox import none.json",
+    "svc sandbox start --detach --port 0 --db :memory: && svc sandbox stop",
+    "svc quickstart",
+)
+# It writes the sandbox's own state, its keys included, into the file that it is given.
+NOT_SEARCHED = {"sandbox export"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("crash", [0, 150, 900])
+@pytest.mark.parametrize("line", REST)
+def test_the_other_commands_leave_no_secret(
+    line: str, crash: int, world: World, canary: str, isolated: Path, gnome_keyring: None
+) -> None:
+    """As they are, and with an unforeseen error early and late; whatever they end with."""
+    command = line
+    if crash:
+        program = world.folder / "svc"
+        program.write_text(f'#!/bin/sh\nexec {sys.executable} {CRASHING} {crash} "$@"\n')
+        program.chmod(0o755)
+        command = re.sub(r"(?<!')\bsvc ", f"{program} ", line)
+    done = shell(command, world.folder)
+    searched(line, done, canary, world, isolated)
+    subprocess.run(
+        [sys.executable, "-m", "svc", "sandbox", "stop"], capture_output=True, check=False
+    )
+
+
+def test_every_command_is_run_with_the_canary(svc: Svc) -> None:
+    """A command that is added later has to be searched as well (R40)."""
+    run = " ".join((*LINES, *REST)).replace("svc quotes ", "svc landed-cost-quotes ")
+    leaves = [one["name"] for one in svc.ok("commands")["commands"] if not one["commands"]]
+    missing = {name for name in leaves if not re.search(rf"\bsvc {re.escape(name)}\b", run)}
+    assert missing == NOT_SEARCHED
+
+
+@pytest.mark.parametrize("broken", ["active_profile = \n", '[profiles.x]\nkey = "{key}"\n', "\x00"])
+def test_broken_settings_leave_no_secret(
+    svc: Svc, world: World, canary: str, isolated: Path, broken: str
+) -> None:
+    """Even where somebody has put a key into the file, no message repeats it."""
+    config = isolated / "config" / "config.toml"
+    config.parent.mkdir(mode=0o700)
+    config.write_text(broken.format(key=canary))
+    config.chmod(0o600)
+    for line in ("svc orders list", "svc whoami", "svc doctor", "svc config get"):
+        done = shell(f"{line} --verbose", world.folder)
+        assert not any(secret in (done.stdout + done.stderr).encode() for secret in forms(canary))
+
+
+def test_no_process_has_a_secret_in_its_arguments(
+    svc: Svc, world: World, canary: str, isolated: Path
+) -> None:
+    """R32: /proc is sampled while commands run, one with a child of its own (R43)."""
+    secrets = [*forms(canary), b"whsec_"]
+    lines = [
+        "svc orders list",
+        "svc whoami --verbose",
+        f"printf '%s' '{'x' * 10}' | svc keys add --stdin --no-check",
+        "svc sandbox trigger order.paid",
+        "svc events listen --timeout 1 --until order.paid --exec 'sleep 0.3; env > seen'",
+    ]
+    with Watch(forms(canary)) as watch:
+        for line in lines:
+            shell(line, world.folder)
+    assert watch.samples > 50
+    assert watch.children > 0
+    assert not watch.seen
+    seen = (world.folder / "seen").read_bytes()
+    assert b"SVC_WEBHOOK_SECRET=whsec_" in seen
+    assert not any(secret in seen for secret in forms(canary)), secrets
+    assert b"SVC_API_KEY" not in seen
+    assert os.environ["SVC_API_KEY"] == canary
+
+
+def test_a_bug_in_reporting_a_bug_is_one_line(svc: Svc, sandbox: Sandbox) -> None:
+    """R79: what fails behind the last boundary names no value and shows no source."""
+    script = (
+        "import sys, svc.cli.main as m\n"
+        "m._invoke = m.report_bug = lambda *given: 1 / 0\n"
+        "from svc.__main__ import main\n"
+        "sys.argv = ['svc', 'orders', 'list']\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert "ZeroDivisionError" in done.stderr

@@ -1,0 +1,98 @@
+"""Other people on the same machine: what they plant is not believed, what svc makes is closed."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.misbehaving import Server
+
+STRANGER = 47_110  # a user that no machine has
+OPEN_HOME = ("SVC_CONFIG_DIR", "SVC_STATE_DIR", "SVC_CACHE_DIR")
+CREATE = (
+    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
+    *("--item", "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"),
+)
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+
+
+def careless(*argv: str) -> subprocess.CompletedProcess[str]:
+    """Runs svc under a umask that takes nothing away, as many container images have it."""
+    return subprocess.run(
+        [sys.executable, "-m", "svc", *argv],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        stdin=subprocess.DEVNULL,
+        umask=0,
+    )
+
+
+def modes(folder: Path) -> dict[str, int]:
+    """The rights of all that lies in a folder."""
+    return {
+        str(path.relative_to(folder)): path.lstat().st_mode & 0o777 for path in folder.rglob("*")
+    }
+
+
+def test_under_umask_000_all_that_svc_makes_is_the_users_alone(
+    isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R104: folders and files, those above them, and those of a sandbox in the background."""
+    for name in OPEN_HOME:
+        monkeypatch.delenv(name)
+    ready = isolated / "ready"
+    started = careless(
+        *("sandbox", "start", "--detach", "--port", "0", "--tls", "--ready-file", str(ready))
+    )
+    try:
+        assert started.returncode == 0, started.stderr
+        made = careless(*CREATE)
+        assert made.returncode == 0, made.stderr
+        assert careless("keys", "list").returncode == 0
+        found = modes(isolated)
+    finally:
+        careless("sandbox", "stop", "--all")
+    assert {name.split("/")[0] for name in found} == {".config", ".local", ".cache", "ready"}
+    assert {name: oct(mode) for name, mode in found.items() if mode & 0o077} == {}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_under_umask_000_nobody_else_writes_a_completion(isolated: Path, shell: str) -> None:
+    """R104: a shell runs what it finds there."""
+    done = careless("completion", shell, "--install")
+    assert done.returncode == 0, done.stderr
+    found = modes(isolated)
+    assert found
+    assert {name: oct(mode) for name, mode in found.items() if mode & 0o022} == {}
+
+
+@as_root
+def test_a_configuration_that_somebody_planted_gets_no_key(
+    hostile: Server, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R104: once ~/.config was open to all, he chose the proxy, and who vouches for it."""
+    for name in OPEN_HOME:
+        monkeypatch.delenv(name)
+    planted = isolated / ".config" / "svc"
+    planted.mkdir(parents=True)
+    (planted / "config.toml").write_text(
+        f'active_profile = "x"\nkeyring_backends = ["evil.Ring"]\n'
+        f'[profiles.x]\nbase_url = "{hostile.url}"\n'
+    )
+    (planted / "evil.py").write_text(f"open({str(isolated / 'was-run')!r}, 'w')\n")
+    (isolated / ".config").chmod(0o777)
+    for path in (planted, *planted.iterdir()):
+        os.chown(path, STRANGER, STRANGER)
+    monkeypatch.setenv("PYTHONPATH", str(planted))
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_canary7Qx2Lw9Zp4")
+    for argv in (("orders", "list"), ("config", "set", "color", "never"), ("keys", "list")):
+        done = careless(*argv, "-o", "human")
+        assert done.returncode == 10, (argv, done)
+        assert f"{planted} belongs to another user" in done.stderr
+        assert "chmod 700" in done.stderr
+    assert hostile.connections == 0
+    assert not (isolated / "was-run").exists()

@@ -1,0 +1,86 @@
+"""Listeners and other commands as processes, or inside the test's own."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from support.running import Result
+from svc.cli.main import run
+from svc.cli.session import Session
+from svc.cli.streams import Streams
+
+Pay = Callable[[], str]
+
+
+class Running:
+    """A listener process and the records that it has printed so far."""
+
+    def __init__(self, process: "subprocess.Popen[str]", log: Path) -> None:
+        self.process = process
+        self._log = log
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.text.splitlines() if line.endswith("}")]
+
+    @property
+    def text(self) -> str:
+        return self._log.read_text(encoding="utf-8")
+
+    def wait(self, kind: str, count: int = 1) -> list[dict[str, Any]]:
+        """Gives the records of one kind, once there are so many."""
+        end = time.monotonic() + 15
+        while True:
+            found = [one for one in self.records if one["record"] == kind]
+            if len(found) >= count:
+                return found
+            assert time.monotonic() < end, (kind, self.text[-2000:])
+            assert self.process.poll() is None or len(found) >= count, self.text[-2000:]
+            time.sleep(0.01)
+
+    def end(self, number: int = signal.SIGINT) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(10)
+
+
+@contextmanager
+def listen(
+    folder: Path, *argv: str, env: dict[str, str] | None = None, ready: bool = True
+) -> Iterator[Running]:
+    """Runs `svc events listen -o ndjson` until the block ends."""
+    log = folder / f"listen-{time.monotonic_ns()}.ndjson"
+    with log.open("wb") as out, (log.with_suffix(".err")).open("wb") as err:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "svc", "events", "listen", "-o", "ndjson", *argv],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            text=True,
+            env={**os.environ, **(env or {})},
+        )
+    running = Running(process, log)
+    try:
+        if ready:
+            running.wait("ready")
+        yield running
+    finally:
+        process.kill()
+        process.wait()
+
+
+def inside(*argv: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Result:
+    """Runs a command line in this process: for what needs no process of its own."""
+    streams = Streams(io.TextIOWrapper(io.BytesIO(stdin)), io.StringIO(), io.StringIO())
+    with Session(argv, {**os.environ, **(env or {})}, streams) as session:
+        code = run(session)
+    assert isinstance(streams.stdout, io.StringIO)
+    assert isinstance(streams.stderr, io.StringIO)
+    return Result(code, streams.stdout.getvalue(), streams.stderr.getvalue())

@@ -1,0 +1,412 @@
+"""One run: what is recorded before it is sent, what stops it, and what it leaves behind."""
+
+import threading
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from svc.client.client import Client
+from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
+from svc.client.journal.entry import Asked, restored
+from svc.errors import AuthError, LocalError, ReplyContradiction, Unauthorized
+from svc.origin import BaseUrl
+
+if TYPE_CHECKING:
+    from unit.batch.conftest import Floor
+
+UNREACHED = Failure(Trouble.NO_CONNECTION, sent=False)
+LOST = Failure(Trouble.CLOSED, sent=True)
+TIMEOUT = Failure(Trouble.TIMEOUT, sent=True)
+
+
+def test_every_row_is_done_once_under_its_own_key(floor: "Floor") -> None:
+    """R16: as many objects as rows, whatever number of workers; a second run sends nothing."""
+    run = floor.run(list(range(1, 101)), size=8)
+    assert len(floor.service.made) == 100
+    assert floor.outcomes == ["done"] * 100
+    assert floor.states == ["done"] * 100
+    assert len(set(floor.service.keys)) == 100
+    by_key = {line["idempotency_key"]: line["id"] for line in floor.results}
+    assert by_key == floor.service.made
+    assert (run.tally.done, run.tally.money.amounts["EUR"]) == (100, 5050)
+    first = floor.path.read_bytes()
+
+    run = floor.run(list(range(1, 101)), size=8)
+    assert len(floor.service.requests) == 100
+    assert (run.tally.done, run.tally.skipped) == (0, 100)
+    assert floor.path.read_bytes() == first
+
+
+def test_a_row_is_on_disk_before_its_first_byte(floor: "Floor") -> None:
+    """R2: whenever a request arrives, the journal holds its key and its body."""
+    seen: list[tuple[str, bytes]] = []
+
+    def look(request: WireRequest, nth: int) -> None:
+        key = dict(request.headers)["Idempotency-Key"]
+        sql = "SELECT state, body FROM requests WHERE idempotency_key = ?"
+        (row,) = floor.state.rows(sql, (key,))
+        seen.append((row["state"], row["body"]))
+        assert row["body"] == request.body
+
+    floor.service.answer = look
+    floor.run(list(range(1, 41)))
+    assert [state for state, _ in seen] == ["open"] * 40
+
+
+def test_rows_share_transactions(floor: "Floor", monkeypatch: pytest.MonkeyPatch) -> None:
+    """P6: one fsync serves the intents of many rows, one transaction many ends."""
+    groups: dict[str, list[int]] = {"record_many": [], "settle_many": []}
+    for name, sizes in groups.items():
+        real = getattr(floor.intents, name)
+
+        def counted(items: Any, real: Any = real, sizes: list[int] = sizes) -> Any:
+            sizes.append(len(items))
+            return real(items)
+
+        monkeypatch.setattr(floor.intents, name, counted)
+    floor.service.answer = lambda request, nth: time.sleep(0.005)
+    floor.run(list(range(1, 321)), size=16)
+    assert sum(groups["record_many"]) == sum(groups["settle_many"]) == 320
+    assert len(groups["record_many"]) <= 320 / 16
+    assert len(groups["settle_many"]) <= 320 / 4
+
+
+def test_bad_and_refused_rows_do_not_stop_the_others(floor: "Floor") -> None:
+    """Row 66: each has its line with the reason, and goes again when it is corrected."""
+    floor.service.answer = lambda request, nth: 400 if b'"amount":3,' in request.body else None
+    run = floor.run([1, 2, 3, "x", 5])
+    assert floor.outcomes == ["done", "done", "refused", "invalid", "done"]
+    assert floor.results[2]["error"]["code"] == "code_400"
+    assert "not a whole number" in floor.results[3]["error"]["message"]
+    assert run.stopped_by is None
+    assert run.tally.not_done == 2
+
+    floor.run([1, 2, 30, 4, 5])
+    assert floor.outcomes == ["done"] * 5
+    assert len(floor.service.made) == 5
+    assert len(floor.service.requests) == 6
+
+
+def test_a_lost_answer_is_asked_for_again_with_the_same_key(floor: "Floor") -> None:
+    """Fault 9 for every tenth row: committed, then dropped; nothing is done twice."""
+
+    def drop_some(request: WireRequest, nth: int) -> Failure | None:
+        if nth % 10 == 5:
+            floor.service.commit(request)
+            return LOST
+        return None
+
+    floor.service.answer = drop_some
+    floor.run(list(range(1, 201)), size=8)
+    assert floor.outcomes == ["done"] * 200
+    assert len(floor.service.made) == 200
+    assert len(floor.service.requests) == 222
+
+
+# --- what stops a run ---------------------------------------------------------------------------
+
+
+def test_a_rolled_key_stops_the_run_and_the_rows_keep_their_keys(floor: "Floor") -> None:
+    """Row 64: 401 in the middle; under the new key the same rows go with the same keys."""
+    floor.service.answer = lambda request, nth: 401 if nth > 30 else None
+    run = floor.run(list(range(1, 101)), size=4)
+    assert isinstance(run.stopped_by, Unauthorized)
+    assert len(floor.service.requests) <= 30 + 4
+    assert (run.tally.done, run.tally.counts["not_sent"]) == (30, 70)
+    assert "unknown" not in floor.outcomes
+    assert set(floor.states) == {"done", "not_sent"}
+    keys = {line["row"]: line["idempotency_key"] for line in floor.results}
+
+    floor.service.answer = lambda request, nth: None
+    floor.run(list(range(1, 101)), size=4)
+    assert floor.outcomes == ["done"] * 100
+    assert len(floor.service.made) == 100
+    assert {line["row"]: line["idempotency_key"] for line in floor.results} == keys
+
+
+def test_a_401_after_a_lost_answer_leaves_the_row_unknown(floor: "Floor") -> None:
+    """R10: the refusal of the key says nothing of the attempt before it."""
+    floor.service.answer = lambda request, nth: LOST if nth == 1 else 401
+    run = floor.run([1, 2, 3], size=1)
+    assert isinstance(run.stopped_by, Unauthorized)
+    assert floor.outcomes == ["unknown", "not_sent", "not_sent"]
+    assert floor.states[0] == "unknown"
+
+
+def test_a_permission_that_is_missing_stops_the_run(floor: "Floor") -> None:
+    """403: every row would fare the same."""
+    floor.service.answer = lambda request, nth: 403
+    floor.run(list(range(1, 101)), size=2)
+    assert len(floor.service.requests) <= 2
+    assert floor.outcomes == ["not_sent"] * 100
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [(UNREACHED, "not_sent"), (LOST, "unknown"), (TIMEOUT, "unknown"), (503, "unknown")],
+)
+def test_a_dead_service_is_given_up_soon(floor: "Floor", answer: Any, outcome: str) -> None:
+    """R17: one and a half requests a row at most, then the run stops."""
+    floor.service.answer = lambda request, nth: answer
+    run = floor.run(list(range(1, 401)), size=8)
+    assert len(floor.service.requests) <= 400 * 1.5
+    assert run.stopped_by is not None
+    assert set(floor.outcomes) == {outcome, "not_sent"}
+    assert len(floor.outcomes) == 400
+    begun = floor.outcomes.count("unknown")
+    assert begun <= 100
+    floor.service.answer = lambda request, nth: None
+    floor.run(list(range(1, 401)), size=8)
+    assert floor.outcomes == ["done"] * 400
+    assert len(floor.service.made) == 400
+
+
+def test_a_service_that_never_answers_is_given_up_too(floor: "Floor") -> None:
+    """R17: each row waits out its deadline in one attempt, which costs no retry."""
+
+    def impatient() -> Client:
+        return floor.connect(deadline_seconds=0.1)
+
+    floor.service.answer = lambda request, nth: TIMEOUT
+    run = floor.run(list(range(1, 201)), size=4, connect=impatient)
+    assert run.stopped_by is not None
+    assert 20 <= len(floor.service.requests) <= 24
+    assert set(floor.outcomes) == {"unknown", "not_sent"}
+
+
+def test_rows_without_an_answer_between_others_do_not_stop_the_run(floor: "Floor") -> None:
+    """A refusal is an answer as good as any."""
+
+    def answer(request: WireRequest, nth: int) -> Any:
+        return 400 if nth % 10 == 0 else TIMEOUT
+
+    floor.service.answer = answer
+    floor.run(list(range(1, 101)), size=1, connect=lambda: floor.connect(deadline_seconds=0.1))
+    assert len(floor.service.requests) == 100
+    assert Counter(floor.outcomes) == {"unknown": 90, "refused": 10}
+
+
+def test_an_answer_that_contradicts_its_request_stops_the_run(floor: "Floor") -> None:
+    """R15, fault 38: a live object in test mode; the row counts as done, nothing more is sent."""
+
+    def live(request: WireRequest, nth: int) -> RawReply | None:
+        if nth != 3:
+            return None
+        return floor.service._made(request, livemode=True)
+
+    floor.service.answer = live
+    run = floor.run(list(range(1, 101)), size=1)
+    assert isinstance(run.stopped_by, ReplyContradiction)
+    assert floor.outcomes[:4] == ["done", "done", "done", "not_sent"]
+    assert floor.results[2]["error"]["code"] == "reply_contradiction"
+    assert floor.results[2]["id"] == "rf_3"
+    assert len(floor.service.requests) == 3
+
+
+def test_a_client_that_cannot_be_made_stops_the_run(floor: "Floor") -> None:
+    """A key of the other mode, a certificate file that is missing: nothing was sent."""
+
+    def refuse() -> Any:
+        raise AuthError("no key", outcome="not_sent")
+
+    run = floor.run(list(range(1, 21)), connect=refuse)
+    assert isinstance(run.stopped_by, AuthError)
+    assert floor.outcomes == ["not_sent"] * 20
+    assert set(floor.states) == {"not_sent"}
+
+
+def test_a_bug_in_a_worker_is_no_end_of_a_row(floor: "Floor") -> None:
+    """R79: it is raised for the report; the row stays unresolved."""
+
+    def fail(request: WireRequest, nth: int) -> None:
+        raise ZeroDivisionError
+
+    floor.service.answer = fail
+    with pytest.raises(ZeroDivisionError):
+        floor.run([1, 2, 3], size=1)
+    assert floor.outcomes == ["unknown", "not_sent", "not_sent"]
+    assert floor.states[0] == "open"
+
+
+# --- order --------------------------------------------------------------------------------------
+
+
+def test_strict_order_sends_one_at_a_time_in_the_order_of_the_file(floor: "Floor") -> None:
+    """`--strict-order`: the next row goes when the one before it has ended; refusals are ends."""
+    floor.service.answer = lambda request, nth: 400 if nth == 5 else None
+    floor.run(list(range(1, 31)), size=1, in_order=True)
+    assert floor.service.most_at_once == 1
+    amounts = [
+        int(request.body.split(b'"amount":')[1].split(b",")[0])
+        for request in floor.service.requests
+    ]
+    assert amounts == list(range(1, 31))
+
+
+def test_strict_order_stops_at_a_row_whose_end_is_not_known(floor: "Floor") -> None:
+    """Sent again later, it would come after those behind it."""
+    floor.service.answer = lambda request, nth: LOST if nth >= 3 else None
+    run = floor.run(list(range(1, 31)), size=1, in_order=True)
+    assert run.stopped_by is not None
+    assert floor.outcomes[:4] == ["done", "done", "unknown", "not_sent"]
+
+
+def test_workers_send_at_the_same_time(floor: "Floor") -> None:
+    """`--concurrency`: as many as asked for, and no more."""
+    gate = threading.Barrier(6, timeout=5)
+
+    def wait(request: WireRequest, nth: int) -> None:
+        if nth <= 6:
+            gate.wait()
+
+    floor.service.answer = wait
+    floor.run(list(range(1, 61)), size=6)
+    assert floor.service.most_at_once == 6
+
+
+# --- disks and signals --------------------------------------------------------------------------
+
+
+def test_without_a_journal_nothing_is_sent(floor: "Floor", monkeypatch: pytest.MonkeyPatch) -> None:
+    """R2, R70: exit 10, and every row's line says that it was not sent."""
+
+    def full(_: Any) -> Any:
+        raise LocalError("the disk is full")
+
+    monkeypatch.setattr(floor.intents, "record_many", full)
+    with pytest.raises(LocalError, match="the disk is full"):
+        floor.run([1, 2, 3])
+    assert floor.service.requests == []
+    assert floor.outcomes == ["not_sent"] * 3
+
+
+def test_when_ends_cannot_be_kept_the_results_still_have_them(
+    floor: "Floor", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R70: exit 10 with the ids in the results file; the next run asks for the same ones."""
+
+    def full(_: Any) -> Any:
+        raise LocalError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(floor.intents, "settle_many", full)
+        with pytest.raises(LocalError):
+            floor.run(list(range(1, 101)), size=2)
+    done = [line for line in floor.results if line["outcome"] == "done"]
+    assert done
+    assert {line["id"] for line in done} <= set(floor.service.made.values())
+    assert len(floor.service.requests) <= 8
+    floor.run(list(range(1, 101)), size=2)
+    assert floor.outcomes == ["done"] * 100
+    assert len(floor.service.made) == 100
+
+
+def test_when_results_cannot_be_written_the_journal_still_has_them(
+    floor: "Floor", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row 67: exit 10; the next run writes every line."""
+
+    def full(self: Any, lines: Any) -> None:
+        raise LocalError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("svc.batch.results.Results.add", full)
+        with pytest.raises(LocalError):
+            floor.run(list(range(1, 101)), size=2)
+    assert floor.states.count("done") == len(floor.service.made) > 0
+    floor.run(list(range(1, 101)), size=2)
+    assert floor.outcomes == ["done"] * 100
+    assert len(floor.service.made) == 100
+
+
+class Signal(BaseException):
+    """Stands for what a signal raises in the main thread."""
+
+
+def test_a_signal_leaves_a_line_for_every_row_and_nothing_lost(floor: "Floor") -> None:
+    """R78: what has ended is kept, what hangs is unknown, the rest not sent; in under a second."""
+    hang = threading.Event()
+    stopped: list[float] = []
+
+    def answer(request: WireRequest, nth: int) -> None:
+        if nth > 20:
+            hang.wait(5)
+
+    def stop(tally: Any) -> None:
+        if tally.done == 20 and floor.service.at_once == 4:
+            floor.watch.told = lambda tally: None
+            stopped.append(time.monotonic())
+            raise Signal
+
+    floor.service.answer = answer
+    floor.watch.told = stop
+    with pytest.raises(Signal):
+        floor.run(list(range(1, 101)), size=4)
+    assert time.monotonic() - stopped[0] < 1.0
+    hang.set()
+    assert floor.watch.cleared
+    counts = Counter(floor.outcomes)
+    assert counts == {"done": 20, "unknown": 4, "not_sent": 76}
+    assert floor.states.count("open") == 4
+
+    floor.service.answer = lambda request, nth: None
+    floor.run(list(range(1, 101)), size=4)
+    assert floor.outcomes == ["done"] * len(floor.service.made) == ["done"] * 100
+
+
+def test_an_unresolved_row_goes_again_byte_for_byte(floor: "Floor") -> None:
+    """R1, R3: body, key and version are those of the first sending."""
+    floor.service.answer = lambda request, nth: LOST
+    floor.run([1])
+    floor.service.answer = lambda request, nth: None
+    floor.run([1])
+    assert len(set(floor.service.requests)) == 1
+    assert floor.outcomes == ["done"]
+
+
+def test_a_row_that_another_process_is_sending_is_left_to_it(floor: "Floor") -> None:
+    """R69: never two requests in flight with one key; the other rows go on."""
+    floor.service.answer = lambda request, nth: LOST if b'"amount":2,' in request.body else None
+    floor.run([1, 2])
+    (unknown,) = floor.intents.list(batch=floor.what.id, unresolved=True)
+    call, prepared = restored(unknown.stored, BaseUrl.parse("https://api.example.com"))
+    floor.intents.record_many([Asked(call, prepared, floor.what.scope)])
+    sent = len(floor.service.requests)
+    floor.run([1, 2, 3])
+    assert len(floor.service.requests) == sent + 1
+    assert floor.outcomes == ["done", "unknown", "done"]
+    assert floor.results[1]["error"]["code"] == "request_in_flight"
+
+
+def test_rows_in_other_hands_do_not_end_the_run(floor: "Floor") -> None:
+    """A whole group of them is followed by the rows behind it."""
+    floor.service.answer = lambda request, nth: LOST
+    floor.run(list(range(1, 9)), size=2)
+    floor.quota.exhausted = False
+    unresolved = floor.intents.list(batch=floor.what.id, unresolved=True)
+    assert unresolved
+    for intent in unresolved:
+        call, prepared = restored(intent.stored, BaseUrl.parse("https://api.example.com"))
+        floor.intents.record_many([Asked(call, prepared, floor.what.scope)])
+    floor.service.answer = lambda request, nth: None
+    floor.run(list(range(1, 41)), size=1)
+    assert Counter(floor.outcomes) == {"unknown": len(unresolved), "done": 40 - len(unresolved)}
+
+
+def test_a_row_that_is_too_old_is_reported_with_where_to_look(floor: "Floor") -> None:
+    """R4: its line says what to do; the others go on."""
+    floor.service.answer = lambda request, nth: LOST if b'"amount":1,' in request.body else None
+    floor.run([1, 2])
+    with floor.state.write() as tx:
+        tx.execute("UPDATE requests SET first_sent_at = first_sent_at - 82800")
+    sent = len(floor.service.requests)
+    run = floor.run([1, 2, 3])
+    assert len(floor.service.requests) == sent + 1
+    assert floor.outcomes == ["unknown", "done", "done"]
+    error = floor.results[0]["error"]
+    assert error["code"] == "idempotency_key_too_old"
+    assert error["message"].endswith("take the row out of the file before that")
+    assert "svc payments retrieve pay_1" in error["message"]
+    assert run.stopped_by is None

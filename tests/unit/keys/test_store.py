@@ -1,0 +1,259 @@
+"""The key store over keyrings that misbehave."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from svc.errors import ExitCode, KeyStoreError
+from svc.keys.backend import Absent, Denied, Dismissed, Failed, KeyringTrouble, Locked
+from svc.keys.places import Place
+from svc.keys.signing import SigningSecrets
+from svc.keys.store import KeyStore
+
+if TYPE_CHECKING:
+    from unit.keys.conftest import FakeKeyring
+
+PLACE = Place("https://api.example.com", "shop", "test")
+USER = "https://api.example.com|shop|test"
+OLD, NEW = "sk_test_old", "sk_test_new"
+
+
+def test_items_are_named_by_origin_profile_and_mode() -> None:
+    """R22, R37: another origin, profile or mode is another item."""
+    assert PLACE.user == USER
+    assert Place("https://api.example.com", "shop", "live").user == USER[:-4] + "live"
+    publishable = Place("https://api.example.com", "shop", "test", "publishable")
+    assert publishable.user == f"{USER}|publishable"
+    assert PLACE.user_of_endpoint("we_1") == f"{USER}|we_1"
+
+
+def test_a_secret_comes_back_with_the_name_of_its_keyring(
+    store: KeyStore, fake: "FakeKeyring"
+) -> None:
+    """What was put in is given out, and where it lies is known."""
+    assert store.put(USER, OLD) == "fake.Keyring"
+    found = store.get(USER)
+    assert found is not None
+    assert (found.secret, found.backend) == (OLD, "fake.Keyring")
+    assert OLD not in repr(found)
+    assert fake.items == {USER: OLD}
+
+
+def test_a_read_touches_one_item(store: KeyStore, fake: "FakeKeyring") -> None:
+    """R38: some systems ask the person for each item."""
+    fake.items = {USER: OLD, f"{USER}|new": "x", "https://api.example.com|shop|live": "y"}
+    store.get(USER)
+    assert fake.calls == [f"read {USER}"]
+
+
+def test_a_keyring_that_keeps_nothing_is_found_out(store: KeyStore, fake: "FakeKeyring") -> None:
+    """R36: the null keyring takes a secret without a word and forgets it."""
+    fake.loses = True
+    with pytest.raises(KeyStoreError, match="does not give it back"):
+        store.put(USER, OLD)
+
+
+def test_a_keyring_that_alters_a_secret_is_found_out(store: KeyStore, fake: "FakeKeyring") -> None:
+    """R36: what is read back is compared."""
+    fake.items = {USER: OLD}
+    fake.loses = True
+    with pytest.raises(KeyStoreError, match="does not give it back"):
+        store.put(USER, NEW)
+    assert fake.items == {USER: OLD}
+
+
+def test_replacing_leaves_one_item(store: KeyStore, fake: "FakeKeyring") -> None:
+    """The second copy is there only while it is needed."""
+    store.put(USER, OLD)
+    store.put(USER, NEW)
+    assert fake.items == {USER: NEW}
+
+
+@pytest.mark.parametrize("at", [USER, f"{USER}|new"])
+def test_a_kill_while_replacing_leaves_a_key(
+    store: KeyStore, fake: "FakeKeyring", killed: type[BaseException], at: str
+) -> None:
+    """R36, row 63: even where replacing is removing and adding, old or new is there afterwards."""
+    store.put(USER, OLD)
+    fake.gap = at
+    with pytest.raises(killed):
+        store.put(USER, NEW)
+    fake.gap = None
+    found = store.get(USER)
+    assert found is not None
+    assert found.secret == (NEW if at == USER else OLD)
+    store.put(USER, NEW)
+    assert fake.items == {USER: NEW}
+
+
+def test_a_refused_replacement_keeps_the_old_key_only(
+    store: KeyStore, fake: "FakeKeyring", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failure leaves no copy that nobody knows of."""
+    store.put(USER, OLD)
+    write = fake.write
+
+    def refuse(service: str, user: str, secret: str) -> None:
+        if user == USER:
+            raise Denied("no")
+        write(service, user, secret)
+
+    monkeypatch.setattr(fake, "write", refuse)
+    with pytest.raises(KeyStoreError, match="does not allow"):
+        store.put(USER, NEW)
+    assert fake.items == {USER: OLD}
+
+
+def test_removing_takes_every_copy_from_every_keyring(
+    make_fake: "Callable[..., FakeKeyring]",
+) -> None:
+    """R37: also from those that the key was not read from."""
+    first, second, gone = make_fake("a.A"), make_fake("b.B"), make_fake("c.C")
+    first.items = {USER: OLD, "other": "x"}
+    second.items = {USER: OLD, f"{USER}|new": NEW}
+    gone.trouble = Absent("not running")
+    store = KeyStore([first, gone, second])
+    assert store.remove(USER)
+    assert (first.items, second.items) == ({"other": "x"}, {})
+    assert not store.remove(USER)
+
+
+def test_removing_is_proved_by_a_read(store: KeyStore, fake: "FakeKeyring") -> None:
+    """R37: a keyring that only says that it removed is found out."""
+    fake.items = {USER: OLD}
+    fake.keeps = True
+    with pytest.raises(KeyStoreError, match="still holds"):
+        store.remove(USER)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "code", "words"),
+    [
+        (Locked("it is locked"), "keyring_locked", "is locked"),
+        (Dismissed("its window was closed"), "keyring_dismissed", "window was closed"),
+        (Denied("AccessDenied"), "keyring_denied", "does not allow svc"),
+        (Failed("SomeError"), "keyring_failed", "failed (SomeError)"),
+        (Absent("no D-Bus"), "keyring_absent", "no usable keyring"),
+    ],
+)
+def test_each_refusal_has_its_own_words(
+    store: KeyStore, fake: "FakeKeyring", trouble: KeyringTrouble, code: str, words: str
+) -> None:
+    """Rows 59 and 62, R34: exit 4, SVC_API_KEY named, and one attempt only."""
+    fake.trouble = trouble
+    for call in (lambda: store.get(USER), lambda: store.put(USER, OLD), lambda: store.remove(USER)):
+        fake.calls.clear()
+        with pytest.raises(KeyStoreError) as caught:
+            call()
+        assert caught.value.exit_code == ExitCode.AUTH
+        assert caught.value.code == code
+        assert words in caught.value.message
+        assert "SVC_API_KEY" in str(caught.value.hint)
+        assert len(fake.calls) == 1
+
+
+def test_a_keyring_that_hangs_is_left_behind(fake: "FakeKeyring") -> None:
+    """R35: the call is abandoned when its time is up, and nothing else is asked."""
+    fake.hangs = threading.Event()
+    store = KeyStore([fake], seconds=0.05)
+    for call in (lambda: store.get(USER), lambda: store.put(USER, OLD), lambda: store.remove(USER)):
+        fake.calls.clear()
+        started = time.monotonic()
+        with pytest.raises(KeyStoreError, match="did not answer within") as caught:
+            call()
+        assert time.monotonic() - started < 2
+        assert caught.value.code == "keyring_timeout"
+        assert len(fake.calls) == 1
+    fake.hangs.set()
+
+
+def test_a_hang_while_replacing_is_not_followed_by_another_call(
+    fake: "FakeKeyring", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R35: the limit of the whole is not a multiple of the limit of one call."""
+    fake.items = {USER: OLD}
+    release = threading.Event()
+    monkeypatch.setattr(fake, "write", lambda *_: release.wait(30))
+    with pytest.raises(KeyStoreError, match="did not answer"):
+        KeyStore([fake], seconds=0.05).put(USER, NEW)
+    assert fake.calls == [f"read {USER}"]
+    release.set()
+
+
+def test_the_limit_is_three_seconds() -> None:
+    """R35, the number itself."""
+    assert KeyStore([])._seconds == 3.0
+
+
+@pytest.mark.parametrize("person", [True, False])
+def test_a_person_gets_time_to_unlock(
+    fake: "FakeKeyring", monkeypatch: pytest.MonkeyPatch, person: bool
+) -> None:
+    """Only while the keyring's own window is open, and only where somebody can see it."""
+    fake.items = {USER: OLD}
+    unlocked = threading.Event()
+
+    def read(service: str, user: str) -> str | None:
+        fake.asking = True
+        unlocked.wait(30)
+        fake.asking = False
+        return fake.items.get(user)
+
+    monkeypatch.setattr(fake, "read", read)
+    store = KeyStore([fake], seconds=0.05, person_seconds=20 if person else 0)
+    threading.Timer(0.3, unlocked.set).start()
+    if person:
+        found = store.get(USER)
+        assert found is not None
+        assert found.secret == OLD
+    else:
+        with pytest.raises(KeyStoreError, match="nobody answered its window") as caught:
+            store.get(USER)
+        assert caught.value.code == "keyring_locked"
+    unlocked.wait(5)
+
+
+def test_only_an_absent_keyring_is_passed_over(make_fake: "Callable[..., FakeKeyring]") -> None:
+    """A locked one may hold the key: asking the next would hide that."""
+    absent, locked, other = make_fake("a.A"), make_fake("b.B"), make_fake("c.C")
+    absent.trouble, locked.trouble = Absent("-"), Locked("it is locked")
+    with pytest.raises(KeyStoreError, match=r"The keyring \(b\.B\) is locked"):
+        KeyStore([absent, locked, other]).get(USER)
+    assert other.calls == []
+
+
+def test_the_keyring_that_holds_a_key_can_be_asked_first(
+    make_fake: "Callable[..., FakeKeyring]",
+) -> None:
+    """What was put into another keyring earlier is still found."""
+    first, second = make_fake("a.A"), make_fake("b.B")
+    second.items = {USER: OLD}
+    store = KeyStore([first, second])
+    assert store.get(USER) is None
+    found = store.get(USER, prefer="b.B")
+    assert found is not None
+    assert found.backend == "b.B"
+
+
+def test_no_keyring_at_all_names_what_was_refused(fake: "FakeKeyring") -> None:
+    """R33: an installed keyring that keeps plain text is named, so that nobody wonders."""
+    fake.trouble = Absent("-")
+    store = KeyStore([fake], refused=lambda: ["keyrings.alt.file"])
+    with pytest.raises(KeyStoreError, match=r"not allowed: keyrings\.alt\.file"):
+        store.get(USER)
+
+
+def test_signing_secrets_lie_beside_the_key(store: KeyStore, fake: "FakeKeyring") -> None:
+    """One item for each endpoint; keys and signing secrets do not touch each other."""
+    secrets = SigningSecrets(store, PLACE)
+    store.put(PLACE.user, OLD)
+    assert secrets.get("we_1") is None
+    secrets.put("we_1", "whsec_abc")
+    assert secrets.get("we_1") == "whsec_abc"
+    assert secrets.get("we_2") is None
+    assert fake.items == {USER: OLD, f"{USER}|we_1": "whsec_abc"}
+    assert secrets.remove("we_1")
+    assert fake.items == {USER: OLD}

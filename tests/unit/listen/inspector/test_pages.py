@@ -1,0 +1,663 @@
+"""The inspector's pages over HTTP: what they show, what they hide, and sending again."""
+
+import html
+import json
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.listening import PATH, Received, Target, delivery, event, status_line, talk
+from svc.clock import ManualClock
+from svc.listen.archive import Entry
+from svc.listen.inspector import catalogue
+from svc.listen.inspector.shown import masked
+from svc.listen.records import Forwarded
+from svc.signature import header_value, verify
+from unit.listen.inspector.watched import NOW, SECRET, Watched, watching
+
+POLICY = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "frame-ancestors": "'none'",
+    "base-uri": "'none'",
+    "require-trusted-types-for": "'script'",
+    "trusted-types": "'none'",
+}
+
+
+@contextmanager
+def application() -> Iterator[Target]:
+    """Takes everything but payment.failed."""
+
+    def reply(request: Received) -> bytes:
+        if b"payment.failed" not in request.body:
+            return b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        said = b"no such <b>order</b>"
+        return b"HTTP/1.1 500 Oops\r\nContent-Length: %d\r\n\r\n%s" % (len(said), said)
+
+    with Target(reply) as running:
+        yield running
+
+
+@pytest.fixture
+def target() -> Iterator[Target]:
+    """An application."""
+    with application() as running:
+        yield running
+
+
+@dataclass
+class Stocked:
+    """A listener with three deliveries that tests only look at."""
+
+    watched: Watched
+    target: Target
+
+
+@pytest.fixture(scope="module")
+def stocked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stocked]:
+    """One for all tests of this module."""
+    folder = tmp_path_factory.mktemp("stocked")
+    with application() as target, watching(folder, target.port) as watched:
+        watched.send(event(1))
+        watched.send(event(2, "payment.failed"))
+        watched.send(event(3, "refund.created", note="hay Needle hay"))
+        watched.settled(3)
+        yield Stocked(watched, target)
+
+
+@pytest.fixture
+def watched(tmp_path: Path, target: Target) -> Iterator[Watched]:
+    """A listener that forwards to it, with an inspector."""
+    with watching(tmp_path, target.port) as running:
+        yield running
+
+
+def texts(page: str) -> str:
+    """What a page says, without its markup."""
+    return html.unescape(re.sub(r"<[^>]+>", "\n", page))
+
+
+def rows(page: str) -> list[str]:
+    """The paths of the deliveries in the list."""
+    return re.findall(r'class="row [^"]*" href="/[0-9a-f]{32}/([^"?]*)', page)
+
+
+def test_list_shows_what_came(watched: Watched) -> None:
+    """Type, time, state, amount and id of each delivery, the newest first."""
+    watched.send(event(1))
+    watched.send(event(2, "payment.failed"))
+    watched.settled(2)
+    page = watched.get()
+    assert page.status == 200
+    assert rows(page.body) == ["delivery/evt_2", "delivery/evt_1"]
+    said = texts(page.body)
+    for text in ("order.paid", "157.08 EUR", "evt_1", "200 OK", "500 Internal Server Error"):
+        assert text in said
+    assert "22:13:20.000" in said
+
+
+def test_empty_list_says_so(watched: Watched) -> None:
+    """Before anything came, and where a filter finds nothing."""
+    assert "Nothing was received yet." in watched.get().body
+    assert "Nothing fits this filter." in watched.get("?text=x").body
+
+
+def test_detail_shows_everything(watched: Watched) -> None:
+    """The verdict with its reason, headers, payload, each forward with what the target said."""
+    watched.send(event(2, "payment.failed"))
+    watched.settled(1)
+    page = watched.get("delivery/evt_2")
+    said = texts(page.body)
+    assert "Verified: signed with whsec_…hWm3, 0 s before it came." in said
+    assert "500 Internal Server Error" in said
+    assert re.search(r"\d+ ms", said)
+    assert "attempt 1" in said
+    assert "no such <b>order</b>" in said
+    assert "<b>" not in page.body
+    assert "Svc-Signature" in said
+    assert "t=1700000000,v1=" in said
+    assert "amount_total" in said
+    assert "15708" in said
+
+
+def test_refused_connection_is_shown(tmp_path: Path) -> None:
+    """A forward without an answer says why there is none."""
+    with watching(tmp_path, 1) as watched:
+        watched.send(event(1))
+        watched.until(lambda: "No answer" in watched.get("delivery/evt_1").body)
+        assert "connection refused" in watched.get("delivery/evt_1").body
+        assert "tried again soon" in watched.get().body
+
+
+def test_secrets_are_masked(watched: Watched) -> None:
+    """A client secret or a signing secret in a payload is not on any page (promises R39, R45)."""
+    secret = "ord_1_secret_" + "a" * 24
+    signing = "whsec_" + "b" * 24
+    watched.send(event(1, note=f"{secret} {signing}", keys={signing: [secret]}))
+    watched.settled(1)
+    for path in ("", "delivery/evt_1", "delivery/evt_1/curl"):
+        page = watched.get(path)
+        assert page.status == 200
+        assert "a" * 5 not in page.body
+        assert "b" * 5 not in page.body
+    assert "ord_1_secret_…aaaa" in watched.get("delivery/evt_1").body
+    assert SECRET not in watched.get("delivery/evt_1").body
+
+
+@pytest.mark.parametrize("offset", range(980, 1020, 4))
+def test_secrets_are_masked_where_text_is_cut(offset: int) -> None:
+    """A secret that lies across the cut does not show its other half."""
+    secret = "whsec_" + "c" * 24 + "d" * 200
+    for text in ("x" * offset + " " + secret, "x" * (offset - 980) + " " + secret + " y" * 500):
+        shown = masked(text)
+        assert "ccccc" not in shown
+        assert "ddddd" not in shown
+
+
+def test_control_characters_are_shown(watched: Watched) -> None:
+    """Nothing in a payload hides, reorders or acts (promise R61)."""
+    body = json.dumps({"id": "evt_1", "type": "order.paid", "note": "\u202e\x1b]0;x\x07\x00\ud800"})
+    raw = body.replace("\\u202e", "\u202e").encode()
+    watched.send(raw)
+    watched.settled(1)
+    page = watched.get("delivery/evt_1").body
+    assert "\u202e" not in page
+    assert "\x1b" not in page
+    assert "\\u{202e}" in page
+
+
+def test_numbers_keep_their_spelling(watched: Watched) -> None:
+    """What the sender wrote is what is shown, twice where it was written twice."""
+    watched.send(
+        b'{"id":"evt_1","type":"order.paid","fx":1.10,"big":1e400,"n":12345678901234567890,"a":1,"a":2}'
+    )
+    watched.settled(1)
+    said = texts(watched.get("delivery/evt_1").body)
+    for number in ("1.10", "1e400", "12345678901234567890"):
+        assert said.count(number) == 2  # once in the tree, once raw
+    assert re.findall(r"\na\n: \n(\d)", said) == ["1", "2"]
+
+
+def test_any_signed_body_is_shown(watched: Watched) -> None:
+    """What is no JSON, or absurd, is shown raw; no page breaks."""
+    nested = b"{" + b'"a":{' * 3000
+    bodies = [b"", b"\xff\xfe\x00", b"[]", b'"text"', b"[" * 5000, nested, b"\x00" * 2000]
+    for count, body in enumerate(bodies, start=1):
+        watched.send(body)
+        watched.settled(count)
+        page = watched.get(rows(watched.get().body)[0])
+        assert page.status == 200
+        assert "Raw" in page.body
+
+
+def test_large_payload_is_shown_in_time(watched: Watched) -> None:
+    """A mebibyte of the worst text makes a page of bounded size, and the receiver goes on."""
+    body = event(1, note="." * 1_000_000)
+    watched.send(body)
+    watched.settled(1)
+    started = time.monotonic()
+    page = watched.get("delivery/evt_1")
+    assert time.monotonic() - started < 2
+    assert len(page.body) < 600_000
+    assert "characters left out" in page.body
+
+
+def test_many_members_are_counted(watched: Watched) -> None:
+    """Of thousands of members the first are drawn; the rest is in Raw."""
+    watched.send(event(1, many=list(range(5000)), deep=json.loads("[" * 60 + "]" * 60)))
+    watched.settled(1)
+    page = watched.get("delivery/evt_1").body
+    assert re.search(r"3,0\d\d more: see Raw", page)
+    watched.send(event(2, deep=json.loads("[" * 60 + "]" * 60)))
+    watched.settled(2)
+    assert "deeper: see Raw" in watched.get("delivery/evt_2").body
+
+
+def test_rejected_delivery_is_shown_without_its_payload(watched: Watched) -> None:
+    """The reason, the sentence and the headers; never what it said (promise R49)."""
+    body = event(1, note="forged<script>")
+    assert talk(watched.port, delivery(body, secret="whsec_another_one_00000000", Cookie="c=1"))
+    talk(watched.port, delivery(body, Svc_Signature="", Authorization="Bearer abcdefgh<i>"))
+    page = watched.get()
+    assert rows(page.body) == ["rejected/2", "rejected/1"]
+    first, second = watched.get("rejected/1"), watched.get("rejected/2")
+    assert "signature_mismatch" in first.body
+    assert "signature_missing" in second.body
+    assert "Svc-Event-Id" in first.body
+    for seen in (page, first, second):
+        assert "forged" not in seen.body
+        assert "c=1" not in seen.body
+        assert "abcdefgh" not in seen.body
+
+
+def test_only_the_last_rejections_are_kept(watched: Watched) -> None:
+    """A flood of forgeries costs a bounded amount of memory."""
+    with socket.create_connection(("127.0.0.1", watched.port), 10) as peer:
+        for _ in range(230):
+            peer.sendall(delivery(b"{}", Svc_Signature=""))
+            assert peer.recv(4096).startswith(b"HTTP/1.1 400")
+    assert len(rows(watched.get("?state=rejected").body)) == 200
+    assert watched.get("rejected/1").status == 404
+    assert watched.get("rejected/230").status == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("", ["evt_3", "evt_2", "evt_1"]),
+        ("?type=order.paid", ["evt_1"]),
+        ("?state=failed", ["evt_2"]),
+        ("?state=forwarded", ["evt_3", "evt_1"]),
+        ("?state=nonsense&before=x&before=9", ["evt_3", "evt_2", "evt_1"]),
+        ("?text=EVT_2", ["evt_2"]),
+        ("?text=needle", ["evt_3"]),
+        ("?text=500", ["evt_2"]),
+        ("?type=order.paid&text=needle", []),
+        ("?text=%25", []),
+    ],
+)
+def test_filter_narrows_the_list(stocked: Stocked, query: str, expected: list[str]) -> None:
+    """By type, by state, and by a text that stands anywhere, in the payload as well."""
+    assert rows(stocked.watched.get(query).body) == [f"delivery/{name}" for name in expected]
+
+
+def test_list_has_pages(watched: Watched) -> None:
+    """Fifty a page; every delivery is on one of them, and rejections are where they belong."""
+    with socket.create_connection(("127.0.0.1", watched.port), 10) as peer:
+        for number in range(120):
+            peer.sendall(delivery(event(number)))
+            assert peer.recv(4096).startswith(b"HTTP/1.1 200")
+    watched.settled(120)
+    seen, path = [], ""
+    while True:
+        page = watched.get(path).body
+        seen.append(rows(page))
+        older = re.search(r'href="/[0-9a-f]{32}/(\?[^"]*)" rel="next"', page)
+        if older is None:
+            break
+        path = html.unescape(older[1])
+    assert [len(each) for each in seen] == [50, 50, 20]
+    assert list(chain.from_iterable(seen)) == [
+        f"delivery/evt_{number}" for number in range(119, -1, -1)
+    ]
+
+
+def test_replay_signs_anew_and_is_noted(watched: Watched, target: Target) -> None:
+    """The same bytes, a signature of now, recorded like any forward, told like any forward."""
+    watched.send(event(1))
+    watched.settled(1)
+    assert isinstance(watched.clock, ManualClock)
+    watched.clock.advance(1000)
+    sent = watched.submit("delivery/evt_1/replay", to="")
+    assert sent.status == 303
+    assert sent.headers["location"] == f"{watched.root}delivery/evt_1?sent=1#said"
+    first, again = target.received
+    assert again.body == first.body
+    verify(again.body, again.header("svc-signature"), [SECRET], NOW + 1000)
+    page = texts(watched.get("delivery/evt_1?sent=1").body)
+    assert f"Sent again: 200 OK from http://localhost:{target.port}." in page
+    assert "replay 1" in page
+    told = [one for one in watched.records if isinstance(one, Forwarded)]
+    assert [(one.id, one.status) for one in told] == [("evt_1", 200)] * 2
+
+
+def test_replay_keeps_the_original_signature(watched: Watched, target: Target) -> None:
+    """What a target gets is then what came, to the letter."""
+    watched.send(event(1))
+    watched.settled(1)
+    assert watched.submit("delivery/evt_1/replay", to="", original="1").status == 303
+    first, again = target.received
+    assert again.header("svc-signature") == first.header("svc-signature")
+
+
+def test_replay_goes_to_another_address(watched: Watched, target: Target) -> None:
+    """Of this machine, and a success there closes an event that had failed."""
+    watched.send(event(2, "payment.failed"))
+    watched.settled(1)
+    with Target() as other:
+        assert watched.submit("delivery/evt_2/replay", to=f"{other.port}/x").status == 303
+        assert other.ids == ["evt_2"]
+        assert other.received[0].head.startswith(b"POST /x ")
+    assert len(target.received) == 1
+    assert "200 OK" in watched.get().body
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "http://169.254.169.254/latest",
+        "http://10.0.0.1/",
+        "http://0x7f.1/",
+        "localhost",
+        "file:///etc/passwd",
+        "http://127.0.0.1:1\r\nX: y/",
+        '"><script>alert(1)</script>',
+        "70000",
+    ],
+)
+def test_replay_elsewhere_is_refused(stocked: Stocked, to: str) -> None:
+    """Nothing is sent; the page says why beside the field and keeps what was typed (R53)."""
+    page = stocked.watched.submit("delivery/evt_1/replay", to=to)
+    assert page.status == 400
+    assert 'aria-invalid="true"' in page.body
+    assert "Cannot forward to" in page.body
+    assert "<script>alert" not in page.body
+    assert len(stocked.target.received) == 3
+
+
+def test_name_that_leads_elsewhere_is_not_sent_to(watched: Watched) -> None:
+    """The address counts when it is connected to, whatever its name (promise R53)."""
+    watched.send(event(1))
+    watched.settled(1)
+    answer = watched.submit("delivery/evt_1/replay", to="http://nowhere.invalid:80/")
+    assert answer.status in (303, 400)
+    said = answer.body + watched.get("delivery/evt_1").body
+    assert "its host name is not known" in said or "Cannot forward to" in said
+
+
+def test_configured_headers_stay_with_their_target(tmp_path: Path, target: Target) -> None:
+    """What --header sends along may be a credential: another address does not get it."""
+    with watching(tmp_path, target.port, headers=(("X-Local", "token"),)) as watched:
+        watched.send(event(1))
+        watched.settled(1)
+        watched.submit("delivery/evt_1/replay", to="")
+        with Target() as other:
+            watched.submit("delivery/evt_1/replay", to=str(other.port))
+            assert other.received[0].header("x-local") == []
+    assert [one.header("x-local") for one in target.received] == [[b"token"]] * 2
+
+
+def test_replay_without_a_target_asks_where_to(tmp_path: Path) -> None:
+    """A delivery that went nowhere has no place to go again."""
+    with watching(tmp_path) as watched:
+        watched.send(event(1))
+        watched.settled(1)
+        assert "kept, no target" in watched.get().body
+        page = watched.submit("delivery/evt_1/replay", to="")
+        assert page.status == 400
+        assert "say where to" in page.body
+
+
+def test_event_of_the_other_mode_is_not_sent_by_a_mere_click(
+    watched: Watched, target: Target
+) -> None:
+    """A live event on a test listener goes only where somebody says (promise R60)."""
+    watched.send(event(1, livemode=True))
+    watched.settled(1)
+    assert "not forwarded: other mode" in watched.get().body
+    refused = watched.submit("delivery/evt_1/replay", to="")
+    assert refused.status == 400
+    assert "It belongs to the other mode: say where to." in refused.body
+    assert target.received == []
+    assert watched.submit("delivery/evt_1/replay", to=str(target.port)).status == 303
+    assert target.ids == ["evt_1"]
+
+
+def test_copies_are_counted(watched: Watched) -> None:
+    """A delivery that came more than once says how often."""
+    for _ in range(3):
+        watched.send(event(1))
+    watched.settled(1)
+    assert "came 3 times" in watched.get().body
+    assert "2 times" in texts(watched.get("delivery/evt_1").body)
+
+
+def test_replay_to_a_silent_target_ends(tmp_path: Path) -> None:
+    """After the forward's limit the page says that no answer came; others are served meanwhile."""
+    with Target(lambda _: None) as silent, Target() as target:
+        manner = watching_manner(0.3)
+        with watching(tmp_path, target.port, manner=manner) as watched:
+            watched.send(event(1))
+            watched.settled(1)
+            sent = watched.submit("delivery/evt_1/replay", to=str(silent.port))
+            assert sent.status == 303
+            assert "no answer in time" in watched.get("delivery/evt_1").body
+
+
+def watching_manner(seconds: float) -> Any:
+    from svc.listen.lane import Manner
+
+    return Manner(seconds=seconds)
+
+
+def test_delivery_of_another_endpoint_is_signed_with_its_secret(tmp_path: Path) -> None:
+    """The secret of the endpoint that it came through; unknown, it is not signed at all."""
+    with Target() as target, watching(tmp_path, target.port, endpoint="we_old") as watched:
+        watched.send(event(1))
+        watched.settled(1)
+        assert "Verified: signed with" in watched.get("delivery/evt_1").body
+        watched.state.rows("UPDATE listeners SET endpoint_id = 'we_new'")
+        assert "not at hand now" in watched.get("delivery/evt_1").body
+        refused = watched.submit("delivery/evt_1/replay", to="")
+        assert refused.status == 400
+        assert "signing secret of evt_1 is not known" in refused.body
+        other = "whsec_of_another_endpoint_0001"
+        watched.others["we_new"] = (other,)
+        assert watched.submit("delivery/evt_1/replay", to="").status == 303
+        again = target.received[-1]
+        verify(again.body, again.header("svc-signature"), [other], NOW)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"note": 'it\'s "quoted" $HOME `id` \\ %41 é 漢'}, {"amount": 1, "list": [1, "a b"]}],
+    ids=["plain", "quotes", "list"],
+)
+def test_curl_command_sends_the_same_bytes(
+    watched: Watched, target: Target, more: dict[str, Any]
+) -> None:
+    """Pasted into a shell it delivers the same body, signed now."""
+    watched.send(event(1, **more))
+    watched.settled(1)
+    command = watched.get("delivery/evt_1/curl")
+    assert command.headers["content-type"] == "text/plain; charset=utf-8"
+    subprocess.run(["/bin/sh", "-c", command.body], check=True, capture_output=True, timeout=20)
+    first, again = target.received
+    assert again.body == first.body
+    verify(again.body, again.header("svc-signature"), [SECRET], NOW)
+
+
+def test_curl_command_reads_what_it_must_not_show(watched: Watched) -> None:
+    """A secret or an escape sequence is not written into a command that people paste."""
+    for number, note in enumerate(("whsec_" + "c" * 24, "\u202e", "\x7f")):
+        body = event(number).replace(b'"livemode"', b'"note":"%s","livemode"' % note.encode())
+        watched.send(body)
+        command = watched.get(f"delivery/evt_{number}/curl").body
+        assert command.startswith(f"svc events inbox show evt_{number} -o json")
+        assert note not in command
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("", 200),
+        ("?text=x", 200),
+        ("style.css", 200),
+        ("script.js", 200),
+        ("icon.svg", 200),
+        ("delivery/evt_1", 200),
+        ("delivery/evt_1/curl", 200),
+        ("delivery/none", 404),
+        ("delivery/none/curl", 404),
+        ("rejected/9", 404),
+        ("rejected/x", 404),
+        ("nothing", 404),
+        ("../style.css", 404),
+        ("__init__.py", 404),
+        ("delivery/evt_1/replay", 303),
+    ],
+)
+def test_every_answer_is_locked(stocked: Stocked, path: str, status: int) -> None:
+    """Strict policy, no framing, no caching, no referrer, no sharing: on every answer."""
+    answer = stocked.watched.get(path)
+    assert answer.status == status
+    rules = dict(
+        rule.split(" ", 1) for rule in answer.headers["content-security-policy"].split("; ")
+    )
+    assert rules == POLICY
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+    assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+def test_pages_hold_no_inline_code(stocked: Stocked) -> None:
+    """No script, style or handler stands in the markup, and nothing is loaded from elsewhere."""
+    for path in ("", "delivery/evt_1"):
+        page = stocked.watched.get(path).body
+        assert not re.search(r"<script(?![^>]* src=)|<style| style=| on[a-z]+=|javascript:", page)
+        links = re.findall(r'(?:href|src|action)="([^"]*)"', page)
+        assert links
+        assert [one for one in links if not one.startswith(stocked.watched.root)] == []
+
+
+def test_strangers_are_turned_away(watched: Watched, target: Target) -> None:
+    """Wrong token, other host, another page's form: over the wire, and nothing is sent."""
+    watched.send(event(1))
+    watched.settled(1)
+    path = f"{watched.root}delivery/evt_1/replay"
+    form = {"Content_Type": "application/x-www-form-urlencoded"}
+    assert watched.call("GET", "/").status == 404
+    assert watched.call("GET", f"/{'0' * 32}/").status == 404
+    assert watched.get(Host="evil.example").status == 421
+    assert watched.call("POST", path, "to=", **form).status == 403
+    assert watched.call("POST", path, "to=", Origin="https://evil.example", **form).status == 403
+    assert (
+        watched.call("POST", path, "to=", Origin="null", Sec_Fetch_Site="cross-site", **form).status
+        == 403
+    )
+    own = watched.url.rsplit("/", 2)[0]
+    assert (
+        watched.call("POST", path, "{}", Origin=own, Content_Type="application/json").status == 415
+    )
+    assert len(target.received) == 1
+
+
+def test_requests_have_limits(watched: Watched) -> None:
+    """A form of 16 KiB and more, or a head, is refused; half a request does not last (R57)."""
+    own = watched.url.rsplit("/", 2)[0]
+    path = f"{watched.root}delivery/evt_1/replay"
+    form = "application/x-www-form-urlencoded"
+    assert (
+        watched.call("POST", path, "to=" + "x" * 17_000, Origin=own, Content_Type=form).status
+        == 413
+    )
+    assert watched.get(X="y" * 20_000).status == 431
+
+
+def test_news_are_pushed(watched: Watched) -> None:
+    """A watcher hears within a moment that something came, or was rejected, and only numbers."""
+    with socket.create_connection(("127.0.0.1", watched.page_port), 10) as peer:
+        host = f"127.0.0.1:{watched.page_port}"
+        peer.sendall(f"GET {watched.root}changes HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        stream = peer.makefile("rb")
+        assert b"text/event-stream" in b"".join(iter(stream.readline, b"\r\n"))
+        said = iter(line for line in stream if line.startswith(b"data: "))
+        assert json.loads(next(said)[6:]) == {"received": 0, "rejected": 0}
+        started = time.monotonic()
+        watched.send(event(1))
+        assert json.loads(next(said)[6:]) == {"received": 1, "rejected": 0}
+        assert time.monotonic() - started < 1
+        talk(watched.port, delivery(b"{}", Svc_Signature=""))
+        news = json.loads(next(said)[6:])
+        while not news["rejected"]:
+            news = json.loads(next(said)[6:])
+        assert news == {"received": 1, "rejected": 1}
+
+
+def test_crowd_of_sockets_stops_nobody(watched: Watched) -> None:
+    """Silent connections to the page cost each other their place, not the next visitor his."""
+    peers = [socket.create_connection(("127.0.0.1", watched.page_port), 10) for _ in range(100)]
+    try:
+        started = time.monotonic()
+        assert watched.get().status == 200
+        assert watched.send(event(1)) == 200
+        assert time.monotonic() - started < 1
+    finally:
+        for peer in peers:
+            peer.close()
+
+
+def test_slow_page_delays_no_delivery(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a page is being drawn the receiver answers as ever."""
+    drawing, drawn = threading.Event(), threading.Event()
+
+    def dawdle(*_: object) -> Iterator[Entry]:
+        drawing.set()
+        drawn.wait(10)
+        return iter(())
+
+    monkeypatch.setattr(watched.archive, "entries", dawdle)
+    visitor = threading.Thread(target=watched.get)
+    visitor.start()
+    assert drawing.wait(10)
+    started = time.monotonic()
+    assert watched.send(event(1)) == 200
+    assert time.monotonic() - started < 1
+    drawn.set()
+    visitor.join(10)
+
+
+def test_search_reads_a_bounded_amount(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of very much payload the newest is searched, and the page says that it was not all."""
+    monkeypatch.setattr(catalogue, "_SEARCHED_BYTES", 1000)
+    for number in range(4):
+        watched.send(event(number, note="needle" + "x" * 600))
+    watched.settled(4)
+    page = watched.get("?text=needle").body
+    assert rows(page) == ["delivery/evt_3", "delivery/evt_2"]
+    assert "Not all were looked through" in page
+    assert len(rows(watched.get("?text=evt_").body)) == 4
+
+
+def test_page_of_a_busy_database_says_so(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the database refuses is told on the page; the listener goes on."""
+    from svc.errors import LocalError
+
+    def refuse(*_: object) -> None:
+        raise LocalError("The state database is busy.")
+
+    monkeypatch.setattr(watched.archive, "entries", refuse)
+    page = watched.get()
+    assert page.status == 503
+    assert "The state database is busy." in page.body
+    monkeypatch.setattr(watched.archive, "entries", lambda *_: 1 / 0)
+    assert watched.get().status == 500
+    monkeypatch.undo()
+    assert watched.get().status == 200
+
+
+def test_status_without_a_name_is_shown(tmp_path: Path) -> None:
+    """A target may answer with any number."""
+    with Target(lambda _: status_line(299)) as target, watching(tmp_path, target.port) as watched:
+        watched.send(event(1))
+        watched.settled(1)
+        assert "299" in texts(watched.get("delivery/evt_1").body)
+
+
+def test_old_delivery_shows_how_old_its_signature_was(watched: Watched) -> None:
+    """The verdict says how long before it came a delivery was signed."""
+    body = event(1)
+    request = delivery(body, Svc_Signature=header_value(body, [SECRET], NOW - 42))
+    talk(watched.port, request)
+    watched.settled(1)
+    assert "42 s before it came" in watched.get("delivery/evt_1").body
+    assert PATH not in watched.get("delivery/evt_1").body

@@ -1,0 +1,164 @@
+"""`svc events listen --inspect` as a process against a real sandbox."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.request import ProxyHandler, build_opener
+
+import pytest
+from typer.main import get_command
+
+from support.listeners import listen
+from support.listening import Target
+from support.running import Sandbox, Svc
+from svc.cli.app import Verb
+from svc.cli.listen import app
+from svc.cli.listen_inspect import InspectAt
+from svc.errors import UsageError
+
+ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/[0-9a-f]{32}/")
+
+
+def read(url: str) -> str:
+    """One page, past any proxy."""
+    with build_opener(ProxyHandler({})).open(url, timeout=10) as answer:
+        text: str = answer.read().decode()
+    return text
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+    return port
+
+
+@contextmanager
+def usual_port_taken() -> Iterator[None]:
+    """Takes port 4244, unless another program has it already."""
+    with socket.socket() as taken:
+        # Connections that ended a moment ago hold nothing back.
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with suppress(OSError):
+            taken.bind(("127.0.0.1", 4244))
+            taken.listen()
+        yield
+
+
+def test_page_shows_what_the_sandbox_sends(sandbox: Sandbox, svc: Svc, tmp_path: Path) -> None:
+    """The address is in the ready record and file and on stderr; the page has what came."""
+    port, ready_file = free_port(), tmp_path / "ready.json"
+    argv = ("--inspect", str(port), "--ready-file", str(ready_file))
+    with Target() as target, listen(tmp_path, "--forward-to", str(target.port), *argv) as running:
+        [ready] = running.wait("ready")
+        match = ADDRESS.fullmatch(ready["inspector"])
+        assert match is not None
+        assert int(match[1]) == port
+        assert json.loads(ready_file.read_text())["inspector"] == ready["inspector"]
+        assert "Nothing was received yet." in read(ready["inspector"])
+        svc.ok("sandbox", "trigger", "payout.paid")
+        running.wait("forward")
+        end = time.monotonic() + 5
+        while "200 OK" not in (page := read(ready["inspector"])):
+            assert time.monotonic() < end
+        assert "payout.paid" in page
+        assert running.end() == 130
+    [log] = tmp_path.glob("*.err")
+    assert f"Inspector {ready['inspector']}\n" in log.read_text()
+
+
+@pytest.mark.slow
+def test_taken_usual_port_means_another_one(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Without a port the usual one is not insisted on."""
+    with usual_port_taken(), listen(tmp_path, "--inspect", "--retry", "off") as running:
+        [ready] = running.wait("ready")
+        match = ADDRESS.fullmatch(ready["inspector"])
+        assert match is not None
+        assert match[1] != "4244"
+        assert "Deliveries" in read(ready["inspector"])
+        running.end()
+
+
+def test_taken_port_ends_the_command(sandbox: Sandbox, svc: Svc) -> None:
+    """A port that was asked for is taken or it is not: exit 10, and no endpoint is registered."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = svc("events", "listen", f"--inspect={port}", "--timeout", "1")
+    assert result.code == 10
+    assert result.error["code"] == "port_unavailable"
+    assert str(port) in result.error["message"]
+    assert sandbox.control("GET", "/webhook_endpoints")["data"] == []
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "x", "-1", "4244 ", "", "٤٢٤٤"])
+def test_wrong_port_is_refused(port: str) -> None:
+    """The refusal says what the option takes."""
+    with pytest.raises(UsageError, match="--inspect"):
+        InspectAt.parse(port)
+
+
+def test_wrong_port_ends_the_command(svc: Svc) -> None:
+    """Exit 2, and nothing was sent."""
+    result = svc("events", "listen", "--inspect", "foo")
+    assert result.code == 2
+    assert result.error["param"] == "--inspect"
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        ([], None),
+        (["--inspect"], InspectAt(None)),
+        (["--inspect", "--ordered"], InspectAt(None)),
+        (["--inspect", "4300"], InspectAt(4300)),
+        (["--inspect=4300", "--ordered"], InspectAt(4300)),
+        (["--ordered", "--inspect"], InspectAt(None)),
+    ],
+)
+def test_port_may_be_left_out(args: list[str], expected: InspectAt | None) -> None:
+    """A bare --inspect takes no other option for its port."""
+    command = get_command(app)
+    assert isinstance(command, Verb)
+    ctx = command.make_context("listen", list(args))
+    assert InspectAt.parse(ctx.params["inspect"]) == expected
+    assert ctx.params["ordered"] is ("--ordered" in args)
+
+
+@pytest.mark.slow
+def test_without_the_option_there_is_no_page(sandbox: Sandbox, tmp_path: Path) -> None:
+    """The ready record says so."""
+    with listen(tmp_path) as running:
+        assert running.wait("ready")[0]["inspector"] is None
+        running.end()
+
+
+@pytest.mark.slow
+def test_open_page_does_not_delay_the_end(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Somebody who watches, or half a request, does not keep the listener (promise R78)."""
+    with listen(tmp_path, "--inspect") as running:
+        [ready] = running.wait("ready")
+        host, path = ready["inspector"].removeprefix("http://").split("/", 1)
+        port = int(host.split(":")[1])
+        with (
+            socket.create_connection(("127.0.0.1", port)) as watcher,
+            socket.create_connection(("127.0.0.1", port)) as half,
+        ):
+            watcher.sendall(f"GET /{path}changes HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            half.sendall(b"GET /")
+            assert b"text/event-stream" in watcher.recv(4096)
+            started = time.monotonic()
+            assert running.end(signal.SIGTERM) == 143
+            assert time.monotonic() - started < 2
+
+
+def test_inspector_costs_nothing_unless_wanted() -> None:
+    """What draws the page is not loaded by `svc events listen` itself (performance: start-up)."""
+    code = "import sys, svc.cli.listen; print([n for n in sys.modules if 'inspector' in n])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

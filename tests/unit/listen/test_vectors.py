@@ -1,0 +1,89 @@
+"""Every published vector: against the verifier, and over HTTP through the receiver."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.listening import PATH, SECRET, Listener, Target, listening, status, talk
+from svc.clock import ManualClock
+from svc.errors import SignatureError
+from svc.listen.intake import Intake
+from svc.signature import verify
+
+FILE = Path(__file__).parent / "vectors" / "signature.json"
+VECTORS = json.loads(FILE.read_text())["vectors"]
+OVER_HTTP = [one for one in VECTORS if one["expect"] != "secret_invalid"]
+
+
+def name(vector: dict[str, Any]) -> str:
+    return f"{vector['n']}-{vector['name']}"
+
+
+def body_of(vector: dict[str, Any]) -> bytes:
+    body = vector["body"]
+    if "b64" in body:
+        return base64.b64decode(body["b64"])
+    return bytes(body["repeat"].encode() * int(body["n"]))
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=name)
+def test_verify_agrees_with_the_vector(vector: dict[str, Any]) -> None:
+    """R46: the verifier's verdict is the published one, and it raises one class of error only."""
+    headers = [value.encode("latin-1") for value in vector["headers_latin1"]]
+    try:
+        verify(body_of(vector), headers, vector["secrets"], vector["now"])
+        verdict = "ok"
+    except SignatureError as error:
+        verdict = error.reason
+    assert verdict == vector["expect"]
+
+
+def request_of(vector: dict[str, Any], body: bytes) -> bytes:
+    lines = [f"POST {PATH} HTTP/1.1", "Host: localhost", f"Content-Length: {len(body)}"]
+    lines += [f"Svc-Signature: {value}" for value in vector["headers_latin1"]]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
+
+
+@pytest.mark.parametrize("vector", OVER_HTTP, ids=name)
+def test_receiver_agrees_with_the_vector(vector: dict[str, Any], tmp_path: Path) -> None:
+    """R46, R49, fault 69: ok is answered 200 and forwarded once; all else 400 or 413 and nothing."""
+    body = body_of(vector)
+    secrets = tuple(vector["secrets"])
+    with (
+        Target() as target,
+        listening(
+            tmp_path, target.port, secrets=secrets, clock=ManualClock(vector["now"])
+        ) as listener,
+    ):
+        answer = talk(listener.port, request_of(vector, body))
+        if vector["expect"] == "ok":
+            assert status(answer) == 200
+            listener.forwards(1)
+            assert [one.body for one in target.received] == [body]
+        else:
+            assert status(answer) == (413 if vector["expect"] == "body_too_large" else 400)
+            assert answer.endswith(b"Content-Length: 0\r\n\r\n") or b"Connection: close" in answer
+            check_rejected(listener, vector)
+            assert target.received == []
+
+
+def check_rejected(listener: Listener, vector: dict[str, Any]) -> None:
+    """A refused vector is told with its reason, unless the HTTP layer had to refuse it first."""
+    if any("\r" in value for value in vector["headers_latin1"]):
+        assert listener.rejected() == []
+        return
+    assert [one.reason for one in listener.rejected(1)] == [vector["expect"]]
+    assert listener.events() == []
+
+
+@pytest.mark.parametrize(
+    "secrets", [(), ("",), ("sk_test_abc",), (f"{SECRET}\n",), (SECRET, SECRET, SECRET)]
+)
+def test_bad_secrets_are_refused_at_start(secrets: tuple[str, ...]) -> None:
+    """R48: empty, padded and other keys are refused before anything listens; two are the most."""
+    with pytest.raises(SignatureError) as caught:
+        Intake(secrets)
+    assert caught.value.reason == "secret_invalid"

@@ -1,0 +1,75 @@
+"""What people see: a block of every kind, and its list, at 40, 80 and 200 columns.
+
+The screens lie in `golden/`. After a change that is meant, `GOLDEN=write` writes them anew;
+then look at the difference.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unit.render.conftest import KINDS
+
+GOLDEN = Path(__file__).parent / "golden"
+WIDTHS = (40, 80, 200)
+
+
+def compare(name: str, shown: str) -> None:
+    """Holds a screen against its file, or writes the file where that is asked for."""
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get("GOLDEN") == "write":
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(shown, encoding="utf-8")
+    assert shown == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_block(printed: Any, samples: Any, kind: str, width: int) -> None:
+    """A titled block of labelled fields; what does not fit beside its label is under it (R63)."""
+    compare(f"{kind}-{width}", printed("human", width).one(samples[kind]))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_list(printed: Any, samples: Any, kind: str, width: int) -> None:
+    """A list is a table that fits, or small blocks where none does (cli section 2, R63)."""
+    first = samples[kind]
+    second = first | {"id": first["id"][:-1] + "Z", "created": "2025-12-31T22:30:00Z"}
+    if kind == "order":
+        second |= {"status": "paid", "amount_total": 1234500, "shipping": {"country": "JP"}}
+        second |= {"latest_payment": samples["payment"]["id"]}
+    if kind == "payout":
+        second |= {"status": "paid", "amount": 9900, "currency": "EUR"}
+    compare(f"list-{kind}-{width}", printed("human", width).page(first, second))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wide_block_only_unwraps(printed: Any, samples: Any, kind: str) -> None:
+    """A wide terminal does not scatter a block: it only needs fewer lines for long texts."""
+    wide = printed("human", 200).one(samples[kind]).splitlines()
+    narrow = printed("human", 80).one(samples[kind]).splitlines()
+    assert wide[:4] == narrow[:4]
+    assert len(wide) <= len(narrow)
+    assert max(map(len, wide)) <= 160
+
+
+def test_every_screen_belongs_to_a_test() -> None:
+    """A file that nothing is held against would pass for a check."""
+    names = {
+        f"{form}{kind}-{width}.txt" for form in ("", "list-") for kind in KINDS for width in WIDTHS
+    }
+    assert {path.name for path in GOLDEN.iterdir()} == names
+
+
+@pytest.mark.parametrize(("due", "soon"), [("2026-10-03", True), ("2026-10-09", False)])
+def test_a_deadline_of_the_next_three_days_stands_out(
+    printed: Any, samples: Any, due: str, soon: bool
+) -> None:
+    """Evidence that is due soon is what nobody should overlook in a list."""
+    dispute = samples["dispute"] | {"evidence_due_by": f"{due}T09:00:00Z"}
+    shown = printed("human", 80, color=True).page(dispute)
+    row = next(line for line in shown.splitlines() if "Oct, in " in line)
+    assert ("\x1b[1;35m0" in row) == soon

@@ -1,0 +1,425 @@
+"""Every row of the card table at the checkout: result, events, retries, tokens (contract F.2)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from unit.sandbox.api.conftest import Sandbox
+
+APPROVED = [
+    ("4242424242424242", "visa", "active"),
+    ("5555555555554444", "mastercard", "active"),
+    ("378282246310005", "amex", "active"),
+    ("3566002020360505", "jcb", "unavailable"),
+    ("6200000000000005", "unionpay", "unavailable"),
+    ("6011111111111117", "discover", "unavailable"),
+    ("3056930009020004", "diners", "unavailable"),
+    ("4000000000008039", "visa", "suspended"),
+    ("4111111111111111", "visa", "active"),
+    ("4242 4242-4242 4242", "visa", "active"),
+]
+SOFT = [
+    ("4000000000009995", "insufficient_funds", "card_declined"),
+    ("4000000000000002", "generic_decline", "card_declined"),
+    ("4000000000000119", "processing_error", "processing_error"),
+    ("4000008400001629", "generic_decline", "card_declined"),
+]
+HARD = [
+    ("4000000000009979", "stolen_card", "card_declined"),
+    ("4000000000009987", "lost_card", "card_declined"),
+    ("4000000000008021", "account_closed", "card_declined"),
+    ("4000000000000069", "expired_card", "expired_card"),
+    ("4000000000000127", "incorrect_cvc", "incorrect_cvc"),
+    ("4100000000000019", "fraudulent", "card_declined"),
+]
+RESCUED = "4000000000008013"
+CHALLENGE = "4000000000003220"
+
+
+def card(number: str) -> dict[str, Any]:
+    return {"cvc": "1234"} if number.startswith("37") else {}
+
+
+@pytest.mark.parametrize(("number", "brand", "token"), APPROVED)
+@pytest.mark.parametrize("manual", [False, True])
+def test_approved_card(
+    sandbox: "Sandbox", number: str, brand: str, token: str, manual: bool
+) -> None:
+    """Captured or authorised by the order's way of capture; a saved card shows its token."""
+    order = sandbox.order(capture_method="manual" if manual else "automatic")
+    answer = sandbox.pay(order, number, card=card(number), save_card=True)
+    payment = answer.json["payment"]
+    plain = number.replace(" ", "").replace("-", "")
+    assert answer.status == 200
+    assert list(answer.json) == ["order", "payment"]
+    assert payment["status"] == ("authorized" if manual else "captured")
+    assert payment["card"] == {"brand": brand, "last4": plain[-4:]}
+    assert payment["payment_method"] == {
+        "id": payment["payment_method"]["id"],
+        "object": "payment_method",
+        "type": "card",
+        "card": {
+            "brand": brand,
+            "last4": plain[-4:],
+            "network_token": token,
+            "exp_month": 12,
+            "exp_year": 2030,
+        },
+        "created": "2026-10-01T09:00:00Z",
+        "livemode": False,
+    }
+    assert payment["payment_method"]["id"].startswith("pm_")
+    assert "client_secret" not in answer.json["order"]
+    assert answer.json["order"] == sandbox.again(order)
+    assert payment == sandbox.again(payment)
+
+
+@pytest.mark.parametrize(("number", "decline", "code"), [*SOFT, *HARD])
+@pytest.mark.parametrize("retries", [False, True])
+def test_declined_card(
+    sandbox: "Sandbox", number: str, decline: str, code: str, retries: bool
+) -> None:
+    """402 with the decline; the failed payment stays; soft declines are retried once if on."""
+    sandbox.settings(smart_retries=retries)
+    soft = (number, decline, code) in SOFT
+    order = sandbox.order()
+    answer = sandbox.pay(order, number)
+    shown = answer.json
+    assert list(shown) == "type code message decline_code decline_type payment request_id".split()
+    assert (answer.status, shown["type"], shown["code"]) == (402, "card_error", code)
+    assert shown["decline_code"] == decline
+    assert shown["decline_type"] == ("soft" if soft else "hard")
+    payment = shown["payment"]
+    assert payment == sandbox.again(payment)
+    assert payment["status"] == "failed"
+    assert payment["failure_code"] == decline
+    assert payment["failure_message"] == shown["message"]
+    assert payment["decline_type"] == shown["decline_type"]
+    assert payment["retried"] is (soft and retries)
+    assert payment["acquirer"] == ("sandbox_eu_2" if soft and retries else None)
+    assert sandbox.event_types() == ["payment.failed"]
+    after = sandbox.again(order)
+    assert (after["status"], after["latest_payment"]) == ("requires_payment", payment["id"])
+
+
+@pytest.mark.parametrize("manual", [False, True])
+def test_smart_retry_rescues_a_soft_decline(sandbox: "Sandbox", manual: bool) -> None:
+    """One payment, `retried` true, through the second acquirer, and no payment.failed."""
+    sandbox.settings(smart_retries=True)
+    order = sandbox.order(capture_method="manual" if manual else "automatic")
+    answer = sandbox.pay(order, RESCUED)
+    payment = answer.json["payment"]
+    assert answer.status == 200
+    assert payment["retried"] is True
+    assert payment["acquirer"] == "sandbox_eu_2"
+    assert payment["failure_code"] is None
+    assert "payment.failed" not in sandbox.event_types()
+    assert len(sandbox.get("/v1/payments").json["data"]) == 1
+
+
+def test_smart_retries_are_off_by_default(sandbox: "Sandbox") -> None:
+    """Without the setting the same card is declined (spec: 10)."""
+    answer = sandbox.pay(sandbox.order(), RESCUED)
+    assert (answer.status, answer.json["decline_code"]) == (402, "do_not_honor")
+    assert answer.json["payment"]["retried"] is False
+
+
+@pytest.mark.parametrize(
+    ("country", "currency", "acquirer"),
+    [
+        ("US", "USD", "sandbox_am_2"),
+        ("JP", "JPY", "sandbox_ap_2"),
+        ("ZA", "USD", "sandbox_row_2"),
+        ("CH", "CHF", "sandbox_eu_2"),
+    ],
+)
+def test_retry_goes_through_the_shoppers_region(
+    sandbox: "Sandbox", country: str, currency: str, acquirer: str
+) -> None:
+    """The acquirer is one in the region of `shipping.country`."""
+    sandbox.settings(smart_retries=True)
+    order = sandbox.order(currency=currency, shipping={"country": country})
+    assert sandbox.pay(order, RESCUED).json["payment"]["acquirer"] == acquirer
+
+
+def test_challenge_succeeds(sandbox: "Sandbox") -> None:
+    """3-D Secure passes by default."""
+    for more in ({}, {"three_ds": "succeed"}):
+        answer = sandbox.pay(sandbox.order(), CHALLENGE, **more)
+        assert answer.json["payment"]["status"] == "captured"
+
+
+@pytest.mark.parametrize("retries", [False, True])
+def test_challenge_fails(sandbox: "Sandbox", retries: bool) -> None:
+    """A failed challenge is a failed payment with authentication_failed, never retried."""
+    sandbox.settings(smart_retries=retries)
+    answer = sandbox.pay(sandbox.order(), CHALLENGE, three_ds="fail")
+    assert (answer.status, answer.code) == (402, "authentication_failed")
+    assert answer.json["payment"]["failure_code"] == "authentication_failed"
+    assert answer.json["payment"]["retried"] is False
+    assert sandbox.event_types() == ["payment.failed"]
+
+
+@pytest.mark.parametrize("number", [CHALLENGE, "4000008400001629"])
+def test_challenge_abandoned(sandbox: "Sandbox", number: str) -> None:
+    """A shopper who walks away leaves no payment, no event and the order as it was."""
+    order = sandbox.order()
+    answer = sandbox.pay(order, number, three_ds="abandon")
+    assert answer.status == 200
+    assert answer.json["payment"] is None
+    assert sandbox.again(order)["latest_payment"] is None
+    assert sandbox.events() == []
+
+
+def test_cards_without_a_challenge_are_not_asked(sandbox: "Sandbox") -> None:
+    """`three_ds` says something only where there is a challenge."""
+    assert sandbox.pay(sandbox.order(), three_ds="fail").status == 200
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [("4000000000000259", "fraudulent"), ("4000000000002685", "product_not_received")],
+)
+@pytest.mark.parametrize("manual", [False, True])
+def test_disputing_card(sandbox: "Sandbox", number: str, reason: str, manual: bool) -> None:
+    """Disputed 5 s after the capture, not after the authorisation."""
+    payment = sandbox.paid(number, capture_method="manual" if manual else "automatic")
+    if manual:
+        sandbox.advance(3600)
+        assert sandbox.get("/v1/disputes").json["data"] == []
+        sandbox.post(f"/v1/orders/{payment['order']}/capture")
+    sandbox.advance(4)
+    assert sandbox.get("/v1/disputes").json["data"] == []
+    sandbox.advance(1)
+    (dispute,) = sandbox.get("/v1/disputes").json["data"]
+    assert (dispute["payment"], dispute["reason"]) == (payment["id"], reason)
+    assert sandbox.event_types()[-1] == "dispute.opened"
+
+
+def test_a_refunded_card_payment_is_not_disputed(sandbox: "Sandbox") -> None:
+    """What was refunded in full within the 5 s leaves nothing to dispute."""
+    payment = sandbox.paid("4000000000000259")
+    sandbox.post("/v1/refunds", {"payment": payment["id"]})
+    sandbox.advance(60)
+    assert sandbox.get("/v1/disputes").json["data"] == []
+
+
+UNUSABLE = [
+    ({"number": "4242424242424241"}, "incorrect_number"),
+    ({"number": "4242"}, "incorrect_number"),
+    ({"number": "not a number"}, "incorrect_number"),
+    ({"number": "9999999999999995"}, "incorrect_number"),
+    ({"exp_month": 9, "exp_year": 2026}, "expired_card"),
+    ({"exp_month": 13}, "expired_card"),
+    ({"exp_year": 26, "exp_month": 9}, "expired_card"),
+    ({"cvc": "12"}, "incorrect_cvc"),
+    ({"cvc": "1234"}, "incorrect_cvc"),
+    ({"number": "378282246310005", "cvc": "123"}, "incorrect_cvc"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "code"), UNUSABLE)
+def test_unusable_card_makes_no_payment(sandbox: "Sandbox", wrong: Any, code: str) -> None:
+    """Wrong number, past expiry, wrong CVC: 402, no payment object, no event."""
+    order = sandbox.order()
+    answer = sandbox.pay(order, card=wrong)
+    assert (answer.status, answer.code) == (402, code)
+    assert answer.json["type"] == "card_error"
+    assert answer.json["payment"] is None
+    assert sandbox.get("/v1/payments").json["data"] == []
+    assert sandbox.events() == []
+    assert sandbox.again(order)["latest_payment"] is None
+
+
+def test_the_month_of_expiry_is_still_good(sandbox: "Sandbox") -> None:
+    """A card is good to the end of its month; two-digit years are of this century."""
+    for year in (2026, 26):
+        card = {"exp_month": 10, "exp_year": year}
+        payment = sandbox.pay(sandbox.order(), card=card, save_card=True).json["payment"]
+        assert payment["payment_method"]["card"]["exp_year"] == 2026
+
+
+# --- saved cards --------------------------------------------------------------------------------
+
+
+def saved(sandbox: "Sandbox", number: str) -> str:
+    more: Any = card(number)
+    answer = sandbox.pay(sandbox.order(), number, card=more, save_card=True)
+    return str(answer.json["payment"]["payment_method"]["id"])
+
+
+@pytest.mark.parametrize("number", [row[0] for row in APPROVED])
+def test_saved_card_pays_again(sandbox: "Sandbox", number: str) -> None:
+    """A saved card pays another order without number or CVC, as the card it was."""
+    method = saved(sandbox, number)
+    payment = sandbox.pay(sandbox.order(), payment_method=method).json["payment"]
+    assert payment["status"] == "captured"
+    assert payment["payment_method"]["id"] == method
+    assert payment["card"]["last4"] == number[-4:]
+
+
+def test_saved_card_keeps_its_behaviour(sandbox: "Sandbox") -> None:
+    """A card whose refunds fail does so when it was saved, too."""
+    method = saved(sandbox, "4000000000005126")
+    payment = sandbox.pay(sandbox.order(), payment_method=method).json["payment"]
+    refund = sandbox.post("/v1/refunds", {"payment": payment["id"]}).json
+    sandbox.advance(5)
+    assert sandbox.again(refund)["status"] == "failed"
+
+
+def test_saved_card_expires(sandbox: "Sandbox") -> None:
+    """The clock reaches a saved card's expiry like any other's."""
+    method = saved(sandbox, "4242424242424242")
+    sandbox.control("/clock", {"mode": "frozen", "now": "2031-01-01T00:00:00Z"})
+    answer = sandbox.pay(sandbox.order(), payment_method=method)
+    assert (answer.status, answer.code) == (402, "expired_card")
+
+
+def test_cards_are_saved_only_when_asked(sandbox: "Sandbox") -> None:
+    """No `save_card`, no payment method; a declined card is not saved either."""
+    assert sandbox.paid()["payment_method"] is None
+    declined = sandbox.pay(sandbox.order(), "4000000000000002", save_card=True)
+    assert declined.json["payment"]["payment_method"] is None
+
+
+def test_no_card_number_is_stored(make_sandbox: Any, tmp_path: Path) -> None:
+    """Of a card that is no test card only the last four digits reach the disk or any log."""
+    number = "4929420573595709"
+    sandbox = make_sandbox(path=str(tmp_path / "sandbox.db"))
+    method = saved(sandbox, number)
+    assert sandbox.pay(sandbox.order(), payment_method=method).status == 200
+    for log in ("/events?limit=100", "/requests"):
+        assert number.encode() not in sandbox.control(log, method="GET").body
+    files = [file for file in tmp_path.iterdir() if file.name.startswith("sandbox.db")]
+    stored = b"".join(file.read_bytes() for file in files)
+    assert method.encode() in stored
+    assert number.encode() not in stored
+
+
+# --- the checkout itself ------------------------------------------------------------------------
+
+
+def test_view_shows_what_the_shopper_sees(sandbox: "Sandbox") -> None:
+    """Methods, language by country, currency and the duty-inclusive total (spec: 2)."""
+    order = sandbox.order()
+    body = {"client_secret": order["client_secret"]}
+    view = sandbox.control("/checkout/view", body, key=sandbox.publishable)
+    assert view.json == {
+        "object": "checkout",
+        "order": order["id"],
+        "status": "requires_payment",
+        "methods": ["card", "sepa_debit", "klarna", "paypal"],
+        "locale": "de-DE",
+        "currency": "EUR",
+        "amount": 12900,
+        "landed_cost": order["landed_cost"],
+        "amount_total": 15708,
+    }
+
+
+@pytest.mark.parametrize("path", ["/checkout/view", "/checkout/pay"])
+def test_checkout_takes_publishable_keys_only(sandbox: "Sandbox", path: str) -> None:
+    """Secret and restricted keys are refused with 403, no or wrong keys with 401."""
+    body = {"client_secret": sandbox.order()["client_secret"]}
+    for key, status, code in (
+        (sandbox.secret, 403, "publishable_key_required"),
+        ("rk_test_readonly", 403, "publishable_key_required"),
+        (None, 401, "api_key_missing"),
+        ("pk_test_nobody", 401, "api_key_invalid"),
+    ):
+        answer = sandbox.control(path, body, key=key)
+        assert (answer.status, answer.code) == (status, code)
+        assert answer.json["type"] == "sandbox_error"
+
+
+@pytest.mark.parametrize("path", ["/checkout/view", "/checkout/pay"])
+def test_checkout_needs_the_right_secret(sandbox: "Sandbox", path: str) -> None:
+    """A wrong secret, or one of the other mode, is 404."""
+    order = sandbox.order()
+    good = order["client_secret"]
+    for secret, key in (
+        (good + "x", sandbox.publishable),
+        (order["id"], sandbox.publishable),
+        ("ord_none_secret_x", sandbox.publishable),
+        (good, sandbox.live_publishable),
+    ):
+        answer = sandbox.control(path, {"client_secret": secret}, key=key)
+        assert (answer.status, answer.code) == (404, "resource_missing")
+        assert answer.param == "client_secret"
+
+
+def test_checkout_takes_the_orders_id_too(sandbox: "Sandbox") -> None:
+    """The client secret is shown once; in the sandbox the id does as well, and only one of them."""
+    order = sandbox.order()
+    by_id: dict[str, Any] = {"order": order["id"]}
+    for key, status in ((sandbox.live_publishable, 404), (sandbox.publishable, 200)):
+        assert sandbox.control("/checkout/view", by_id, key=key).status == status
+    both = {**by_id, "client_secret": order["client_secret"]}
+    answer = sandbox.control("/checkout/view", both, key=sandbox.publishable)
+    assert (answer.code, answer.param) == ("parameters_exclusive", "client_secret")
+    neither = sandbox.control("/checkout/view", {}, key=sandbox.publishable)
+    assert (neither.code, neither.param) == ("parameter_missing", "client_secret")
+    text = f"order={order['id']}&card[number]=4242424242424242&card[exp_month]=12"
+    text += "&card[exp_year]=2030&card[cvc]=123&save_card=true"
+    headers = {"svc-sandbox": "1"}
+    paid = sandbox.form("/_sandbox/checkout/pay", text, key=sandbox.publishable, headers=headers)
+    assert paid.json["order"]["status"] == "paid"
+
+
+PAY_ROWS: list[tuple[dict[str, Any], str, str]] = [
+    ({}, "parameter_missing", "card"),
+    ({"card": {"number": "1"}}, "parameter_missing", "card[exp_month]"),
+    ({"card": "4242424242424242"}, "parameter_invalid_type", "card"),
+    ({"method": "ideal"}, "method_not_offered", "method"),
+    ({"method": "cash"}, "method_not_offered", "method"),
+    ({"method": "sepa_debit", "iban": "DE1"}, "iban_invalid", "iban"),
+    ({"three_ds": "maybe"}, "parameter_invalid_value", "three_ds"),
+    ({"outcome": "maybe"}, "parameter_invalid_value", "outcome"),
+    ({"save_card": "yes"}, "parameter_invalid_boolean", "save_card"),
+    ({"amount": 1}, "parameter_unknown", "amount"),
+]
+
+
+@pytest.mark.parametrize(("body", "code", "param"), PAY_ROWS)
+def test_pay_is_checked(shared: "Sandbox", body: Any, code: str, param: str) -> None:
+    """Wrong parameters are 400 and make no attempt."""
+    order = shared.order()
+    given = {"client_secret": order["client_secret"], **body}
+    answer = shared.control("/checkout/pay", given, key=shared.publishable)
+    assert (answer.status, answer.code, answer.param) == (400, code, param)
+    assert shared.again(order)["latest_payment"] is None
+
+
+def test_card_and_saved_card_exclude_each_other(shared: "Sandbox") -> None:
+    """One of the two, and a saved card must exist."""
+    order = shared.order()
+    both = shared.pay(order, payment_method="pm_x", card={"number": "4242424242424242",
+                      "exp_month": 1, "exp_year": 2030, "cvc": "123"})  # fmt: skip
+    assert (both.code, both.param) == ("parameters_exclusive", "card")
+    absent = shared.pay(order, payment_method="pm_x")
+    assert (absent.status, absent.param) == (404, "payment_method")
+
+
+def test_manual_orders_offer_only_methods_that_can_wait(sandbox: "Sandbox") -> None:
+    """A debit cannot be authorised first."""
+    order = sandbox.order(capture_method="manual")
+    assert order["methods"] == ["card", "klarna", "paypal"]
+    assert sandbox.pay(order, method="sepa_debit").code == "method_not_offered"
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"number": "4929420573595709"}, {"method": "paypal"}, {"method": "sepa_debit"}],
+)
+def test_no_live_order_is_ever_paid(sandbox: "Sandbox", params: dict[str, Any]) -> None:
+    """In live mode every attempt fails, whatever the method (F.2)."""
+    sandbox.settings(smart_retries=True)
+    order = sandbox.post("/v1/orders", sandbox.order_params, key=sandbox.live).json
+    answer = sandbox.pay(order, key=sandbox.live_publishable, **params)
+    assert (answer.status, answer.code) == (402, "card_declined")
+    assert answer.json["decline_code"] == "live_mode_test_card"
+    assert answer.json["payment"]["livemode"] is True
+    path = f"/v1/orders/{order['id']}"
+    assert sandbox.call("GET", path, key=sandbox.live).json["status"] == "requires_payment"

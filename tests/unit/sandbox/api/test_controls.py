@@ -1,0 +1,336 @@
+"""The controls: their guard, the log of requests, triggered events, the fixtures (contract F)."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from svc.errors import LocalError
+from svc.sandbox.create import create_app
+from svc.spec import EVENT_TYPES
+
+if TYPE_CHECKING:
+    from unit.sandbox.api.conftest import Sandbox
+
+GUARDED = [
+    ("GET", "/settings"),
+    ("GET", "/keys"),
+    ("GET", "/requests"),
+    ("GET", "/faults"),
+    ("POST", "/faults"),
+    ("DELETE", "/faults"),
+    ("POST", "/checkout/view"),
+    ("POST", "/checkout/pay"),
+    ("POST", "/payments/pay_x/transition"),
+    ("POST", "/disputes"),
+    ("POST", "/reset"),
+    ("POST", "/clock/advance"),
+    ("GET", "/nothing"),
+    ("POST", "/health"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), GUARDED)
+@pytest.mark.parametrize("header", [{}, {"svc-sandbox": "0"}, {"svc-sandbox": "true"}])
+def test_every_control_needs_its_header(
+    shared: "Sandbox", method: str, path: str, header: dict[str, str]
+) -> None:
+    """Without `Svc-Sandbox: 1` a control is refused, whatever it is; a web page cannot send it."""
+    answer = shared.call(method, f"/_sandbox{path}", headers=header)
+    assert (answer.status, answer.code) == (403, "sandbox_header_required")
+    assert answer.json["type"] == "sandbox_error"
+
+
+def test_health_needs_no_header(shared: "Sandbox") -> None:
+    """A client may ask whether it talks to a sandbox before it calls anything else."""
+    answer = shared.call("GET", "/_sandbox/health", key=None)
+    assert answer.status == 200
+    assert answer.json["object"] == "sandbox"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/nothing", 404, "endpoint_unknown"),
+        ("GET", "/checkout/pay", 405, "method_not_allowed"),
+        ("PUT", "/keys", 405, "method_not_allowed"),
+        ("POST", "/keys/key_none/roll", 404, "resource_missing"),
+        ("POST", "/payments/pay_none/transition", 400, "parameter_missing"),
+        ("POST", "/disputes/dp_none/decide", 400, "parameter_missing"),
+    ],
+)
+def test_control_errors_have_a_type_of_their_own(
+    shared: "Sandbox", method: str, path: str, status: int, code: str
+) -> None:
+    """The shape is the API's, the type sandbox_error, and a request id is there."""
+    answer = shared.control(path, method=method)
+    assert (answer.status, answer.code) == (status, code)
+    assert answer.json["type"] == "sandbox_error"
+    assert answer.json["request_id"] == answer.headers["request-id"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/payments/pay_x/transition", {"to": "captured"}),
+        ("/refunds/rf_x/transition", {"to": "failed"}),
+        ("/payouts/po_x/transition", {"to": "sent"}),
+        ("/disputes/dp_x/decide", {"outcome": "won"}),
+    ],
+)
+def test_controls_of_absent_objects_are_404(shared: "Sandbox", path: str, body: Any) -> None:
+    """Also for an object of the other mode."""
+    answer = shared.control(path, body)
+    assert (answer.status, answer.code, answer.param) == (404, "resource_missing", "id")
+
+
+TRANSITIONS = [
+    ("/payments/x/transition", {"to": "authorized"}, "to"),
+    ("/refunds/x/transition", {"to": "pending"}, "to"),
+    ("/refunds/x/transition", {"to": "failed", "failure_reason": "why"}, "failure_reason"),
+    ("/payouts/x/transition", {"to": "created"}, "to"),
+    ("/payouts/x/transition", {"to": "failed", "failure_reason": "why"}, "failure_reason"),
+    ("/disputes/x/decide", {"outcome": "draw"}, "outcome"),
+    ("/events/trigger", {"type": "order.shipped"}, "type"),
+    ("/keys", {"type": "secret", "mode": "prod"}, "mode"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "param"), TRANSITIONS)
+def test_controls_check_their_words(shared: "Sandbox", path: str, body: Any, param: str) -> None:
+    """Only the words of the contract are taken."""
+    answer = shared.control(path, body)
+    assert (answer.status, answer.param) == (400, param)
+
+
+# --- the log of requests ------------------------------------------------------------------------
+
+
+def test_requests_are_logged_newest_first(sandbox: "Sandbox") -> None:
+    """Method, path, status, error code, replay and masked key of each request to /v1."""
+    sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    sandbox.get("/v1/orders/ord_x")
+    sandbox.call("GET", "/v1/orders", key=None)
+    log = sandbox.control("/requests", method="GET").json
+    assert [(e["status"], e["error_code"], e["replayed"]) for e in log["data"]] == [
+        (401, "api_key_missing", False),
+        (404, "resource_missing", False),
+        (200, None, True),
+        (200, None, False),
+    ]
+    entry = log["data"][-1]
+    assert entry == {
+        "id": entry["id"],
+        "object": "request",
+        "method": "POST",
+        "path": "/v1/orders",
+        "params": sandbox.order_params,
+        "key": "sk_test_…dbox",
+        "idempotency_key": "k1",
+        "status": 200,
+        "error_code": None,
+        "replayed": False,
+        "created": "2026-10-01T09:00:00Z",
+        "livemode": False,
+    }
+
+
+def test_log_can_be_limited_and_filtered(sandbox: "Sandbox") -> None:
+    """`limit` and a path pattern."""
+    for path in ("/v1/orders", "/v1/payments", "/v1/orders/ord_x"):
+        sandbox.get(path)
+    some = sandbox.control("/requests?limit=1", method="GET").json
+    assert (len(some["data"]), some["has_more"]) == (1, True)
+    found = sandbox.control("/requests?path=/v1/orders*", method="GET").json["data"]
+    assert [entry["path"] for entry in found] == ["/v1/orders/ord_x", "/v1/orders"]
+
+
+def test_log_masks_keys_and_account_numbers(sandbox: "Sandbox") -> None:
+    """Neither keys nor account numbers appear in the log."""
+    iban, account = "DE89370400440532013000", "000123456789"
+    made = sandbox.control("/keys", {"type": "secret"}).json["secret"]
+    sandbox.post("/v1/payouts", sandbox.payout_params, key=made)
+    destination = {
+        "country": "US",
+        "account_holder_name": "Acme",
+        "account_number": account,
+        "bank_code": "021000021",
+    }
+    sandbox.post("/v1/payouts", {**sandbox.payout_params, "destination": destination})
+    sandbox.call("GET", "/v1/orders", key="sk_test_4eC39HqLyjWDarjtT1zdp7dc")
+    log = sandbox.control("/requests", method="GET")
+    for secret in (iban, account, made, "sk_test_4eC39HqLyjWDarjtT1zdp7dc", "sk_test_sandbox"):
+        assert secret.encode() not in log.body
+    assert log.json["data"][-1]["params"]["destination"]["iban"] == "…3000"
+
+
+def test_log_is_bounded(sandbox: "Sandbox") -> None:
+    """Memory stays flat: the latest 1000 requests are kept, large bodies are not."""
+    for _ in range(1005):
+        sandbox.get("/v1/nothing")
+    sandbox.form("/v1/orders", "a=" + "x" * 9000)
+    log = sandbox.control("/requests?limit=1000", method="GET").json
+    assert len(log["data"]) == 1000
+    assert log["data"][0]["params"] is None
+
+
+# --- triggered events ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("event_type", EVENT_TYPES)
+def test_every_event_type_can_be_triggered(sandbox: "Sandbox", event_type: str) -> None:
+    """The event happens for real: it is stored, and what was created for it can be retrieved."""
+    told = sandbox.control("/events/trigger", {"type": event_type}).json
+    event = told["event"]
+    assert (told["object"], told["type"], event["type"]) == ("trigger", event_type, event_type)
+    assert sandbox.get(f"/v1/events/{event['id']}").json == event
+    shown = event["data"]["object"]
+    assert shown["object"] == event_type.partition(".")[0]
+    assert shown in told["created"]
+    for doc in told["created"]:
+        assert sandbox.again(doc) == doc
+    assert [each["type"] for each in told["events"]] == sandbox.event_types()
+    assert {"id": event["id"], "type": event_type} in told["events"]
+
+
+CREATED = [
+    ("order.cancelled", ["order"]),
+    ("payment.failed", ["order", "payment"]),
+    ("payment.processing", ["order", "payment"]),
+    ("refund.succeeded", ["order", "payment", "refund"]),
+    ("dispute.won", ["order", "payment", "dispute"]),
+    ("payout.paid", ["payout"]),
+]
+
+
+@pytest.mark.parametrize(("event_type", "objects"), CREATED)
+def test_trigger_tells_what_it_created(
+    sandbox: "Sandbox", event_type: str, objects: list[str]
+) -> None:
+    """Every object of the story, in the order in which they came to be."""
+    told = sandbox.control("/events/trigger", {"type": event_type}).json
+    assert [doc["object"] for doc in told["created"]] == objects
+    assert "client_secret" not in told["created"][0]
+
+
+def test_trigger_takes_overrides(sandbox: "Sandbox") -> None:
+    """Overrides are parameters of the order or payout behind the event, and are checked."""
+    overrides = {"amount": 500, "metadata": {"ref": "T-1"}}
+    body = {"type": "order.paid", "overrides": overrides}
+    order = sandbox.control("/events/trigger", body).json["event"]["data"]["object"]
+    assert (order["amount"], order["metadata"]) == (500, {"ref": "T-1"})
+    typed = {"type": "payout.paid", "overrides": {"amount": "700"}}
+    assert sandbox.control("/events/trigger", typed).json["created"][0]["amount"] == 700
+    wrong = {"type": "payout.paid", "overrides": {"amount": 0}}
+    assert sandbox.control("/events/trigger", wrong).code == "amount_too_small"
+    unknown = {"type": "order.paid", "overrides": {"colour": "red"}}
+    assert sandbox.control("/events/trigger", unknown).code == "parameter_unknown"
+    assert sandbox.control("/events/trigger", {**body, "overrides": "x"}).param == "overrides"
+
+
+def test_trigger_says_when_an_event_cannot_happen(sandbox: "Sandbox") -> None:
+    """Live mode takes no payments; nothing is left behind."""
+    for event_type in ("order.paid", "payment.authorized", "payment.cancelled", "dispute.won"):
+        answer = sandbox.control("/events/trigger", {"type": event_type, "mode": "live"})
+        assert (answer.status, answer.code) == (400, "event_not_triggered")
+    assert sandbox.call("GET", "/v1/orders", key=sandbox.live).json["data"] == []
+    manual = {"type": "order.paid", "overrides": {"capture_method": "manual"}}
+    assert sandbox.control("/events/trigger", manual).code == "event_not_triggered"
+    live = sandbox.control("/events/trigger", {"type": "order.cancelled", "mode": "live"})
+    assert live.json["event"]["livemode"] is True
+
+
+# --- webhooks, fixtures, reset ------------------------------------------------------------------
+
+
+def test_deliveries_carry_the_event(sandbox: "Sandbox") -> None:
+    """A receiver gets the bytes that a GET of the event shows."""
+    endpoint = {"url": "http://127.0.0.1:9/hook", "events": ["payment.captured"]}
+    sandbox.post("/v1/webhook_endpoints", endpoint)
+    sandbox.paid()
+    sandbox.advance(1)
+    (sent,) = sandbox.postman.sent
+    assert sent.body == sandbox.get(f"/v1/events/{sandbox.events()[0]['id']}").body
+
+
+def test_default_fixture_has_keys_and_balances(sandbox: "Sandbox") -> None:
+    """1,000,000.00 in every currency of test mode, nothing in live, five fixed keys (F.7)."""
+    balances = sandbox.control("/balances", method="GET").json["data"]
+    shown = {balance["currency"]: balance["amount"] for balance in balances}
+    assert len(shown) == 33
+    assert (shown["EUR"], shown["JPY"], shown["KWD"]) == (100_000_000, 1_000_000, 1_000_000_000)
+    live = sandbox.control("/balances?mode=live", method="GET").json["data"]
+    assert {balance["amount"] for balance in live} == {0}
+    keys = [
+        *sandbox.control("/keys", method="GET").json["data"],
+        *sandbox.control("/keys?mode=live", method="GET").json["data"],
+    ]
+    assert [key["key"] for key in keys] == [
+        "sk_test_…dbox",
+        "pk_test_…dbox",
+        "rk_test_…only",
+        "sk_live_…dbox",
+        "pk_live_…dbox",
+    ]
+
+
+def test_demo_fixture_has_one_of_each(make_sandbox: Any) -> None:
+    """The objects that F.7 promises, in test mode only."""
+    demo = make_sandbox(fixture="demo")
+
+    def statuses(path: str) -> list[str]:
+        return sorted(entry["status"] for entry in demo.get(path).json["data"])
+
+    assert statuses("/v1/orders") == ["authorized", "cancelled", "paid", "requires_payment"]
+    assert statuses("/v1/refunds") == ["failed", "succeeded"]
+    assert statuses("/v1/payouts") == ["failed", "paid"]
+    (dispute,) = demo.get("/v1/disputes").json["data"]
+    assert (dispute["status"], dispute["evidence_status"]) == ("needs_response", "draft")
+    assert demo.call("GET", "/v1/orders", key=demo.live).json["data"] == []
+    demo.advance(20 * 86400)
+    assert statuses("/v1/orders") == ["cancelled", "cancelled", "paid", "requires_payment"]
+    assert demo.again(dispute)["status"] == "lost"
+
+
+def test_reset_drops_everything(sandbox: "Sandbox") -> None:
+    """Objects, settings, faults, the log and stored results go; the fixed keys are back."""
+    key = sandbox.control("/keys", {"type": "secret"}).json["secret"]
+    first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1", key=key)
+    sandbox.settings(smart_retries=True)
+    sandbox.control("/faults", {"effect": {"status": 500}, "times": 9})
+    assert sandbox.control("/reset", {"fixture": "demo"}).status == 200
+    assert sandbox.control("/requests", method="GET").json["data"] == []
+    assert sandbox.control("/faults", method="GET").json["data"] == []
+    assert len(sandbox.get("/v1/orders").json["data"]) == 4
+    assert sandbox.call("GET", "/v1/orders", key=key).status == 401
+    again = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    assert "idempotent-replayed" not in again.headers
+    assert again.json["id"] != first.json["id"]
+    assert sandbox.control("/settings", method="GET").json["smart_retries"] is False
+
+
+def test_unknown_fixture_is_refused(sandbox: "Sandbox") -> None:
+    """By the reset control, which then changes nothing, and at the start."""
+    order = sandbox.order()
+    answer = sandbox.control("/reset", {"fixture": "nothing"})
+    assert (answer.status, answer.param) == (400, "fixture")
+    assert sandbox.get(f"/v1/orders/{order['id']}").status == 200
+    with pytest.raises(LocalError, match="fixture"):
+        create_app(":memory:", fixture="nothing")
+
+
+def test_state_survives_a_restart(make_sandbox: Any, tmp_path: Path) -> None:
+    """Orders, keys, stored results and scheduled work are on disk (R82, R85)."""
+    path = str(tmp_path / "sandbox.db")
+    first = make_sandbox(path=path)
+    key = first.control("/keys", {"type": "secret"}).json["secret"]
+    order = first.post("/v1/orders", first.order_params, idem="k1", key=key)
+    payment = first.pay(order.json).json["payment"]
+    refund = first.post("/v1/refunds", {"payment": payment["id"]}).json
+    first.close()
+    second = make_sandbox(path=path)
+    again = second.post("/v1/orders", second.order_params, idem="k1", key=key)
+    assert again.body == order.body
+    second.advance(5)
+    assert second.again(refund)["status"] == "succeeded"

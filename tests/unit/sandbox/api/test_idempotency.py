@@ -1,0 +1,293 @@
+"""Idempotency keys, rule by rule of contract 1.7 (R81)."""
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from unit.sandbox.api.conftest import Sandbox
+
+FORM = (
+    "currency=EUR&amount=12900&shipping[country]=DE&shipping[postal_code]=10115"
+    "&items[3][unit_amount]=12900&items[3][quantity]=1"
+    "&items[3][hs_code]=6203.39&items[3][name]=Linen+jacket"
+)
+
+
+def orders(sandbox: "Sandbox", key: str = "sk_test_sandbox") -> list[Any]:
+    found: list[Any] = sandbox.call("GET", "/v1/orders", key=key).json["data"]
+    return found
+
+
+def test_the_same_request_is_replayed_byte_for_byte(sandbox: "Sandbox") -> None:
+    """Status and body come back as they were, with the header and a new Request-Id; one object."""
+    first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    again = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    assert first.status == again.status == 200
+    assert first.body == again.body
+    assert b"client_secret" in again.body
+    assert "idempotent-replayed" not in first.headers
+    assert again.headers["idempotent-replayed"] == "true"
+    assert again.headers["request-id"] != first.headers["request-id"]
+    assert len(orders(sandbox)) == 1
+
+
+def test_a_replay_shows_the_original_even_if_the_object_changed(sandbox: "Sandbox") -> None:
+    """The stored answer is replayed after the order was paid, and makes no new event."""
+    first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    sandbox.pay(first.json)
+    count = len(sandbox.events())
+    assert sandbox.post("/v1/orders", sandbox.order_params, idem="k1").body == first.body
+    assert len(sandbox.events()) == count
+
+
+@pytest.mark.parametrize("path", ["capture", "cancel"])
+def test_a_state_change_happens_once(sandbox: "Sandbox", path: str) -> None:
+    """Capture and cancel with one key act once and answer the same twice."""
+    held = sandbox.paid(capture_method="manual")
+    url = f"/v1/orders/{held['order']}/{path}"
+    first, again = (sandbox.post(url, idem="k") for _ in range(2))
+    assert first.status == 200
+    assert again.body == first.body
+    assert sandbox.post(url, idem="other").code == "order_unexpected_state"
+
+
+def test_money_moves_once(sandbox: "Sandbox") -> None:
+    """Refund and payout under one key move the balance once."""
+    payment = sandbox.paid()
+    before = sandbox.balance("USD")
+    body = {"payment": payment["id"], "amount": 100}
+    for _ in range(3):
+        assert sandbox.post("/v1/refunds", body, idem="refund").status == 200
+        assert sandbox.post("/v1/payouts", sandbox.payout_params, idem="payout").status == 200
+    assert sandbox.again(payment)["amount_refunded"] == 100
+    assert sandbox.balance("USD") == before - 11200
+
+
+def test_webhook_endpoint_and_its_secret_are_replayed(sandbox: "Sandbox") -> None:
+    """The secret, shown once, is shown again by the replay of the same request."""
+    text = "url=https://example.com/&events[]=order.paid"
+    first, again = (sandbox.form("/v1/webhook_endpoints", text, idem="k") for _ in range(2))
+    assert first.json["secret"] == again.json["secret"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/orders", {"amount": 1}),
+        ("/v1/orders", {}),
+        ("/v1/landed-cost/quotes", None),
+        ("/v1/refunds", {"payment": "pay_x"}),
+    ],
+)
+def test_a_key_used_for_another_request_is_refused(
+    sandbox: "Sandbox", path: str, body: Any
+) -> None:
+    """Another body or path under a used key is 400 idempotency_key_reused, before validation."""
+    sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    answer = sandbox.post(path, sandbox.order_params if body is None else body, idem="k1")
+    assert (answer.status, answer.code) == (400, "idempotency_key_reused")
+    assert answer.json["type"] == "idempotency_error"
+    assert "param" not in answer.json
+
+
+def test_the_key_belongs_to_a_path_with_its_id(sandbox: "Sandbox") -> None:
+    """Cancelling another order under the same key is another request."""
+    one, two = sandbox.order(), sandbox.order()
+    assert sandbox.post(f"/v1/orders/{one['id']}/cancel", idem="k").status == 200
+    answer = sandbox.post(f"/v1/orders/{two['id']}/cancel", idem="k")
+    assert answer.code == "idempotency_key_reused"
+    assert sandbox.again(two)["status"] == "requires_payment"
+
+
+def test_form_and_json_with_one_content_match(sandbox: "Sandbox") -> None:
+    """The fingerprint is over coerced parameters: encoding and key order do not matter."""
+    first = sandbox.form("/v1/orders", FORM, idem="k1")
+    assert first.status == 200
+    again = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    assert again.body == first.body
+    assert again.headers["idempotent-replayed"] == "true"
+
+
+MISMATCHES = [
+    {"amount": "12900"},
+    {"amount": 12901},
+    {"metadata": {"a": "b"}},
+    {"capture_method": "automatic"},
+]
+
+
+@pytest.mark.parametrize("changes", MISMATCHES)
+def test_what_is_not_the_same_content_does_not_match(sandbox: "Sandbox", changes: Any) -> None:
+    """JSON text is no number, and a default that is spelled out is another request."""
+    sandbox.form("/v1/orders", FORM, idem="k1")
+    answer = sandbox.post("/v1/orders", {**sandbox.order_params, **changes}, idem="k1")
+    assert answer.code == "idempotency_key_reused"
+
+
+def test_null_in_json_matches_an_empty_value_in_a_form(sandbox: "Sandbox") -> None:
+    """Both say that a field is to be unset."""
+    order = sandbox.order()
+    path = f"/v1/orders/{order['id']}"
+    first = sandbox.form(path, "settlement_currency=", idem="k")
+    assert sandbox.post(path, {"settlement_currency": None}, idem="k").body == first.body
+
+
+def test_the_version_header_is_not_part_of_the_request(sandbox: "Sandbox") -> None:
+    """The same request in another version is replayed (contract 1.7)."""
+    first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    older = {"svc-version": "2026-03-01"}
+    again = sandbox.post("/v1/orders", sandbox.order_params, idem="k1", headers=older)
+    assert again.body == first.body
+    assert again.headers["svc-version"] == "2026-03-01"
+
+
+def test_keys_are_shared_by_all_keys_of_the_account(sandbox: "Sandbox") -> None:
+    """A rolled API key replays what the old one did."""
+    first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    fresh = sandbox.control("/keys", {"type": "secret"}).json["secret"]
+    again = sandbox.post("/v1/orders", sandbox.order_params, idem="k1", key=fresh)
+    assert again.body == first.body
+
+
+def test_keys_of_the_modes_are_apart(sandbox: "Sandbox") -> None:
+    """The same key in live mode is a new one."""
+    sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    live = sandbox.post("/v1/orders", sandbox.order_params, idem="k1", key=sandbox.live)
+    assert "idempotent-replayed" not in live.headers
+    assert len(orders(sandbox)) == len(orders(sandbox, sandbox.live)) == 1
+
+
+REFUSALS: list[tuple[dict[str, Any], int]] = [
+    ({"body": b"{"}, 400),
+    ({"json": {}}, 400),
+    ({"json": {"amount": 0}}, 400),
+    ({"key": "sk_test_nobody"}, 401),
+    ({"key": "rk_test_readonly"}, 403),
+    ({"headers": {"svc-version": "x"}}, 400),
+    ({"headers": {"content-type": "text/plain"}, "body": b"x"}, 415),
+]
+
+
+@pytest.mark.parametrize(("wrong", "status"), REFUSALS)
+def test_an_error_releases_the_key(sandbox: "Sandbox", wrong: Any, status: int) -> None:
+    """Only 2xx results are stored: after an error the key is free for a corrected request."""
+    request: dict[str, Any] = {"headers": {"content-type": "application/json"}, **wrong}
+    assert sandbox.call("POST", "/v1/orders", idem="k1", **request).status == status
+    good = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    assert good.status == 200
+    assert "idempotent-replayed" not in good.headers
+
+
+def test_state_errors_missing_objects_and_limits_release_the_key(sandbox: "Sandbox") -> None:
+    """404, state errors, 429 and injected 5xx are not stored either."""
+    body = {"payment": "pay_none"}
+    assert sandbox.post("/v1/refunds", body, idem="a").status == 404
+    payment = sandbox.paid()
+    assert sandbox.post("/v1/refunds", {"payment": payment["id"]}, idem="a").status == 200
+    for status in (429, 500, 502, 503, 504):
+        sandbox.control("/faults", {"effect": {"status": status}})
+        assert sandbox.post("/v1/orders", sandbox.order_params, idem="b").status == status
+    assert sandbox.post("/v1/orders", sandbox.order_params, idem="b").status == 200
+    assert len(orders(sandbox)) == 2
+
+
+def test_a_key_is_held_for_exactly_24_hours(sandbox: "Sandbox") -> None:
+    """One second before 24 h the result is replayed; at 24 h the key is free (spec: Limits)."""
+    first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    sandbox.advance(24 * 3600 - 1)
+    assert sandbox.post("/v1/orders", sandbox.order_params, idem="k1").body == first.body
+    sandbox.advance(1)
+    fresh = sandbox.post("/v1/orders", {**sandbox.order_params, "amount": 1}, idem="k1")
+    assert fresh.status == 200
+    assert fresh.json["id"] != first.json["id"]
+
+
+def test_a_replay_does_not_prolong_the_24_hours(sandbox: "Sandbox") -> None:
+    """Retention counts from the first use."""
+    sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    for _ in range(3):
+        sandbox.advance(8 * 3600)
+        last = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    assert "idempotent-replayed" not in last.headers
+
+
+@pytest.mark.parametrize("count", [2, 10])
+def test_concurrent_requests_with_one_key_make_one_object(sandbox: "Sandbox", count: int) -> None:
+    """However many arrive at once: one order; every 200 is the same answer, the rest is 409."""
+    request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
+    answers = sandbox.together(*[request] * count)
+    assert len(orders(sandbox)) == 1
+    done = [answer for answer in answers if answer.status == 200]
+    assert len({answer.body for answer in done}) == 1
+    assert sum("idempotent-replayed" not in answer.headers for answer in done) == 1
+    assert {answer.status for answer in answers} <= {200, 409}
+
+
+def test_a_request_that_is_running_holds_its_key(sandbox: "Sandbox") -> None:
+    """A second request meanwhile is 409 idempotency_key_in_use, and can be repeated afterwards."""
+    sandbox.control("/faults", {"effect": {"delay_ms": 50}})
+    request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
+    # Which of the two is first is the event loop's choice.
+    slow, second = sorted(sandbox.together(request, request), key=lambda answer: answer.status)
+    assert slow.status == 200
+    assert (second.status, second.code) == (409, "idempotency_key_in_use")
+    assert second.json["type"] == "idempotency_error"
+    assert sandbox.post("/v1/orders", sandbox.order_params, idem="k1").body == slow.body
+
+
+def test_a_finished_request_is_replayed_to_all_who_ask_at_once(sandbox: "Sandbox") -> None:
+    """Forty repeats in one moment: nobody is told that the first one is still running."""
+    first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
+    answers = sandbox.together(*[request] * 40)
+    assert [answer.status for answer in answers] == [200] * 40
+    assert {answer.body for answer in answers} == {first.body}
+    assert all(answer.headers["idempotent-replayed"] == "true" for answer in answers)
+    other = sandbox.post("/v1/payouts", sandbox.payout_params, idem="k1")
+    assert (other.status, other.code) == (400, "idempotency_key_reused")
+
+
+def test_other_keys_and_requests_without_one_do_not_wait(sandbox: "Sandbox") -> None:
+    """Only the same key in the same mode is held."""
+    sandbox.control("/faults", {"match": {"idempotency_key": "k1"}, "effect": {"delay_ms": 50}})
+    body = {"json": sandbox.order_params}
+    answers = sandbox.together(
+        ("POST", "/v1/orders", {**body, "idem": "k1"}),
+        ("POST", "/v1/orders", {**body, "idem": "k2"}),
+        ("POST", "/v1/orders", body),
+        ("POST", "/v1/orders", {**body, "idem": "k1", "key": sandbox.live}),
+    )
+    assert [answer.status for answer in answers] == [200] * 4
+
+
+@pytest.mark.parametrize("key", ["", " ", "a b", "é", "a\t", "k" * 256, "a\x7f"])
+def test_a_malformed_key_is_refused(shared: "Sandbox", key: str) -> None:
+    """Keys are 1 to 255 printable ASCII characters without spaces."""
+    answer = shared.post("/v1/orders", shared.order_params, idem=key)
+    assert (answer.status, answer.code) == (400, "idempotency_key_invalid")
+
+
+@pytest.mark.parametrize("key", ["k", "~!@#$%^&*()_+{}|:\"<>?`-=[]\\;',./", "k" * 255])
+def test_a_strange_but_legal_key_is_taken(sandbox: "Sandbox", key: str) -> None:
+    """Every printable character will do."""
+    first, again = (sandbox.post("/v1/orders", sandbox.order_params, idem=key) for _ in range(2))
+    assert first.body == again.body
+
+
+def test_a_get_ignores_the_key(sandbox: "Sandbox") -> None:
+    """GET is not stored and not replayed, and its key is not even looked at."""
+    empty = sandbox.call("GET", "/v1/orders", idem="k1")
+    sandbox.order()
+    full = sandbox.call("GET", "/v1/orders", idem="k1")
+    assert len(full.json["data"]) == len(empty.json["data"]) + 1
+    assert sandbox.call("GET", "/v1/orders", idem="not good").status == 200
+    assert sandbox.post("/v1/orders", sandbox.order_params, idem="k1").status == 200
+
+
+def test_the_checkout_does_not_take_idempotency_keys(sandbox: "Sandbox") -> None:
+    """Controls are outside the rule: the second payment meets a paid order."""
+    order = sandbox.order()
+    headers = {"idempotency-key": "k1"}
+    assert sandbox.pay(order, headers=headers).status == 200
+    assert sandbox.pay(order, headers=headers).code == "order_unexpected_state"

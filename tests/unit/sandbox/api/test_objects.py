@@ -1,0 +1,559 @@
+"""Every operation's happy path: its exact fields, in their exact order (R80)."""
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from unit.sandbox.api.conftest import Sandbox
+
+NOW = "2026-10-01T09:00:00Z"
+ORDER_KEYS = (
+    "id object status amount currency settlement_currency shipping items capture_method methods "
+    "landed_cost amount_total amount_captured amount_refunded latest_payment cancellation_reason "
+    "cancelled_at paid_at metadata created livemode"
+).split()
+PAYMENT_KEYS = (
+    "id object order status amount amount_captured amount_released amount_refunded currency method "
+    "card payment_method retried acquirer failure_code failure_message decline_type disputed "
+    "settlement_currency settlement_amount fx_rate authorization_expires_at captured_at created "
+    "livemode"
+).split()
+REFUND_KEYS = (
+    "id object payment order amount currency reason status failure_reason metadata created livemode"
+).split()
+PAYOUT_KEYS = (
+    "id object status amount currency source_currency source_amount fx_rate network_fees "
+    "destination reference failure_reason failure_message estimated_arrival sent_at paid_at "
+    "failed_at metadata created livemode"
+).split()
+QUOTE_KEYS = (
+    "id object currency shipping items ship_from_country shipping_amount duty vat fees total "
+    "guaranteed warnings expires_at created livemode"
+).split()
+DISPUTE_KEYS = (
+    "id object payment order amount currency reason status evidence evidence_status "
+    "evidence_due_by evidence_submitted_at closed_at created livemode"
+).split()
+ENDPOINT_KEYS = (
+    "id object url events secret status description api_version created livemode".split()
+)
+
+
+def test_order_create_answers_the_worked_example(sandbox: "Sandbox") -> None:
+    """A new order has the fields and the order of contract A.9, with its client secret last."""
+    answer = sandbox.post("/v1/orders", sandbox.order_params)
+    order = answer.json
+    assert answer.status == 200
+    assert list(order) == [*ORDER_KEYS, "client_secret"]
+    assert order == {
+        "id": order["id"],
+        "object": "order",
+        "status": "requires_payment",
+        "amount": 12900,
+        "currency": "EUR",
+        "settlement_currency": "USD",
+        "shipping": {"country": "DE", "postal_code": "10115"},
+        "items": [
+            {
+                "name": "Linen jacket",
+                "hs_code": "6203.39",
+                "origin_country": None,
+                "quantity": 1,
+                "unit_amount": 12900,
+            }
+        ],
+        "capture_method": "automatic",
+        "methods": ["card", "sepa_debit", "klarna", "paypal"],
+        "landed_cost": {
+            "duty": 300,
+            "vat": 2508,
+            "fees": 0,
+            "total": 2808,
+            "currency": "EUR",
+            "guaranteed": False,
+            "quote": order["landed_cost"]["quote"],
+        },
+        "amount_total": 15708,
+        "amount_captured": 0,
+        "amount_refunded": 0,
+        "latest_payment": None,
+        "cancellation_reason": None,
+        "cancelled_at": None,
+        "paid_at": None,
+        "metadata": {},
+        "created": NOW,
+        "livemode": False,
+        "client_secret": order["client_secret"],
+    }
+    assert list(order["landed_cost"]) == "duty vat fees total currency guaranteed quote".split()
+    assert list(order["items"][0]) == "name hs_code origin_country quantity unit_amount".split()
+    assert order["client_secret"].startswith(order["id"] + "_secret_")
+    assert b": " not in answer.body
+    assert b", " not in answer.body
+
+
+@pytest.mark.parametrize("path", ["", "/cancel"], ids=["update", "cancel"])
+def test_no_later_answer_shows_the_client_secret(sandbox: "Sandbox", path: str) -> None:
+    """Retrieve, update, cancel and list leave the client secret out, and nothing else."""
+    order = sandbox.order()
+    base = f"/v1/orders/{order['id']}"
+    for answer in (sandbox.get(base), sandbox.post(base + path)):
+        assert list(answer.json) == ORDER_KEYS
+    assert list(sandbox.get("/v1/orders").json["data"][0]) == ORDER_KEYS
+
+
+def test_ids_have_their_prefix_and_24_characters(sandbox: "Sandbox") -> None:
+    """Ids are prefix and 24 letters or digits (contract 1.3)."""
+    payment = sandbox.paid()
+    refund = sandbox.post("/v1/refunds", {"payment": payment["id"]}).json
+    payout = sandbox.post("/v1/payouts", sandbox.payout_params).json
+    quote = sandbox.post("/v1/landed-cost/quotes", sandbox.quote_params).json
+    request = sandbox.get("/v1/orders").headers["request-id"]
+    found = [payment["order"], payment["id"], refund["id"], payout["id"], quote["id"], request]
+    prefixes = ["ord_", "pay_", "rf_", "po_", "lcq_", "req_"]
+    for prefix, identity in zip(prefixes, found, strict=True):
+        assert identity.startswith(prefix)
+        rest = identity.removeprefix(prefix)
+        assert len(rest) == 24
+        assert rest.isascii()
+        assert rest.isalnum()
+
+
+def test_address_parts_are_shown_only_if_given(sandbox: "Sandbox") -> None:
+    """`postal_code` is always there; further parts of the address only when they were sent."""
+    bare = sandbox.order(shipping={"country": "AE"})
+    assert bare["shipping"] == {"country": "AE", "postal_code": None}
+    full = {
+        "country": "DE",
+        "postal_code": "10115",
+        "name": "A. Muster",
+        "line1": "Hauptstr. 1",
+        "line2": "Hof",
+        "city": "Berlin",
+        "state": "BE",
+        "phone": "+49 30 1",
+    }
+    assert sandbox.order(shipping=full)["shipping"] == full
+
+
+def test_update_changes_what_follows_from_it(sandbox: "Sandbox") -> None:
+    """An update computes methods, landed cost and total anew and replaces whole objects."""
+    order = sandbox.order(metadata={"ref": "A-1", "keep": "x"})
+    changed = sandbox.post(
+        f"/v1/orders/{order['id']}",
+        {
+            "amount": 16000,
+            "currency": "GBP",
+            "settlement_currency": "EUR",
+            "shipping": {"country": "GB"},
+            "items": [{"name": "Shoe", "quantity": 2, "unit_amount": 8000, "hs_code": "640391"}],
+            "capture_method": "manual",
+            "metadata": {"ref": "", "new": "y"},
+        },
+    ).json
+    assert changed["amount"] == 16000
+    assert changed["settlement_currency"] == "EUR"
+    assert changed["shipping"] == {"country": "GB", "postal_code": None}
+    assert changed["items"][0]["name"] == "Shoe"
+    assert changed["methods"] == ["card", "klarna", "paypal"]
+    assert changed["landed_cost"]["duty"] == 1280
+    assert changed["landed_cost"]["vat"] == 3456
+    assert changed["landed_cost"]["quote"] != order["landed_cost"]["quote"]
+    assert changed["amount_total"] == 16000 + 4736
+    assert changed["metadata"] == {"keep": "x", "new": "y"}
+    assert changed["created"] == order["created"]
+    assert sandbox.again(order) == changed
+
+
+def test_empty_update_changes_nothing_but_the_quote(sandbox: "Sandbox") -> None:
+    """An empty body is allowed; only the quote is a new one."""
+    order = sandbox.order(metadata={"ref": "A-1"})
+    secret = order.pop("client_secret")
+    changed = sandbox.post(f"/v1/orders/{order['id']}").json
+    changed["landed_cost"]["quote"] = order["landed_cost"]["quote"]
+    assert changed == order
+    assert sandbox.pay({"client_secret": secret}).status == 200
+
+
+def test_clearing_an_optional_field_restores_its_default(sandbox: "Sandbox") -> None:
+    """`null`, `""` and an empty form value unset optional fields on update (contract 1.2)."""
+    order = sandbox.order(
+        capture_method="manual", settlement_currency="EUR", metadata={"a": "1", "b": "2"}
+    )
+    path = f"/v1/orders/{order['id']}"
+    assert sandbox.post(path, {"capture_method": None}).json["capture_method"] == "automatic"
+    assert sandbox.post(path, {"settlement_currency": ""}).json["settlement_currency"] == "USD"
+    assert sandbox.form(path, "metadata[a]=").json["metadata"] == {"b": "2"}
+    assert sandbox.form(path, "metadata=").json["metadata"] == {}
+
+
+def test_empty_optional_fields_on_create_equal_absent_ones(sandbox: "Sandbox") -> None:
+    """On create an empty optional value is as good as none."""
+    order = sandbox.order(
+        settlement_currency="",
+        capture_method=None,
+        metadata={"a": "", "b": None, "c": "1"},
+        shipping={"country": "DE", "postal_code": ""},
+    )
+    assert order["settlement_currency"] == "USD"
+    assert order["capture_method"] == "automatic"
+    assert order["metadata"] == {"c": "1"}
+    assert order["shipping"]["postal_code"] is None
+
+
+def test_payment_has_its_fields_in_order(sandbox: "Sandbox") -> None:
+    """A captured payment shows the table A.2, key by key."""
+    payment = sandbox.paid()
+    shown = sandbox.get(f"/v1/payments/{payment['id']}").json
+    assert list(shown) == PAYMENT_KEYS
+    assert shown == {
+        **dict.fromkeys(PAYMENT_KEYS),
+        "id": payment["id"],
+        "object": "payment",
+        "order": payment["order"],
+        "status": "captured",
+        "amount": 15708,
+        "amount_captured": 15708,
+        "amount_released": 0,
+        "amount_refunded": 0,
+        "currency": "EUR",
+        "method": "card",
+        "card": {"brand": "visa", "last4": "4242"},
+        "retried": False,
+        "disputed": False,
+        "settlement_currency": "USD",
+        "settlement_amount": 17279,
+        "fx_rate": 1.1,
+        "captured_at": NOW,
+        "created": NOW,
+        "livemode": False,
+    }
+
+
+def test_capture_answers_the_payment(sandbox: "Sandbox") -> None:
+    """Capturing answers a payment, not an order (contract B.2)."""
+    held = sandbox.paid(capture_method="manual")
+    captured = sandbox.post(f"/v1/orders/{held['order']}/capture").json
+    assert list(captured) == PAYMENT_KEYS
+    assert captured["object"] == "payment"
+    assert captured["amount_captured"] == 15708
+
+
+def test_refund_has_its_fields_in_order(sandbox: "Sandbox") -> None:
+    """A refund shows the table A.4."""
+    payment = sandbox.paid()
+    params = {
+        "payment": payment["id"],
+        "amount": 500,
+        "reason": "duplicate",
+        "metadata": {"k": "v"},
+    }
+    refund = sandbox.post("/v1/refunds", params).json
+    assert list(refund) == REFUND_KEYS
+    assert refund == {
+        "id": refund["id"],
+        "object": "refund",
+        "payment": payment["id"],
+        "order": payment["order"],
+        "amount": 500,
+        "currency": "EUR",
+        "reason": "duplicate",
+        "status": "pending",
+        "failure_reason": None,
+        "metadata": {"k": "v"},
+        "created": NOW,
+        "livemode": False,
+    }
+    assert sandbox.get(f"/v1/refunds/{refund['id']}").json == refund
+
+
+def test_payout_answers_the_worked_example(sandbox: "Sandbox") -> None:
+    """EUR 100.00 from USD shows contract A.9: rate 0.90909091, 11000 + 200."""
+    answer = sandbox.post("/v1/payouts", {**sandbox.payout_params, "reference": "INV-7"})
+    payout = answer.json
+    assert list(payout) == PAYOUT_KEYS
+    assert payout == {
+        "id": payout["id"],
+        "object": "payout",
+        "status": "created",
+        "amount": 10000,
+        "currency": "EUR",
+        "source_currency": "USD",
+        "source_amount": 11200,
+        "fx_rate": 0.90909091,
+        "network_fees": 200,
+        "destination": {
+            "country": "DE",
+            "account_holder_name": "Muster GmbH",
+            "bank_name": None,
+            "last4": "3000",
+        },
+        "reference": "INV-7",
+        "failure_reason": None,
+        "failure_message": None,
+        "estimated_arrival": "2026-10-02T09:00:00Z",
+        "sent_at": None,
+        "paid_at": None,
+        "failed_at": None,
+        "metadata": {},
+        "created": NOW,
+        "livemode": False,
+    }
+    assert b'"fx_rate":0.90909091,' in answer.body
+    assert sandbox.get(f"/v1/payouts/{payout['id']}").body == answer.body
+
+
+PAYOUT_CHECKS = [
+    (10000, "EUR", "USD", b"0.90909091", 11200, 200),
+    (15000, "JPY", "USD", b"147.05882", 10400, 200),
+    (12345, "KWD", "EUR", b"0.33846154", 3829, 182),
+    (10000, "USD", "USD", b"1", 10050, 50),
+    (100, "USD", "VND", b"0.00004", 75000, 50000),
+]
+
+
+@pytest.mark.parametrize(("amount", "currency", "source", "rate", "total", "fees"), PAYOUT_CHECKS)
+def test_payout_arithmetic(
+    sandbox: "Sandbox", amount: int, currency: str, source: str, rate: bytes, total: int, fees: int
+) -> None:
+    """The checks of contract B.4 hold through the API, and rates are plain decimals."""
+    params = {
+        **sandbox.payout_params,
+        "amount": amount,
+        "currency": currency,
+        "source_currency": source,
+    }
+    answer = sandbox.post("/v1/payouts", params)
+    assert b'"fx_rate":' + rate + b"," in answer.body
+    assert answer.json["source_amount"] == total
+    assert answer.json["network_fees"] == fees
+
+
+def test_payout_to_an_account_number(sandbox: "Sandbox") -> None:
+    """An account number with a bank code does as well as an IBAN; only its end is shown."""
+    destination = {
+        "country": "US",
+        "account_holder_name": "Acme",
+        "account_number": "000123456789",
+        "bank_code": "021000021",
+        "bic": "CHASUS33",
+        "bank_name": "Chase",
+    }
+    params = {**sandbox.payout_params, "currency": "USD", "destination": destination}
+    payout = sandbox.post("/v1/payouts", params).json
+    assert payout["destination"] == {
+        "country": "US",
+        "account_holder_name": "Acme",
+        "bank_name": "Chase",
+        "last4": "6789",
+    }
+
+
+def test_quote_has_its_fields_in_order(sandbox: "Sandbox") -> None:
+    """A quote shows the table A.6 with the charges of every line."""
+    params = {**sandbox.quote_params, "shipping_amount": 1000}
+    quote = sandbox.post("/v1/landed-cost/quotes", params).json
+    assert list(quote) == QUOTE_KEYS
+    assert quote == {
+        "id": quote["id"],
+        "object": "landed_cost_quote",
+        "currency": "EUR",
+        "shipping": {"country": "DE", "postal_code": None},
+        "items": [
+            {
+                "name": "Linen jacket",
+                "hs_code": "6203.39",
+                "origin_country": None,
+                "quantity": 1,
+                "unit_amount": 12900,
+                "duty": 300,
+                "vat": 2508,
+                "duty_rate_bps": 0,
+            }
+        ],
+        "ship_from_country": "US",
+        "shipping_amount": 1000,
+        "duty": 300,
+        "vat": 2508 + 190,
+        "fees": 0,
+        "total": 2998,
+        "guaranteed": False,
+        "warnings": [
+            {
+                "code": "origin_country_unknown",
+                "item": "Linen jacket",
+                "message": "The country of origin of Linen jacket is unknown.",
+            }
+        ],
+        "expires_at": "2026-10-02T09:00:00Z",
+        "created": NOW,
+        "livemode": False,
+    }
+    sandbox.advance(48 * 3600)
+    assert sandbox.again(quote) == quote
+
+
+def test_the_quote_of_an_order_can_be_retrieved(sandbox: "Sandbox") -> None:
+    """`landed_cost.quote` names a quote with the same figures; a surplus counts as freight."""
+    order = sandbox.order(amount=13900)
+    quote = sandbox.get(f"/v1/landed-cost/quotes/{order['landed_cost']['quote']}").json
+    assert quote["shipping_amount"] == 1000
+    for name in ("duty", "vat", "fees", "total", "guaranteed"):
+        assert quote[name] == order["landed_cost"][name]
+    assert quote["ship_from_country"] == "US"
+
+
+def _line(hs: str | None, quantity: int, unit: int, origin: str | None = "CN") -> dict[str, Any]:
+    return {
+        "name": f"{hs} x {quantity}",
+        "hs_code": hs,
+        "quantity": quantity,
+        "unit_amount": unit,
+        "origin_country": origin,
+    }
+
+
+WORKED = [
+    ("a", "DE", "EUR", [_line("6203.39", 1, 12900)], 300, 2508),
+    ("b", "DE", "EUR", [_line("6203.39", 2, 12900)], 3096, 5490),
+    ("c", "GB", "USD", [_line("640391", 2, 8000), _line("490199", 1, 2000)], 1280, 3856),
+    ("d", "JP", "JPY", [_line("620339", 1, 24000)], 2160, 2616),
+    ("d2", "JP", "JPY", [_line("620339", 1, 9000)], 0, 0),
+]
+
+
+@pytest.mark.parametrize(
+    ("country", "currency", "items", "duty", "vat"),
+    [row[1:] for row in WORKED],
+    ids=[row[0] for row in WORKED],
+)
+def test_worked_checks_hold_through_the_api(
+    sandbox: "Sandbox", country: str, currency: str, items: Any, duty: int, vat: int
+) -> None:
+    """The worked checks a to d of contract G, as quotes and as orders."""
+    shipping = {"country": country}
+    params = {"currency": currency, "shipping": shipping, "items": items}
+    quote = sandbox.post("/v1/landed-cost/quotes", params).json
+    assert (quote["duty"], quote["vat"]) == (duty, vat)
+    assert quote["guaranteed"] is True
+    assert quote["warnings"] == []
+    goods = sum(item["quantity"] * item["unit_amount"] for item in items)
+    order = sandbox.order(amount=goods, **params)
+    assert (order["landed_cost"]["duty"], order["landed_cost"]["vat"]) == (duty, vat)
+
+
+def test_worked_check_e_warns_twice_and_computes_the_same(sandbox: "Sandbox") -> None:
+    """A short code and no origin give two warnings for the item and the same amounts."""
+    items = [_line("6203", 1, 12900, None)]
+    params = {"currency": "EUR", "shipping": {"country": "DE"}, "items": items}
+    quote = sandbox.post("/v1/landed-cost/quotes", params).json
+    assert [(w["code"], w["item"]) for w in quote["warnings"]] == [
+        ("hs_code_incomplete", "6203 x 1"),
+        ("origin_country_unknown", "6203 x 1"),
+    ]
+    assert quote["guaranteed"] is False
+    assert (quote["duty"], quote["vat"]) == (300, 2508)
+
+
+def test_landed_cost_is_not_collected_where_the_setting_says_so(sandbox: "Sandbox") -> None:
+    """With `collect_landed_cost` false the total is the amount; the quote is shown all the same."""
+    sandbox.settings(collect_landed_cost=False)
+    order = sandbox.order()
+    assert order["amount_total"] == 12900
+    assert order["landed_cost"]["total"] == 2808
+
+
+def test_account_settings_are_the_defaults_of_new_objects(sandbox: "Sandbox") -> None:
+    """Settlement currency and country of the account are used where none is given."""
+    sandbox.settings(settlement_currency="EUR", country="FR")
+    order = sandbox.order()
+    assert order["settlement_currency"] == "EUR"
+    assert order["landed_cost"]["total"] == 0
+    payout = sandbox.post("/v1/payouts", sandbox.payout_params).json
+    assert payout["source_currency"] == "EUR"
+    quote = sandbox.post("/v1/landed-cost/quotes", sandbox.quote_params).json
+    assert quote["ship_from_country"] == "FR"
+
+
+def test_webhook_endpoint_shows_its_secret_once(sandbox: "Sandbox") -> None:
+    """Registering answers the endpoint with `secret` after `events`; repeated names are merged."""
+    text = (
+        "url=https://example.com/hook&events[]=order.paid&events[]=refund.succeeded"
+        "&events[]=order.paid&description=Shop"
+    )
+    endpoint = sandbox.form("/v1/webhook_endpoints", text).json
+    assert list(endpoint) == ENDPOINT_KEYS
+    assert endpoint == {
+        "id": endpoint["id"],
+        "object": "webhook_endpoint",
+        "url": "https://example.com/hook",
+        "events": ["order.paid", "refund.succeeded"],
+        "secret": endpoint["secret"],
+        "status": "enabled",
+        "description": "Shop",
+        "api_version": "2026-09-01",
+        "created": NOW,
+        "livemode": False,
+    }
+    assert endpoint["id"].startswith("we_")
+    assert len(endpoint["secret"]) == len("whsec_") + 32
+    listed = sandbox.control("/webhook_endpoints", method="GET").json["data"][0]
+    assert list(listed) == [key for key in ENDPOINT_KEYS if key != "secret"]
+
+
+def test_event_can_be_retrieved_for_30_days(sandbox: "Sandbox") -> None:
+    """An event is a snapshot of the whole object without secrets, and is gone after 30 days."""
+    payment = sandbox.paid()
+    event = sandbox.events()[-1]
+    shown = sandbox.get(f"/v1/events/{event['id']}").json
+    assert list(shown) == "id object type created livemode api_version data".split()
+    assert shown["type"] == "order.paid"
+    assert shown["object"] == "event"
+    assert shown["api_version"] == "2026-09-01"
+    assert shown["data"]["object"] == sandbox.get(f"/v1/orders/{payment['order']}").json
+    assert list(shown["data"]["object"]) == ORDER_KEYS
+    sandbox.post("/v1/refunds", {"payment": payment["id"]})
+    assert sandbox.get(f"/v1/events/{event['id']}").json == shown
+    sandbox.advance(30 * 86400 - 1)
+    assert sandbox.get(f"/v1/events/{event['id']}").status == 200
+    sandbox.advance(1)
+    assert sandbox.get(f"/v1/events/{event['id']}").status == 404
+
+
+def test_dispute_has_its_fields_in_order(sandbox: "Sandbox") -> None:
+    """A new dispute shows the table A.7; evidence is due 14 days later at the end of the day."""
+    payment = sandbox.paid()
+    dispute = sandbox.control("/disputes", {"payment": payment["id"]}).json
+    assert list(dispute) == DISPUTE_KEYS
+    assert dispute == {
+        "id": dispute["id"],
+        "object": "dispute",
+        "payment": payment["id"],
+        "order": payment["order"],
+        "amount": 15708,
+        "currency": "EUR",
+        "reason": "general",
+        "status": "needs_response",
+        "evidence": {},
+        "evidence_status": "none",
+        "evidence_due_by": "2026-10-15T23:59:59Z",
+        "evidence_submitted_at": None,
+        "closed_at": None,
+        "created": NOW,
+        "livemode": False,
+    }
+    assert sandbox.again(dispute) == dispute
+    path = f"/v1/disputes/{dispute['id']}"
+    draft = sandbox.form(path, "evidence[shipping_carrier]=DHL&evidence[tracking_number]=1").json
+    assert list(draft) == DISPUTE_KEYS
+    assert list(draft["evidence"]) == ["tracking_number", "shipping_carrier"]
+    assert list(sandbox.post(path + "/accept").json) == DISPUTE_KEYS
+
+
+def test_same_seed_and_calls_give_the_same_ids(make_sandbox: Any) -> None:
+    """Ids and secrets are a function of the seed and the calls; reads change nothing (F.7)."""
+    first, second = make_sandbox(seed=1), make_sandbox(seed=1)
+    second.get("/v1/orders")
+    assert first.order() == second.order()
+    assert first.order()["id"] != make_sandbox(seed=2).order()["id"]

@@ -1,0 +1,168 @@
+"""A client library that is not ours drives the sandbox and verifies its webhooks."""
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import requests
+import stripe
+
+if TYPE_CHECKING:
+    from unit.sandbox.api.conftest import Hook, Served
+
+ORDER: Any = {
+    "amount": 12900,
+    "currency": "EUR",
+    "shipping": {"country": "DE", "postal_code": "10115"},
+    "items": [{"name": "Linen jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
+    "metadata": {"ref": "A-1 & Ä=1"},
+}
+
+
+@pytest.fixture
+def client(served: "Served") -> Iterator[stripe.StripeClient]:
+    """stripe-python, pointed at the sandbox."""
+    with requests.Session() as session:
+        session.trust_env = False
+        yield stripe.StripeClient(
+            "sk_test_sandbox",
+            base_addresses={"api": served.url},
+            http_client=stripe.RequestsClient(session=session),
+            max_network_retries=0,
+        )
+
+
+def ask(client: stripe.StripeClient, method: str, path: str, **params: Any) -> Any:
+    """One call with the library, and what it makes of the answer."""
+    response: Any = client.raw_request(method, path, **params)
+    return client.deserialize(response, api_mode="V1")
+
+
+def paid_payment(served: "Served", client: stripe.StripeClient) -> Any:
+    """Creates an order with the library, pays it at the checkout, and returns its payment."""
+    order = ask(client, "post", "/v1/orders", **ORDER)
+    card = {"number": "4242424242424242", "exp_month": 12, "exp_year": 2090, "cvc": "123"}
+    body = {"client_secret": order.client_secret, "card": card}
+    key = {"Authorization": "Bearer pk_test_sandbox"}
+    answer = served.ask("POST", "/_sandbox/checkout/pay", body, **key)
+    assert answer.status == 200, answer.body
+    return ask(client, "get", f"/v1/payments/{answer.json['payment']['id']}")
+
+
+def test_library_creates_and_retrieves(client: stripe.StripeClient) -> None:
+    """Its form bodies, its own headers and its bearer key work; text arrives unharmed."""
+    order = ask(client, "post", "/v1/orders", **ORDER)
+    assert order.id.startswith("ord_")
+    assert order.status == "requires_payment"
+    assert order["items"][0].hs_code == "6203.39"
+    assert order.metadata.ref == "A-1 & Ä=1"
+    again = ask(client, "get", f"/v1/orders/{order.id}")
+    assert again.id == order.id
+    assert not hasattr(again, "client_secret")
+
+
+def test_library_pages_through_a_list(client: stripe.StripeClient) -> None:
+    """Limit, cursor and `has_more` do as it expects."""
+    made = [ask(client, "post", "/v1/orders", **ORDER).id for _ in range(5)]
+    found: list[str] = []
+    while made[0] not in found:
+        cursor = {"starting_after": found[-1]} if found else {}
+        page = ask(client, "get", "/v1/orders", limit=2, **cursor)
+        assert page.object == "list"
+        # Only the last page may be short: how many orders other tests left is not ours to know.
+        assert len(page.data) == 2 or not page.has_more
+        found += [order.id for order in page.data]
+    assert found[:5] == made[::-1]
+
+
+def test_library_refunds(served: "Served", client: stripe.StripeClient) -> None:
+    """A partial refund, repeated under one idempotency key, happens once."""
+    payment = paid_payment(served, client)
+    assert payment.status == "captured"
+    one, two = (
+        ask(
+            client,
+            "post",
+            "/v1/refunds",
+            payment=payment.id,
+            amount=500,
+            reason="requested_by_customer",
+            idempotency_key=f"refund-{payment.id}",
+        )
+        for _ in range(2)
+    )
+    assert one.id == two.id
+    again = ask(client, "get", f"/v1/payments/{payment.id}")
+    assert again.amount_refunded == 500
+
+
+def test_library_updates_a_dispute_with_form_fields(
+    served: "Served", client: stripe.StripeClient
+) -> None:
+    """Nested form fields and its spelling of booleans are read."""
+    payment = paid_payment(served, client)
+    opened = served.ask("POST", "/_sandbox/disputes", {"payment": payment.id}).json
+    path = f"/v1/disputes/{opened['id']}"
+    evidence = {"tracking_number": "00340", "shipping_carrier": "DHL"}
+    draft = ask(client, "post", path, evidence=evidence, submit=False)
+    assert draft.evidence_status == "draft"
+    submitted = ask(client, "post", path, submit=True)
+    assert submitted.status == "under_review"
+
+
+def test_library_understands_errors_in_its_own_envelope(
+    served: "Served", client: stripe.StripeClient
+) -> None:
+    """With the nested envelope its exceptions carry our code, parameter, status and request id."""
+    served.ask("POST", "/_sandbox/settings", {"error_envelope": "nested"})
+    try:
+        with pytest.raises(stripe.InvalidRequestError) as caught:
+            ask(client, "post", "/v1/orders", **{**ORDER, "amount": 0})
+        with pytest.raises(stripe.AuthenticationError):
+            ask(client, "get", "/v1/orders", api_key="sk_test_nobody")
+        with pytest.raises(stripe.PermissionError):
+            ask(client, "post", "/v1/orders", api_key="rk_test_readonly", **ORDER)
+    finally:
+        served.ask("POST", "/_sandbox/settings", {"error_envelope": "flat"})
+    error: Any = caught.value
+    assert (error.http_status, error.code, error.param) == (400, "amount_too_small", "amount")
+    assert error.request_id.startswith("req_")
+
+
+@pytest.fixture
+def delivered(served: "Served", client: stripe.StripeClient) -> tuple[str, "Hook"]:
+    """A signing secret and a webhook that was really delivered under it."""
+    endpoint = ask(
+        client, "post", "/v1/webhook_endpoints", url=served.hook_url, events=["order.paid"]
+    )
+    while not served.hooks.empty():
+        served.hooks.get()
+    paid_payment(served, client)
+    hook = served.hooks.get(timeout=10)
+    served.ask("POST", f"/_sandbox/webhook_endpoints/{endpoint.id}/disable", {})
+    return endpoint.secret, hook
+
+
+def test_library_verifies_our_deliveries(delivered: tuple[str, "Hook"]) -> None:
+    """Its verifier accepts the bytes of a real delivery, and its age is within five minutes."""
+    secret, hook = delivered
+    header = hook.headers["svc-signature"]
+    assert stripe.WebhookSignature.verify_header(hook.body, header, secret, tolerance=300)
+    assert abs(time.time() - int(header.partition(",")[0][2:])) < 300
+    assert hook.headers["content-type"] == "application/json; charset=utf-8"
+
+
+@pytest.mark.parametrize("spoilt", ["body", "secret", "header"])
+def test_library_refuses_spoilt_deliveries(delivered: tuple[str, "Hook"], spoilt: str) -> None:
+    """A changed byte, another secret or another signature does not pass."""
+    secret, hook = delivered
+    body, header = hook.body, hook.headers["svc-signature"]
+    if spoilt == "body":
+        body = body.replace(b"12900", b"12901")
+    elif spoilt == "secret":
+        secret += "x"
+    else:
+        header = header[:-1] + ("0" if header[-1] != "0" else "1")
+    with pytest.raises(stripe.SignatureVerificationError):
+        stripe.WebhookSignature.verify_header(body, header, secret)

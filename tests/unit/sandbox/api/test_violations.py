@@ -1,0 +1,453 @@
+"""Every violation of contract B.0 and B.1 to B.7: status, code, parameter, and which one is first."""
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from svc.spec import EVENT_TYPES
+
+if TYPE_CHECKING:
+    from unit.sandbox.api.conftest import Sandbox
+
+LONG = "x" * 501
+JACKET = {"name": "Linen jacket", "quantity": 1, "unit_amount": 12900}
+ORDER = {
+    "amount": 12900,
+    "currency": "EUR",
+    "shipping": {"country": "DE"},
+    "items": [JACKET],
+}
+QUOTE = {"currency": "EUR", "shipping": {"country": "DE"}, "items": [JACKET]}
+DESTINATION = {
+    "country": "DE",
+    "account_holder_name": "Muster GmbH",
+    "iban": "DE89370400440532013000",
+}
+ACCOUNT = {
+    "country": "US",
+    "account_holder_name": "Acme",
+    "account_number": "000123456789",
+    "bank_code": "021000021",
+}
+PAYOUT = {"amount": 10000, "currency": "EUR", "destination": DESTINATION}
+ENDPOINT = {"url": "https://example.com/hook", "events": ["order.paid"]}
+ABSENT = object()
+
+
+def changed(base: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
+    """The base with one field, dotted for nested ones, set or taken away."""
+    head, _, rest = name.partition(".")
+    result = dict(base)
+    if rest and isinstance(base[head], list):
+        index, _, field = rest.partition(".")
+        entries = list(base[head])
+        entries[int(index)] = changed(entries[int(index)], field, value)
+        result[head] = entries
+    elif rest:
+        result[head] = changed(base[head], rest, value)
+    elif value is ABSENT:
+        del result[head]
+    else:
+        result[head] = value
+    return result
+
+
+ORDER_ROWS = [
+    ("amount", ABSENT, "parameter_missing", "amount"),
+    ("currency", ABSENT, "parameter_missing", "currency"),
+    ("shipping", ABSENT, "parameter_missing", "shipping"),
+    ("shipping.country", ABSENT, "parameter_missing", "shipping[country]"),
+    ("items", ABSENT, "parameter_missing", "items"),
+    ("items.0.name", ABSENT, "parameter_missing", "items[0][name]"),
+    ("items.0.quantity", ABSENT, "parameter_missing", "items[0][quantity]"),
+    ("items.0.unit_amount", ABSENT, "parameter_missing", "items[0][unit_amount]"),
+    ("colour", "red", "parameter_unknown", "colour"),
+    ("shipping.planet", "Mars", "parameter_unknown", "shipping[planet]"),
+    ("items.0.colour", "red", "parameter_unknown", "items[0][colour]"),
+    ("id", "ord_1", "parameter_unknown", "id"),
+    ("client_secret", "x", "parameter_unknown", "client_secret"),
+    ("amount", "", "parameter_invalid_empty", "amount"),
+    ("amount", None, "parameter_invalid_empty", "amount"),
+    ("currency", "", "parameter_invalid_empty", "currency"),
+    ("items", [], "parameter_invalid_empty", "items"),
+    ("items", [None], "parameter_invalid_empty", "items[0]"),
+    ("items.0.name", "", "parameter_invalid_empty", "items[0][name]"),
+    ("shipping", None, "parameter_invalid_empty", "shipping"),
+    ("amount", "12900", "parameter_invalid_integer", "amount"),
+    ("amount", 129.0, "parameter_invalid_integer", "amount"),
+    ("amount", True, "parameter_invalid_integer", "amount"),
+    ("amount", [1], "parameter_invalid_integer", "amount"),
+    ("items.0.quantity", 0, "parameter_invalid_integer", "items[0][quantity]"),
+    ("items.0.quantity", 100001, "parameter_invalid_integer", "items[0][quantity]"),
+    ("items.0.quantity", "1", "parameter_invalid_integer", "items[0][quantity]"),
+    ("shipping", "DE", "parameter_invalid_type", "shipping"),
+    ("shipping", [], "parameter_invalid_empty", "shipping"),
+    ("shipping", ["DE"], "parameter_invalid_type", "shipping"),
+    ("items", {"0": JACKET}, "parameter_invalid_type", "items"),
+    ("items", ["jacket"], "parameter_invalid_type", "items[0]"),
+    ("currency", 978, "parameter_invalid_type", "currency"),
+    ("shipping.postal_code", 10115, "parameter_invalid_type", "shipping[postal_code]"),
+    ("metadata", "x", "parameter_invalid_type", "metadata"),
+    ("metadata", {"a": 1}, "parameter_invalid_type", "metadata[a]"),
+    ("metadata", {"": "x"}, "parameter_invalid_empty", "metadata[]"),
+    ("metadata", {"k" * 41: "x"}, "parameter_too_long", f"metadata[{'k' * 41}]"),
+    ("metadata", {"k": LONG}, "parameter_too_long", "metadata[k]"),
+    ("metadata", {str(n): "x" for n in range(51)}, "parameter_too_long", "metadata"),
+    ("items", [JACKET] * 101, "parameter_too_long", "items"),
+    ("items.0.name", "x" * 256, "parameter_too_long", "items[0][name]"),
+    ("shipping.city", LONG, "parameter_too_long", "shipping[city]"),
+    ("capture_method", "later", "parameter_invalid_value", "capture_method"),
+    ("currency", "eur", "currency_invalid", "currency"),
+    ("currency", "EURO", "currency_invalid", "currency"),
+    ("currency", "QQQ", "currency_invalid", "currency"),
+    ("currency", "ALL", "currency_unsupported", "currency"),
+    ("settlement_currency", "usd", "currency_invalid", "settlement_currency"),
+    ("settlement_currency", "ALL", "currency_unsupported", "settlement_currency"),
+    ("shipping.country", "de", "country_code_invalid", "shipping[country]"),
+    ("shipping.country", "XX", "country_code_invalid", "shipping[country]"),
+    ("shipping.country", "DEU", "country_code_invalid", "shipping[country]"),
+    ("items.0.origin_country", "QQ", "country_code_invalid", "items[0][origin_country]"),
+    ("items.0.hs_code", "6203A", "hs_code_invalid", "items[0][hs_code]"),
+    ("items.0.hs_code", "1" * 13, "hs_code_invalid", "items[0][hs_code]"),
+    ("items.0.hs_code", "." * 65, "hs_code_invalid", "items[0][hs_code]"),
+    ("items.0.hs_code", "\u0661\u0662", "hs_code_invalid", "items[0][hs_code]"),
+    ("amount", 0, "amount_too_small", "amount"),
+    ("amount", -1, "amount_too_small", "amount"),
+    ("items.0.unit_amount", -1, "amount_too_small", "items[0][unit_amount]"),
+    ("amount", 1_000_000_000_000, "amount_too_large", "amount"),
+    ("amount", 10**400, "amount_too_large", "amount"),
+    ("items.0.unit_amount", 10**12, "amount_too_large", "items[0][unit_amount]"),
+]
+ALLOWED_ORDERS = [
+    ("items.0.unit_amount", 0),
+    ("items.0.origin_country", "XX"),
+    ("items.0.origin_country", "ZZ"),
+    ("items.0.hs_code", "6203.39-00 00"),
+    ("items.0.hs_code", "62"),
+    ("items.0.name", "x" * 255),
+    ("amount", 1),
+    ("items", [JACKET] * 100),
+    ("metadata", {"k" * 40: "v" * 500}),
+    ("metadata", {str(n): "x" for n in range(50)}),
+]
+QUOTE_ROWS = [
+    ("currency", ABSENT, "parameter_missing", "currency"),
+    ("shipping", ABSENT, "parameter_missing", "shipping"),
+    ("items", ABSENT, "parameter_missing", "items"),
+    ("ship_from_country", "usa", "country_code_invalid", "ship_from_country"),
+    ("shipping_amount", -1, "amount_too_small", "shipping_amount"),
+    ("shipping_amount", 10**12, "amount_too_large", "shipping_amount"),
+    ("shipping_amount", 1.5, "parameter_invalid_integer", "shipping_amount"),
+    ("amount", 1, "parameter_unknown", "amount"),
+    ("metadata", {"a": "b"}, "parameter_unknown", "metadata"),
+]
+PAYOUT_ROWS = [
+    ("amount", ABSENT, "parameter_missing", "amount"),
+    ("currency", ABSENT, "parameter_missing", "currency"),
+    ("destination", ABSENT, "parameter_missing", "destination"),
+    ("destination.country", ABSENT, "parameter_missing", "destination[country]"),
+    (
+        "destination.account_holder_name",
+        ABSENT,
+        "parameter_missing",
+        "destination[account_holder_name]",
+    ),
+    (
+        "destination.account_holder_name",
+        "x" * 141,
+        "parameter_too_long",
+        "destination[account_holder_name]",
+    ),
+    ("destination.iban", ABSENT, "parameters_exclusive", "destination"),
+    (
+        "destination",
+        {**ACCOUNT, "iban": DESTINATION["iban"]},
+        "parameters_exclusive",
+        "destination",
+    ),
+    (
+        "destination",
+        changed(ACCOUNT, "bank_code", ABSENT),
+        "parameter_missing",
+        "destination[bank_code]",
+    ),
+    ("destination.iban", "DE89370400440532013001", "iban_invalid", "destination[iban]"),
+    ("destination.iban", "DE8937040044053201300", "iban_invalid", "destination[iban]"),
+    ("destination.iban", "x", "iban_invalid", "destination[iban]"),
+    ("destination.country", "FR", "iban_invalid", "destination[iban]"),
+    (
+        "destination",
+        {**ACCOUNT, "account_number": "123"},
+        "parameter_invalid_value",
+        "destination[account_number]",
+    ),
+    (
+        "destination",
+        {**ACCOUNT, "account_number": "1" * 18},
+        "parameter_invalid_value",
+        "destination[account_number]",
+    ),
+    (
+        "destination",
+        {**ACCOUNT, "bank_code": "0-1"},
+        "parameter_invalid_value",
+        "destination[bank_code]",
+    ),
+    ("destination.swift", "X", "parameter_unknown", "destination[swift]"),
+    ("reference", "x" * 36, "parameter_too_long", "reference"),
+    ("source_currency", "ALL", "currency_unsupported", "source_currency"),
+    ("amount", 0, "amount_too_small", "amount"),
+    ("amount", 999_999_999_999, "balance_insufficient", None),
+]
+ENDPOINT_ROWS = [
+    ("url", ABSENT, "parameter_missing", "url"),
+    ("events", ABSENT, "parameter_missing", "events"),
+    ("events", [], "parameter_invalid_empty", "events"),
+    ("events", [""], "parameter_invalid_empty", "events[0]"),
+    ("events", "order.paid", "parameter_invalid_type", "events"),
+    ("events", ["order.paid", "order.shipped"], "event_type_unknown", "events[1]"),
+    ("events", ["*"], "event_type_unknown", "events[0]"),
+    ("description", "x" * 201, "parameter_too_long", "description"),
+    ("url", "ftp://example.com/", "url_invalid", "url"),
+    ("url", "http://example.com/hook", "url_invalid", "url"),
+    ("url", "https://user:pw@example.com/", "url_invalid", "url"),
+    ("url", "/hook", "url_invalid", "url"),
+    ("url", "https:///hook", "url_invalid", "url"),
+    ("url", "https://example.com:port/", "url_invalid", "url"),
+    ("url", "https://exämple.com/", "url_invalid", "url"),
+    ("url", "https://example.com/a b", "url_invalid", "url"),
+    ("url", "https://example.com\\@evil.example/", "url_invalid", "url"),
+    ("url", "https://[::1/", "url_invalid", "url"),
+    ("url", "https://example.com/" + "a" * 1981, "url_invalid", "url"),
+    ("enabled_events", ["order.paid"], "parameter_unknown", "enabled_events"),
+]
+REFUND_ROWS = [
+    ({}, "parameter_missing", "payment", 400),
+    ({"payment": ""}, "parameter_invalid_empty", "payment", 400),
+    ({"payment": 1}, "parameter_invalid_type", "payment", 400),
+    ({"payment": "pay_none"}, "resource_missing", "payment", 404),
+    ({"payment": "ord_none"}, "resource_missing", "payment", 404),
+    ({"payment": "pay_none", "amount": 0}, "amount_too_small", "amount", 400),
+    ({"payment": "pay_none", "reason": "changed_mind"}, "parameter_invalid_value", "reason", 400),
+    ({"payment": "pay_none", "order": "ord_1"}, "parameter_unknown", "order", 400),
+]
+
+
+def rows(path: str, base: dict[str, Any], table: list[Any]) -> list[Any]:
+    return [
+        pytest.param(
+            path, changed(base, name, value), code, param, id=f"{path}-{name}-{code}-{index}"
+        )
+        for index, (name, value, code, param) in enumerate(table)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "code", "param"),
+    [
+        *rows("/v1/orders", ORDER, ORDER_ROWS),
+        *rows("/v1/landed-cost/quotes", QUOTE, QUOTE_ROWS),
+        *rows("/v1/payouts", PAYOUT, PAYOUT_ROWS),
+        *rows("/v1/webhook_endpoints", ENDPOINT, ENDPOINT_ROWS),
+    ],
+)
+def test_violation_is_named(
+    shared: "Sandbox", path: str, body: Any, code: str, param: str | None
+) -> None:
+    """Each row of B.0 and of the endpoints' own rules answers 400 with its code and parameter."""
+    answer = shared.post(path, body)
+    shown = answer.json
+    assert (answer.status, shown["code"], shown.get("param")) == (400, code, param)
+    assert shown["type"] == "invalid_request_error"
+    assert shown["request_id"] == answer.headers["request-id"]
+    assert shown["message"]
+    assert list(shown) == [
+        "type", "code", "message", *(["param"] if param else []), "request_id",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), ALLOWED_ORDERS)
+def test_limits_are_inclusive(shared: "Sandbox", name: str, value: Any) -> None:
+    """What just fits is taken."""
+    assert shared.post("/v1/orders", changed(ORDER, name, value)).status == 200
+
+
+@pytest.mark.parametrize(("body", "code", "param", "status"), REFUND_ROWS)
+def test_refund_violations(
+    shared: "Sandbox", body: Any, code: str, param: str, status: int
+) -> None:
+    """Refund parameters are checked before the payment is looked for (contract 1.6)."""
+    answer = shared.post("/v1/refunds", body)
+    assert (answer.status, answer.code, answer.param) == (status, code, param)
+
+
+MESSAGES = [
+    ({}, "Missing required parameter: amount."),
+    ({**ORDER, "colour": "red"}, "Unknown parameter: colour."),
+    ({**ORDER, "amount": ""}, "amount must not be empty."),
+    (
+        changed(ORDER, "items.0.quantity", 0),
+        "items[0][quantity] must be an integer from 1 to 100000.",
+    ),
+    ({**ORDER, "capture_method": "x"}, "capture_method must be one of: automatic, manual."),
+]
+
+
+@pytest.mark.parametrize(("body", "message"), MESSAGES)
+def test_messages_follow_the_patterns(shared: "Sandbox", body: Any, message: str) -> None:
+    """Where the contract gives a message pattern, it is used."""
+    assert shared.post("/v1/orders", body).json["message"] == message
+
+
+def test_only_the_first_violation_is_reported_unknown_ones_first(shared: "Sandbox") -> None:
+    """Unknown names come first, alphabetically; then the order of the table (contract 1.6)."""
+    body: dict[str, Any] = {"zebra": 1, "apple": 2, "currency": "x", "items": [{"b": 1, "a": 2}]}
+    assert shared.post("/v1/orders", body).param == "apple"
+    del body["apple"]
+    assert shared.post("/v1/orders", body).param == "items[0][a]"
+    body["items"] = []
+    del body["zebra"]
+    seen = []
+    fixes = {
+        "amount": 1,
+        "currency": "EUR",
+        "settlement_currency": "USD",
+        "shipping": {"country": "DE"},
+        "items": [JACKET],
+        "capture_method": "manual",
+        "metadata": {},
+    }
+    body |= {"settlement_currency": "x", "capture_method": "x", "metadata": "x"}
+    while (answer := shared.post("/v1/orders", body)).status == 400:
+        seen.append(answer.param)
+        body[seen[-1]] = fixes[seen[-1]]
+    assert seen == list(fixes)
+
+
+def test_unknown_parameters_can_be_ignored(sandbox: "Sandbox") -> None:
+    """The setting `unknown_parameters=ignore` lets them pass, in bodies, nested and in queries."""
+    sandbox.settings(unknown_parameters="ignore")
+    body = {**ORDER, "colour": "red", "shipping": {"country": "DE", "planet": "Mars"}}
+    assert sandbox.post("/v1/orders", body).status == 200
+    assert sandbox.post("/v1/orders?x=1", ORDER).status == 200
+    assert sandbox.get("/v1/orders", colour="red").status == 200
+
+
+def test_goods_beyond_what_an_amount_holds_are_refused(shared: "Sandbox") -> None:
+    """The goods of an order together must fit an amount; the sandbox could not compute on."""
+    item = {"name": "Ship", "quantity": 2, "unit_amount": 999_999_999_999}
+    answer = shared.post("/v1/orders", {**ORDER, "items": [item]})
+    assert (answer.status, answer.code, answer.param) == (400, "amount_too_large", "items")
+
+
+def test_the_total_of_an_order_keeps_the_limit_of_an_amount(sandbox: "Sandbox") -> None:
+    """An order that is taken can be captured by its own total, on creation and after an update."""
+    most = 999_999_999_999
+    item = {**sandbox.order_params["items"][0], "unit_amount": most}
+    body = {**sandbox.order_params, "amount": most, "items": [item], "capture_method": "manual"}
+    answer = sandbox.post("/v1/orders", body)
+    assert (answer.status, answer.code, answer.param) == (400, "amount_too_large", "amount")
+    body = {**body, "amount": most // 2, "items": [{**item, "unit_amount": most // 2}]}
+    inland = {**body, "amount": most, "shipping": {"country": "US"}}
+    assert sandbox.post("/v1/orders", inland).json["amount_total"] == most
+    order = sandbox.post("/v1/orders", body).json
+    assert most // 2 < order["amount_total"] <= most
+    url = f"/v1/orders/{order['id']}"
+    assert sandbox.post(url, {"amount": most}).code == "amount_too_large"
+    assert sandbox.get(url).json["amount_total"] == order["amount_total"]
+    sandbox.pay(order)
+    captured = sandbox.post(f"{url}/capture", {"amount": order["amount_total"]})
+    assert (captured.status, captured.json["amount_captured"]) == (200, order["amount_total"])
+
+
+def test_query_parameters_of_a_post_are_refused(shared: "Sandbox") -> None:
+    """An amount in the address is not silently left out: the parameters belong in the body."""
+    answer = shared.post("/v1/refunds?amount=100", {"payment": "pay_none"})
+    assert (answer.code, answer.param) == ("parameter_unknown", "amount")
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("orders/ord_none", "order"),
+        ("orders/pay_x", "order"),
+        ("payments/pay_none", "payment"),
+        ("refunds/rf_none", "refund"),
+        ("payouts/po_none", "payout"),
+        ("landed-cost/quotes/lcq_none", "landed cost quote"),
+        ("events/evt_none", "event"),
+        ("disputes/dp_none", "dispute"),
+    ],
+)
+def test_absent_object_is_404(shared: "Sandbox", path: str, code: str) -> None:
+    """An object that is not there answers 404 resource_missing, param id."""
+    answer = shared.get(f"/v1/{path}")
+    assert (answer.status, answer.code, answer.param) == (404, "resource_missing", "id")
+    assert answer.json["message"] == f"No such {code}: {path.rpartition('/')[2]}."
+    assert answer.json["type"] == "invalid_request_error"
+
+
+def test_an_id_of_another_kind_is_404(shared: "Sandbox") -> None:
+    """An existing id under another resource's path is not found."""
+    order = shared.order()
+    assert shared.get(f"/v1/payments/{order['id']}").status == 404
+    assert shared.post(f"/v1/disputes/{order['id']}", {}).status == 404
+    assert shared.get(f"/v1/orders/{order['landed_cost']['quote']}").status == 404
+
+
+def test_loopback_http_webhooks_depend_on_the_setting(sandbox: "Sandbox") -> None:
+    """Plain HTTP to this machine is taken while `allow_http_webhooks` is true, and only there."""
+    for host in ("localhost:3000", "127.0.0.1", "[::1]:8080"):
+        body = {**ENDPOINT, "url": f"http://{host}/hook"}
+        assert sandbox.post("/v1/webhook_endpoints", body).status == 200
+    sandbox.settings(allow_http_webhooks=False)
+    refused = sandbox.post("/v1/webhook_endpoints", body)
+    assert (refused.code, refused.param) == ("url_invalid", "url")
+    assert sandbox.post("/v1/webhook_endpoints", ENDPOINT).status == 200
+
+
+def test_at_most_16_endpoints_are_enabled_in_a_mode(sandbox: "Sandbox") -> None:
+    """The 17th endpoint is refused; a disabled one makes room; live mode counts on its own."""
+    made = [sandbox.post("/v1/webhook_endpoints", ENDPOINT).json for _ in range(16)]
+    refused = sandbox.post("/v1/webhook_endpoints", ENDPOINT)
+    assert (refused.status, refused.code) == (400, "webhook_endpoint_limit")
+    assert "param" not in refused.json
+    assert sandbox.post("/v1/webhook_endpoints", ENDPOINT, key=sandbox.live).status == 200
+    sandbox.control(f"/webhook_endpoints/{made[0]['id']}/disable")
+    assert sandbox.post("/v1/webhook_endpoints", ENDPOINT).status == 200
+
+
+def test_every_event_type_can_be_subscribed_to(shared: "Sandbox") -> None:
+    """All 18 names are taken."""
+    body = {**ENDPOINT, "events": list(EVENT_TYPES)}
+    assert shared.post("/v1/webhook_endpoints", body).json["events"] == list(EVENT_TYPES)
+
+
+def test_metadata_has_at_most_50_keys_after_a_merge(sandbox: "Sandbox") -> None:
+    """Updates merge; more than 50 keys together are refused and nothing is changed."""
+    order = sandbox.order(metadata={str(n): "x" for n in range(50)})
+    path = f"/v1/orders/{order['id']}"
+    refused = sandbox.post(path, {"amount": 1, "metadata": {"one_more": "x"}})
+    assert (refused.code, refused.param) == ("parameter_too_long", "metadata")
+    assert sandbox.again(order)["amount"] == 12900
+    assert sandbox.post(path, {"metadata": {"0": "", "one_more": "x"}}).status == 200
+
+
+UPDATE_ROWS = [
+    ({"amount": None}, "parameter_invalid_empty", "amount"),
+    ({"items": []}, "parameter_invalid_empty", "items"),
+    ({"shipping": {"postal_code": "1"}}, "parameter_missing", "shipping[country]"),
+    ({"items": [{"name": "x"}]}, "parameter_missing", "items[0][quantity]"),
+    ({"status": "paid"}, "parameter_unknown", "status"),
+    ({"currency": "eur"}, "currency_invalid", "currency"),
+]
+
+
+@pytest.mark.parametrize(("body", "code", "param"), UPDATE_ROWS)
+def test_update_violations(shared: "Sandbox", body: Any, code: str, param: str) -> None:
+    """An update checks what it is given; replaced objects must be whole."""
+    order = shared.order()
+    answer = shared.post(f"/v1/orders/{order['id']}", body)
+    assert (answer.status, answer.code, answer.param) == (400, code, param)
+    order.pop("client_secret")
+    assert shared.again(order) == order

@@ -1,0 +1,40 @@
+"""The control that tells where an order's checkout is."""
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from unit.sandbox.checkout.conftest import Shop
+
+
+def test_control_tells_the_path_of_an_orders_page(shop: "Shop", path: Any) -> None:
+    """The client secret was shown only once; the dashboard can still open the page."""
+    order = shop.order()
+    assert shop.control("GET", f"/orders/{order['id']}/checkout_url") == {
+        "object": "checkout_url",
+        "order": order["id"],
+        "path": path(order),
+    }
+
+
+def test_control_knows_the_modes_apart(shop: "Shop") -> None:
+    """A live order is asked for with mode=live."""
+    order = shop.order(key="sk_live_sandbox")
+    where = f"/orders/{order['id']}/checkout_url"
+    assert shop.control("GET", where)["code"] == "resource_missing"
+    assert shop.control("GET", f"{where}?mode=live")["order"] == order["id"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({}, 403), ({"Svc-Sandbox": "1", "Host": "shop.example"}, 403), ({"Svc-Sandbox": "1"}, 200)],
+)
+def test_control_is_out_of_reach_of_web_pages(
+    shop: "Shop", headers: dict[str, str], status: int
+) -> None:
+    """A client secret is only told to who sends the sandbox's header from this machine."""
+    order = shop.order()
+    page = shop.call("GET", f"/_sandbox/orders/{order['id']}/checkout_url", headers)
+    assert page.status == status
+    assert (order["client_secret"] in page.body) == (status == 200)

@@ -1,0 +1,68 @@
+"""The architecture, the command tree and start-up, as tests."""
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from svc.cli.registry import COMMANDS, load
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("pydantic", "rich", "httpx", "keyring", "starlette", "uvicorn", "jmespath", "click")
+HEAVIER_STILL = (*HEAVY, "sqlite3", "asyncio", "email", "h11", "ssl", "tomllib", "tomlkit")
+TOP_LEVEL = {"pyproject.toml", "README.md", "src", "tests", "completions"}
+
+
+def test_imports_obey_the_contracts() -> None:
+    """Data flows one way; one library, one room; the sandbox shares nothing with the client."""
+    command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_registered_command_has_its_module(name: str) -> None:
+    """The registry names modules by text, which the import linter does not see."""
+    command = load(name)
+    assert command.name == name
+    assert import_module(f"svc.cli.{COMMANDS[name].module}").app
+
+
+def loaded_by(*argv: str) -> set[str]:
+    """Runs one command in a fresh interpreter and says which modules it has loaded."""
+    code = (
+        "import sys\nfrom svc.cli.main import main\n"
+        f"code = main({list(argv)!r})\n"
+        "print('@@', code, *sorted(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30
+    )
+    words = done.stderr.rsplit("@@", 1)[1].split()
+    assert words[0] == "0", done.stderr
+    return set(words[1:])
+
+
+@pytest.mark.parametrize(
+    "argv", [["--version"], ["--help"], ["orders", "--help"], ["orders", "create", "--help"]]
+)
+def test_help_loads_nothing_heavy(argv: list[str]) -> None:
+    """Start-up is a feature: help and version need no library but Typer."""
+    assert not loaded_by(*argv) & set(HEAVIER_STILL)
+
+
+def test_root_help_loads_no_command_module() -> None:
+    """The registry is data; a command's module is loaded only when the command is named."""
+    modules = {name for name in loaded_by("--help") if name.startswith("svc.cli.")}
+    assert not modules & {f"svc.cli.{entry.module}" for entry in COMMANDS.values()}
+
+
+def test_source_keeps_to_the_top_level_agreed() -> None:
+    """Nothing but the package, its tests and its completions lies at the top."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout
+    top = {line.split("/")[0] for line in listed.splitlines()}
+    assert {name for name in top if not name.startswith(".")} <= TOP_LEVEL
