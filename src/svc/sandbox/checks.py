@@ -201,7 +201,7 @@ class Metadata(Kind):
         return clean
 
     def _entry(self, key: str, value: Any, name: str) -> str:
-        if not key:
+        if not _string(key, name):
             raise problems.empty(name)
         if len(key) > _METADATA_KEY_MAX:
             raise problems.too_long(name, f"{_METADATA_KEY_MAX} characters in its key")

@@ -340,6 +340,20 @@ def test_goods_beyond_what_an_amount_holds_are_refused(shared: "Sandbox") -> Non
     assert (answer.status, answer.code, answer.param) == (400, "amount_too_large", "items")
 
 
+@pytest.mark.parametrize(
+    ("change", "param"),
+    [
+        ({"metadata": {"a": "x\0y"}}, "metadata[a]"),
+        ({"metadata": {"a\0": "x"}}, "metadata[a\0]"),
+        ({"shipping": {"country": "DE", "postal_code": "1\0"}}, "shipping[postal_code]"),
+    ],
+)
+def test_text_with_a_nul_is_refused(shared: "Sandbox", change: Any, param: str) -> None:
+    """No program shows it as it is."""
+    answer = shared.post("/v1/orders", {**ORDER, **change})
+    assert (answer.status, answer.param) == (400, param)
+
+
 def test_the_total_of_an_order_keeps_the_limit_of_an_amount(sandbox: "Sandbox") -> None:
     """An order that is taken can be captured by its own total, on creation and after an update."""
     most = 999_999_999_999

@@ -129,16 +129,20 @@ def test_an_advance_can_be_watched_and_is_the_only_one(
     play: Callable[..., None], kit: "Kit", receiver: "Receiver"
 ) -> None:
     """While a receiver keeps it waiting the clock says where it goes; a second one is refused."""
-    gate = asyncio.Event()
-    receiver.answers = [kit.after(gate, kit.status(200))]
+    gate, asked = asyncio.Event(), asyncio.Event()
+
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await kit.after(gate, kit.status(200))(writer)
+
+    receiver.answers = [answer]
 
     async def story(api: Api) -> None:
         async with receiver.listening():
             await api.engine.run("test", kit.endpoint(receiver.url))
             await api.engine.run("test", kit.emit_paid)
             turned = asyncio.create_task(api.post("/clock/advance", seconds=3600))
-            while receiver.open_now == 0:
-                await asyncio.sleep(0.001)
+            await asked.wait()
             shown = await api.get("/clock")
             assert shown["advancing_to"] == "2026-10-01T10:00:00Z"
             assert shown["advanced"] == {"jobs": 0, "events": 0, "deliveries": 0}
@@ -159,8 +163,13 @@ def test_an_advance_can_be_watched_and_is_the_only_one(
 
 def test_an_advance_ends_with_its_asker(lab: "Lab", kit: "Kit", receiver: "Receiver") -> None:
     """Nobody waits any more: the clock stays where it is, and the attempt under way is kept."""
-    gate = asyncio.Event()
-    receiver.answers = [kit.after(gate, kit.status(200))]
+    gate, asked = asyncio.Event(), asyncio.Event()
+
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await kit.after(gate, kit.status(200))(writer)
+
+    receiver.answers = [answer]
 
     async def story() -> None:
         async with receiver.listening(), lab.running() as engine:
@@ -168,8 +177,7 @@ def test_an_advance_ends_with_its_asker(lab: "Lab", kit: "Kit", receiver: "Recei
             await engine.run("test", kit.emit_paid)
             gone = asyncio.Event()
             turned = asyncio.create_task(engine.advance(to=kit.start + 10**12, gone=gone))
-            while receiver.open_now == 0:
-                await asyncio.sleep(0.001)
+            await asked.wait()
             gone.set()
             await turned
             assert engine.advancing is None
