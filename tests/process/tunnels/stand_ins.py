@@ -28,6 +28,9 @@ DISCONNECTED = """\
 2022-08-21T00:22:26Z INF Unregistered tunnel connection connIndex=0
 2022-08-21T00:22:26Z INF Retrying connection in up to 1s seconds connIndex=0 ip=198.41.200.13
 """
+# What a stranger asked for stands in a line of an aborted request as he wrote it, query and all
+# (cloudflared issue 574 of the Home Assistant app shows such lines).
+ABORTED = '2024-01-18T06:12:24Z ERR Request failed error="stream 13 canceled by remote with error code 0" connIndex=0 dest=https://{host}/?{query} event=0 ip=198.41.192.77 type=http\n'
 DROPPED = '2026-07-31T08:01:02Z ERR Register tunnel error from server side error="Unauthorized: Tunnel not found" connIndex=0\n'
 UNREACHABLE = 'failed to request quick Tunnel: Post "https://api.trycloudflare.com/tunnel": dial tcp: lookup api.trycloudflare.com on 127.0.0.11:53: no such host\n'
 

@@ -101,6 +101,29 @@ def test_deliveries_go_on_after_a_cloudflared_stand_in_has_moved(
     assert target.ids == ["evt_1", "evt_3"]
 
 
+def test_a_stranger_does_not_move_the_endpoint_of_a_cloudflared_stand_in(
+    sandbox: Sandbox, cloudflared: Path, tmp_path: Path
+) -> None:
+    """R105: his aborted request is in the log, and the link is lost and found: all as before."""
+    log = tmp_path / "bin" / "cloudflared.more"
+    query = "x=https://attacker.trycloudflare.com"
+    log.write_text(
+        stand_ins.ABORTED.format(host=FIRST, query=query)
+        + stand_ins.DISCONNECTED
+        + stand_ins.CONNECTED
+    )
+    script = cloudflared.read_text().replace("exec sleep 60", f"cat {log} >&2; exec sleep 60")
+    cloudflared.write_text(script)
+    with listen(tmp_path, *ARGV) as running:
+        [ready] = running.wait("ready")
+        changes = running.wait("tunnel", 3)
+        listed = sandbox.control("GET", "/webhook_endpoints")["data"]
+        running.end()
+    assert [one["state"] for one in changes] == ["up", "down", "up"]
+    assert {one["url"] for one in changes} == {f"https://{FIRST}"}
+    assert [one["url"] for one in listed] == [ready["url"]]
+
+
 def test_secret_of_a_tunnel_that_has_no_address_yet_is_not_made_up(sandbox: Sandbox) -> None:
     """Before the first run there is no address, so no endpoint and no secret to print."""
     result = inside("events", "listen", "-o", "json", *ARGV, "--print-secret")

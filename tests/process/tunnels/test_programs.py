@@ -90,6 +90,71 @@ def test_cloudflared_stand_in_that_was_dropped_is_started_again(tmp_path: Path) 
     assert told[1:] == [Down("Cloudflare has dropped the tunnel", lasting=True), Up(SECOND)]
 
 
+EVIL = "https://attacker.trycloudflare.com"
+BANNER = f"2024-01-18T06:12:24Z INF |  {EVIL}    |"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"x={EVIL}",
+        f"|  {EVIL}    |",
+        BANNER,
+        "Registered tunnel connection connIndex=1",
+        'error="Unauthorized: Tunnel not found"',
+        "Register tunnel error from server side error=%22Unauthorized: x%22 connIndex=0",
+        "Unregistered tunnel connection connIndex=0",
+        f"{'x' * (16 * 1024 - 153)}{BANNER}",  # as long as what is read of a line, and then...
+    ],
+    ids=["address", "box", "line", "up", "gone", "refused", "down", "cut"],
+)
+def test_cloudflared_stand_in_is_not_moved_by_what_a_stranger_asks_for(
+    tmp_path: Path, query: str
+) -> None:
+    """R105: his request's address stands in the log; it is none of ours, and no news either."""
+    aborted = stand_ins.ABORTED.format(host="buffalo-marco.trycloudflare.com", query=query)
+    if query.endswith(BANNER):
+        aborted = aborted.partition(BANNER)[0] + BANNER + "\n"
+    script = f"cat $LOG $CONNECTED $ABORTED >&2; sleep 0.1; cat $LOST $CONNECTED >&2; {STAY}"
+    path = stand_in(
+        tmp_path,
+        "cloudflared",
+        script,
+        LOG=cloudflared_log("buffalo-marco"),
+        CONNECTED=stand_ins.CONNECTED,
+        ABORTED=aborted,
+        LOST=stand_ins.DISCONNECTED,
+    )
+    with tunnel(Cloudflared(), path) as (_, told):
+        until(lambda: len(told) == 2)
+    assert told == [
+        Down("cloudflared is not connected: timeout: no recent network activity"),
+        Up(FIRST),
+    ]
+
+
+@pytest.mark.parametrize("provider", [Cloudflared(), Ngrok()], ids=["cloudflared", "ngrok"])
+def test_stand_in_that_names_another_address_is_ended(provider: Provider, tmp_path: Path) -> None:
+    """R105: an address comes once in a run; what names a second is not believed, and not kept."""
+    logs = {"LOG": ngrok_log("ab12"), "OTHER": ngrok_log("evil").splitlines()[-1] + "\n"}
+    if isinstance(provider, Cloudflared):
+        connected = stand_ins.CONNECTED
+        logs = {
+            "LOG": cloudflared_log("buffalo-marco") + connected,
+            "OTHER": cloudflared_log("evil"),
+        }
+    script = (
+        f"if [ -e $0.second ]; then cat $LOG >&2; {STAY}; fi\n"
+        f"touch $0.second; cat $LOG >&2; sleep 0.1; cat $OTHER >&2; {STAY}"
+    )
+    path = stand_in(tmp_path, provider.program, script, **logs)
+    with tunnel(provider, path) as (_, told):
+        until(lambda: len(told) == 2)
+    first = FIRST if isinstance(provider, Cloudflared) else "https://ab12.ngrok-free.app"
+    reason = f"{provider.program} has named another address in the same run"
+    assert told == [Down(reason, lasting=True), Up(first)]
+
+
 def test_ngrok_stand_in_tells_losses_and_keeps_its_address(tmp_path: Path) -> None:
     """The session's end and its return are told; each further failure only if it is another."""
     lost = ngrok_line(

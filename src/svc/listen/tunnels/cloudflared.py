@@ -6,8 +6,10 @@ from typing import Final
 
 from svc.listen.tunnels.provider import Down, Sign, Up
 
-_ADDRESS: Final = re.compile(r"https://(?!api\.)[a-z0-9-]+\.trycloudflare\.com(?![\w./-])")
+# A line is time, level and message. Behind a message stand fields, and in them what a stranger
+# asked for, as he wrote it: each pattern is looked for where a message begins.
 _LINE: Final = re.compile(r"\S+Z (?P<level>[A-Z]{3}) (?P<text>.*)")
+_ANNOUNCED: Final = re.compile(r"\|  (https://(?!api\.)[a-z0-9-]+\.trycloudflare\.com) +\|")
 _CONNECTED: Final = re.compile(
     r"(?:Registered tunnel connection|Connection [0-9a-f-]+ registered)\b.*\bconnIndex=(\d+)"
 )
@@ -15,11 +17,13 @@ _DISCONNECTED: Final = re.compile(
     r"(?:Unregistered tunnel connection|Connection terminated|Lost connection with the edge)\b"
     r".*\bconnIndex=(\d+)"
 )
+# Cloudflare drops a quick tunnel that was away for minutes; the program then tries for ever.
+_DROPPED: Final = re.compile(
+    r'(?:Register tunnel error|Serve tunnel error|Failed to serve)[\w ]* error="Unauthorized: '
+)
 _ERROR: Final = re.compile(r'\berror="([^"]+)"')
 # Errors that every quick tunnel begins with: it needs neither configuration nor certificate.
 _USUAL: Final = ("Configuration file ", "Cannot determine default ")
-# Cloudflare drops a quick tunnel that was away for minutes; the program then tries for ever.
-_DROPPED: Final = "Unauthorized: "
 
 
 class Cloudflared:
@@ -62,15 +66,28 @@ class CloudflaredReader:
 
     def read(self, line: str) -> Sign | None:
         """Takes the next line; says what it changes."""
-        self._note(line)
-        if found := _ADDRESS.search(line):
-            self._address = found[0]
-        if self._address and _DROPPED in line:
+        parts = _LINE.fullmatch(line)
+        if parts is None:
+            self._trouble = line.strip() or self._trouble
+            return None
+        level, text = parts["level"], parts["text"]
+        self._note(level, text)
+        if level == "INF" and (found := _ANNOUNCED.fullmatch(text)):
+            return self._announced(found[1])
+        if _DROPPED.match(text):
             return Down("Cloudflare has dropped the tunnel", lasting=True)
+        return self._counted(text)
+
+    def _announced(self, address: str) -> Sign | None:
+        known, self._address = self._address, address
+        return Up(address) if self._connections and address != known else None
+
+    def _counted(self, text: str) -> Sign | None:
+        """Notes which connections there are; says whether the first came or the last went."""
         before = bool(self._connections)
-        if found := _CONNECTED.search(line):
+        if found := _CONNECTED.match(text):
             self._connections.add(found[1])
-        elif found := _DISCONNECTED.search(line):
+        elif found := _DISCONNECTED.match(text):
             self._connections.discard(found[1])
         if bool(self._connections) == before or self._address is None:
             return None
@@ -80,10 +97,8 @@ class CloudflaredReader:
         why = _ERROR.search(self._trouble)
         return Down(f"cloudflared is not connected{f': {why[1]}' if why else ''}")
 
-    def _note(self, line: str) -> None:
-        parts = _LINE.match(line)
-        text = parts["text"] if parts else line.strip()
-        if parts and parts["level"] in ("DBG", "INF"):
+    def _note(self, level: str, text: str) -> None:
+        if level in ("DBG", "INF"):
             self._news = text
         elif text and not text.startswith(_USUAL):
             self._trouble = text

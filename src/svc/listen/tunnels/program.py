@@ -75,9 +75,13 @@ class Program:
     def _read(self) -> None:
         stream = self._process.stdout
         assert stream is not None
+        whole = True
         with stream:
-            while line := stream.readline(_LINE_MAX):
-                self.news.put(line.decode("utf-8", "replace").rstrip("\r\n"))
+            while part := stream.readline(_LINE_MAX):
+                # Only beginnings: a stranger may choose where in his text a long line is cut.
+                if whole:
+                    self.news.put(part.decode("utf-8", "replace").rstrip("\r\n"))
+                whole = part.endswith(b"\n")
 
     def _wait(self) -> None:
         self._process.wait()

@@ -16,7 +16,7 @@ _SHAPE: Final = re.compile(
     r"(?P<host>\[[0-9A-Fa-f:]+\]|[A-Za-z0-9_][A-Za-z0-9_.-]*)"
     r"(?::(?P<port>[0-9]{1,5}))?"
 )
-_READY: Final = "remote forward success for: listen"
+_READY: Final = re.compile(r"(?:debug1: )?remote forward success for: listen\b")
 _CHATTER: Final = ("debug", "OpenSSH_", "Authenticated to ", "Transferred: ", "Bytes per second: ")
 _FIXED: Final = (
     "ExitOnForwardFailure=yes",
@@ -113,4 +113,4 @@ class SshReader:
         text = line.strip()
         if text and not text.startswith(_CHATTER):
             self._said = text
-        return Up(self._url) if _READY in text else None
+        return Up(self._url) if _READY.match(text) else None

@@ -129,6 +129,7 @@ class Tunnel:
 
     def _watch(self, program: Program, reader: Reader) -> Down:
         deadline: float | None = self._clock.monotonic() + self._limit
+        address: str | None = None
         while True:
             left = None if deadline is None else max(deadline - self._clock.monotonic(), 0)
             try:
@@ -139,7 +140,9 @@ class Tunnel:
                 return Down(_words(f"{self._provider.program} ended{_how(program.code)}", reader))
             sign = reader.read(line)
             if isinstance(sign, Up):
-                deadline = None
+                if address not in (None, sign.url):
+                    return _moved(self._provider)
+                address, deadline = sign.url, None
                 self._gained(sign)
             elif sign is not None and sign.lasting:
                 return sign
@@ -180,6 +183,11 @@ def _not_up(provider: Provider, down: Down) -> NetworkError:
         hint=f"Run {provider.program} by hand to see more, or run any tunnel and name it: "
         "--public-url URL",
     )
+
+
+def _moved(provider: Provider) -> Down:
+    """No program changes its address by itself: somebody speaks in its name (promise R105)."""
+    return Down(f"{provider.program} has named another address in the same run", lasting=True)
 
 
 def _how(code: int | None) -> str:
