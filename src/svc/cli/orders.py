@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from svc.cli import options
-from svc.cli.amounts import amount_option
+from svc.client.amounts import amount_option
 from svc.cli.app import listing, new_noun, verb, writing
 from svc.cli.body import Body, parse_item
 from svc.cli.fields import metadata_of, present

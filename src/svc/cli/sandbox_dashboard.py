@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.amounts import amount_option
+from svc.client.amounts import amount_option
 from svc.cli.app import verb
 from svc.cli.fields import pairs_of
 from svc.cli.sandbox_app import app

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svc.cli.amounts import amount_option
+from svc.client.amounts import amount_option
 from svc.cli.body import build_body, file_reader, parse_item
 from svc.errors import UsageError
 
