@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, TextIO
 
 from svc.cli.bracket import parse_path, put
 from svc.client.amounts import amount_option, whole_number
 from svc.client.jsontext import NotJson, parse_given
 from svc.errors import UsageError
+from svc.system.inputs import read_text
 
 _ASSIGNMENT = re.compile(r"(?P<path>[^=]+?)(?P<operator>:?=)(?P<at>@?)(?P<value>.*)", re.DOTALL)
 _ITEM_FIELD = re.compile(r",(?=\s*[a-z_]+=)")
@@ -58,7 +58,7 @@ def parse_object(text: str, source: str) -> Body:
 def parse_json(text: str, source: str) -> Any:
     """Reads JSON strictly, as rows of a batch are read; numbers keep their spelling."""
     try:
-        return parse_given(text)
+        return parse_given(text.removeprefix("\ufeff"))
     except NotJson as error:
         where = " at line {}, column {}".format(*error.place) if error.place else ""
         hint = "Text goes with '=', JSON with ':='" if source.startswith("-d") else None
@@ -81,21 +81,7 @@ def parse_item(text: str, currency: str | None) -> Body:
 
 def file_reader(stdin: TextIO) -> ReadFile:
     """Makes the function that reads a named file, or standard input for `-`."""
-
-    def read(name: str) -> str:
-        try:
-            if name == "-":
-                return stdin.read()
-            path = Path(name)
-            if path.stat().st_size > _FILE_MAX:
-                raise UsageError(f"{name} is over {_FILE_MAX // 2**20} MiB.")
-            return path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{name} cannot be read: {error.strerror}.") from None
-        except UnicodeDecodeError:
-            raise UsageError(f"{name} is not UTF-8 text.") from None
-
-    return read
+    return lambda name: read_text(name, stdin.buffer, _FILE_MAX)
 
 
 def _item_value(name: str, value: str, currency: str | None) -> str | int | None:

@@ -45,7 +45,7 @@ def whole_number(
         hint = _right_number(text, name, currency) if is_money else None
         raise _refused(f"{name} {_short(value)} is not a whole number", name, hint)
     if len(text) > _DIGITS_MAX or not least <= int(text) <= AMOUNT_MAX:
-        raise _refused(f"{name} {_short(text)} is not from {least} to {AMOUNT_MAX}", name, None)
+        raise _refused(f"{name} {_cut(text)} is not from {least} to {AMOUNT_MAX}", name, None)
     return int(text)
 
 
@@ -77,7 +77,8 @@ def _right_number(text: str, name: str, currency: str | None) -> str:
     minor = minor_units(_with_point(text), currency)
     if minor is None:
         return _UNITS
-    return f"{text.strip()} {currency or 'with two decimals'} is {name} {minor} in minor units"
+    option = f"{name} " if name.startswith("--") else ""
+    return f"{text} {currency or 'with two decimals'} is {option}{minor} in minor units"
 
 
 def _with_point(text: str) -> str:
@@ -87,9 +88,12 @@ def _with_point(text: str) -> str:
 
 
 def _short(value: object) -> str:
-    """A value as one can show it; `str` alone is quoted, as the user has quoted it."""
-    text = repr(value) if isinstance(value, str) else _spelled(value) or f"{value!s:.{_SHOWN_MAX}}"
-    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}…"
+    """A value as one can show it; text is quoted, as it was."""
+    return _cut(repr(value) if isinstance(value, str) else str(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."
 
 
 def _refused(message: str, name: str, hint: str | None) -> UsageError:

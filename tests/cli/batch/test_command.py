@@ -103,7 +103,7 @@ def test_orders_are_updated_captured_and_cancelled_by_id(
     svc.ok("batch", "orders.create", str(orders_file(tmp_path, range(2))))
     ids = [order["id"] for order in made(svc)]
     path = write(tmp_path / "u.csv", "id,amount,metadata[ref]", f"{ids[0]},5000,B", f"{ids[1]},,C")
-    summary = svc.ok("batch", "orders.update", str(path))
+    summary = svc.ok("batch", "orders.update", str(path), "--blank-means-all")
     assert summary["totals"] == [{"currency": "EUR", "amount": 17900, "rows": 2}]
     assert [(one["amount"], one["metadata"]["ref"]) for one in made(svc)] == [
         (5000, "B"),
