@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-
 from listen.processes import inside
 from running import Result
 
