@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from listen.processes import inside
-from running import Result
+
+from support.listeners import inside
+from support.running import Result
 
 # No service is there: whatever gets so far as to be sent ends with 8.
 NOWHERE: Final = {"SVC_BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": "sk_test_sandbox"}

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import Sandbox, Svc
 
+from support.running import Sandbox, Svc
 from svc.batch.operations import OPERATIONS, named
 from svc.batch.reading import Format, rows_of
 from svc.batch.rows import Bad, Row
