@@ -10,8 +10,8 @@ from svc.batch.columns import Columns
 from svc.batch.operations import Operation
 from svc.batch.rows import BadRow, Read
 from svc.batch.strict_json import parse
+from svc.client.inputs import STDIN, decoded
 from svc.errors import UsageError
-from svc.system.inputs import STDIN, decoded
 
 if TYPE_CHECKING:
     import _csv

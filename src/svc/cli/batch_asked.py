@@ -10,9 +10,9 @@ from svc.batch.reading import SIZE_MAX, format_of, rows_of
 from svc.batch.rows import Bad, Row
 from svc.batch.shaping import Shaper
 from svc.cli.session import Session
+from svc.client.inputs import STDIN, read_bytes
 from svc.client.journal.entry import Scope
 from svc.errors import UsageError
-from svc.system.inputs import STDIN, read_bytes
 
 _ENDING = ".results.ndjson"
 

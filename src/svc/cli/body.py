@@ -6,9 +6,9 @@ from typing import Any, TextIO
 
 from svc.cli.bracket import parse_path, put
 from svc.client.amounts import amount_option, whole_number
+from svc.client.inputs import read_text
 from svc.client.jsontext import NotJson, parse_given
 from svc.errors import UsageError
-from svc.system.inputs import read_text
 
 _ASSIGNMENT = re.compile(r"(?P<path>[^=]+?)(?P<operator>:?=)(?P<at>@?)(?P<value>.*)", re.DOTALL)
 _ITEM_FIELD = re.compile(r",(?=\s*[a-z_]+=)")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from svc.batch.operations import named
 from svc.batch.reading import format_of, rows_of
 from svc.batch.rows import BadRow, Read
+from svc.client.inputs import read_bytes
 from svc.errors import UsageError
 from svc.render.csv_text import cell, row
-from svc.system.inputs import read_bytes
 
 
 def csv_rows(
