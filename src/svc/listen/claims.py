@@ -76,10 +76,9 @@ def last_endpoint(state: State, listening: Listening, targets: Sequence[str] = (
 
 
 def begin_anew(state: State, claim: Claim) -> None:
-    """Keeps what has ended as that of a listener of the past.
+    """Keeps all that came before a sandbox was reset as that of a listener of the past.
 
-    A sandbox that was reset to its seed gives its events the ids that it gave them before: they
-    are no duplicates.
+    What was still to be forwarded is closed: the sandbox knows nothing of it any more.
     """
     with state.write() as tx:
         [row] = tx.rows("SELECT COALESCE(MAX(seq), 0) AS last FROM inbox", ())
@@ -138,8 +137,9 @@ _PAST: Final = """
 INSERT OR IGNORE INTO listeners (scope, origin, profile, mode, targets)
 SELECT ?, origin, profile, mode, targets FROM listeners WHERE scope = ?"""
 _MOVE: Final = """
-UPDATE inbox SET listener = (SELECT id FROM listeners WHERE scope = ?)
-WHERE listener = (SELECT id FROM listeners WHERE scope = ?) AND outcome IS NOT NULL"""
+UPDATE inbox SET listener = (SELECT id FROM listeners WHERE scope = ?),
+  outcome = COALESCE(outcome, 'reset')
+WHERE listener = (SELECT id FROM listeners WHERE scope = ?)"""
 _KNOWN: Final = """
 SELECT scope, endpoint_id, IIF(port IS NULL, '', targets) AS targets, EXISTS (
   SELECT 1 FROM inbox WHERE listener = listeners.id AND outcome IS NULL

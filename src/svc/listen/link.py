@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from svc.listen.answers import Answer
-from svc.listen.connecting import CannotConnect, open_wire
+from svc.listen.connecting import CannotConnect, Connect, open_wire
 from svc.listen.targets import Target
 from svc.listen.wire import Broken, Wire
 
@@ -41,9 +41,15 @@ class Link:
     more than the forward itself.
     """
 
-    def __init__(self, target: Target, context: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        target: Target,
+        context: ssl.SSLContext | None = None,
+        connect: Connect = open_wire,
+    ) -> None:
         self._target = target
         self._context = context
+        self._connect = connect
         self._loop = asyncio.get_running_loop()
         self._wire: Wire | None = None
         self._connecting: asyncio.Task[None] | None = None
@@ -75,7 +81,7 @@ class Link:
 
     async def _open(self) -> None:
         try:
-            self._wire = await open_wire(self._target, self._context)
+            self._wire = await self._connect(self._target, self._context)
         except CannotConnect as error:
             self._tell(trouble=error.trouble, error=str(error))
         else:
