@@ -166,8 +166,8 @@ def test_retry_decisions() -> None:
     for retry in ("fast", "real", "off"):
         assert decide(retry, Reply(1.0, status=204), 1) == Done()
     assert decide("fast", away, 1000) == Hold()
-    assert decide("fast", closed, 4) == Hold()
-    assert decide("fast", closed, 5) == Failed()
+    assert decide("fast", closed, 1000, closes=4) == Hold()
+    assert decide("fast", closed, 5, closes=5) == Failed()
     assert decide("fast", late, 1) == decide("fast", refused, 1) == Failed()
     assert decide("fast", Reply(1.0, trouble="forbidden"), 1) == Failed()
     assert {type(decide("off", one, 1)) for one in (away, closed, late, refused)} == {Failed}
