@@ -44,7 +44,8 @@ def advance(
     seconds = None if duration is None else seconds_of(duration, "DURATION")
     session = Session.of(ctx)
     with clock_shown(session):
-        reply = ask(session, controls.advance(present(seconds=seconds, until=until, to=to)))
+        call = controls.advance(present(seconds=seconds, until=until, to=to))
+        reply = ask(session, call, patient=True)
     _tell_clock(session, reply)
 
 
@@ -71,7 +72,7 @@ def clock(
         raise UsageError(f"The clock is realtime or frozen, not {mode!r}.", param="mode")
     wanted = present(mode=mode, now=to)
     _ = session.out  # made first: a wrong --query must be refused before anything is sent
-    with open_control(session) as control:
+    with open_control(session, patient=to is not None) as control:
         # Both modes of the account share the clock: its own `mode` is another thing.
         reply = control.send(controls.set_clock(wanted) if wanted else controls.clock())
     _tell_clock(session, reply)

@@ -190,6 +190,14 @@ class Session:
             self.settings, self.env, store=self.key_store, facts=lambda: self.key_facts
         )
 
+    def publishable_key(self) -> str:
+        """The key with which a shopper's page is opened."""
+        from svc.keys.resolve import publishable_key
+
+        return publishable_key(
+            self.settings, self.env, store=self.key_store, facts=lambda: self.key_facts
+        )
+
     @cached_property
     def key_facts(self) -> "KeyFacts":
         """What is known of stored keys without reading any."""

@@ -14,7 +14,7 @@ from svc.errors import AuthError, ConfigError, ExitCode, KeyStoreError, UsageErr
 from svc.keys.facts import KeyFacts
 from svc.keys.kinds import parse
 from svc.keys.places import Place
-from svc.keys.resolve import ResolvedKey, resolve_key
+from svc.keys.resolve import ResolvedKey, publishable_key, resolve_key
 from svc.keys.store import KeyStore
 from svc.origin import BaseUrl
 
@@ -259,3 +259,36 @@ def test_a_resolved_key_never_shows_itself(key_of: Resolve) -> None:
     key = key_of(settings(), {"SVC_API_KEY": TEST_KEY})
     assert TEST_KEY[8:-4] not in f"{key} {key!r}"
     assert "SVC_API_KEY" in repr(key)
+
+
+def test_the_checkout_gets_the_stored_key_then_the_variable_then_the_constant(
+    store: KeyStore, facts: KeyFacts, fake: "FakeKeyring"
+) -> None:
+    """A publishable key that was rolled in the sandbox has somebody who reads it."""
+
+    def key_of(env: dict[str, str]) -> str:
+        chosen = settings(profile="sandbox")
+        return publishable_key(chosen, env, store=lambda: store, facts=lambda: facts)
+
+    env = {"SVC_PUBLISHABLE_KEY": "pk_test_4eC39HqLyjWDarjtT1zdp7dc"}
+    assert key_of({}) == "pk_test_sandbox"
+    assert key_of(env) == "pk_test_4eC39HqLyjWDarjtT1zdp7dc"
+    place = Place(SANDBOX, "sandbox", "test", "publishable")
+    stored(fake, facts, place, "pk_test_9zdp7dc4eC39HqLyjWDarjtT")
+    assert key_of(env) == "pk_test_9zdp7dc4eC39HqLyjWDarjtT"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [(TEST_KEY, "publishable_key_required"), ("pk_live_sandbox", "mode_mismatch")],
+)
+def test_no_other_key_is_taken_for_the_checkout(
+    store: KeyStore, facts: KeyFacts, text: str, code: str
+) -> None:
+    """A secret key stays on the server, and modes are kept apart."""
+    env = {"SVC_PUBLISHABLE_KEY": text}
+    chosen = settings(profile="sandbox")
+    with pytest.raises(AuthError) as caught:
+        publishable_key(chosen, env, store=lambda: store, facts=lambda: facts)
+    assert caught.value.code == code
+    assert text not in caught.value.message
