@@ -1,4 +1,4 @@
-"""`svc batch` as a process: operations, checks, summaries, results, live mode (cli section 5)."""
+"""`svc batch` as a process: operations, checks, summaries, results, live mode."""
 
 import json
 import os
@@ -378,7 +378,7 @@ def test_when_the_summary_cannot_be_written_it_says_what_was_done(
 
 
 def test_an_existing_file_is_not_overwritten(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """R65, row 67: exit 10, the old file intact, nothing sent."""
+    """R65: exit 10, the old file intact, nothing sent."""
     path = orders_file(tmp_path, range(2))
     precious = tmp_path / "precious.txt"
     precious.write_text("precious")

@@ -258,7 +258,7 @@ def test_the_path_is_shown_also_where_there_is_no_file(svc: Svc) -> None:
 
 
 def test_a_damaged_file_can_be_mended(svc: Svc) -> None:
-    """Row 51: commands refuse it by line, exit 2; the path can still be asked for."""
+    """Commands refuse it by line, exit 2; the path can still be asked for."""
     config_file().parent.mkdir(mode=0o700)
     config_file().write_text('output = "json"\nactive_profile: shop\n')
     for argv in (["orders", "list"], ["profiles", "list"], ["config", "set", "output", "csv"]):

@@ -381,7 +381,7 @@ def test_prompt_cannot_be_drawn_over(
 
 
 def test_reading_opens_no_database(svc: Svc, sandbox: Sandbox, isolated: Path) -> None:
-    """P3: a GET loads no SQLite and leaves no file."""
+    """A GET loads no SQLite and leaves no file."""
     code = (
         "import sys\nfrom svc.cli.main import main\n"
         "code = main(['orders', 'list', '-o', 'json'])\n"

@@ -1,4 +1,4 @@
-"""`svc sandbox checkout`: where an order's page is, and opening it (cli section 7)."""
+"""`svc sandbox checkout`: where an order's page is, and opening it."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`svc sandbox`, with the real program and real sandboxes (cli section 7)."""
+"""`svc sandbox`, with the real program and real sandboxes."""
 
 import json
 import os
@@ -373,7 +373,7 @@ def test_saved_card_pays_again(svc: Svc, sandbox: Sandbox) -> None:
 def test_pay_plays_every_way_to_pay(
     svc: Svc, sandbox: Sandbox, options: tuple[str, ...], status: str
 ) -> None:
-    """Cards, challenges, redirects and debits lead where the contract says."""
+    """Cards, challenges, redirects and debits lead where they should (assumptions: Card behaviour)."""
     paid = svc.ok("sandbox", "pay", unpaid(sandbox)["client_secret"], *options)
     assert paid["order"]["status"] == status
 
@@ -390,7 +390,7 @@ def test_pay_refuses_what_cannot_be_meant(
 
 
 def test_no_live_order_is_ever_paid(svc: Svc, sandbox: Sandbox) -> None:
-    """Contract F.2: in live mode every card is refused; the live publishable key is used."""
+    """In live mode every card is refused; the live publishable key is used."""
     secret = unpaid(sandbox)["client_secret"]
     refused = svc("sandbox", "pay", secret, "--live")
     assert (refused.code, refused.error["code"]) == (5, "resource_missing")
@@ -546,14 +546,14 @@ CONTROLS = [
 
 @pytest.mark.parametrize("argv", CONTROLS, ids=[words[0] for words in CONTROLS])
 def test_control_refuses_an_origin_elsewhere(svc: Svc, argv: tuple[str, ...]) -> None:
-    """Contract J.11: no address but this machine's is even connected to."""
+    """No address but this machine's is even connected to."""
     refused = svc("sandbox", *argv, "--base-url", "https://api.example.com")
     assert (refused.code, refused.error["code"]) == (2, "not_a_sandbox")
     assert refused.error["outcome"] == "not_sent"
 
 
 def test_control_refuses_a_server_that_is_no_sandbox(svc: Svc, tmp_path: Path) -> None:
-    """Contract J.11: something else on loopback gets a health check and nothing more."""
+    """Something else on loopback gets a health check and nothing more."""
     argv = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"]
     with subprocess.Popen(
         argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path

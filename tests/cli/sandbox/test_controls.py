@@ -1,4 +1,4 @@
-"""The sandbox's controls as commands, with the real program and a real sandbox (contract F)."""
+"""The sandbox's controls as commands, with the real program and a real sandbox."""
 
 import json
 import os
@@ -353,7 +353,7 @@ def test_job_that_breaks_is_told_and_stops_nothing(svc: Svc, start: Start, tmp_p
     assert svc.ok("refunds", "retrieve", refund)["status"] == "succeeded"
 
 
-# --- scenarios (F.2, F.3) ---------------------------------------------------------------------
+# --- scenarios ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -469,7 +469,7 @@ def test_certificate_is_made_once(svc: Svc, start: Start) -> None:
 
 
 def test_equal_seeds_and_calls_give_equal_bytes(svc: Svc, start: Start) -> None:
-    """F.7: ids, secrets, answers and the whole state are the same in two sandboxes."""
+    """Ids, secrets, answers and the whole state are the same in two sandboxes."""
     told = []
     for _ in range(2):
         started = start("--db", ":memory:", "--seed", "11", "--fixture", "demo")
@@ -544,7 +544,7 @@ CONTROLS = [
 def test_control_refuses_an_origin_elsewhere(
     argv: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Contract J.11: no address but this machine's is even connected to."""
+    """No address but this machine's is even connected to."""
     state = tmp_path / "state.json"
     state.write_text("{}")
     words = [str(state) if word == "STATE" else word for word in argv]

@@ -37,7 +37,7 @@ def complaint(head: str, *lines: str) -> str:
 
 
 def test_columns_are_bracket_paths() -> None:
-    """Interface section 5: `shipping[country]`, `items[0][name]`; names come in alphabetical order."""
+    """`shipping[country]`, `items[0][name]`; names come in alphabetical order."""
     found = given_by(
         "currency,amount,shipping[country],items[1][name],items[0][quantity],items[0][name]",
         "EUR,12900,DE,Hat,2,Coat",

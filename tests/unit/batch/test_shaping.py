@@ -75,12 +75,12 @@ def sent(operation: str, given: dict[str, Any]) -> tuple[str, str]:
 def test_each_operation_posts_where_its_command_does(
     operation: str, given: dict[str, Any], path: str, body: str
 ) -> None:
-    """Interface section 5: eight operations, with the path and the encoding of their commands."""
+    """Eight operations, with the path and the encoding of their commands."""
     assert sent(operation, given) == (path, body)
 
 
 def test_the_eight_operations_are_those_of_the_interface() -> None:
-    """Interface section 5; another name is refused with the list."""
+    """Another name is refused with the list."""
     assert list(OPERATIONS) == [
         *("orders.create", "orders.update", "orders.cancel", "orders.capture"),
         *("refunds.create", "payouts.create", "landed-cost-quotes.create", "disputes.update"),
@@ -176,7 +176,7 @@ def test_parts_that_are_only_answered_are_left_out() -> None:
 
 
 def test_null_is_an_absent_field_where_something_is_made_and_clears_one_elsewhere() -> None:
-    """Contract 1.2: what a service answers as null is taken back."""
+    """What a service answers as null is taken back."""
     assert shape_of({**ORDER, "settlement_currency": None}) == shape_of(ORDER)
     assert sent("orders.update", {"id": "ord_1", "metadata": None})[1] == '{"metadata":null}'
 

@@ -1,4 +1,4 @@
-"""The body of a writing command (cli section 2)."""
+"""The body of a writing command."""
 
 import io
 from pathlib import Path
@@ -108,7 +108,7 @@ def test_item_reads_name_value_pairs() -> None:
 def test_amount_with_decimals_is_refused_with_the_right_number(
     text: str, currency: str | None, hint: str
 ) -> None:
-    """Cli section 2: a decimal point is refused with the right number in the hint."""
+    """A decimal point is refused with the right number in the hint."""
     with pytest.raises(UsageError) as caught:
         amount_option(text, "--amount", currency)
     assert hint in str(caught.value.hint)

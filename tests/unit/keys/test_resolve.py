@@ -193,7 +193,7 @@ def test_a_key_that_vanished_from_the_keyring_is_named(
 def test_a_key_of_the_other_mode_is_refused(
     key_of: Resolve, mode: Literal["test", "live"], key: str, way: str
 ) -> None:
-    """Cli 1, row 65: the prefix decides, not the option; source and fix are named."""
+    """The prefix decides, not the option; source and fix are named."""
     error = refused(key_of, settings(mode), {"SVC_API_KEY": key})
     assert error.message.startswith(f"SVC_API_KEY is a {key[3:7]} key ({key[:8]}…p7dc)")
     assert error.code == "mode_mismatch"
@@ -203,7 +203,7 @@ def test_a_key_of_the_other_mode_is_refused(
 def test_a_test_key_in_the_live_slot_is_refused(
     key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
 ) -> None:
-    """R37, row 65: also where another program put it there."""
+    """R37: also where another program put it there."""
     fake.items[Place(SHOP, "shop", "live").user] = TEST_KEY
     error = refused(key_of, settings("live"))
     assert error.message.startswith("keyring (profile shop) is a test key")
@@ -219,7 +219,7 @@ def test_a_publishable_key_is_refused(key_of: Resolve, key: str) -> None:
 
 
 def test_a_live_key_is_not_sent_to_this_machine(key_of: Resolve) -> None:
-    """R21, row 65: neither to a sandbox nor to anything else on loopback."""
+    """R21: neither to a sandbox nor to anything else on loopback."""
     for each in (
         settings("live", profile="sandbox"),
         settings("live", base_url="https://localhost:8443"),

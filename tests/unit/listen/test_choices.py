@@ -131,7 +131,7 @@ def test_route_that_matches_nothing_is_refused(text: str, hint: str) -> None:
 
 
 def test_select_events_takes_names_and_globs() -> None:
-    """`--events`: names, globs and commas; in the order of the contract; all 18 by default."""
+    """`--events`: names, globs and commas; in their fixed order; all 18 by default."""
     assert select_events([]) == EVENT_TYPES
     assert select_events(["payout.paid,order.*", "order.paid"]) == (
         "order.paid",

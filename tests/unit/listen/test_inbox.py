@@ -163,7 +163,7 @@ def test_a_huge_batch_is_stored(state: State) -> None:
 
 
 def test_50_copies_at_once_are_forwarded_once(tmp_path: Path) -> None:
-    """R50, fault 73: all copies are answered 200, one is forwarded, the rest are marked."""
+    """R50: all copies are answered 200, one is forwarded, the rest are marked."""
     answers: list[int] = []
     with Target() as target, listening(tmp_path, target.port) as listener:
         senders = [

@@ -1,4 +1,4 @@
-"""Bodies in JSON and forms, and everything that is neither (contract 1.2)."""
+"""Bodies in JSON and forms, and everything that is neither (assumptions: Requests and answers)."""
 
 import json
 from collections.abc import Callable

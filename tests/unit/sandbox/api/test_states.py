@@ -1,4 +1,4 @@
-"""The state machines: every transition that is allowed, every one that is refused (contract A)."""
+"""The state machines: every transition that is allowed, every one that is refused."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -771,7 +771,7 @@ def test_payout_needs_balance(sandbox: "Sandbox") -> None:
 
 
 def test_refunds_and_disputes_may_drive_a_balance_negative(sandbox: "Sandbox") -> None:
-    """Shoppers get their money back whatever the balance says (F.7)."""
+    """Shoppers get their money back whatever the balance says."""
     one, two = sandbox.paid(), sandbox.paid()
     sandbox.control("/balances", {"currency": "USD", "amount": 0})
     sandbox.post("/v1/refunds", {"payment": one["id"]})

@@ -1,4 +1,4 @@
-"""The engine's control endpoints over HTTP (contract F.1, F.4, F.5)."""
+"""The engine's control endpoints over HTTP (assumptions: Settings)."""
 
 import asyncio
 import json
@@ -92,7 +92,7 @@ def test_health_says_what_it_is(play: Callable[..., None]) -> None:
 
 
 def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: "Lab") -> None:
-    """F.4: mode, now, next job; forward by seconds, to a time, to the next job, until idle."""
+    """Mode, now, next job; forward by seconds, to a time, to the next job, until idle."""
     lab.handlers["note"] = lambda world, job: None
 
     async def story(api: Api) -> None:
@@ -249,7 +249,7 @@ def test_wrong_control_call_is_refused(
 
 
 def test_settings_are_shown_and_changed(play: Callable[..., None]) -> None:
-    """F.5, and the answer to a change is the whole."""
+    """The answer to a change is all the settings."""
 
     async def story(api: Api) -> None:
         assert await api.get("/settings") == {"object": "settings", **DEFAULTS}
@@ -266,7 +266,7 @@ def test_settings_are_shown_and_changed(play: Callable[..., None]) -> None:
 
 
 def test_balances_are_shown_and_set_for_each_mode(play: Callable[..., None]) -> None:
-    """Test mode unless `mode=live` comes in body or query (contract F)."""
+    """Test mode unless `mode=live` comes in body or query."""
 
     async def story(api: Api) -> None:
         await api.post("/balances", currency="EUR", amount=-5)
@@ -316,7 +316,7 @@ def test_dashboard_shows_and_changes_endpoints(play: Callable[..., None], kit: "
 
 
 def test_seventeenth_endpoint_cannot_be_enabled(play: Callable[..., None], kit: "Kit") -> None:
-    """At most 16 enabled endpoints a mode, also by way of the dashboard (contract B.6)."""
+    """At most 16 enabled endpoints a mode, also by way of the dashboard."""
 
     async def story(api: Api) -> None:
         docs = [
@@ -434,7 +434,7 @@ def test_reset_takes_a_seed(play: Callable[..., None], kit: "Kit") -> None:
 def test_exported_state_is_restored_whole(
     play: Callable[..., None], kit: "Kit", lab: "Lab"
 ) -> None:
-    """Objects, events, jobs, deliveries, balances, settings, clock and ids come back (F.1)."""
+    """Objects, events, jobs, deliveries, balances, settings, clock and ids come back."""
 
     async def fill(api: Api) -> None:
         await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
