@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextvars import Context
 from dataclasses import dataclass, field
 from typing import Any, TypeVarTuple, Unpack
@@ -27,7 +27,7 @@ class FakeInbox:
     gate: threading.Event = field(default_factory=threading.Event)
     threads: set[str] = field(default_factory=set)
 
-    def store(self, batch: Batch) -> list[Kept]:
+    def store(self, batch: Batch) -> list[Kept | LocalError]:
         self.batches.append(batch)
         self.threads.add(threading.current_thread().name)
         assert self.gate.wait(10)
@@ -35,7 +35,10 @@ class FakeInbox:
             raise self.errors.pop(0)
         return [kept(one) for one in batch.arrivals]
 
-    def open_after(self, seq: int) -> list[OpenItem]:
+    def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
+        raise NotImplementedError
+
+    def open_types(self, seq: int) -> Mapping[str, int]:
         raise NotImplementedError
 
     def open_item(self, seq: int) -> OpenItem | None:
@@ -304,5 +307,23 @@ def test_reads_go_through_the_same_thread() -> None:
         assert not reading.done()
         inbox.gate.set()
         assert {await reading} == inbox.threads
+
+    run(inbox, story)
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_read_may_ask_to_see_every_result(busy: bool) -> None:  # noqa: FBT001
+    """What was settled before it is on the disk before it, at once and also behind a group."""
+    inbox = FakeInbox()
+
+    async def story(keeper: Keeper, loop: Timers) -> None:
+        if busy:
+            keeper.keep(arrival(1), lambda _: None)
+            await until(lambda: bool(inbox.batches))
+        keeper.settle(1, "forwarded")
+        inbox.gate.set()
+        seen = await keeper.read(lambda: list(inbox.batches), after_results=True)
+        assert [batch.settled for batch in seen] == [[]] * busy + [[(1, "forwarded")]]
+        assert all(timer.cancelled() for timer in loop.set)
 
     run(inbox, story)
