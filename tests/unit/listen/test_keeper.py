@@ -312,7 +312,7 @@ def test_reads_go_through_the_same_thread() -> None:
 
 
 @pytest.mark.parametrize("busy", [False, True])
-def test_read_may_ask_to_see_every_result(busy: bool) -> None:  # noqa: FBT001
+def test_read_may_ask_to_see_every_result(busy: bool) -> None:
     """What was settled before it is on the disk before it, at once and also behind a group."""
     inbox = FakeInbox()
 
