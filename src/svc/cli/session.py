@@ -223,9 +223,14 @@ class Session:
         return self._open.enter_context(State.open(self.paths.state_file, clock=self.clock))
 
     def prepare(self, call: "Call", idempotency_key: str | None) -> "Prepared":
-        """Builds a request without a key, for showing it."""
+        """Builds a request without a key, for showing it.
+
+        The keyring is not asked for what must not stand in it: of a key that lies there, its looks
+        must do.
+        """
         from svc.client import chance
         from svc.client.prepared import prepare
+        from svc.keys.resolve import VARIABLE
 
         return prepare(
             call,
@@ -233,6 +238,7 @@ class Session:
             new_key=chance.uuid4,
             idempotency_key=idempotency_key,
             api_version=self.settings.api_version,
+            api_key=self.env.get(VARIABLE) or "",
         )
 
     def client(self) -> "Client":

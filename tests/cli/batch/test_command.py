@@ -246,7 +246,7 @@ def test_a_row_that_holds_the_key_is_refused(svc: Svc, sandbox: Sandbox, tmp_pat
     line = order_line(1).replace("Linen", "sk_test_sandbox")
     for more in ((), ("--dry-run",)):
         result = svc("batch", "orders.create", str(write(tmp_path / "o.csv", HEAD, line)), *more)
-        assert (result.code, result.error["code"]) == (2, "api_key_in_request")
+        assert (result.code, result.error["code"]) == (4, "secret_in_request")
     assert svc.ok("requests", "list") == []
 
 
