@@ -6,14 +6,14 @@ python3 .ci/skips.py REPORT.xml REASONS
 import re
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 
 def main(report: str, reasons: str) -> int:
     """Prints what was skipped; 1 where one is not allowed, or where nothing was run at all."""
     lines = Path(reasons).read_text(encoding="utf-8").splitlines()
     allowed = [line for line in lines if line and not line.startswith("#")]
-    cases = list(ElementTree.parse(report).iter("testcase"))  # noqa: S314  pytest's own file
+    cases = list(ET.parse(report).iter("testcase"))  # noqa: S314  pytest's own file
     skipped = [(case, skip) for case in cases for skip in case.iter("skipped")]
     wrong = 0
     for case, skip in skipped:

@@ -23,6 +23,8 @@ from svc.clock import ManualClock, SystemClock
 from svc.errors import ApiError, NetworkError, OutcomeUnknown, SvcError
 from svc.origin import BaseUrl
 
+pytestmark = pytest.mark.smoke
+
 if TYPE_CHECKING:
     from support.misbehaving import Server
 

@@ -25,6 +25,8 @@ from svc.listen.lane import Manner
 from svc.listen.routes import Routes
 from svc.signature import verify
 
+pytestmark = pytest.mark.smoke
+
 FAST = Manner(retry="fast")
 OFF = Manner(retry="off", seconds=0.3)
 
