@@ -17,6 +17,8 @@ CURRENCIES: Final = frozenset(
     ).split()
 )
 
+_DIGITS_MAX: Final = 15  # more than any amount has, and few enough to be read at once
+
 EXPONENTS: Final = {
     **dict.fromkeys(
         "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split(), 0
@@ -60,7 +62,9 @@ def minor_units(text: str, currency: str | None) -> int | None:
     """
     digits = exponent(currency) if currency else 2
     whole, point, fraction = text.strip().partition(".")
-    plain = whole.isascii() and whole.isdigit() and (fraction.isdigit() or not fraction)
+    plain = (whole + fraction).isascii() and (whole + fraction).isdigit() and whole
     if digits is None or not point or not plain or len(fraction) > digits:
+        return None
+    if len(whole) > _DIGITS_MAX:
         return None
     return int(whole + fraction.ljust(digits, "0"))

@@ -1,4 +1,4 @@
-"""P6: 5,000 creates against a server that answers in 20 ms, 32 at once; whole processes in pairs.
+"""5,000 creates against a server that answers in 20 ms, 32 at once; whole processes in pairs.
 
     python tests/benchmarks/bench_batch.py [RUNS] [ROWS]
 
@@ -164,7 +164,7 @@ def main() -> None:
                 found[each].append(timed(command, env))
                 if not peak:  # of our own first run
                     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    print(f"P6 {rows} creates, {AT_ONCE} at once, {SECONDS * 1000:.0f} ms each, journal on")
+    print(f"{rows} creates, {AT_ONCE} at once, {SECONDS * 1000:.0f} ms each, journal on")
     for each, seconds in found.items():
         ratio = statistics.median(b / a for a, b in zip(found["svc"], seconds, strict=True))
         against = "" if each == "svc" else f"   svc / {each} = {ratio:.2f}"

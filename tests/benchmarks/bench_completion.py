@@ -1,4 +1,4 @@
-"""P9: a Tab in bash for a resource, a verb and an option, beside gh's, in one and the same shell.
+"""A Tab in bash for a resource, a verb and an option, beside gh's, in one and the same shell.
 
     python tests/benchmarks/bench_completion.py [RUNS]
 

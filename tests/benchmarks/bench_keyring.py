@@ -1,4 +1,4 @@
-"""P4: what a key in a real Secret Service costs over one in the environment, pair by pair.
+"""What a key in a real Secret Service costs over one in the environment, pair by pair.
 
     PYTHONPATH=tests python tests/benchmarks/bench_keyring.py [RUNS]
 
@@ -95,9 +95,9 @@ def main() -> None:
             for _ in range(runs + 1)
         ][1:]  # the first is the warm-up
     more = statistics.median(ring - variable for variable, ring in pairs)
-    print(f"P3 key in the environment  {statistics.median(pair[0] for pair in pairs):7.1f} ms")
-    print(f"P4 key in a Secret Service {statistics.median(pair[1] for pair in pairs):7.1f} ms")
-    print(f"   P4 - P3 = {more:.1f} ms (target: at most 25)")
+    print(f"key in the environment  {statistics.median(pair[0] for pair in pairs):7.1f} ms")
+    print(f"key in a Secret Service {statistics.median(pair[1] for pair in pairs):7.1f} ms")
+    print(f"   the difference = {more:.1f} ms (target: at most 25)")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How fast webhooks are received, verified, kept, printed and forwarded (performance P7, P8).
+"""How fast webhooks are received, verified, kept, printed and forwarded.
 
     python tests/benchmarks/bench_listen.py [--events N] [--runs N] [--folder DIR] [--tenfold]
 
@@ -66,7 +66,7 @@ def main() -> None:
     """Measures everything in turns and prints one line a measurement."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=20_000, help="events of a burst")
-    parser.add_argument("--paced", action="store_true", help="P8 only")
+    parser.add_argument("--paced", action="store_true", help="one at a time only")
     parser.add_argument("--tenfold", action="store_true", help="svc alone, and ten times as many")
     parser.add_argument("--runs", type=int, default=3, help="measurements of each kind")
     parser.add_argument("--folder", help="where the state lies; default: a temporary folder")
@@ -91,8 +91,8 @@ def main() -> None:
 
 
 def bursts(contenders: dict[str, Contender], asked: argparse.Namespace) -> None:
-    """Prints the medians of P7."""
-    print(f"P7  burst of {asked.events} x 2 KB, {SENDERS} senders; peers: one push connection")
+    """Prints the medians of a burst."""
+    print(f"burst of {asked.events} x 2 KB, {SENDERS} senders; peers: one push connection")
     found: dict[str, list[tuple[float, ...]]] = {name: [] for name in contenders}
     for _ in range(asked.runs):
         for name, opened in contenders.items():
@@ -107,7 +107,7 @@ def bursts(contenders: dict[str, Contender], asked: argparse.Namespace) -> None:
 
 
 def latencies(contenders: dict[str, Contender], runs: int) -> None:
-    """Prints P8: the median of the runs' p50 and p99."""
+    """Prints deliveries one at a time: the median of the runs' p50 and p99."""
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
     for _ in range(runs):
         for name, opened in contenders.items():
@@ -115,13 +115,13 @@ def latencies(contenders: dict[str, Contender], runs: int) -> None:
             found[name].append((statistics.median(times), times[int(len(times) * 0.99)]))
     for name, figures in found.items():
         p50, p99 = (statistics.median(column) * 1e6 for column in zip(*figures, strict=True))
-        print(f"P8  {name:7} one at a time, 200/s: p50 {p50:6.0f} us, p99 {p99:6.0f} us")
+        print(f"{name:7} one at a time, 200/s: p50 {p50:6.0f} us, p99 {p99:6.0f} us")
 
 
 def tenfold(svc: Contender, events: int) -> None:
     """Prints how time and memory grow with ten times the events."""
     (one, _, small), (ten, _, large) = burst(svc, events), burst(svc, 10 * events)
-    print(f"P7  {events} events: {events / one:.1f} s, {small:.0f} MB")
+    print(f"{events} events: {events / one:.1f} s, {small:.0f} MB")
     print(f"    {10 * events} events: {10 * events / ten:.1f} s, {large:.0f} MB")
     print(f"    {10 * one / ten:.1f} times the time for 10 times the events")
 

@@ -1,4 +1,4 @@
-"""P5: `orders list --all -o ndjson` over 10,000 objects; whole processes in pairs.
+"""`orders list --all -o ndjson` over 10,000 objects; whole processes in pairs.
 
     python tests/benchmarks/bench_pages.py [RUNS] [OBJECTS] [MORE OBJECTS]
 
@@ -189,7 +189,7 @@ def measured(count: int, runs: int) -> float:
                 found = timed(command, env, check, count)
                 if run:  # the first is the warm-up
                     times[name].append(found)
-    print(f"P5 {count} objects")
+    print(f"{count} objects")
     ours = [one.milliseconds for one in times["svc"]]
     for name, each in times.items():
         spent = [one.milliseconds for one in each]

@@ -1,4 +1,4 @@
-"""How many orders a second the sandbox makes durable (performance P10).
+"""How many orders a second the sandbox makes durable.
 
 Run it by hand: `python tests/benchmarks/bench_sandbox.py [--orders N] [--runs N] [--folder DIR]`.
 It starts a real sandbox process with a database file, sends `POST /v1/orders` over raw sockets

@@ -1,4 +1,4 @@
-"""Whether the sandbox stays as fast with 100,000 orders as with 100 (performance P10).
+"""Whether the sandbox stays as fast with 100,000 orders as with 100.
 
 Run it by hand: `python tests/benchmarks/bench_sandbox_scale.py [--orders N] [--folder DIR]`.
 It starts a real sandbox process with a database file and fills it with 16 clients. At 100, 1,000,

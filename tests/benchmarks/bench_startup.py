@@ -1,4 +1,4 @@
-"""P1 to P3: whole processes, pair by pair, against peers and floors on one local server.
+"""Version, help and one retrieval: whole processes, pair by pair, against peers and floors on one local server.
 
     python tests/benchmarks/bench_startup.py [RUNS]
 
@@ -99,11 +99,11 @@ def main() -> None:
             "PYTHONDONTWRITEBYTECODE": "",  # the first run compiles, as an installation has done
         }
         rows: list[tuple[str, dict[str, Sequence[str]]]] = [
-            ("P1 version", {"svc": [svc, "--version"], "python": [sys.executable, "-c", "pass"]}),
-            ("P2 help", {"svc": [svc, "--help"]}),
-            ("P2 noun help", {"svc": [svc, "orders", "--help"]}),
+            ("version", {"svc": [svc, "--version"], "python": [sys.executable, "-c", "pass"]}),
+            ("help", {"svc": [svc, "--help"]}),
+            ("noun help", {"svc": [svc, "orders", "--help"]}),
             (
-                "P3 retrieve",
+                "retrieve",
                 {
                     "svc": [svc, "orders", "retrieve", "ord_1"],
                     "raw socket": [sys.executable, "-c", RAW.format(port=port)],

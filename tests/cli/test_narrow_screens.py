@@ -21,7 +21,7 @@ def test_what_was_triggered_fits_forty_columns(sandbox: Sandbox) -> None:
 
 
 def test_an_unknown_event_type_is_refused_in_two_lines(svc: Svc, sandbox: Sandbox) -> None:
-    """An error is at most four lines (cli section 3): all 18 types would be five."""
+    """An error is at most four lines: all 18 types would be five."""
     assert sandbox.port
     refused = svc("sandbox", "trigger", "order.payed", "-o", "human")
     assert refused.code == 2

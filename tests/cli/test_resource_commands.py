@@ -1,4 +1,4 @@
-"""Every command of cli section 2, as a process against the sandbox."""
+"""Every command on a resource, as a process against the sandbox."""
 
 import json
 import shlex
@@ -70,7 +70,7 @@ def test_refund_is_created_waited_for_and_listed(svc: Svc, sandbox: Sandbox) -> 
 
 
 def test_payout_is_sent_and_failed_ones_are_found(svc: Svc, sandbox: Sandbox) -> None:
-    """The arithmetic of contract B.4 is shown as the service sends it."""
+    """The arithmetic of a payout is shown as the service sends it."""
     payout = svc.ok(
         *("payouts", "create", "--amount", "10000", "--currency", "EUR"),
         *("--source-currency", "USD", "--country", "DE", "--account-holder-name", "Muster GmbH"),
@@ -86,7 +86,7 @@ def test_payout_is_sent_and_failed_ones_are_found(svc: Svc, sandbox: Sandbox) ->
 
 
 def test_number_is_printed_as_the_service_spells_it(svc: Svc, sandbox: Sandbox) -> None:
-    """A rate never goes through binary rounding (contract J.8)."""
+    """A rate never goes through binary rounding."""
     result = svc(
         *("payouts", "create", "--amount", "15000", "--currency", "JPY"),
         *("--source-currency", "USD", "--country", "JP", "--account-holder-name", "山田"),
@@ -204,7 +204,7 @@ def test_curl_line_does_the_same(svc: Svc, sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize("encoding", ["--form", "--json-body"])
 def test_encoding_can_be_switched(svc: Svc, sandbox: Sandbox, encoding: str) -> None:
-    """Both encodings make the same order (contract 1.2)."""
+    """Both encodings make the same order (assumptions: Requests and answers)."""
     order = svc.ok(*ORDER, encoding)
     assert (order["amount"], order["items"][0]["quantity"]) == (12900, 1)
 
@@ -212,7 +212,7 @@ def test_encoding_can_be_switched(svc: Svc, sandbox: Sandbox, encoding: str) -> 
 def test_global_options_work_before_the_resource_and_after_the_verb(
     svc: Svc, sandbox: Sandbox
 ) -> None:
-    """The verb's value wins (cli section 1)."""
+    """The verb's value wins."""
     order = svc.ok(*ORDER)["id"]
     assert svc("-o", "id", "orders", "retrieve", order).out == f"{order}\n"
     assert svc("orders", "-o", "id", "retrieve", order).out == f"{order}\n"
@@ -275,7 +275,7 @@ def test_key_that_must_not_be_sent_is_refused_before_anything_is_sent(
 
 @pytest.mark.parametrize("key", ["sk_test_unknown_1234567890", "rk_test_readonly"])
 def test_refused_key_is_named_with_its_source(svc: Svc, sandbox: Sandbox, key: str) -> None:
-    """Cli section 1: every authentication error says where the key came from."""
+    """Every authentication error says where the key came from."""
     refused = svc(*ORDER, "-o", "human", env={"SVC_API_KEY": key})
     assert refused.code == 4
     assert "SVC_API_KEY" in refused.err

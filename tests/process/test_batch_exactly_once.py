@@ -113,7 +113,7 @@ def test_ten_thousand_rows_three_kills_and_a_tenth_dropped(
 def test_a_death_at_any_point_loses_and_doubles_nothing(
     svc: Svc, sandbox: Sandbox, tmp_path: Path, point: str, nth: int
 ) -> None:
-    """Fault rows 39 to 44 for lists: the second run brings it to exactly one object a row."""
+    """Killed anywhere between the plan and the result: the second run brings it to exactly one object a row."""
     path = orders_file(tmp_path, range(60))
     assert dying(point, nth, "batch", "orders.create", str(path), "--concurrency", "4") == KILLED
     if point == "before_record":
@@ -126,7 +126,7 @@ def test_a_death_at_any_point_loses_and_doubles_nothing(
 
 @pytest.mark.parametrize("count", [120, *([pytest.param(10_000, marks=pytest.mark.slow)] * LONG)])
 def test_one_bad_row_and_a_kill(svc: Svc, sandbox: Sandbox, tmp_path: Path, count: int) -> None:
-    """Row 66: exit 9 with the row; all others exactly once, and the corrected one after them."""
+    """Exit 9 with the row; all others exactly once, and the corrected one after them."""
     path = orders_file(tmp_path, range(count))
     text = path.read_text()
     good, bad = order_line(60), order_line(60, "129.00")
@@ -194,7 +194,7 @@ def test_a_lost_journal_does_not_double_rows(svc: Svc, sandbox: Sandbox, tmp_pat
 
 
 def test_a_key_that_is_rolled_in_the_middle(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """Row 64: 401 stops the batch, exit 9; the new key carries on with the same row keys."""
+    """401 stops the batch, exit 9; the new key carries on with the same row keys."""
     path = orders_file(tmp_path, range(200))
     (key,) = [
         one

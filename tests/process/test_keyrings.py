@@ -102,7 +102,7 @@ def test_each_no_has_its_own_words(
     words: str,
     asked: int,
 ) -> None:
-    """Row 62, R35, R38: exit 4 within 4 s, the way out named, one prompt at the most, no loop."""
+    """R35, R38: exit 4 within 4 s, the way out named, one prompt at the most, no loop."""
     service = stand_in(manner)
     started = time.monotonic()
     refused = svc("orders", "list", "--base-url", URL)
@@ -139,7 +139,7 @@ EVIL = "from pathlib import Path\nPath(__file__).with_name('imported').touch()\n
 def test_a_hostile_keyring_is_refused_and_never_imported(
     svc: Svc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
 ) -> None:
-    """R33, row 61: named by the environment or the library's file; a real keyring is there too."""
+    """R33: named by the environment or the library's file; a real keyring is there too."""
     folder = tmp_path / "site"
     folder.mkdir()
     (folder / "evil_ring.py").write_text(EVIL)
@@ -162,7 +162,7 @@ def test_a_hostile_keyring_is_refused_and_never_imported(
 def test_the_real_keyrings_alt_is_never_used(
     svc: Svc, tmp_path: Path, request: pytest.FixtureRequest, bus: str
 ) -> None:
-    """L3: installed, it keeps keys in a plain file wherever the D-Bus is sick; here it is refused."""
+    """Installed, it keeps keys in a plain file wherever the D-Bus is sick; here it is refused."""
     site = tmp_path / "site"
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(site)]
     packages = ("keyrings.alt", "jaraco.classes", "jaraco.context", "more-itertools")

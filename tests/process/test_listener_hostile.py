@@ -61,7 +61,7 @@ BODIES = [
 def test_body_of_300_mb_costs_nothing_and_delays_nobody(
     head: Callable[[], bytes], shape: bytes, tmp_path: Path
 ) -> None:
-    """R57, fault 71: while eight senders pour, good events take under 1 s; memory stays flat."""
+    """R57: while eight senders pour, good events take under 1 s; memory stays flat."""
     statuses: list[int] = []
     with Target() as target, child(tmp_path / "s" / "state.db", target.port) as (process, port):
         good(port, 0)
@@ -113,7 +113,7 @@ def test_hostile_requests_in_between_cost_no_memory(tmp_path: Path) -> None:
     ],
 )
 def test_real_limits_of_a_slow_sender(sent: bytes, seconds: float, tmp_path: Path) -> None:
-    """R57, fault 70: a head is cut after 5 s, a body after 8 s, and meanwhile good events pass."""
+    """R57: a head is cut after 5 s, a body after 8 s, and meanwhile good events pass."""
     with listening(tmp_path) as listener, listener.peer() as peer:
         started = time.monotonic()
         peer.sendall(sent)
@@ -126,7 +126,7 @@ def test_real_limits_of_a_slow_sender(sent: bytes, seconds: float, tmp_path: Pat
 
 @pytest.mark.slow
 def test_real_limit_of_a_hanging_target(tmp_path: Path) -> None:
-    """R51, fault 74: 504 after 8 s and before 9, to the first copy and to those that wait for it."""
+    """R51: 504 after 8 s and before 9, to the first copy and to those that wait for it."""
     answers: list[tuple[int, float]] = []
     with (
         Target(lambda _: None) as target,

@@ -1,4 +1,4 @@
-"""Three days of webhook retries, through the real program and through kill -9 (R83, R85, row 80)."""
+"""Three days of webhook retries, through the real program and through kill -9 (R83, R85)."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from support.running import Svc
 from svc.sandbox.records import running
 
 HOUR = 3600
-# 0, 1 min, 11 min, 1 h 11 min, then every 6 h; the last at 67 h 11 min (contract E).
+# 0, 1 min, 11 min, 1 h 11 min, then every 6 h; the last at 67 h 11 min (assumptions: Delivery).
 SCHEDULE = [0, 60, 660, *(4260 + 6 * HOUR * step for step in range(12))]
 
 
@@ -136,7 +136,7 @@ def test_three_days_of_retries_run_in_under_two_seconds(story: Story, receiver: 
 
 
 def test_failing_endpoint_is_mailed_about_and_disabled(story: Story, receiver: Receiver) -> None:
-    """Contract E: a mail when the first event is given up, the end after five days; also killed."""
+    """A mail when the first event is given up, the end after five days; also killed."""
     svc = story.svc
     story.start()
     story.listen(receiver)

@@ -139,7 +139,7 @@ def wait_until(true: Callable[[], bool], seconds: float = 60.0) -> None:
 
 
 def test_kill_between_the_targets_answer_and_its_note_sends_again(tmp_path: Path) -> None:
-    """Fault 77: at least once. What the target took, and nobody could note, it gets again."""
+    """At least once. What the target took, and nobody could note, it gets again."""
     doomed: list[Child] = []
 
     def reply(request: Received) -> bytes | None:

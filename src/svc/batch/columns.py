@@ -1,18 +1,19 @@
 """The head of a CSV: bracket paths, and how the cells below become the fields of a row.
 
-`items[0][quantity]` is a part of the list `items`. An empty cell leaves its field out. A column
-whose name ends in `:=` holds JSON.
+`items[0][quantity]` is a part of the list `items`. An empty cell leaves its field out, but not an
+amount (promise R97). A column whose name ends in `:=` holds JSON.
 """
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
-from svc.batch.operations import ANSWERED_INSIDE, BOOLEANS, INTEGERS, OBJECTS, Path
-from svc.batch.rows import BadRow, Given
+from svc.batch.operations import ANSWERED_INSIDE, BOOLEANS, OBJECTS, Operation
+from svc.batch.rows import BadRow, Given, blank_amount
 from svc.batch.strict_json import parse
+from svc.client.amounts import whole_number
+from svc.client.fields import MONEY, WHOLE, Fields, Path, check_path
 from svc.errors import UsageError
-from svc.money import minor_units
 from svc.render.csv_text import restore
 
 Cells: TypeAlias = Sequence[str]
@@ -27,24 +28,37 @@ _ABSENT: Final = object()
 _WORDS: Final = {"true": True, "false": False}
 
 
-class Columns:
-    """The columns of one file.
+class _Blank(NamedTuple):
+    """An amount whose cell is blank."""
 
-    `raw` takes cells as they are, where the export was made with `--raw-csv`.
+    name: str
+
+
+class Columns:
+    """The columns of one file for an operation.
+
+    `raw` takes cells as they are, where the export was made with `--raw-csv`. `blank_means_all`
+    leaves out an amount whose cell is blank, as any other field.
 
     Raises:
-        UsageError: a name stands twice, is no path, or goes through another one.
+        UsageError: a name stands twice, is no path, goes through another one, or is nearly one
+            that the operation takes.
     """
 
-    def __init__(self, head: Cells, *, raw: bool) -> None:
+    def __init__(
+        self, head: Cells, operation: Operation, *, raw: bool, blank_means_all: bool
+    ) -> None:
         self._width = len(head)
         self._raw = raw
+        self._names = operation.columns
+        self._takes = operation.fields
+        self._blank_means_all = blank_means_all
         self._nameless: list[int] = []
         self._currency: int | None = None
         tree: dict[str, Any] = {}
         for index, text in enumerate(head):
-            name = restore(text.strip(), raw=raw)
-            if name:
+            name = restore(text, raw=raw)
+            if name.strip():
                 _plant(tree, *self._column(index, name))
             else:
                 self._nameless.append(index)
@@ -74,25 +88,38 @@ class Columns:
                 param=name,
                 hint="Write it as in shipping[country] or items[0][name]",
             )
+        check_path(self._names, path)
         if plain == "currency":
             self._currency = index
-        return path, plain, self._cell(index, plain, _shape(path), is_json=is_json)
+        shape = _shape(path)
+        build = self._cell(index, plain, shape, is_json=is_json)
+        if shape in MONEY and _takes(self._takes, shape) and not self._blank_means_all:
+            build = _not_blank(index, plain, build)
+        return path, plain, build
 
     def _cell(self, index: int, name: str, shape: Path, *, is_json: bool) -> Build:
         if is_json or shape in OBJECTS:
             return _filled(index, lambda text: parse(self._text(text), name))
-        if shape in INTEGERS:
-            return self._integer(index, name)
+        if shape in WHOLE and _takes(self._takes, shape):
+            return self._whole(index, name, shape)
         if shape in BOOLEANS:
             return _filled(index, lambda text: _boolean(text, name))
         return _filled(index, self._text)
 
-    def _integer(self, index: int, name: str) -> Build:
+    def _whole(self, index: int, name: str, shape: Path) -> Build:
+        least, is_money = WHOLE[shape], shape in MONEY
+
         def build(cells: Cells) -> Any:
-            text = cells[index]
+            text = cells[index].strip()
             if not text:
                 return _ABSENT
-            return integer(text, name, None if self._currency is None else cells[self._currency])
+            currency = None if self._currency is None else cells[self._currency]
+            try:
+                return whole_number(
+                    text, name, least=least, currency=currency, is_text=True, is_money=is_money
+                )
+            except UsageError as error:
+                raise BadRow.of(error) from None
 
         return build
 
@@ -101,31 +128,18 @@ class Columns:
         return text if plain else restore(text, raw=self._raw)
 
 
-def integer(text: str, name: str, currency: str | None) -> int:
-    """Reads a whole number; an amount is in minor units of `currency`.
-
-    Raises:
-        BadRow: with the right number in it where it can be told.
-    """
-    stripped = text.strip()
-    digits = stripped.removeprefix("-")
-    if digits.isascii() and digits.isdigit() and len(digits) <= 15:  # noqa: PLR2004  12 are allowed
-        return int(stripped)
-    raise BadRow(
-        f"{name} {text!r} is not a whole number",
-        param=name,
-        code="amount_invalid",
-        hint=_hint(stripped, name, currency),
-    )
+def _takes(fields: Fields, shape: Path) -> bool:
+    """Whether an operation takes a field; what it only answers is text that is left out."""
+    for part in shape:
+        if part not in fields:
+            return False
+        fields = fields[part]
+    return True
 
 
-def _hint(text: str, name: str, currency: str | None) -> str | None:
-    if not name.endswith(("amount", "amount]")):
-        return None
-    minor = minor_units(text, currency)
-    if minor is None:
-        return "amounts are in the currency's minor unit, such as 12900 for 129.00 EUR"
-    return f"{text} {currency or 'with two decimals'} is {minor} in minor units"
+def _not_blank(index: int, name: str, build: Build) -> Build:
+    blank = _Blank(name)
+    return lambda cells: build(cells) if cells[index].strip() else blank
 
 
 def _path(name: str) -> Path:
@@ -190,11 +204,16 @@ def _object(tree: dict[str, Any], name: str = "") -> Build:
     parts = [(key, _node(tree[key], f"{name}[{key}]" if name else key)) for key in sorted(tree)]
 
     def build(cells: Cells) -> Any:
-        found = {}
+        found, blank = {}, None
         for key, part in parts:
             value = part(cells)
-            if value is not _ABSENT:
+            if type(value) is _Blank:
+                blank = value
+            elif value is not _ABSENT:
                 found[key] = value
+        # An entry of a list whose cells are all blank is not there: other rows have more of them.
+        if blank is not None and (found or not name):
+            raise blank_amount(blank.name)
         return found or _ABSENT
 
     return build

@@ -17,7 +17,6 @@ rows. Not of the row's place in the file, since a row inserted above would move 
 import hashlib
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from svc.client.journal.entry import Scope
@@ -46,7 +45,7 @@ def default_name(file: str, data: bytes) -> str:
     """The name of a list for which the user gives none: where it lies, or what was piped in."""
     if file == "-":
         return f"stdin:{hashlib.sha256(data).hexdigest()[:16]}"
-    path = os.fsencode(Path(file).resolve())
+    path = os.fsencode(os.path.realpath(file))
     return path.decode("utf-8", "backslashreplace")
 
 

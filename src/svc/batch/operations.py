@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from svc.client import disputes, orders, payouts, quotes, refunds
 from svc.client.call import Body, Call
+from svc.client.fields import Fields, fields_at
 from svc.errors import UsageError
 
 Path: TypeAlias = tuple[str, ...]
@@ -23,6 +24,7 @@ class Operation:
     """One operation.
 
     Attributes:
+        path: what a row is posted to, with `*` for its id.
         call: builds the call from the id, empty where there is none, and the fields of a row.
         id_prefix: of the column `id`, which says what is changed; empty where something is made.
         needs: fields without which a row means nothing.
@@ -33,6 +35,7 @@ class Operation:
     """
 
     name: str
+    path: str
     call: Callable[[str, Body], Call]
     answered: frozenset[str]
     id_prefix: str = ""
@@ -40,6 +43,17 @@ class Operation:
     total: str = ""
     doubles: bool = False
     moves: str = ""
+
+    @property
+    def fields(self) -> Fields:
+        """What its request takes."""
+        return fields_at(self.path)
+
+    @property
+    def columns(self) -> Fields:
+        """What a file for it may name: also what identifies a row, and what is only answered."""
+        answered: dict[str, Fields] = {name: {} for name in sorted(self.answered)}
+        return {**answered, **{name: _with_answers(name, one) for name, one in self.fields.items()}}
 
 
 def named(name: str) -> Operation:
@@ -57,6 +71,14 @@ def named(name: str) -> Operation:
     return OPERATIONS[name]
 
 
+def _with_answers(name: str, fields: Fields) -> Fields:
+    """The fields inside one, and those that are answered in it, or in its entries, only."""
+    answered: dict[str, Fields] = {one: {} for one in sorted(ANSWERED_INSIDE.get(name, ()))}
+    if not answered:
+        return fields
+    return {"*": {**fields["*"], **answered}} if "*" in fields else {**fields, **answered}
+
+
 def _answered(fields: str) -> frozenset[str]:
     return frozenset(f"{_EVERYWHERE} {fields}".split())
 
@@ -70,6 +92,7 @@ _ORDER_FIELDS: Final = "currency settlement_currency shipping items capture_meth
 _ALL: Final = (
     Operation(
         "orders.create",
+        "/v1/orders",
         lambda _, body: orders.create(body),
         _answered(f"{_ORDER_ANSWERS} cancellation_reason"),
         needs=("amount", "currency"),
@@ -79,6 +102,7 @@ _ALL: Final = (
     ),
     Operation(
         "orders.update",
+        "/v1/orders/*",
         orders.update,
         _answered(f"{_ORDER_ANSWERS} cancellation_reason"),
         id_prefix="ord_",
@@ -87,6 +111,7 @@ _ALL: Final = (
     ),
     Operation(
         "orders.cancel",
+        "/v1/orders/*/cancel",
         orders.cancel,
         _answered(f"{_ORDER_ANSWERS} {_ORDER_FIELDS} amount"),
         id_prefix="ord_",
@@ -95,6 +120,7 @@ _ALL: Final = (
     ),
     Operation(
         "orders.capture",
+        "/v1/orders/*/capture",
         orders.capture,
         _answered(f"{_ORDER_ANSWERS} {_ORDER_FIELDS} cancellation_reason"),
         id_prefix="ord_",
@@ -103,6 +129,7 @@ _ALL: Final = (
     ),
     Operation(
         "refunds.create",
+        "/v1/refunds",
         lambda _, body: refunds.create(body),
         _answered("order currency failure_reason"),
         needs=("payment",),
@@ -112,6 +139,7 @@ _ALL: Final = (
     ),
     Operation(
         "payouts.create",
+        "/v1/payouts",
         lambda _, body: payouts.create(body),
         _answered(
             "source_amount fx_rate network_fees failure_reason failure_message estimated_arrival "
@@ -124,12 +152,14 @@ _ALL: Final = (
     ),
     Operation(
         "landed-cost-quotes.create",
+        "/v1/landed-cost/quotes",
         lambda _, body: quotes.create(body),
         _answered("duty vat fees total guaranteed warnings expires_at"),
         needs=("currency",),
     ),
     Operation(
         "disputes.update",
+        "/v1/disputes/*",
         disputes.update,
         _answered(
             "payment order amount currency reason evidence_status evidence_due_by "
@@ -147,13 +177,7 @@ ANSWERED_INSIDE: Final = {
     "items": frozenset({"duty", "vat", "duty_rate_bps"}),
 }
 
-# The types of the documented fields; every other field of a CSV is text.
-INTEGERS: Final[dict[Path, int]] = {
-    ("amount",): 1,
-    ("shipping_amount",): 0,
-    ("items", "*", "quantity"): 1,
-    ("items", "*", "unit_amount"): 0,
-}
+# The types of the other fields of a CSV; what is named nowhere is text.
 BOOLEANS: Final[frozenset[Path]] = frozenset({("submit",)})
 OBJECTS: Final[frozenset[Path]] = frozenset(
     {("shipping",), ("items",), ("items", "*"), ("destination",), ("metadata",), ("evidence",)}

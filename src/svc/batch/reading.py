@@ -2,13 +2,15 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from svc.batch.columns import Columns
+from svc.batch.operations import Operation
 from svc.batch.rows import BadRow, Read
 from svc.batch.strict_json import parse
+from svc.client.inputs import STDIN, decoded
 from svc.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
 
 Format = Literal["csv", "ndjson"]
 
-STDIN: Final = "-"
 SIZE_MAX: Final = 256 * 1024 * 1024
 _ENDINGS: Final[dict[str, Format]] = {
     ".csv": "csv",
@@ -26,24 +27,6 @@ _ENDINGS: Final[dict[str, Format]] = {
     ".json": "ndjson",
 }
 _SEPARATORS: Final = ",;\t"
-
-
-def read_bytes(name: str, stdin: BinaryIO) -> bytes:
-    """Reads a whole file, or standard input for `-`, before anything is sent.
-
-    Raises:
-        UsageError: it cannot be read, or is over 256 MiB.
-    """
-    try:
-        data = stdin.read(SIZE_MAX + 1) if name == STDIN else _read_file(Path(name))
-    except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        raise UsageError(f"{name} cannot be read: {why}.", param="FILE") from None
-    if len(data) > SIZE_MAX:
-        raise UsageError(
-            f"{name} is over {SIZE_MAX // 2**20} MiB.", param="FILE", hint="Split it into parts"
-        )
-    return data
 
 
 def format_of(name: str, data: bytes) -> Format:
@@ -56,35 +39,32 @@ def format_of(name: str, data: bytes) -> Format:
     return "ndjson" if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" else "csv"
 
 
-def rows_of(data: bytes, form: Format, *, raw: bool) -> Iterator[Read]:
+def rows_of(
+    data: bytes,
+    form: Format,
+    operation: Operation,
+    *,
+    raw: bool = False,
+    blank_means_all: bool = False,
+) -> Iterator[Read]:
     """Yields every row in the order of the file; `raw` takes CSV cells as they are.
+
+    `blank_means_all` leaves out an amount whose cell of a CSV is blank.
 
     Raises:
         UsageError: the file as a whole cannot be read: its encoding, its head, a quote that is
             never closed. After that no row could be trusted.
     """
-    text = _decoded(data)
-    return _csv_rows(text, raw=raw) if form == "csv" else _json_rows(text)
+    text = decoded(data, "the file", "FILE").removeprefix("\ufeff")
+    if form == "ndjson":
+        return _json_rows(text)
+    return _csv_rows(
+        text, lambda head: Columns(head, operation, raw=raw, blank_means_all=blank_means_all)
+    )
 
 
-def _read_file(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(SIZE_MAX + 1)
-
-
-def _decoded(data: bytes) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UsageError(
-            f"Line {line} of the file is not UTF-8 text.",
-            code="file_invalid",
-            hint="Save it as UTF-8; in a spreadsheet: CSV UTF-8",
-        ) from None
-
-
-def _csv_rows(text: str, *, raw: bool) -> Iterator[Read]:
+def _csv_rows(text: str, columns_of: Callable[[list[str]], Columns]) -> Iterator[Read]:
+    _refuse_nul(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)
     lines = _records(reader)
     _, head = next(lines, (1, []))
@@ -94,12 +74,25 @@ def _csv_rows(text: str, *, raw: bool) -> Iterator[Read]:
             code="file_invalid",
             hint="The first line names the columns, such as payment,amount,reason",
         )
-    columns = Columns(head, raw=raw)
+    columns = columns_of(head)
     for number, (line, cells) in enumerate(lines, 1):
         try:
             yield Read(number, line, columns.row(cells))
         except BadRow as bad:
             yield Read(number, line, bad)
+
+
+def _refuse_nul(text: str) -> None:
+    """No cell holds one, and what reads a file as C text would end there."""
+    at = text.find("\0")
+    if at >= 0:
+        line = text.count("\n", 0, at) + 1
+        raise UsageError(
+            f"Line {line} of the file holds a NUL character.",
+            code="file_invalid",
+            param="FILE",
+            hint="Save it as UTF-8 text; a file of UTF-16 is full of them",
+        )
 
 
 def _records(reader: "_csv.Reader") -> Iterator[tuple[int, list[str]]]:
@@ -119,10 +112,19 @@ def _records(reader: "_csv.Reader") -> Iterator[tuple[int, list[str]]]:
 
 
 def _separator(text: str) -> str:
-    """The first separator in the head; spreadsheets of many countries write semicolons."""
-    head = text.lstrip("\r\n").partition("\n")[0]
-    found = [mark for mark in head if mark in _SEPARATORS]
-    return found[0] if found else ","
+    """The first separator in the head; spreadsheets of many countries write semicolons.
+
+    What stands in quotes is part of a name.
+    """
+    quoted = False
+    for mark in text.lstrip("\r\n"):
+        if mark == '"':
+            quoted = not quoted
+        elif not quoted and mark in _SEPARATORS:
+            return mark
+        elif not quoted and mark == "\n":
+            break
+    return ","
 
 
 def _json_rows(text: str) -> Iterator[Read]:

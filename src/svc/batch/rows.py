@@ -1,6 +1,8 @@
 """One row of a file: read, understood, and either fit to be sent or bad."""
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
+
+from svc.errors import UsageError
 
 Given: TypeAlias = dict[str, Any]
 
@@ -23,6 +25,23 @@ class BadRow(Exception):  # noqa: N818  it describes a row
         self.message = message if hint is None else f"{message}; {hint}"
         self.param = param
         self.code = code
+
+    @classmethod
+    def of(cls, error: UsageError) -> Self:
+        """What the client says of a request, as a sentence about a row."""
+        hint = error.hint and error.hint[0].lower() + error.hint[1:]
+        message, code = error.message.removesuffix("."), error.code or "row_invalid"
+        return cls(message, param=error.param, code=code, hint=hint)
+
+
+def blank_amount(name: str) -> BadRow:
+    """What to say of an amount without a number: it must not come to mean all that there is."""
+    return BadRow(
+        f"{name} is blank",
+        param=name,
+        code="amount_blank",
+        hint="write a number, or with --blank-means-all it is left out",
+    )
 
 
 class Read(NamedTuple):

@@ -5,14 +5,14 @@ it is the service's to say.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from svc.batch.operations import ANSWERED_INSIDE, INTEGERS, Operation, Path
-from svc.batch.rows import Bad, BadRow, Given, Read, Row
+from svc.batch.operations import ANSWERED_INSIDE, Operation
+from svc.batch.rows import Bad, BadRow, Given, Read, Row, blank_amount
+from svc.client.fields import MONEY, check_names, check_whole
 from svc.client.prepared import encoded
 from svc.errors import UsageError
-from svc.spec import AMOUNT_MAX, ID_PREFIXES
+from svc.spec import ID_PREFIXES
 
 _CURRENCIES: Final = ("currency", "settlement_currency", "source_currency")
 _CURRENCY_LENGTH: Final = 3
@@ -21,25 +21,35 @@ _CURRENCY_LENGTH: Final = 3
 class Shaper:
     """Shapes the rows of one file for one operation.
 
+    `blank_means_all` takes an amount that is null for one that is not there (promise R97).
+
     Attributes:
         left_out: fields of the file that the operation does not take, in the order met.
     """
 
-    def __init__(self, operation: Operation) -> None:
+    def __init__(self, operation: Operation, *, blank_means_all: bool = False) -> None:
         self._operation = operation
+        self._names = operation.columns
+        self._fields = operation.fields
+        self._blank_means_all = blank_means_all
         self.left_out: dict[str, None] = {}
 
     def shape(self, read: Read) -> Row | Bad:
-        """Turns a row into a request, or says why it cannot be one."""
+        """Turns a row into a request, or says why it cannot be one.
+
+        Raises:
+            UsageError: it names a field that is nearly a known one: so may every other row.
+        """
+        if isinstance(read.given, dict):
+            check_names(self._names, read.given)
         try:
             if isinstance(read.given, BadRow):
                 raise read.given
             return self._row(read, read.given)
         except BadRow as bad:
-            return Bad(read.number, read.line, bad.message, bad.param, bad.code)
-        except UsageError as error:  # of the client, which builds and encodes the call
-            code = error.code or "row_invalid"
-            return Bad(read.number, read.line, error.message, error.param, code)
+            return _bad(read, bad)
+        except UsageError as error:  # of the client, which checks, builds and encodes the call
+            return _bad(read, BadRow.of(error))
 
     def _row(self, read: Read, given: Given) -> Row:
         identifier = _identifier(self._operation, given)
@@ -47,6 +57,7 @@ class Shaper:
         body = self._body(given)
         _check(self._operation, body)
         call = self._operation.call(identifier, body)
+        check_whole(self._fields, body, is_form=call.encoding == "form")
         data = encoded(call)
         digest = hashlib.sha256(data).hexdigest()
         content = hashlib.sha256(f"{call.path}\n{digest}".encode()).digest()
@@ -68,10 +79,19 @@ class Shaper:
             if name in operation.answered:
                 if name != "id" or not operation.id_prefix:
                     self.left_out[name] = None
-            # On create null equals an absent field; on update it clears it.
-            elif value is not None or operation.id_prefix:
+            elif value is not None:
                 body[name] = _trimmed(value, ANSWERED_INSIDE.get(name))
+            elif (name,) in MONEY and name in self._fields:
+                if not self._blank_means_all:
+                    raise blank_amount(name)
+            # On create null equals an absent field; on update it clears it.
+            elif operation.id_prefix:
+                body[name] = None
         return body
+
+
+def _bad(read: Read, bad: BadRow) -> Bad:
+    return Bad(read.number, read.line, bad.message, bad.param, bad.code)
 
 
 def _identifier(operation: Operation, given: Given) -> str:
@@ -122,49 +142,12 @@ def _check(operation: Operation, body: Given) -> None:
             raise BadRow(f"{name} is missing", param=name, code="field_missing")
     if operation.name.endswith(".update") and not body:
         raise BadRow("it changes nothing", code="row_empty")
-    _check_integers(body)
     for name in _CURRENCIES:
         if name in body:
             _check_currency(name, body[name])
     payment = body.get("payment")
     if isinstance(payment, str):
         _check_prefix(payment, "payment", ID_PREFIXES["payment"])
-
-
-def _check_integers(body: Given) -> None:
-    for path, least in INTEGERS.items():
-        if path[0] in body:
-            for name, value in _values(body, path):
-                _check_integer(name, value, least)
-
-
-def _values(value: Any, path: Path, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields what stands at a path, with its name; `*` goes through a list."""
-    if not path:
-        yield name, value
-    elif path[0] == "*" and isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _values(item, path[1:], f"{name}[{index}]")
-    elif isinstance(value, Mapping) and path[0] in value:
-        inner = f"{name}[{path[0]}]" if name else path[0]
-        yield from _values(value[path[0]], path[1:], inner)
-
-
-def _check_integer(name: str, value: Any, least: int) -> None:
-    if type(value) is int and least <= value <= AMOUNT_MAX:
-        return
-    if value is None:
-        return
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise BadRow(
-            f"{name} {value!s} is not a whole number",
-            param=name,
-            code="amount_invalid",
-            hint="amounts are whole numbers in the currency's minor unit, without quotes",
-        )
-    raise BadRow(
-        f"{name} {value} is not from {least} to {AMOUNT_MAX}", param=name, code="amount_invalid"
-    )
 
 
 def _check_currency(name: str, value: Any) -> None:

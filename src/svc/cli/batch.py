@@ -1,5 +1,6 @@
 """`svc batch`: run an operation for every row of a file, each exactly once."""
 
+from math import inf
 from typing import Annotated, Final
 
 import typer
@@ -47,6 +48,10 @@ def batch(
     raw_csv: Annotated[
         bool, typer.Option("--raw-csv", help="Take cells as they are, as list --raw-csv wrote.")
     ] = False,
+    blank_means_all: Annotated[
+        bool,
+        typer.Option("--blank-means-all", help="Take a blank amount for all that is left."),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check every row and send nothing.")
     ] = False,
@@ -69,7 +74,7 @@ def batch(
     """  # noqa: E501  an example is one line
     if not 1 <= concurrency <= _CONCURRENCY_MAX:
         raise UsageError(f"--concurrency is 1 to {_CONCURRENCY_MAX}.", param="--concurrency")
-    if rate is not None and rate <= 0:
+    if rate is not None and not 0 < rate < inf:
         raise UsageError("--rate is more than 0.", param="--rate")
     from svc.cli.batch_asked import Asked
     from svc.cli.batch_running import check_list, run_list
@@ -85,6 +90,7 @@ def batch(
         name=name,
         again=again,
         raw_csv=raw_csv,
+        blank_means_all=blank_means_all,
     )
     session = Session.of(ctx)
     session.is_long_running()

@@ -1,14 +1,16 @@
 """What a batch was asked to do, and the file that it was given, understood."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from svc.batch.identity import Import, default_name
 from svc.batch.operations import Operation, named
-from svc.batch.reading import STDIN, format_of, read_bytes, rows_of
+from svc.batch.reading import SIZE_MAX, format_of, rows_of
 from svc.batch.rows import Bad, Row
 from svc.batch.shaping import Shaper
 from svc.cli.session import Session
+from svc.client.inputs import STDIN, read_bytes
 from svc.client.journal.entry import Scope
 from svc.errors import UsageError
 
@@ -35,6 +37,7 @@ class Asked:
     name: str | None
     again: bool
     raw_csv: bool
+    blank_means_all: bool
 
     def results_path(self) -> Path:
         """Where the results go: beside the file unless they were given a name of their own.
@@ -48,11 +51,12 @@ class Asked:
                 param="--results",
                 hint="Add --results FILE",
             )
-        file = Path(self.file).resolve()
+        # Not Path.resolve, which ends with an error of its own where links lead in a circle.
+        file = Path(os.path.realpath(self.file))
         if self.results is None:
             return file.with_name(file.name + _ENDING)
         path = Path(self.results).absolute()
-        if path.resolve() == file:
+        if Path(os.path.realpath(path)) == file:
             raise UsageError("The results would overwrite the rows.", param="--results")
         return path
 
@@ -79,11 +83,11 @@ def understood(session: Session, asked: Asked, scope: Scope) -> Given:
         UsageError: the operation, the file or its head is not what it should be.
     """
     operation = named(asked.operation)
-    stdin = session.streams.stdin
-    data = read_bytes(asked.file, stdin.buffer)
-    shaper = Shaper(operation)
-    form = format_of(asked.file, data)
-    rows = [shaper.shape(read) for read in rows_of(data, form, raw=asked.raw_csv)]
+    data = read_bytes(asked.file, session.streams.stdin.buffer, SIZE_MAX, "FILE")
+    form, blank = format_of(asked.file, data), asked.blank_means_all
+    shaper = Shaper(operation, blank_means_all=blank)
+    found = rows_of(data, form, operation, raw=asked.raw_csv, blank_means_all=blank)
+    rows = [shaper.shape(read) for read in found]
     name = asked.name or default_name(asked.file, data)
     what = Import(name, operation.name, scope)
     return Given(operation, what, rows, tuple(shaper.left_out))

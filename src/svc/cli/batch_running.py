@@ -18,11 +18,11 @@ from svc.cli.journalled import scope_of
 from svc.cli.journalled_ages import ages_here
 from svc.cli.session import Session
 from svc.cli.signals import Stopped
-from svc.client.guards import refuse_key_inside
+from svc.client.guards import refuse_secrets
 from svc.client.journal.entry import Scope
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
-from svc.errors import LocalError, SvcError, UsageError
+from svc.errors import AuthError, LocalError, SvcError
 from svc.keys.resolve import VARIABLE
 
 
@@ -38,7 +38,7 @@ def check_list(session: Session, asked: Asked) -> None:
     scope = Scope(settings.profile, settings.mode, str(settings.base_url))
     given = understood(session, asked, scope)
     # Without a keyring being opened: that of a machine, such as CI, lies in the environment.
-    _refuse_key_inside(session.env.get(VARIABLE) or "", given)
+    _refuse_secrets(session.env.get(VARIABLE) or "", given)
     with _books(session) as books:
         todo = _planned(session, asked, given, books, will_send=False)
     report_check(out, given, todo)
@@ -54,7 +54,7 @@ def run_list(session: Session, asked: Asked) -> None:
     path = asked.results_path()
     out = session.out  # made first: a wrong --query must be refused before anything is sent
     given = understood(session, asked, scope_of(session))
-    _refuse_key_inside(session.key.secret, given)
+    _refuse_secrets(session.key.secret, given)
     with _books(session) as books, Results(path, given.what.id) as results:
         results.check(force=asked.force)
         books.ledger.begin(given.what)
@@ -117,12 +117,12 @@ def _carried_through(run: Run, on_stop: Callable[[], None]) -> SvcError | None:
     return None
 
 
-def _refuse_key_inside(key: str, given: Given) -> None:
-    """Keeps the API key out of everything but its header, and so out of the journal (R28, R45)."""
+def _refuse_secrets(key: str, given: Given) -> None:
+    """Keeps secrets out of every row, before any is recorded or sent (R28, R45, R100)."""
     for row in given.rows:
         if isinstance(row, Row):
             try:
-                refuse_key_inside(key, row.body, row.path)
-            except UsageError as error:
-                error.message = f"Line {row.line} holds the API key."
+                refuse_secrets(key, row.body, row.path)
+            except AuthError as error:
+                error.message = f"Line {row.line} holds a secret."
                 raise

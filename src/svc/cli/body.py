@@ -1,13 +1,13 @@
 """The body of a writing command, from `--body`, the typed options and `-d`."""
 
-import json
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, TextIO
 
-from svc.cli.amounts import amount_option
 from svc.cli.bracket import parse_path, put
+from svc.client.amounts import amount_option, whole_number
+from svc.client.inputs import read_text
+from svc.client.jsontext import NotJson, parse_given
 from svc.errors import UsageError
 
 _ASSIGNMENT = re.compile(r"(?P<path>[^=]+?)(?P<operator>:?=)(?P<at>@?)(?P<value>.*)", re.DOTALL)
@@ -56,19 +56,15 @@ def parse_object(text: str, source: str) -> Body:
 
 
 def parse_json(text: str, source: str) -> Any:
-    """Reads JSON strictly: no NaN, and no key twice, since one of the two would be lost."""
+    """Reads JSON strictly, as rows of a batch are read; numbers keep their spelling."""
     try:
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_twins)
-    except RecursionError:
-        raise UsageError(f"{source} is nested too deeply.", param=source) from None
-    except ValueError as error:
-        where = ""
-        if isinstance(error, json.JSONDecodeError):
-            where = f" at line {error.lineno}, column {error.colno}"
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        message = f"{source} is not valid JSON{where}: {reason}."
+        return parse_given(text.removeprefix("\ufeff"))
+    except NotJson as error:
+        where = " at line {}, column {}".format(*error.place) if error.place else ""
         hint = "Text goes with '=', JSON with ':='" if source.startswith("-d") else None
-        raise UsageError(message, param=source, hint=hint) from None
+        raise UsageError(
+            f"{source} is not valid JSON{where}: {error}.", param=source, hint=hint
+        ) from None
 
 
 def parse_item(text: str, currency: str | None) -> Body:
@@ -85,41 +81,12 @@ def parse_item(text: str, currency: str | None) -> Body:
 
 def file_reader(stdin: TextIO) -> ReadFile:
     """Makes the function that reads a named file, or standard input for `-`."""
-
-    def read(name: str) -> str:
-        try:
-            if name == "-":
-                return stdin.read()
-            path = Path(name)
-            if path.stat().st_size > _FILE_MAX:
-                raise UsageError(f"{name} is over {_FILE_MAX // 2**20} MiB.")
-            return path.read_text(encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{name} cannot be read: {error.strerror}.") from None
-        except UnicodeDecodeError:
-            raise UsageError(f"{name} is not UTF-8 text.") from None
-
-    return read
+    return lambda name: read_text(name, stdin.buffer, _FILE_MAX)
 
 
 def _item_value(name: str, value: str, currency: str | None) -> str | int | None:
     if name == "unit_amount":
-        return amount_option(value, "unit_amount", currency)
+        return amount_option(value, "unit_amount", currency, least=0)
     if name == "quantity":
-        if not (value.isascii() and value.isdigit()):
-            raise UsageError(f"quantity {value!r} is not a whole number.", param="--item")
-        return int(value)
+        return whole_number(value, name, is_text=True, is_money=False)
     return value
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a JSON number")
-
-
-def _no_twins(pairs: list[tuple[str, Any]]) -> Body:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twin = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twin!r} stands twice")
-    return found

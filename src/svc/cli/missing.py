@@ -27,6 +27,6 @@ def fill_missing() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this one
     # The types say that they are never None; a closed descriptor makes them so.
-    sys.stdin = sys.stdin or io.StringIO()
+    sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())
     sys.stdout = sys.stdout or ClosedOutput()
     sys.stderr = sys.stderr or io.StringIO()

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from svc.cli import options
-from svc.cli.amounts import amount_option
 from svc.cli.app import listing, new_noun, verb, writing
 from svc.cli.body import Body, parse_item
 from svc.cli.fields import metadata_of, present
 from svc.cli.sending import send_list, send_read, send_write
 from svc.cli.session import Session
 from svc.client import orders
+from svc.client.amounts import amount_option
 
 app = new_noun("Create, retrieve, update, capture, cancel and list orders.")
 

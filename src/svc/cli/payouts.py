@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 
 from svc.cli import options
-from svc.cli.amounts import amount_option
 from svc.cli.app import listing, new_noun, verb, writing
 from svc.cli.fields import metadata_of, present
 from svc.cli.sending import send_list, send_read, send_write
 from svc.cli.session import Session
 from svc.client import payouts
+from svc.client.amounts import amount_option
 
 app = new_noun("Send money to receiving banks.")
 

@@ -6,9 +6,6 @@ from typing import Any
 
 from svc.cli.session import Session
 from svc.client.call import Call
-from svc.client.guards import refuse_key_inside, refuse_like_key
-from svc.client.prepared import Prepared
-from svc.keys.resolve import VARIABLE
 from svc.spec import IDEMPOTENCY_HEADER
 
 _HIDDEN = "(redacted)"
@@ -19,7 +16,7 @@ _NO_KEY_YET = "new-for-each-request"
 def request_as_data(session: Session, call: Call) -> dict[str, Any]:
     """What would be sent: method, url, headers with the key redacted, and the body as it goes."""
     given = session.given.write.idempotency_key
-    prepared = _prepared(session, call, given or _NO_KEY_YET)
+    prepared = session.prepare(call, given or _NO_KEY_YET)
     scheme = "Basic" if session.settings.auth == "basic" else "Bearer"
     return {
         "method": prepared.method,
@@ -36,7 +33,7 @@ def request_as_json(session: Session, call: Call) -> str:
 
 def curl_command(session: Session, call: Call) -> str:
     """The same request for curl, which reads the key from `$SVC_API_KEY`."""
-    prepared = _prepared(session, call, session.given.write.idempotency_key)
+    prepared = session.prepare(call, session.given.write.idempotency_key)
     words = ["curl", "--request", prepared.method, prepared.url]
     for name, value in prepared.headers:
         if name in (IDEMPOTENCY_HEADER, "Content-Type", "Svc-Version"):
@@ -44,18 +41,6 @@ def curl_command(session: Session, call: Call) -> str:
     if prepared.body:
         words += ["--data-binary", prepared.body.decode()]
     return shlex.join(words) + ' --header "Authorization: Bearer $SVC_API_KEY"'
-
-
-def _prepared(session: Session, call: Call, idempotency_key: str | None) -> Prepared:
-    """Builds the request; one that would be refused for the key in it is not shown either.
-
-    The keyring is not asked for that: of a key that lies there, its looks must do.
-    """
-    prepared = session.prepare(call, idempotency_key)
-    parts = (prepared.target, prepared.body, prepared.idempotency_key)
-    refuse_key_inside(session.env.get(VARIABLE) or "", *parts)
-    refuse_like_key(*parts)
-    return prepared
 
 
 def _readable(body: bytes) -> Any:

@@ -5,13 +5,13 @@ from typing import Annotated
 import typer
 
 from svc.cli import options
-from svc.cli.amounts import amount_option
 from svc.cli.app import new_noun, verb, writing
 from svc.cli.body import parse_item
 from svc.cli.fields import present
 from svc.cli.sending import send_read, send_write
 from svc.cli.session import Session
 from svc.client import quotes
+from svc.client.amounts import amount_option
 
 app = new_noun("Quote duties, taxes and fees.")
 
@@ -41,7 +41,7 @@ def create(
         shipping=present(country=country, postal_code=postal_code),
         items=[parse_item(text, currency) for text in item or []],
         ship_from_country=ship_from_country,
-        shipping_amount=amount_option(shipping_amount, "--shipping-amount", currency),
+        shipping_amount=amount_option(shipping_amount, "--shipping-amount", currency, least=0),
     )
     send_write(Session.of(ctx), quotes.create, typed)
 

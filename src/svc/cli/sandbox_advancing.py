@@ -38,7 +38,9 @@ def _tell(session: Session, live: LiveLine, over: Event) -> None:
         pause = _EVERY_SECONDS
         try:
             with open_control(session) as control:
-                now = control.send(controls.clock()).data["now"]
+                shown = control.send(controls.clock()).data
+                counts = shown["advanced"] or {"jobs": 0, "deliveries": 0}
+                now, jobs, attempts = shown["now"], counts["jobs"], counts["deliveries"]
         except (SvcError, KeyError, TypeError):
             continue  # what went wrong is said by the call itself
-        live.show(f"The sandbox's clock is at {now}  {live.seconds():.0f} s")
+        live.show(f"{now}, jobs: {jobs}, attempts: {attempts}  {live.seconds():.0f} s")

@@ -17,8 +17,10 @@ if TYPE_CHECKING:  # help needs neither; what runs imports what it uses
     from svc.client.replies import Reply
 
 
-def open_control(session: Session) -> "Control":
+def open_control(session: Session, *, patient: bool = False) -> "Control":
     """The controls of the sandbox that the settings point at; use it in a `with` block.
+
+    A `patient` one waits as long as the call takes, unless a time was given.
 
     Raises:
         UsageError: the settings point at another machine.
@@ -29,15 +31,16 @@ def open_control(session: Session) -> "Control":
 
     session.refuse_stranger()
     settings = session.settings
+    seconds = settings.patience if patient else settings.max_time
     return Control(
         session.base_url,
-        deadline=Deadline(session.clock, settings.max_time),
+        deadline=Deadline(session.clock, seconds),
         clock=session.clock,
         ca_bundle=settings.ca_bundle,
     )
 
 
-def ask(session: Session, call: Call) -> "Reply":
+def ask(session: Session, call: Call, *, patient: bool = False) -> "Reply":
     """Uses one control in the mode of the settings.
 
     Raises:
@@ -46,7 +49,7 @@ def ask(session: Session, call: Call) -> "Reply":
         NetworkError, OutcomeUnknown: it gave no answer.
     """
     _ = session.out  # made first: a wrong --query must be refused before anything is sent
-    with open_control(session) as control:
+    with open_control(session, patient=patient) as control:
         return control.send(controls.in_mode(call, session.settings.mode))
 
 

@@ -11,6 +11,7 @@ from svc.cli.sandbox_call import open_control
 from svc.cli.session import Session
 from svc.client import controls
 from svc.client.call import segment
+from svc.spec import SANDBOX_KEYS
 
 _SECRET_MARK = "_secret_"  # noqa: S105  the middle of every client secret
 
@@ -36,7 +37,10 @@ def checkout(
     $ svc sandbox checkout ord_3kPq0aVb7cXd9eYf1gZh2iWj --print
     """
     session = Session.of(ctx)
+    key = session.publishable_key()
     url = session.base_url.url(_path(session, order))
+    if key not in SANDBOX_KEYS.values():  # the page needs no other one than its own
+        url += f"?key={key}"
     if session.given.everywhere.output in ("json", "ndjson"):
         session.out.value({"object": "checkout_url", "url": url})
     else:

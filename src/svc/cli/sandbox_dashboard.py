@@ -4,13 +4,14 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.amounts import amount_option
 from svc.cli.app import verb
 from svc.cli.fields import pairs_of
 from svc.cli.sandbox_app import app
 from svc.cli.sandbox_call import open_control, show, tell
 from svc.cli.session import Session
 from svc.client import controls
+from svc.client.amounts import amount_option
+from svc.spec import AMOUNT_MAX
 
 
 @verb(app)
@@ -49,7 +50,7 @@ def balances(
     """
     session = Session.of(ctx)
     wanted = {
-        currency: amount_option(amount, currency, currency)
+        currency: amount_option(amount, currency, currency, least=-AMOUNT_MAX)
         for currency, amount in pairs_of(changes, "A balance").items()
     }
     mode, _ = session.settings.mode, session.out

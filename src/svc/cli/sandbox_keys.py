@@ -86,4 +86,7 @@ def _permissions(texts: list[str] | None) -> dict[str, str]:
 
 def _show_new(session: Session, reply: Any) -> None:
     show(session, reply)
+    if reply.data["type"] == "publishable":
+        session.out.hint("Use it in pay and checkout: svc keys add --publishable")
+        return
     session.out.hint(f"Use it: export SVC_API_KEY={reply.data['secret']}")

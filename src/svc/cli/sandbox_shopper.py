@@ -13,7 +13,6 @@ from svc.cli.sandbox_call import open_control, tell
 from svc.cli.session import Session
 from svc.client import controls
 from svc.errors import ApiError, UsageError
-from svc.spec import SANDBOX_KEYS
 
 _CARD: Final = "4242424242424242"
 _AMEX: Final = ("34", "37")
@@ -100,7 +99,7 @@ def dispute(
 
 def _pay(session: Session, body: Body) -> None:
     out = session.out  # made first: a wrong --query must be refused before anything is sent
-    key = SANDBOX_KEYS[f"publishable_{session.settings.mode}"]
+    key = session.publishable_key()
     with open_control(session) as control:
         if "card" in body:
             body["card"].setdefault("exp_year", _year(control.health().data) + _YEARS_GOOD)

@@ -93,7 +93,8 @@ def _free(path: Path, *, force: bool) -> Path:
 
 def _read(session: Session, file: str) -> str:
     try:
-        return session.streams.stdin.read() if file == "-" else Path(file).read_text("utf-8")
+        data = session.streams.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return data.decode("utf-8")
     except OSError as error:
         raise LocalError(f"{file} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:

@@ -43,12 +43,15 @@ def send_write(
     must be confirmed in live mode (promise R19); `about` names the call that reads the object whose
     money it is. `settles` is what to wait for. With `changes` an empty body is refused.
     """
+    from svc.client.fields import check_body
+
     asked = session.given.write
     read = file_reader(session.streams.stdin)
     body = build_body(base=asked.body, typed=typed, data=asked.data, read=read)
     if changes and not body:
         raise UsageError("There is nothing to change.", hint="Give an option, -d or --body")
     call = make(body, **_encoding(session))
+    check_body(call.path, body, is_form=call.encoding == "form")
     if asked.curl or asked.dry_run:
         _show_request(session, call, as_curl=asked.curl)
         return

@@ -201,6 +201,14 @@ class Session:
 
             refuse_stranger(self.paths.sandbox_dir, self.base_url)
 
+    def publishable_key(self) -> str:
+        """The key with which a shopper's page is opened."""
+        from svc.keys.resolve import publishable_key
+
+        return publishable_key(
+            self.settings, self.env, store=self.key_store, facts=lambda: self.key_facts
+        )
+
     @cached_property
     def key_facts(self) -> "KeyFacts":
         """What is known of stored keys without reading any."""
@@ -226,9 +234,14 @@ class Session:
         return self._open.enter_context(State.open(self.paths.state_file, clock=self.clock))
 
     def prepare(self, call: "Call", idempotency_key: str | None) -> "Prepared":
-        """Builds a request without a key, for showing it."""
+        """Builds a request without a key, for showing it.
+
+        The keyring is not asked for what must not stand in it: of a key that lies there, its looks
+        must do.
+        """
         from svc.client import chance
         from svc.client.prepared import prepare
+        from svc.keys.resolve import VARIABLE
 
         return prepare(
             call,
@@ -236,6 +249,7 @@ class Session:
             new_key=chance.uuid4,
             idempotency_key=idempotency_key,
             api_version=self.settings.api_version,
+            api_key=self.env.get(VARIABLE) or "",
         )
 
     def client(self) -> "Client":

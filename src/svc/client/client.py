@@ -128,19 +128,16 @@ class Client:
         """Builds the exact request, so that a journal can keep it before it is sent (R2).
 
         Raises:
-            UsageError: it holds the key (promise R28).
+            AuthError: it holds a secret (promises R28, R100).
         """
-        prepared = prepare(
+        return prepare(
             call,
             self.base_url,
             new_key=self._new_key,
             idempotency_key=idempotency_key,
             api_version=self._api_version,
+            api_key=self._api_key,
         )
-        guards.refuse_key_inside(
-            self._api_key, prepared.target, prepared.body, prepared.idempotency_key
-        )
-        return prepared
 
     def send(
         self, call: Call, *, idempotency_key: str | None = None, within: float | None = None

@@ -1,23 +1,60 @@
 """JSON from outside, strictly, with numbers kept as spelled and list entries kept as sent."""
 
-from collections.abc import Iterator
-from json.decoder import JSONDecoder
+from collections.abc import Callable, Iterator
+from json.decoder import JSONDecodeError, JSONDecoder
+from operator import itemgetter
 from typing import Any
 
 from svc.client.spelled import Spelled
 
 
 class NotJson(ValueError):  # noqa: N818  it describes a text
-    """The text is not JSON; never leaves this package."""
+    """The text is not JSON; whoever reads a text words it for whom it came from.
+
+    Attributes:
+        place: line and column, 1 for the first; None where there is no one place.
+    """
+
+    def __init__(self, message: str, place: tuple[int, int] | None = None) -> None:
+        super().__init__(message)
+        self.place = place
 
 
 def _refuse_constant(name: str) -> float:
     raise NotJson(f"{name} is no value of JSON")
 
 
+def _whole(text: str) -> int | Spelled:
+    """Reads a whole number; Python has no negative zero of them."""
+    return Spelled(text) if text == "-0" else int(text)
+
+
+def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twin = next(key for key in keys if keys.count(key) > 1)
+        raise NotJson(f"the key {twin!r} stands twice")
+    return found
+
+
+def _sorted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return _no_twins(sorted(pairs, key=itemgetter(0)))
+
+
+def _strict(names: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> JSONDecoder:
+    return JSONDecoder(
+        parse_int=_whole,
+        parse_float=Spelled,
+        parse_constant=_refuse_constant,
+        object_pairs_hook=names,
+    )
+
+
 # Reads NaN and Infinity as errors: the standard library takes them, JSON does not.
 _SPACES = frozenset(" \t\n\r")
 _DECODER = JSONDecoder(parse_float=Spelled, parse_constant=_refuse_constant)
+_GIVEN, _SORTED = _strict(_no_twins), _strict(_sorted)
 
 
 def parse(text: str) -> Any:
@@ -30,6 +67,25 @@ def parse(text: str) -> Any:
     try:
         return _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
+        raise NotJson(str(error)) from None
+
+
+def parse_given(text: str, *, in_order: bool = False) -> Any:
+    """Parses what a user gives to be sent: besides, no name may stand twice.
+
+    One of the two would be lost in silence. `in_order` sorts names, so that equal values are equal
+    bytes.
+
+    Raises:
+        NotJson: as `parse` does; `place` says where, as far as one can tell.
+    """
+    try:
+        return (_SORTED if in_order else _GIVEN).decode(text)
+    except JSONDecodeError as error:
+        raise NotJson(error.msg, (error.lineno, error.colno)) from None
+    except RecursionError:
+        raise NotJson("it is nested too deeply") from None
+    except ValueError as error:  # NotJson is one
         raise NotJson(str(error)) from None
 
 

@@ -7,6 +7,7 @@ from svc import __version__
 from svc.client.call import Call, Encoding
 from svc.client.encode import form_bytes, json_bytes, pairs_text
 from svc.client.exchange import Headers
+from svc.client.guards import refuse_secrets
 from svc.errors import UsageError
 from svc.origin import BaseUrl
 from svc.spec import API_ROOT, IDEMPOTENCY_HEADER, VERSION_HEADER
@@ -52,10 +53,14 @@ def prepare(
     idempotency_key: str | None = None,
     api_version: str | None = None,
     root: str = API_ROOT,
+    api_key: str = "",
 ) -> Prepared:
     """Builds the request once; a POST without a key of the user's gets one from `new_key`.
 
+    `api_key` is what must not stand in it, besides whatever looks like a key.
+
     Raises:
+        AuthError: it holds a secret (promise R100).
         UsageError: on a key that breaks promise R13, a key on a GET, a path that would leave the
             API (promise R25), a body that cannot be encoded.
     """
@@ -66,7 +71,18 @@ def prepare(
         call.method, body, content_type=content_type(call.encoding), key=key, api_version=version
     )
     target = _target(call, base_url, root)
-    return Prepared(call.method, base_url.origin + target, target, headers, body, key)
+    made = Prepared(call.method, base_url.origin + target, target, headers, body, key)
+    return made if root != API_ROOT else without_secrets(made, api_key)
+
+
+def without_secrets(made: Prepared, api_key: str = "") -> Prepared:
+    """Gives a request that is fit to be recorded and sent; every one comes through here.
+
+    Raises:
+        AuthError: it holds a secret.
+    """
+    refuse_secrets(api_key, made.target, made.body, *(value for _, value in made.headers))
+    return made
 
 
 def request_headers(

@@ -15,6 +15,7 @@ Mode: TypeAlias = Literal["test", "live"]
 
 MODES: Final = ("test", "live")
 MAX_TIME_SECONDS: Final = 60.0
+PATIENCE_SECONDS: Final = 30 * 86400.0  # no end, for anything that waits on a socket
 COLOR: Final[Color] = "auto"
 # What holds where the file says nothing.
 DEFAULTS: Final[Mapping[str, object]] = {"max_time": MAX_TIME_SECONDS, "color": COLOR}
@@ -41,6 +42,8 @@ class Settings(NamedTuple):
         address: where the service is, or None where nobody has said it.
         mode_given: true where `--live`, `--test` or SVC_MODE says the mode.
         max_time: total deadline in seconds.
+        patience: the same for what takes as long as others do, such as turning a sandbox's clock:
+            without end unless one was given.
         proxy: the user's own choice; HTTPS_PROXY is for the client to consider (promise R26).
         sandbox: true where the address is that of a sandbox on this machine.
         from_profile: true where a profile says the address, and no option or variable.
@@ -53,6 +56,7 @@ class Settings(NamedTuple):
     api_version: str | None
     output: Format | None
     max_time: float
+    patience: float
     proxy: str | None
     ca_bundle: str | None
     color: Color
@@ -90,6 +94,7 @@ def resolve(options: Options, env: Mapping[str, str], config: Config) -> Setting
     profile = config.active if named is None else config.profile(named)
     address = _address(options, given, profile)
     mode = _mode(options, given)
+    max_time = _max_time(options, given) or config.max_time
     return Settings(
         profile=profile.name,
         address=address,
@@ -99,7 +104,8 @@ def resolve(options: Options, env: Mapping[str, str], config: Config) -> Setting
         or profile.api_version,
         output=cast("Format | None", given.checked(options.output, "SVC_OUTPUT", "-o", _FORMAT))
         or config.output,
-        max_time=_max_time(options, given) or config.max_time or MAX_TIME_SECONDS,
+        max_time=max_time or MAX_TIME_SECONDS,
+        patience=max_time or PATIENCE_SECONDS,
         proxy=given.text(options.proxy, "SVC_PROXY") or profile.proxy,
         ca_bundle=given.text(options.ca_bundle, "SVC_CA_BUNDLE") or profile.ca_bundle,
         color=_color(options, given, config),

@@ -175,10 +175,17 @@ CREATE INDEX request_settled ON requests (settled_at)
 # When the bodies of a list's rows were let go of; null where they are all there.
 _BATCH_PACKED: Final = "ALTER TABLE batches ADD COLUMN packed_at REAL"
 
+# A sandbox that was reset to its seed gives its events the ids that others had before.
+_NO_INBOX_EVENT: Final = "DROP INDEX inbox_event"
+_INBOX_EVENTS: Final = "CREATE INDEX inbox_events ON inbox (event_id, listener)"
+# The last attempt at a target, of an event that other targets may still get.
+_FORWARD_FINAL: Final = "ALTER TABLE forwards ADD COLUMN final INTEGER NOT NULL DEFAULT 0"
+
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (_KEY_FACTS, _ENDPOINTS, _LISTENERS, _INBOX, _INBOX_EVENT, _INBOX_OPEN, _PAYLOADS, _FORWARDS),
     (_REQUESTS, _REQUEST_KEY, _REQUEST_OPEN, _REQUEST_BATCH),
     (_BATCHES, _REQUEST_CONTENT),
     (_SANDBOX_KEYS, _REMINDERS),
     (_REQUEST_SETTLED, _BATCH_PACKED),
+    (_NO_INBOX_EVENT, _INBOX_EVENTS, _FORWARD_FINAL),
 )

@@ -2,10 +2,10 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from svc.clock import Clock
 from svc.errors import LocalError
@@ -15,6 +15,7 @@ from svc.journal.patience import Patience
 
 Row = dict[str, Any]
 Params = Sequence[object]
+Found = TypeVar("Found")
 
 
 class Tx:
@@ -34,6 +35,21 @@ class Tx:
     def many(self, sql: str, rows: Iterable[Params]) -> int:
         """Runs one statement for each row and gives the number of rows that changed."""
         return self._connection.executemany(sql, rows).rowcount
+
+    def apart(self, step: Callable[[], Found]) -> Found | LocalError:
+        """Runs a step of the transaction; what cannot be stored of it undoes the step alone.
+
+        Gives the error then. A full disk and the like end the whole transaction as ever.
+        """
+        self._connection.execute("SAVEPOINT apart")
+        try:
+            found = step()
+        except (sqlite3.IntegrityError, sqlite3.DataError) as error:
+            self._connection.execute("ROLLBACK TO apart")
+            self._connection.execute("RELEASE apart")
+            return LocalError(f"The state database does not take it: {error}.")
+        self._connection.execute("RELEASE apart")
+        return found
 
     def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """Reads inside the transaction, what it has written included."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # made only where the environment holds no key
     from svc.keys.store import KeyStore
 
 VARIABLE: Final = "SVC_API_KEY"
+PUBLISHABLE_VARIABLE: Final = "SVC_PUBLISHABLE_KEY"
 SANDBOX_SOURCE: Final = "sandbox constant"
 ROLLED_SOURCE: Final = "state database (rolled sandbox key)"
 
@@ -65,6 +66,39 @@ def resolve_key(
     _refuse_other_mode(key, source, settings.mode)
     refuse_live_key_here(key, source, address)
     return ResolvedKey(key.secret, key.kind, key.mode, key.fingerprint, source)
+
+
+def publishable_key(
+    settings: Settings,
+    env: Mapping[str, str],
+    *,
+    store: "Callable[[], KeyStore]",
+    facts: "Callable[[], KeyFacts]",
+) -> str:
+    """Finds the key of a sandbox's checkout: the stored one, else the variable, else the constant.
+
+    Raises:
+        UsageError: the variable holds no key.
+        AuthError: what was found is no publishable key of the mode.
+        KeyStoreError: a key is stored, and the keyring cannot be asked.
+    """
+    place = Place(settings.base_url.origin, settings.profile, settings.mode, "publishable")
+    if facts().find(place) is not None:
+        source = f"The publishable key of profile {place.profile}"
+        key = kinds.parse(_stored(place, store(), facts), source)
+    elif env.get(PUBLISHABLE_VARIABLE):
+        source = PUBLISHABLE_VARIABLE
+        key = kinds.parse(env[PUBLISHABLE_VARIABLE], source)
+    else:
+        return SANDBOX_KEYS[f"publishable_{settings.mode}"]
+    if key.kind != "publishable":
+        raise _auth_error(
+            f"{source} is no publishable key ({key.fingerprint}); the checkout takes no other.",
+            "publishable_key_required",
+            f"Use a pk_{settings.mode}_ key: svc sandbox keys create --type publishable",
+        )
+    _refuse_other_mode(key, source, settings.mode)
+    return key.secret
 
 
 def refuse_plain_http(address: BaseUrl) -> None:

@@ -4,22 +4,24 @@ import asyncio
 import heapq
 from collections.abc import Callable
 
+from svc.listen.backlog import Item
+
 
 class Agenda:
-    """Calls back with each seq and attempt number when its time has come."""
+    """Calls back with each item when its time has come."""
 
-    def __init__(self, due: Callable[[int, int], None]) -> None:
+    def __init__(self, due: Callable[[Item], None]) -> None:
         self._due = due
-        self._heap: list[tuple[float, int, int]] = []
+        self._heap: list[tuple[float, int, Item]] = []
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
         return len(self._heap)
 
-    def add(self, seconds: float, seq: int, attempt: int) -> None:
-        """Notes that attempt number `attempt` of event `seq` is due in so many seconds."""
+    def add(self, seconds: float, item: Item) -> None:
+        """Notes that an item is due in so many seconds; its body is not kept meanwhile."""
         when = asyncio.get_running_loop().time() + seconds
-        heapq.heappush(self._heap, (when, seq, attempt))
+        heapq.heappush(self._heap, (when, item.seq, item.without_body()))
         self._wind()
 
     def close(self) -> None:
@@ -34,6 +36,6 @@ class Agenda:
             self._timer = loop.call_at(self._heap[0][0], self._ring)
 
     def _ring(self) -> None:
-        _, seq, attempt = heapq.heappop(self._heap)
+        _, _, item = heapq.heappop(self._heap)
         self._wind()
-        self._due(seq, attempt)
+        self._due(item)

@@ -6,9 +6,10 @@ the inbox and are read back in order when their turn comes. A restart is the sam
 
 import asyncio
 import heapq
+import math
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from svc.errors import LocalError
@@ -21,7 +22,11 @@ _PAUSE_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One event on its way to one target; `attempt` is the number of the next try, from 1."""
+    """One event on its way to one target; `attempt` is the number of the next try, from 1.
+
+    `seen_at` is the loop's time when the inbox had it as open; `wait` are the seconds from then in
+    which it is not to be tried.
+    """
 
     seq: int
     event_id: str
@@ -29,7 +34,13 @@ class Item:
     object_id: str
     headers: bytes
     body: bytes
-    attempt: int = 1
+    attempt: int
+    seen_at: float
+    wait: float = 0.0
+
+    def without_body(self) -> "Item":
+        """Gives the same to be kept for long: it has to be read again before it is sent."""
+        return replace(self, headers=b"", body=b"", seen_at=-math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +61,29 @@ class Backlog:
         self._window: deque[Item] = deque()
         self._bytes = 0
         self._cursor = 0
-        self._newest = 0
+        self._asked = 0  # how often something was said to be in the inbox
         self._behind = True  # what an earlier run left open comes first
         self._loading: asyncio.Task[None] | None = None
 
-    def offer(self, item: Item) -> None:
-        """Adds the newest item, or leaves it in the inbox while the window is full."""
-        self._newest = item.seq
+    def offer(self, item: Item) -> bool:
+        """Adds the newest item, or leaves it in the inbox while the window is full: false."""
         full = len(self._window) >= _WINDOW_ITEMS or self._bytes >= _WINDOW_BYTES
         if self._behind or full:
-            self._behind = True
-            self.refill()
-        else:
-            self._add(item)
-            self._cursor = item.seq
+            self.look()
+            return False
+        self._add(item)
+        self._cursor = item.seq
+        return True
 
     def look(self) -> None:
         """Reads on in the inbox once, whatever was offered."""
         self._behind = True
+        self._asked += 1
         self.refill()
 
     def skip_to(self, seq: int) -> None:
         """Begins behind `seq`."""
-        self._cursor = self._newest = seq
+        self._cursor = seq
 
     def put_back(self, item: Item) -> None:
         """Returns an item that goes before everything younger."""
@@ -112,13 +123,15 @@ class Backlog:
         self._bytes += len(item.body)
 
     async def _read(self) -> None:
+        asked = self._asked
         try:
             page = await self._load(self._cursor)
             for item in page.items:
                 self._add(item)
             if page.last is not None:
                 self._cursor = page.last
-            elif self._newest <= self._cursor:
+            elif self._asked == asked:
+                # Also where the newest one was closed from outside and is not to be found any more.
                 self._behind = False
         except LocalError:  # the inbox is busy or its disk is full: nothing is lost, look again
             await asyncio.sleep(_PAUSE_SECONDS)

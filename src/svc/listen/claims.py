@@ -68,6 +68,30 @@ def claimed(
         return
 
 
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A listener that another process runs: its port and where it forwards to."""
+
+    port: int | None
+    targets: tuple[str, ...]
+
+
+def running_with_pending(
+    state: State, folder: Path, origin: str | None, profile: str, mode: str
+) -> Running | None:
+    """Gives a listener that lives and has events to forward, if there is one.
+
+    Raises:
+        LocalError: the folder of the locks cannot be used.
+    """
+    for row in state.rows(_PENDING, (profile, mode, origin, origin)):
+        lock = _lock(folder, row["scope"])
+        if lock is None:
+            return Running(row["port"], tuple(json.loads(row["targets"])))
+        os.close(lock)
+    return None
+
+
 def last_endpoint(state: State, listening: Listening, targets: Sequence[str] = ()) -> str | None:
     """Gives the endpoint of the listener of these targets, else the first; it may be running."""
     known, ours = _known(state, listening).values(), json.dumps(list(targets))
@@ -76,10 +100,9 @@ def last_endpoint(state: State, listening: Listening, targets: Sequence[str] = (
 
 
 def begin_anew(state: State, claim: Claim) -> None:
-    """Keeps what has ended as that of a listener of the past.
+    """Keeps all that came before a sandbox was reset as that of a listener of the past.
 
-    A sandbox that was reset to its seed gives its events the ids that it gave them before: they
-    are no duplicates.
+    What was still to be forwarded is closed: the sandbox knows nothing of it any more.
     """
     with state.write() as tx:
         [row] = tx.rows("SELECT COALESCE(MAX(seq), 0) AS last FROM inbox", ())
@@ -138,13 +161,19 @@ _PAST: Final = """
 INSERT OR IGNORE INTO listeners (scope, origin, profile, mode, targets)
 SELECT ?, origin, profile, mode, targets FROM listeners WHERE scope = ?"""
 _MOVE: Final = """
-UPDATE inbox SET listener = (SELECT id FROM listeners WHERE scope = ?)
-WHERE listener = (SELECT id FROM listeners WHERE scope = ?) AND outcome IS NOT NULL"""
+UPDATE inbox SET listener = (SELECT id FROM listeners WHERE scope = ?),
+  outcome = COALESCE(outcome, 'reset')
+WHERE listener = (SELECT id FROM listeners WHERE scope = ?)"""
 _KNOWN: Final = """
 SELECT scope, endpoint_id, IIF(port IS NULL, '', targets) AS targets, EXISTS (
   SELECT 1 FROM inbox WHERE listener = listeners.id AND outcome IS NULL
 ) AS waiting
 FROM listeners WHERE origin = ? AND profile = ? AND mode = ?"""
+
+_PENDING: Final = """
+SELECT scope, port, targets FROM listeners
+WHERE profile = ? AND mode = ? AND (? IS NULL OR origin = ?)
+  AND EXISTS (SELECT 1 FROM inbox WHERE listener = listeners.id AND outcome IS NULL)"""
 
 
 def _remembered(

@@ -4,6 +4,7 @@ import asyncio
 import ipaddress
 import socket
 import ssl
+from collections.abc import Awaitable, Callable
 from typing import Final, Literal
 
 from svc.listen.addresses import Address
@@ -19,6 +20,9 @@ class CannotConnect(Exception):  # noqa: N818  it says what is the matter
     def __init__(self, text: str, trouble: Literal["unreachable", "forbidden"]) -> None:
         super().__init__(text)
         self.trouble = trouble
+
+
+Connect = Callable[[Target, ssl.SSLContext | None], Awaitable[Wire]]
 
 
 async def open_wire(target: Target, context: ssl.SSLContext | None) -> Wire:

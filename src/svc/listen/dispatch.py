@@ -7,19 +7,22 @@ with the receiving half.
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.listen.backlog import Item, Page
+from svc.listen.connecting import Connect, open_wire
 from svc.listen.delivery import Delivery
-from svc.listen.flights import Flights
+from svc.listen.flights import FlightKey, Flights, key_of
 from svc.listen.forward import HeaderText, Sender
 from svc.listen.keeper import Keeper
 from svc.listen.lane import Lane, Manner, Watcher
 from svc.listen.link import Reply
 from svc.listen.progress import Progress
 from svc.listen.records import Forwarded, Record, is_success
+from svc.listen.retries import seconds_left
 from svc.listen.routes import Routes
 from svc.listen.seam import Attempt, Inbox, Kept, OpenItem
 from svc.listen.targets import Target
@@ -31,10 +34,10 @@ _REREAD_SECONDS: Final = 1.0
 class Ticket:
     """One event whose forwards are under way.
 
-    `missing` are the targets where it has not ended, `given` those whose lane holds it.
+    `missing` are the targets where it has not ended, `given` those whose lane has had it.
     """
 
-    event_id: str
+    flight: FlightKey
     type: str
     missing: set[Target]
     given: set[Target] = field(default_factory=set)
@@ -58,7 +61,12 @@ class Dispatcher:
     """Owns one lane for each target."""
 
     def __init__(
-        self, routes: Routes, manner: Manner, extra: Sequence[HeaderText], desk: Desk
+        self,
+        routes: Routes,
+        manner: Manner,
+        extra: Sequence[HeaderText],
+        desk: Desk,
+        connect: Connect = open_wire,
     ) -> None:
         self._routes = routes
         self._manner = manner
@@ -66,9 +74,18 @@ class Dispatcher:
         self._tickets: dict[int, Ticket] = {}
         self._taking_up: set[asyncio.Task[None]] = set()
         self._left = 0
-        watcher = Watcher(self._load, self._reload, self._limit, self._tried, self._target_ended)
+        watcher = Watcher(
+            self._load,
+            self._load_of,
+            self._reload,
+            self._returned,
+            self._limit,
+            self._tried,
+            self._target_ended,
+        )
         self._lanes = {
-            target: Lane(Sender(target, extra), manner, watcher) for target in routes.targets
+            target: Lane(Sender(target, extra, connect), manner, watcher)
+            for target in routes.targets
         }
 
     async def leave(self, tell: Callable[[OpenItem], None]) -> None:
@@ -114,70 +131,147 @@ class Dispatcher:
         """True when every event has ended at every target."""
         return not self._taking_up and all(lane.idle for lane in self._lanes.values())
 
+    async def pending(self) -> int:
+        """Counts the events that are still to be forwarded, those that were left alone excepted."""
+        taken_up = sum(seq <= self._left for seq in self._tickets)
+        try:
+            counts = await self._desk.keeper.read(
+                lambda: self._desk.inbox.open_types(self._left), after_results=True
+            )
+        except LocalError:  # what is in memory is known
+            return len(self._tickets)
+        return taken_up + sum(n for kind, n in counts.items() if self._routes.match(kind))
+
     async def close(self, grace: float) -> None:
         """Gives attempts under way `grace` seconds; what has not ended stays open in the inbox."""
         for task in self._taking_up:
             task.cancel()
-        for lane in self._lanes.values():
-            await lane.close(grace)
+        await asyncio.gather(*(lane.close(grace) for lane in self._lanes.values()))
 
     def _dispatch(self, seq: int, delivery: Delivery) -> None:
         facts = delivery.facts
         targets = self._routes.match(facts.type)
-        self._tickets[seq] = Ticket(facts.id, facts.type, set(targets))
-        self._desk.progress.started(seq)
-        item = Item(seq, facts.id, facts.type, facts.object_id, delivery.headers, delivery.body)
-        for target in targets:
-            self._lanes[target].offer(item)
+        item = Item(
+            seq,
+            facts.id,
+            facts.type,
+            facts.object_id,
+            delivery.headers,
+            delivery.body,
+            attempt=1,
+            seen_at=asyncio.get_running_loop().time(),
+        )
+        given = [target for target in targets if self._lanes[target].offer(item)]
+        if given:  # the others read it from the inbox when they have room
+            key = key_of(facts.id, delivery.body)
+            self._tickets[seq] = Ticket(key, facts.type, set(targets), set(given))
+        for target in given:
+            self._lanes[target].pump()
 
     def _was_left(self, seq: int) -> bool:
         return seq <= self._left and seq not in self._tickets
 
     async def _take_up(self, seq: int) -> None:
+        read = partial(self._desk.inbox.open_item, seq)
         while True:
             try:
-                one = await self._desk.keeper.read(lambda: self._desk.inbox.open_item(seq))
+                one = await self._desk.keeper.read(read, after_results=True)
                 break
             except LocalError:  # the state database is busy; the event is still in it
                 await asyncio.sleep(_REREAD_SECONDS)
         if one is None or seq in self._tickets:
             return
-        ticket = self._reopen(one)
-        for target in ticket.missing:
-            ticket.given.add(target)
-            self._lanes[target].urge(_item(one, target))
+        ticket = self._ticket_of(one)
+        for target in tuple(ticket.missing):
+            if target not in ticket.given:
+                ticket.given.add(target)
+                self._lanes[target].urge(self._item(one, target))
 
-    async def _read_after(self, seq: int) -> list[OpenItem]:
-        return await self._desk.keeper.read(lambda: self._desk.inbox.open_after(seq))
+    async def _read_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
+        # What has ended by now is no longer open in what is read.
+        return await self._desk.keeper.read(
+            lambda: self._desk.inbox.open_after(seq, object_id), after_results=True
+        )
 
     async def _load(self, target: Target, after: int) -> Page:
         found = await self._read_after(after)
+        return Page(self._give(target, found), found[-1].seq if found else None)
+
+    async def _load_of(self, target: Target, object_id: str, first: int, last: int) -> Page:
+        found = await self._read_after(first - 1, object_id)
+        found = [one for one in found if one.seq <= last]
+        return Page(self._give(target, found), found[-1].seq if found else None)
+
+    def _give(self, target: Target, found: Sequence[OpenItem]) -> list[Item]:
+        """Picks what a lane has not had yet."""
         items = []
         for one in found:
-            ticket = self._tickets.get(one.seq) or self._reopen(one)
+            if target not in self._routes.match(one.type):
+                continue
+            ticket = self._tickets.get(one.seq) or self._ticket_of(one, only_for=target)
             if target in ticket.missing - ticket.given:
                 ticket.given.add(target)
-                items.append(_item(one, target))
-        return Page(items, found[-1].seq if found else None)
+                items.append(self._item(one, target))
+        return items
 
-    async def _reload(self, target: Target, seq: int) -> Item | None:
-        found = await self._desk.keeper.read(lambda: self._desk.inbox.open_item(seq))
-        return None if found is None else _item(found, target)
+    def _ticket_of(self, one: OpenItem, only_for: Target | None = None) -> Ticket:
+        """Makes the ticket of an event that an earlier run received or memory had no room for.
 
-    def _reopen(self, one: OpenItem) -> Ticket:
-        """Makes the ticket of an event that an earlier run received or memory had no room for."""
+        It is not kept where it is of no use to `only_for`.
+        """
         targets = self._routes.match(one.type)
-        missing = {target for target in targets if str(target) not in one.done}
-        ticket = Ticket(one.event_id, one.type, missing)
-        if targets:
+        missing = {target for target in targets if str(target) not in one.ended}
+        failed = not all(one.ended.values())
+        ticket = Ticket(
+            key_of(one.event_id, one.body), one.type, missing, set(targets) - missing, failed
+        )
+        if only_for is None or only_for in missing:
             self._tickets[one.seq] = ticket
             self._desk.progress.started(one.seq)
-            if not missing:  # the earlier run ended between the last forward and noting it
-                self._event_ended(one.seq, ticket)
+        elif not missing and only_for == targets[0]:
+            # The earlier run ended between the last forward and noting it.
+            self._event_ended(one.seq, ticket)
         return ticket
 
+    async def _reload(self, target: Target, item: Item) -> Item | None:
+        """Reads an item again; drops it where it was closed, or its target has it, meanwhile."""
+        one = await self._desk.keeper.read(lambda: self._desk.inbox.open_item(item.seq))
+        if one is None:
+            ticket = self._tickets.pop(item.seq, None)
+            if ticket is not None:
+                self._desk.flights.land(ticket.flight)
+            return None
+        if str(target) in one.ended:
+            self._end_at(target, item.seq, taken=one.ended[str(target)])
+            return None
+        return self._item(one, target)
+
+    def _item(self, one: OpenItem, target: Target) -> Item:
+        tried = one.tried.get(str(target))
+        attempts, wait = 0, 0.0
+        if tried is not None:
+            attempts, now = tried.attempts, self._desk.clock.now()
+            wait = seconds_left(self._manner.retry, attempts, tried.last_at, now)
+        return Item(
+            one.seq,
+            one.event_id,
+            one.type,
+            one.object_id,
+            one.headers,
+            one.body,
+            attempt=attempts + 1,
+            seen_at=asyncio.get_running_loop().time(),
+            wait=wait,
+        )
+
+    def _returned(self, target: Target, item: Item) -> None:
+        ticket = self._tickets[item.seq]
+        ticket.given.discard(target)
+        if not ticket.given:
+            del self._tickets[item.seq]
+
     def _limit(self, item: Item) -> float:
-        left = self._desk.flights.seconds_left(item.event_id)
+        left = self._desk.flights.seconds_left(key_of(item.event_id, item.body))
         return self._manner.seconds if left is None else left
 
     def _tried(self, target: Target, item: Item, reply: Reply, retry_in: float | None) -> None:
@@ -193,6 +287,7 @@ class Dispatcher:
             reply.status,
             reply.error,
             reply.body,
+            final=retry_in is None,
         )
         self._desk.keeper.record(attempt)
         self._desk.tell(
@@ -211,25 +306,26 @@ class Dispatcher:
         )
 
     def _target_ended(self, target: Target, item: Item, reply: Reply) -> None:
-        ticket = self._tickets[item.seq]
-        ticket.missing.discard(target)
-        ticket.failed |= not is_success(reply.status)
-        flight = self._desk.flights.find(item.event_id)
+        ticket = self._tickets.get(item.seq)
+        flight = self._desk.flights.find(ticket.flight) if ticket is not None else None
         if flight is not None:
             flight.heard(reply)
+        self._end_at(target, item.seq, taken=is_success(reply.status))
+
+    def _end_at(self, target: Target, seq: int, *, taken: bool) -> None:
+        ticket = self._tickets.get(seq)
+        if ticket is None:  # the event was closed elsewhere while it was under way
+            return
+        ticket.missing.discard(target)
+        ticket.failed |= not taken
         if not ticket.missing:
-            self._event_ended(item.seq, ticket)
+            self._event_ended(seq, ticket)
 
     def _event_ended(self, seq: int, ticket: Ticket) -> None:
-        del self._tickets[seq]
+        self._tickets.pop(seq, None)
         progress = self._desk.progress
         self._desk.keeper.settle(seq, "failed" if ticket.failed else "forwarded")
         progress.settled(seq, taken=not ticket.failed)
-        progress.ended(ticket.type)
-        self._desk.flights.land(ticket.event_id)
+        progress.ended(seq, ticket.type)
+        self._desk.flights.land(ticket.flight)
         self._desk.ended()
-
-
-def _item(one: OpenItem, target: Target) -> Item:
-    attempt = one.tried.get(str(target), 0) + 1
-    return Item(one.seq, one.event_id, one.type, one.object_id, one.headers, one.body, attempt)

@@ -9,10 +9,16 @@ from svc.listen.link import Reply
 from svc.listen.records import is_success
 
 Answer = Callable[[int], None]
+FlightKey = tuple[str, int]
 
 _TAKEN: Final = 200
 _REFUSED: Final = 502
 _LATE: Final = 504
+
+
+def key_of(event_id: str, body: bytes) -> FlightKey:
+    """Tells an event from another one that a sandbox, after a reset, gives the same id."""
+    return event_id, hash(body)
 
 
 class Flight:
@@ -39,37 +45,37 @@ class Flight:
 
 
 class Flights:
-    """All events that somebody waits for, by event id."""
+    """All events that somebody waits for."""
 
     def __init__(self) -> None:
-        self._open: dict[str, Flight] = {}
+        self._open: dict[FlightKey, Flight] = {}
 
-    def join(self, event_id: str, answer: Answer) -> bool:
+    def join(self, key: FlightKey, answer: Answer) -> bool:
         """Lets a copy wait for the first one's outcome; False if none is under way."""
-        flight = self._open.get(event_id)
+        flight = self._open.get(key)
         if flight is not None:
             flight.join(answer)
         return flight is not None
 
-    def start(self, event_id: str, answer: Answer) -> None:
+    def start(self, key: FlightKey, answer: Answer) -> None:
         """Opens a flight; its time runs from now."""
         flight = Flight(asyncio.get_running_loop().time() + FORWARD_SECONDS)
         flight.join(answer)
-        self._open[event_id] = flight
+        self._open[key] = flight
 
-    def find(self, event_id: str) -> Flight | None:
+    def find(self, key: FlightKey) -> Flight | None:
         """Gives an open flight."""
-        return self._open.get(event_id)
+        return self._open.get(key)
 
-    def land(self, event_id: str, status: int | None = None) -> None:
+    def land(self, key: FlightKey, status: int | None = None) -> None:
         """Ends a flight, if there is one, and answers everyone."""
-        flight = self._open.pop(event_id, None)
+        flight = self._open.pop(key, None)
         if flight is not None:
             flight.land(status)
 
-    def seconds_left(self, event_id: str) -> float | None:
+    def seconds_left(self, key: FlightKey) -> float | None:
         """Gives the time until nobody waits any more; None if nobody has waited at all."""
-        flight = self._open.get(event_id)
+        flight = self._open.get(key)
         return None if flight is None else flight.deadline - asyncio.get_running_loop().time()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from svc.errors import UsageError
+from svc.listen.connecting import Connect, open_wire
 from svc.listen.link import Link
 from svc.listen.targets import Target
 
@@ -36,8 +37,11 @@ def parse_header(text: str) -> HeaderText:
 class Sender:
     """Builds requests for one target and opens links to it."""
 
-    def __init__(self, target: Target, extra: Sequence[HeaderText] = ()) -> None:
+    def __init__(
+        self, target: Target, extra: Sequence[HeaderText] = (), connect: Connect = open_wire
+    ) -> None:
         self.target = target
+        self._connect = connect
         names = {name.lower() for name, _ in extra}
         host = [] if "host" in names else [("Host", target.authority)]
         lines = [f"{name}: {value}\r\n" for name, value in (*host, *extra)]
@@ -55,4 +59,4 @@ class Sender:
 
     def link(self) -> Link:
         """Gives a connection of its own, opened with the first request."""
-        return Link(self.target, self._context)
+        return Link(self.target, self._context, self._connect)

@@ -1,12 +1,16 @@
 """The inbox in the state database: every delivery once, and what became of it (promise R50)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Final, TypeVar
 
+from svc.errors import LocalError
 from svc.journal import Row, State, Tx
-from svc.listen.seam import Arrival, Attempt, Batch, Kept, OpenItem
+from svc.listen.seam import Arrival, Attempt, Batch, Kept, OpenItem, Tried
 
 T = TypeVar("T")
+_Identity = tuple[str, bytes]  # an event's id and body
+_Known = dict[_Identity, tuple[int, str | None]]
 
 KEEP_SECONDS: Final = 7 * 24 * 3600  # promise R50 asks for 72 h; a week lets people look back
 _CHUNK: Final = 1000  # SQLite takes 32,766 values in one statement
@@ -32,7 +36,7 @@ class SqliteInbox:
         self._listener = _listener(state, scope)
         self._retake_failed = retake_failed
 
-    def store(self, batch: Batch) -> list[Kept]:
+    def store(self, batch: Batch) -> list[Kept | LocalError]:
         with self._state.write() as tx:
             for attempts in _chunks(batch.attempts):
                 _record(tx, attempts)
@@ -40,15 +44,19 @@ class SqliteInbox:
                 for seqs in _chunks([seq for seq, its in batch.settled if its == outcome]):
                     tx.execute(_SETTLE + _marks(len(seqs), 1), (outcome, *seqs))
             # Last, for a copy may have come of an event that was settled in this very batch.
-            return self._keep(tx, batch.arrivals) if batch.arrivals else []
+            return self._keep_each(tx, batch.arrivals) if batch.arrivals else []
 
-    def open_after(self, seq: int) -> list[OpenItem]:
-        rows = self._state.rows(_OPEN_PAGE, (self._listener, seq, _PAGE_ROWS, _PAGE_BYTES))
-        return [self._item(row) for row in rows]
+    def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
+        which = (self._listener, seq, object_id, object_id, _PAGE_ROWS, _PAGE_BYTES)
+        return [self._item(row) for row in self._state.rows(_OPEN_PAGE, which)]
 
     def open_item(self, seq: int) -> OpenItem | None:
         rows = self._state.rows(_OPEN_ONE, (seq,))
         return self._item(rows[0]) if rows else None
+
+    def open_types(self, seq: int) -> Mapping[str, int]:
+        rows = self._state.rows(_OPEN_TYPES, (self._listener, seq))
+        return {row["type"]: row["events"] for row in rows}
 
     def prune(self, now: float) -> int:
         with self._state.write() as tx:
@@ -58,21 +66,38 @@ class SqliteInbox:
                 tx.many(f"DELETE FROM {table} WHERE inbox_seq = ?", seqs)  # noqa: S608  our names
             return tx.many("DELETE FROM inbox WHERE seq = ?", seqs)
 
+    def close(self) -> None:
+        """Moves the log of the database into it, which each later command would have to read.
+
+        Not where somebody reads in it: whoever comes last does.
+        """
+        with suppress(LocalError):
+            self._state.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _keep_each(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept | LocalError]:
+        """Keeps all of them at once, or, where one cannot be kept, each by itself."""
+        kept = tx.apart(lambda: self._keep(tx, arrivals))
+        if not isinstance(kept, LocalError):
+            return [*kept]
+        if len(arrivals) == 1:
+            return [kept]
+        return [one for arrival in arrivals for one in self._keep_each(tx, [arrival])]
+
     def _keep(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept]:
         known = self._known(tx, {arrival.delivery.facts.id for arrival in arrivals})
-        fresh: dict[str, Arrival] = {}
+        fresh: dict[_Identity, Arrival] = {}
         for arrival in arrivals:
-            if arrival.delivery.facts.id not in known:
-                fresh.setdefault(arrival.delivery.facts.id, arrival)
+            if _identity(arrival) not in known:
+                fresh.setdefault(_identity(arrival), arrival)
         seqs = self._insert(tx, list(fresh.values()))
-        retaken = self._retake(tx, known) if self._retake_failed else set()
+        retaken = self._retake(tx, known, arrivals) if self._retake_failed else set()
         kept = []
         for arrival in arrivals:
-            event_id = arrival.delivery.facts.id
-            new = fresh.pop(event_id, None) is not None
-            again = event_id in retaken
-            retaken.discard(event_id)
-            seq, outcome = known.get(event_id, (seqs.get(event_id, 0), arrival.outcome))
+            event = _identity(arrival)
+            new = fresh.pop(event, None) is not None
+            again = event in retaken
+            retaken.discard(event)
+            seq, outcome = known.get(event, (seqs.get(event, 0), arrival.outcome))
             still = again or outcome is None
             kept.append(Kept(seq, duplicate=not (new or again), again=again, open=still))
         copies = [(one.seq,) for one in kept if one.duplicate]
@@ -80,16 +105,17 @@ class SqliteInbox:
             tx.many("UPDATE inbox SET copies = copies + 1 WHERE seq = ?", copies)
         return kept
 
-    def _known(self, tx: Tx, ids: set[str]) -> dict[str, tuple[int, str | None]]:
+    def _known(self, tx: Tx, ids: set[str]) -> _Known:
         marks = ",".join("?" * len(ids))
         rows = tx.rows(
-            "SELECT event_id, seq, outcome FROM inbox"  # noqa: S608  only marks are put together
-            f" WHERE listener = ? AND event_id IN ({marks})",
+            "SELECT event_id, body, seq, outcome FROM inbox"  # noqa: S608  only marks are put together
+            " JOIN payloads ON inbox_seq = seq"
+            f" WHERE listener = ? AND event_id IN ({marks}) ORDER BY seq",
             (self._listener, *ids),
         )
-        return {row["event_id"]: (row["seq"], row["outcome"]) for row in rows}
+        return {(row["event_id"], row["body"]): (row["seq"], row["outcome"]) for row in rows}
 
-    def _insert(self, tx: Tx, arrivals: Sequence[Arrival]) -> dict[str, int]:
+    def _insert(self, tx: Tx, arrivals: Sequence[Arrival]) -> dict[_Identity, int]:
         """Adds rows in one statement, for their rowids then follow each other without a gap."""
         if not arrivals:
             return {}
@@ -100,25 +126,31 @@ class SqliteInbox:
             values += (delivery.received_at, arrival.outcome)
         last = tx.insert(_INSERT_EVENTS + _marks(6, len(arrivals)), values)
         first = last - len(arrivals) + 1
-        seqs: dict[str, int] = {}
+        seqs: dict[_Identity, int] = {}
         payloads: list[object] = []
         for seq, arrival in enumerate(arrivals, start=first):
             delivery = arrival.delivery
-            seqs[delivery.facts.id] = seq
+            seqs[_identity(arrival)] = seq
             payloads += (seq, delivery.headers, delivery.body)
         tx.execute(_INSERT_PAYLOADS + _marks(3, len(arrivals)), payloads)
         return seqs
 
     @staticmethod
-    def _retake(tx: Tx, known: dict[str, tuple[int, str | None]]) -> set[str]:
-        failed = {name: seq for name, (seq, outcome) in known.items() if outcome == "failed"}
+    def _retake(tx: Tx, known: _Known, arrivals: Sequence[Arrival]) -> set[_Identity]:
+        came = {_identity(arrival) for arrival in arrivals}
+        failed = {
+            event: seq
+            for event, (seq, outcome) in known.items()
+            if outcome == "failed" and event in came
+        }
         if failed:
             rows = [(seq,) for seq in failed.values()]
             tx.many("UPDATE inbox SET outcome = NULL WHERE seq = ?", rows)
+            tx.many("UPDATE forwards SET final = 0 WHERE inbox_seq = ?", rows)
         return set(failed)
 
     def _item(self, row: Row) -> OpenItem:
-        tried = self._state.rows(_TRIED, (row["seq"],))
+        at = {one["target"]: one for one in self._state.rows(_TRIED, (row["seq"],))}
         return OpenItem(
             seq=row["seq"],
             event_id=row["event_id"],
@@ -126,9 +158,21 @@ class SqliteInbox:
             object_id=row["object_id"],
             headers=row["headers"],
             body=row["body"],
-            tried={one["target"]: one["attempts"] for one in tried},
-            done=frozenset(one["target"] for one in tried if one["taken"]),
+            tried={
+                target: Tried(one["attempts"], one["last_at"])
+                for target, one in at.items()
+                if one["attempts"]
+            },
+            ended={
+                target: bool(one["taken"])
+                for target, one in at.items()
+                if one["taken"] or one["final"]
+            },
         )
+
+
+def _identity(arrival: Arrival) -> _Identity:
+    return arrival.delivery.facts.id, arrival.delivery.body
 
 
 def _chunks(things: Sequence[T]) -> Iterator[Sequence[T]]:
@@ -139,8 +183,8 @@ def _record(tx: Tx, attempts: Sequence[Attempt]) -> None:
     values: list[object] = []
     for one in attempts:
         values += (one.seq, one.target, one.replay, one.number, one.started_at)
-        values += (one.milliseconds, one.status, one.error, one.reply)
-    tx.execute(_INSERT_ATTEMPTS + _marks(9, len(attempts)), values)
+        values += (one.milliseconds, one.status, one.error, one.reply, one.final)
+    tx.execute(_INSERT_ATTEMPTS + _marks(10, len(attempts)), values)
 
 
 def _marks(width: int, rows: int) -> str:
@@ -149,8 +193,10 @@ def _marks(width: int, rows: int) -> str:
 
 _SETTLE: Final = "UPDATE inbox SET outcome = ? WHERE seq IN "
 _TRIED: Final = """
-SELECT target, COUNT(*) AS attempts, MAX(COALESCE(status, 0) BETWEEN 200 AND 299) AS taken
-FROM forwards WHERE inbox_seq = ? AND NOT replay GROUP BY target"""
+SELECT target, SUM(NOT replay) AS attempts, MAX(COALESCE(status, 0) BETWEEN 200 AND 299) AS taken,
+  MAX(final AND NOT replay) AS final,
+  MAX(IIF(replay, 0, started_at + milliseconds / 1000)) AS last_at
+FROM forwards WHERE inbox_seq = ? GROUP BY target"""
 _INSERT_EVENTS: Final = (
     "INSERT INTO inbox (listener, event_id, type, object_id, received_at, outcome) VALUES "
 )
@@ -158,7 +204,7 @@ _INSERT_PAYLOADS: Final = "INSERT INTO payloads (inbox_seq, headers, body) VALUE
 # A crash may have lost the count of an attempt; then the later one of that number stays.
 _INSERT_ATTEMPTS: Final = (
     "INSERT OR REPLACE INTO forwards (inbox_seq, target, replay, attempt, started_at,"
-    " milliseconds, status, error, reply) VALUES "
+    " milliseconds, status, error, reply, final) VALUES "
 )
 _COLUMNS: Final = "seq, event_id, type, object_id, headers, body"
 _OPEN_ONE: Final = f"""
@@ -169,9 +215,13 @@ _OPEN_PAGE: Final = f"""
 SELECT {_COLUMNS} FROM (
   SELECT {_COLUMNS}, SUM(LENGTH(body)) OVER (ORDER BY seq) AS total FROM (
     SELECT {_COLUMNS} FROM inbox JOIN payloads ON inbox_seq = seq
-    WHERE listener = ? AND seq > ? AND outcome IS NULL ORDER BY seq LIMIT ?
+    WHERE listener = ? AND seq > ? AND outcome IS NULL AND (? IS NULL OR object_id = ?)
+    ORDER BY seq LIMIT ?
   )
 ) WHERE total - LENGTH(body) < ? ORDER BY seq"""  # noqa: S608
+_OPEN_TYPES: Final = """
+SELECT type, COUNT(*) AS events FROM inbox WHERE listener = ? AND seq > ? AND outcome IS NULL
+GROUP BY type"""
 # Rows stand in the order of their arrival: the look ends at the first one that is young enough.
 # Those of listeners that do not run any more go as well.
 _OLD: Final = """

@@ -28,7 +28,7 @@ class Keeper:
         self._thread = ThreadPoolExecutor(1, "inbox")
         self._batch = Batch()
         self._told: list[Told] = []
-        self._running: asyncio.Future[list[Kept]] | None = None
+        self._running: asyncio.Future[list[Kept | LocalError]] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._closing = False
         self.broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -51,8 +51,15 @@ class Keeper:
         self._batch.settled.append((seq, outcome))
         self._commit_soon()
 
-    async def read(self, call: Callable[[], T]) -> T:
-        """Runs a read of the inbox on its thread."""
+    async def read(self, call: Callable[[], T], *, after_results: bool = False) -> T:
+        """Runs a read of the inbox on its thread.
+
+        With `after_results` it sees everything that was recorded and settled before.
+        """
+        if after_results and (self._batch.attempts or self._batch.settled):
+            if self._running is not None:
+                await asyncio.wait([self._running])
+            self._commit()
         return await asyncio.get_running_loop().run_in_executor(self._thread, call)
 
     async def close(self) -> None:
@@ -98,7 +105,7 @@ class Keeper:
         return batch, told
 
     def _committed(
-        self, done: "asyncio.Future[list[Kept]]", batch: Batch, told: list[Told]
+        self, done: "asyncio.Future[list[Kept | LocalError]]", batch: Batch, told: list[Told]
     ) -> None:
         self._running = None
         error = done.exception()

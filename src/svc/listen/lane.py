@@ -1,10 +1,11 @@
 """The way to one target: so many at once, in order where asked, waiting while it is away."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from svc.errors import LocalError
 from svc.listen.agenda import Agenda
@@ -12,10 +13,14 @@ from svc.listen.backlog import Backlog, Item, Page
 from svc.listen.forward import FORWARD_SECONDS, Sender
 from svc.listen.link import Link, Reply
 from svc.listen.retries import Hold, Later, Retry, decide, hold_seconds
+from svc.listen.suspects import Suspects
 from svc.listen.targets import Target
 from svc.listen.turns import Turns
 
+T = TypeVar("T")
+
 _REREAD_SECONDS: Final = 1.0
+_FRESH_SECONDS: Final = 1.0  # for so long an open event is taken to be open
 _NO_TIME: Final = Reply(0.0, trouble="timeout", error="there was no time left to send it")
 
 
@@ -33,13 +38,17 @@ class Manner:
 class Watcher:
     """What a lane asks and tells.
 
-    `load` reads open items behind a cursor and `reload` one of them. `limit` gives the seconds
-    that an item's attempt may take. `tried` hears of each attempt, with the seconds until the next
-    one or None. `ended` hears how the last one ended.
+    `load` reads open items behind a cursor; `load_of` those of one object from one seq to another.
+    `reload` reads one item again, None where the target gets it no more. `returned` hears of an
+    item that is left to the inbox once more. `limit` gives the seconds that an item's attempt may
+    take. `tried` hears of each attempt, with the seconds until the next one or None. `ended` hears
+    how the last one ended.
     """
 
     load: Callable[[Target, int], Awaitable[Page]]
-    reload: Callable[[Target, int], Awaitable[Item | None]]
+    load_of: Callable[[Target, str, int, int], Awaitable[Page]]
+    reload: Callable[[Target, Item], Awaitable[Item | None]]
+    returned: Callable[[Target, Item], None]
     limit: Callable[[Item], float]
     tried: Callable[[Target, Item, Reply, float | None], None]
     ended: Callable[[Target, Item, Reply], None]
@@ -55,6 +64,7 @@ class Lane:
         self._watcher = watcher
         self._backlog = Backlog(lambda seq: watcher.load(self.target, seq), self.pump)
         self._turns = Turns(ordered=manner.ordered)
+        self._suspects = Suspects()
         self._agenda = Agenda(self._due)
         self._idle: list[Link] = [sender.link() for _ in range(manner.concurrency)]
         self._busy: set[Link] = set()
@@ -64,10 +74,9 @@ class Lane:
         self._held: asyncio.TimerHandle | None = None
         self._closed = False
 
-    def offer(self, item: Item) -> None:
-        """Takes the newest item."""
-        self._backlog.offer(item)
-        self.pump()
+    def offer(self, item: Item) -> bool:
+        """Takes the newest item, to be sent with the next `pump`; false: it is in the inbox."""
+        return self._backlog.offer(item)
 
     def look(self) -> None:
         """Looks for items in the inbox that were not offered here."""
@@ -118,21 +127,34 @@ class Lane:
     def _may_start(self) -> bool:
         if self._closed or self._held is not None or not self._idle:
             return False
-        return not (self._failures and self._busy)  # after a failure one probes alone
+        # After a failure one probes alone, and so does each on whom the target may have died.
+        return not ((self._failures or self._suspects) and self._busy)
 
     def _next(self) -> Item | None:
         ready = self._turns.next()
         if ready is not None:
             return ready
-        while not self._turns.crowded and (item := self._backlog.take()) is not None:
-            if self._turns.admit(item):
+        while (item := self._backlog.take()) is not None:
+            admission = self._turns.admit(item)
+            if admission == "passed over":
+                self._watcher.returned(self.target, item)
+            elif admission == "goes" and item.wait > 0:
+                self._agenda.add(item.wait, item)
+            elif admission == "goes":
                 return item
         return None
 
     def _begin(self, link: Link, item: Item) -> None:
+        if asyncio.get_running_loop().time() - item.seen_at > _FRESH_SECONDS:
+            self._read(self._begin_anew(link, item))
+        else:
+            self._send(link, item)
+
+    def _send(self, link: Link, item: Item) -> None:
         def heard(reply: Reply) -> None:
             self._heard(link, item, reply)
 
+        self._suspects.sent(item.seq)
         limit = min(self._manner.seconds, self._watcher.limit(item))
         if limit > 0:
             link.exchange(self._sender.request(item.headers, item.body), limit, heard)
@@ -140,10 +162,12 @@ class Lane:
             asyncio.get_running_loop().call_soon(heard, _NO_TIME)
 
     def _heard(self, link: Link, item: Item, reply: Reply) -> None:
-        decision = decide(self._manner.retry, reply, item.attempt)
+        closes = self._suspects.heard(item.seq, closed=reply.trouble == "closed")
+        decision = decide(self._manner.retry, reply, item.attempt, closes)
         if isinstance(decision, Hold):
             self._hold(item, reply)
         else:
+            self._suspects.forget(item.seq)
             delay = decision.seconds if isinstance(decision, Later) else None
             self._watcher.tried(self.target, item, reply, delay)
             self._settle(item, reply, delay)
@@ -159,11 +183,11 @@ class Lane:
             self._quiet.set()
 
     def _settle(self, item: Item, reply: Reply, delay: float | None) -> None:
-        self._turns.leave(item)
         if delay is None:
+            self._leave(item)
             self._watcher.ended(self.target, item, reply)
         else:
-            self._agenda.add(delay, item.seq, item.attempt + 1)
+            self._agenda.add(delay, replace(item, attempt=item.attempt + 1))
 
     def _hold(self, item: Item, reply: Reply) -> None:
         """Leaves the target alone for a while; this item goes first when it is tried again."""
@@ -178,16 +202,44 @@ class Lane:
         self._held = None
         self.pump()
 
-    def _due(self, seq: int, attempt: int) -> None:
-        task = asyncio.get_running_loop().create_task(self._bring_back(seq, attempt))
+    def _due(self, item: Item) -> None:
+        self._turns.keep(item)
+        self.pump()
+
+    def _leave(self, item: Item) -> None:
+        """Ends an item's turn; reads who comes next of its object where they were passed over."""
+        if self._turns.leave(item):
+            self._read(self._resume(item.object_id))
+
+    def _read(self, reading: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(reading)
         self._reading.add(task)
         task.add_done_callback(self._reading.discard)
 
-    async def _bring_back(self, seq: int, attempt: int) -> None:
-        try:
-            item = await self._watcher.reload(self.target, seq)
-        except LocalError:  # the state database is busy; the event is still in it
-            self._agenda.add(_REREAD_SECONDS, seq, attempt)
+    async def _begin_anew(self, link: Link, item: Item) -> None:
+        """Sends an item that has waited, if it is still open: it may have been closed elsewhere."""
+        fresh = await _patiently(lambda: self._watcher.reload(self.target, item))
+        if fresh is not None:
+            self._send(link, replace(fresh, attempt=item.attempt))
             return
-        if item is not None:
-            self.urge(replace(item, attempt=attempt))
+        self._suspects.forget(item.seq)
+        self._leave(item)
+        self._go_on(link)
+
+    async def _resume(self, object_id: str) -> None:
+        more = True
+        while more:
+            first, last = self._turns.passed_over(object_id)
+            load = partial(self._watcher.load_of, self.target, object_id, first, last)
+            page = await _patiently(load)
+            more = self._turns.resume(object_id, page.items, page.last or last)
+        self.pump()
+
+
+async def _patiently(read: Callable[[], Awaitable[T]]) -> T:
+    """Reads the inbox, again after a second where the state database is busy."""
+    while True:
+        try:
+            return await read()
+        except LocalError:
+            await asyncio.sleep(_REREAD_SECONDS)

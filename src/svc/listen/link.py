@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from svc.listen.answers import Answer
-from svc.listen.connecting import CannotConnect, open_wire
+from svc.listen.connecting import CannotConnect, Connect, open_wire
 from svc.listen.targets import Target
 from svc.listen.wire import Broken, Wire
 
@@ -41,9 +41,15 @@ class Link:
     more than the forward itself.
     """
 
-    def __init__(self, target: Target, context: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        target: Target,
+        context: ssl.SSLContext | None = None,
+        connect: Connect = open_wire,
+    ) -> None:
         self._target = target
         self._context = context
+        self._connect = connect
         self._loop = asyncio.get_running_loop()
         self._wire: Wire | None = None
         self._connecting: asyncio.Task[None] | None = None
@@ -75,7 +81,7 @@ class Link:
 
     async def _open(self) -> None:
         try:
-            self._wire = await open_wire(self._target, self._context)
+            self._wire = await self._connect(self._target, self._context)
         except CannotConnect as error:
             self._tell(trouble=error.trouble, error=str(error))
         else:
@@ -106,7 +112,11 @@ class Link:
 
     def _expire(self) -> None:
         connecting = self._connecting is not None and not self._connecting.done()
+        begun = self._wire.status_so_far() if self._wire is not None else None
         self._drop()
+        if begun is not None:  # the target has said what it had to say; its body is let go
+            self._tell(begun.status, begun.body)
+            return
         self._tell(
             trouble="unreachable" if connecting else "timeout",
             error="no connection in time" if connecting else _LATE,

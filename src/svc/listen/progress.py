@@ -41,35 +41,39 @@ class Progress:
     refused: int = 0
     withheld: int = 0
     forwarded: int = 0
-    matched: int = 0
     failed: set[int] = field(default_factory=set)
-    pending: set[int] = field(default_factory=set)
+    _matched: set[int] = field(default_factory=set)
 
     def started(self, seq: int) -> None:
         """Notes an event that is to be forwarded."""
         self.failed.discard(seq)
-        self.pending.add(seq)
 
     def settled(self, seq: int, *, taken: bool) -> None:
         """Notes that its forwards have all ended."""
-        self.pending.discard(seq)
         if taken:
             self.forwarded += 1
         else:
             self.failed.add(seq)
 
-    def ended(self, event_type: str) -> None:
-        """Counts an event that was received and, where it has a target, forwarded."""
-        if self.until is not None and fnmatch.fnmatchcase(event_type, self.until.glob):
-            self.matched += 1
+    def ended(self, seq: int, event_type: str) -> None:
+        """Counts an event, once, that was received and, where it has a target, forwarded."""
+        if self.reached is False and fnmatch.fnmatchcase(event_type, self._glob):
+            self._matched.add(seq)
 
     @property
     def reached(self) -> bool | None:
         """Says whether what was waited for has come; None if nothing was."""
-        return None if self.until is None else self.matched >= self.until.count
+        return None if self.until is None else len(self._matched) >= self.until.count
 
-    def summary(self, now: float, seconds: float) -> Summary:
-        """Gives the counts as a record; `now` is in unix seconds."""
+    @property
+    def _glob(self) -> str:
+        return "" if self.until is None else self.until.glob
+
+    def summary(self, now: float, seconds: float, pending: int) -> Summary:
+        """Gives the counts as a record; `now` is in unix seconds.
+
+        `pending` events are still to be forwarded.
+        """
         return Summary(
             time=now,
             seconds=seconds,
@@ -80,6 +84,6 @@ class Progress:
             withheld=self.withheld,
             forwarded=self.forwarded,
             failed=len(self.failed),
-            pending=len(self.pending),
+            pending=pending,
             until_reached=self.reached,
         )

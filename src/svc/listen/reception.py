@@ -10,7 +10,7 @@ from typing import Final, Literal
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.listen.delivery import Delivery
-from svc.listen.flights import Flights
+from svc.listen.flights import Flights, key_of
 from svc.listen.framing import Head, Request
 from svc.listen.intake import Intake, Sequencer
 from svc.listen.keeper import Keeper
@@ -78,13 +78,13 @@ class Reception:
             answer(400)
             self._reject(verdict)
             return
-        event_id, livemode = verdict.facts.id, verdict.facts.livemode
+        key, livemode = key_of(verdict.facts.id, verdict.body), verdict.facts.livemode
         wrong_mode = livemode is not None and livemode != self._live
         if self._waits and not wrong_mode:
-            if self._bench.flights.join(event_id, answer):
+            if self._bench.flights.join(key, answer):
                 self._received(verdict, duplicate=True, wrong_mode=False)
                 return
-            self._bench.flights.start(event_id, answer)
+            self._bench.flights.start(key, answer)
         arrival = Arrival(verdict, self._outcome(verdict, wrong_mode=wrong_mode))
         self._bench.keeper.keep(arrival, lambda kept: self._kept(arrival, kept, answer))
 
@@ -115,18 +115,18 @@ class Reception:
         forwarding = outcome is None and kept.open
         if not self._waits or not forwarding:
             if self._waits:
-                self._bench.flights.land(delivery.facts.id, 200)
+                self._bench.flights.land(key_of(delivery.facts.id, delivery.body), 200)
             answer(200)
         if forwarding and (self._waits or not kept.duplicate):
             # Before its line is written, to be quicker: a forward is never told in this same call.
             self._bench.hand_over(kept, delivery)
         self._received(delivery, duplicate=kept.duplicate, wrong_mode=outcome == "withheld")
         if outcome == "unrouted" and not kept.duplicate:
-            self._bench.progress.ended(delivery.facts.type)
+            self._bench.progress.ended(kept.seq, delivery.facts.type)
             self._bench.looked()
 
     def _lost(self, delivery: Delivery, why: str, answer: Answer) -> None:
-        self._bench.flights.land(delivery.facts.id, 503)
+        self._bench.flights.land(key_of(delivery.facts.id, delivery.body), 503)
         answer(503)
         self._reject(Rejected(self._bench.clock.now(), "not_stored", why, len(delivery.body)))
 

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from svc.clock import Clock
 from svc.errors import LocalError
+from svc.listen.connecting import Connect, open_wire
 from svc.listen.connection import Gate, Limits
 from svc.listen.diagnosis import Known
 from svc.listen.dispatch import Desk, Dispatcher
@@ -65,6 +66,53 @@ class Plan:
     ready_file: Path | None = None
 
 
+class Halves:
+    """Both halves of a listener on one inbox; made inside an event loop, used once.
+
+    `tell` hears of everything that happens, `ended` is called after each event that has ended.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        inbox: Inbox,
+        clock: Clock,
+        tell: Callable[[Record], None],
+        ended: Callable[[], None],
+        connect: Connect = open_wire,
+    ) -> None:
+        """Checks the secrets first.
+
+        Raises:
+            SignatureError: a secret cannot be one (promise R48).
+        """
+        self.progress = Progress(plan.until)
+        self.keeper = Keeper(inbox)
+        # Under `forwarded` the sender tries again; a second hand at it would only double events.
+        manner = replace(plan.manner, retry="off") if plan.ack == "forwarded" else plan.manner
+        flights = Flights()
+        desk = Desk(inbox, self.keeper, flights, self.progress, clock, tell, ended)
+        self.dispatcher = Dispatcher(plan.routes, manner, plan.headers, desk, connect)
+        bench = Bench(
+            self.keeper, flights, self.progress, clock, tell, self.dispatcher.hand_over, ended
+        )
+        intake = Intake(plan.secrets, plan.known)
+        self.reception = Reception(intake, plan.routes, plan.mode, plan.ack, bench)
+
+    @property
+    def idle(self) -> bool:
+        """True when every delivery is kept and every event has ended at every target."""
+        return self.keeper.idle and self.dispatcher.idle
+
+    async def close(self, grace: float) -> int:
+        """Ends both; attempts under way have `grace` seconds. Gives how many events are pending."""
+        self.reception.close()
+        await self.dispatcher.close(grace)
+        pending = await self.dispatcher.pending()
+        await self.keeper.close()
+        return pending
+
+
 class Relay:
     """One listener; made and run inside an event loop, once."""
 
@@ -80,28 +128,11 @@ class Relay:
         self._clock = clock
         self._tell = tell
         self._door = Door(plan.path, plan.hosts)
-        self._progress = Progress(plan.until)
         self._inbox = inbox
-        self._keeper = Keeper(inbox)
         self._beside = plan.beside
         self._hurry = False
         self._stop = asyncio.Event()
-        # Under `forwarded` the sender tries again; a second hand at it would only double events.
-        manner = replace(plan.manner, retry="off") if plan.ack == "forwarded" else plan.manner
-        flights = Flights()
-        desk = Desk(inbox, self._keeper, flights, self._progress, clock, tell, self._look_for_end)
-        self._dispatcher = Dispatcher(plan.routes, manner, plan.headers, desk)
-        bench = Bench(
-            self._keeper,
-            flights,
-            self._progress,
-            clock,
-            tell,
-            self._dispatcher.hand_over,
-            self._look_for_end,
-        )
-        intake = Intake(plan.secrets, plan.known)
-        self._reception = Reception(intake, plan.routes, plan.mode, plan.ack, bench)
+        self._halves = Halves(plan, inbox, clock, tell, self._look_for_end)
 
     async def run(self, bound: socket.socket) -> Summary:
         """Serves a socket from `receiver.bind` until it is told to stop, or by the plan.
@@ -111,26 +142,26 @@ class Relay:
         """
         started = self._clock.monotonic()
         receiver = Receiver(
-            Gate(self._door.check, self._reception.take, self._refused, self._plan.limits)
+            Gate(self._door.check, self._halves.reception.take, self._refused, self._plan.limits)
         )
         if not self._plan.resume:  # before anything arrives that is not to be left alone
-            await self._dispatcher.leave(self._leave)
+            await self._halves.dispatcher.leave(self._leave)
         await receiver.start(bound)
         chores = asyncio.ensure_future(self._chores())
         try:
-            self._dispatcher.start()
+            self._halves.dispatcher.start()
             ready = self._ready()
             with ready_file(self._plan.ready_file, ready):
                 self._tell(ready)
                 await self._wait()
         finally:
-            self._reception.close()
+            self._halves.reception.close()
             await receiver.stop_accepting()
             chores.cancel()
-            await self._dispatcher.close(_GRACE_SECONDS)
-            await self._keeper.close()
+            pending = await self._halves.close(_GRACE_SECONDS)
             await receiver.close()
-        summary = self._progress.summary(self._clock.now(), self._clock.monotonic() - started)
+        seconds = self._clock.monotonic() - started
+        summary = self._halves.progress.summary(self._clock.now(), seconds, pending)
         self._tell(summary)
         return summary
 
@@ -140,7 +171,7 @@ class Relay:
         Raises:
             SignatureError: a secret cannot be one (promise R48).
         """
-        self._reception.verify_with(Intake(secrets, self._plan.known))
+        self._halves.reception.verify_with(Intake(secrets, self._plan.known))
         self._door.admit(host)
 
     def stop(self) -> None:
@@ -151,7 +182,7 @@ class Relay:
     def finish(self) -> None:
         """Ends `run` once what was waited for has come and what came has been forwarded."""
         self._beside = False
-        if self._progress.reached is not False:
+        if self._halves.progress.reached is not False:
             self._stop.set()
 
     def _ready(self) -> Ready:
@@ -176,13 +207,13 @@ class Relay:
 
     async def _first_end(self) -> None:
         stopped = asyncio.ensure_future(self._stop.wait())
-        ends: list[asyncio.Future[Any]] = [stopped, self._keeper.broken]
+        ends: list[asyncio.Future[Any]] = [stopped, self._halves.keeper.broken]
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stopped.cancel()
-        if self._keeper.broken.done():
-            self._keeper.broken.result()
+        if self._halves.keeper.broken.done():
+            self._halves.keeper.broken.result()
 
     async def _drain(self) -> None:
         """Lets the events that came with the awaited one arrive as well, and be forwarded."""
@@ -195,22 +226,22 @@ class Relay:
 
     @property
     def _drained(self) -> bool:
-        return self._hurry or (self._keeper.idle and self._dispatcher.idle)
+        return self._hurry or (self._halves.idle)
 
     async def _chores(self) -> None:
         while True:
             with suppress(LocalError):  # it is tried again in an hour
-                while await self._keeper.read(lambda: self._inbox.prune(self._clock.now())):
+                while await self._halves.keeper.read(lambda: self._inbox.prune(self._clock.now())):
                     pass  # deliveries have had their turn in between
             await asyncio.sleep(_CHORES_SECONDS)
 
     def _leave(self, one: OpenItem) -> None:
-        attempts = max(one.tried.values(), default=0)
+        attempts = max((tried.attempts for tried in one.tried.values()), default=0)
         self._tell(Left(self._clock.now(), one.event_id, one.type, one.object_id, attempts))
 
     def _refused(self, status: int, head: Head | None) -> None:
-        self._reception.refuse(status, head, self._plan.limits.body_bytes)
+        self._halves.reception.refuse(status, head, self._plan.limits.body_bytes)
 
     def _look_for_end(self) -> None:
-        if self._progress.reached and not self._beside:
+        if self._halves.progress.reached and not self._beside:
             self._stop.set()

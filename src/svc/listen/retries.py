@@ -15,7 +15,7 @@ Retry = Literal["fast", "real", "off"]
 
 _FAST_FIRST_SECONDS: Final = 1.0
 _FAST_MOST_SECONDS: Final = 30.0
-_CLOSED_ATTEMPTS: Final = 5  # a target that dies of one event must not stop all others for ever
+_MOST_CLOSES: Final = 5  # a target that dies of one event must not stop all others for ever
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,13 @@ class Later:
 Decision = Done | Failed | Hold | Later
 
 
-def decide(retry: Retry, reply: Reply, attempt: int) -> Decision:
+def decide(retry: Retry, reply: Reply, attempt: int, closes: int = 0) -> Decision:
     """Decides after attempt number `attempt` (from 1).
 
-    `fast`: a target that is away is waited for, an HTTP error is final. `real`: the service's own
-    schedule for every failure. `off`: one attempt.
+    `closes` counts the attempts of this run in which the target closed the connection of this
+    event alone, this one included; those before a restart or at a target that was away do not
+    count. `fast`: a target that is away is waited for, an HTTP error is final. `real`: the
+    service's own schedule for every failure. `off`: one attempt.
     """
     if is_success(reply.status):
         return Done()
@@ -56,7 +58,7 @@ def decide(retry: Retry, reply: Reply, attempt: int) -> Decision:
         return Failed() if delay is None else Later(delay)
     if retry == "fast" and reply.trouble == "unreachable":
         return Hold()
-    if retry == "fast" and reply.trouble == "closed" and attempt < _CLOSED_ATTEMPTS:
+    if retry == "fast" and reply.trouble == "closed" and closes < _MOST_CLOSES:
         return Hold()
     return Failed()
 
@@ -71,6 +73,16 @@ def real_delay(attempt: int) -> float | None:
     so_far = sum(WEBHOOK_RETRY_DELAYS)
     so_far += WEBHOOK_RETRY_INTERVAL * (attempt - len(WEBHOOK_RETRY_DELAYS))
     return WEBHOOK_RETRY_INTERVAL if so_far <= WEBHOOK_RETRY_WINDOW_SECONDS else None
+
+
+def seconds_left(retry: Retry, attempts: int, last_at: float, now: float) -> float:
+    """Gives how long an event that was tried in an earlier run still has to wait, in seconds.
+
+    The service's schedule goes on where it stood at the last attempt (`last_at`, unix seconds);
+    the other ways of retrying begin anew.
+    """
+    delay = real_delay(attempts) if retry == "real" and attempts else None
+    return 0.0 if delay is None else min(max(last_at + delay - now, 0.0), delay)
 
 
 def hold_seconds(failures: int) -> float:

@@ -13,9 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from svc.errors import LocalError
 from svc.listen.delivery import Delivery
 
-Outcome = Literal["forwarded", "failed", "unrouted", "withheld"]
+# `reset` closes what a sandbox had sent before it was reset and no target had taken by then.
+Outcome = Literal["forwarded", "failed", "unrouted", "withheld", "reset"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,10 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One forward that was tried; `reply` is the beginning of the answer's body."""
+    """One forward that was tried; `reply` is the beginning of the answer's body.
+
+    `final`: its target gets the event no more, whatever becomes of it at others.
+    """
 
     seq: int
     target: str
@@ -53,13 +58,23 @@ class Attempt:
     error: str | None
     reply: bytes
     replay: bool = False
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """How often a target was tried, and when (unix seconds) the last attempt there ended."""
+
+    attempts: int
+    last_at: float
 
 
 @dataclass(frozen=True, slots=True)
 class OpenItem:
     """A kept delivery whose forwards have not all ended.
 
-    `tried` counts the attempts at each target; `done` holds the targets that have taken it.
+    `tried` tells of the attempts at each target; `ended` holds the targets that get it no more,
+    and whether they have taken it.
     """
 
     seq: int
@@ -68,8 +83,8 @@ class OpenItem:
     object_id: str
     headers: bytes
     body: bytes
-    tried: Mapping[str, int]
-    done: frozenset[str]
+    tried: Mapping[str, Tried]
+    ended: Mapping[str, bool]
 
 
 @dataclass(slots=True)
@@ -85,20 +100,27 @@ class Inbox(Protocol):
     """What both halves need of an inbox. All calls block and raise LocalError.
 
     What an implementation owes: `store` returns when the whole batch would survive a crash, and
-    none of it is visible if it raises; within one scope an event id gets one seq for ever (for 72 h
-    or more); seqs grow in the order of storing; an event is open from its arrival without an
-    outcome until its outcome is stored; what is open is never forgotten. Calls come from one
-    thread at a time, not always the same one.
+    none of it is visible if it raises; within one scope an event (its id and its body: a sandbox
+    that was reset gives ids anew) gets one seq for ever (for 72 h or more); seqs grow in the order
+    of storing; an event is open from its arrival without an outcome until its outcome is stored;
+    what is open is never forgotten. Calls come from one thread at a time, not always the same one.
     """
 
-    def store(self, batch: Batch) -> list[Kept]:
+    def store(self, batch: Batch) -> list[Kept | LocalError]:
         """Commits a batch durably; gives one Kept for each arrival, in order.
 
-        What is settled in a batch is settled before its arrivals are looked at.
+        What is settled in a batch is settled before its arrivals are looked at. An arrival that
+        cannot be kept, while others can, has an error in its place.
         """
 
-    def open_after(self, seq: int) -> list[OpenItem]:
-        """Gives the next open items behind `seq`, oldest first; none at the end."""
+    def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
+        """Gives the next open items behind `seq`, oldest first; none at the end.
+
+        With `object_id` only those that changed this object.
+        """
+
+    def open_types(self, seq: int) -> Mapping[str, int]:
+        """Counts the open items behind `seq` by their event type."""
 
     def open_item(self, seq: int) -> OpenItem | None:
         """Gives one item if it is still open."""

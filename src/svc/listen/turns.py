@@ -2,59 +2,109 @@
 
 import heapq
 from collections import deque
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
 
 from svc.listen.backlog import Item
 
 _PARKED_MAX: Final = 512
+_BODY_KEPT: Final = 4096  # a larger one is read back when its turn comes
+
+Admission = Literal["goes", "waits", "passed over"]
+
+
+@dataclass(slots=True)
+class _Queue:
+    """Those who wait for one object's turn.
+
+    What was passed over lies in the inbox, from `first` to `last`; both are 0 where nothing was.
+    """
+
+    parked: deque[Item] = field(default_factory=deque)
+    first: int = 0
+    last: int = 0
 
 
 class Turns:
-    """Gives each object's turn to one item at a time; without `ordered` everyone may go."""
+    """Gives each object's turn to one item at a time; without `ordered` everyone may go.
+
+    An item keeps its turn while it waits to be tried again. No more than 512 items wait here;
+    those above are passed over, so that a crowded object does not hold up the others, and are read
+    from the inbox once the object's queue has gone.
+    """
 
     def __init__(self, *, ordered: bool) -> None:
         self._ordered = ordered
-        self._parked: dict[str, deque[Item]] = {}
+        self._queues: dict[str, _Queue] = {}
         self._count = 0
         self._ready: list[tuple[int, Item]] = []
 
     @property
     def idle(self) -> bool:
-        """True when nobody waits here."""
-        return not self._ready and not self._count
+        """True when nobody has a turn or waits for one."""
+        return not (self._ready or self._queues)
 
     @property
-    def crowded(self) -> bool:
-        """True when no more should be admitted until some have left."""
-        return self._count >= _PARKED_MAX
+    def parked(self) -> int:
+        """How many items wait here for a turn."""
+        return self._count
 
     def next(self) -> Item | None:
         """Gives an item that has its turn already."""
         return heapq.heappop(self._ready)[1] if self._ready else None
 
-    def admit(self, item: Item) -> bool:
-        """Says whether the item may go now; if not, it is kept until its turn comes."""
+    def admit(self, item: Item) -> Admission:
+        """Says whether the item may go now, is kept here until its turn comes, or is not."""
         if not self._ordered or not item.object_id:
-            return True
-        parked = self._parked.get(item.object_id)
-        if parked is None:
-            self._parked[item.object_id] = deque()
-            return True
-        parked.append(item)
-        self._count += 1
-        return False
+            return "goes"
+        queue = self._queues.get(item.object_id)
+        if queue is None:
+            self._queues[item.object_id] = _Queue()
+            return "goes"
+        if queue.first or self._count >= _PARKED_MAX:
+            queue.first = min(queue.first or item.seq, item.seq)
+            queue.last = max(queue.last, item.seq)
+            return "passed over"
+        self._park(queue, item)
+        return "waits"
 
     def keep(self, item: Item) -> None:
         """Takes back an item that keeps its turn and goes again first."""
         heapq.heappush(self._ready, (item.seq, item))
 
-    def leave(self, item: Item) -> None:
-        """Ends an item's turn; the next one of the same object gets it."""
-        parked = self._parked.get(item.object_id) if self._ordered else None
-        if parked is None:
-            return
-        if parked:
+    def leave(self, item: Item) -> bool:
+        """Ends an item's turn; the next one of the same object gets it.
+
+        True when that one was passed over: the turn is kept until `resume` is told who comes.
+        """
+        queue = self._queues.get(item.object_id) if self._ordered else None
+        return queue is not None and self._pass_on(item.object_id, queue)
+
+    def passed_over(self, object_id: str) -> tuple[int, int]:
+        """Gives the seqs from and to which an object's items were passed over."""
+        queue = self._queues[object_id]
+        return queue.first, queue.last
+
+    def resume(self, object_id: str, items: Sequence[Item], end: int) -> bool:
+        """Takes an object's items up to the seq `end`; true when more are to be read now."""
+        queue = self._queues[object_id]
+        for item in items:
+            self._park(queue, item)
+        queue.first = end + 1 if queue.last > end else 0
+        queue.last = queue.last if queue.first else 0
+        return self._pass_on(object_id, queue)
+
+    def _park(self, queue: _Queue, item: Item) -> None:
+        queue.parked.append(item if len(item.body) <= _BODY_KEPT else item.without_body())
+        self._count += 1
+
+    def _pass_on(self, object_id: str, queue: _Queue) -> bool:
+        if queue.parked:
             self._count -= 1
-            self.keep(parked.popleft())
+            self.keep(queue.parked.popleft())
+        elif queue.first:
+            return True
         else:
-            del self._parked[item.object_id]
+            del self._queues[object_id]
+        return False

@@ -19,14 +19,14 @@ from svc.sandbox.checkout.address import ROOT as CHECKOUT_ROOT
 from svc.sandbox.checkout.pages import Pages
 from svc.sandbox.control_api import ControlApi
 from svc.sandbox.engine import Engine
-from svc.sandbox.exchange import refusal
-from svc.sandbox.guard import check_host, check_page
+from svc.sandbox.exchange import Reply, refusal
+from svc.sandbox.guard import check_framing, check_host, check_page
 from svc.sandbox.memory import Memory
 from svc.sandbox.openapi import serving
 from svc.sandbox.operations import Routes, act, create, listing, retrieve
 from svc.sandbox.problems import Problem
 from svc.sandbox.rate_limit import RateLimit
-from svc.spec import API_ROOT, REQUEST_ID_HEADER, SANDBOX_ROOT
+from svc.spec import API_ROOT, REQUEST_ID_HEADER, SANDBOX_ROOT, VERSION_HEADER, VERSIONS
 
 # In the specification's order; the resource is what a restricted key needs.
 OPERATIONS: Final = (
@@ -104,16 +104,23 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
+            check_framing(scope)
             check_host(scope)
             room = self._room(scope["path"])
             if isinstance(room, Api | ControlApi):  # the other two are made for browsers
                 check_page(scope)
         except Problem as problem:
-            identity = self._engine.request_id()
-            reply = refusal(problem, identity).with_headers((REQUEST_ID_HEADER, identity))
-            await reply.send(send)
+            await self.refused(problem).send(send)
         else:
             await room(scope, receive, send)
+
+    def refused(self, problem: Problem) -> Reply:
+        """The answer to what reaches no room, with the headers of every answer."""
+        identity = self._engine.request_id()
+        version = self._engine.settings["pinned_version"] or VERSIONS[-1]
+        return refusal(problem, identity).with_headers(
+            (REQUEST_ID_HEADER, identity), (VERSION_HEADER, str(version))
+        )
 
     def _room(self, path: str) -> Api | ControlApi | Pages | serving.Described:
         if path == serving.PATH:

@@ -35,7 +35,8 @@ def _route(engine: Engine, path: str, act: Act, fields: Fields) -> Route:
         mode = auth.mode_of(text)
         await engine.read(mode, lambda world: _check_key(world, text))
         given = decode_body(
-            request.headers.get("content-type"), await read_body(request.receive, BODY)
+            request.headers.get("content-type"),
+            await read_body(request.scope, request.receive, BODY),
         )
         tree = coerce(fields, given)
         refuse_unknown(fields, tree)

@@ -201,7 +201,7 @@ class Metadata(Kind):
         return clean
 
     def _entry(self, key: str, value: Any, name: str) -> str:
-        if not key:
+        if not _string(key, name):
             raise problems.empty(name)
         if len(key) > _METADATA_KEY_MAX:
             raise problems.too_long(name, f"{_METADATA_KEY_MAX} characters in its key")
@@ -224,6 +224,8 @@ def amount_too_large(param: str, limit: int) -> problems.Problem:
 def _string(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise problems.wrong_type(name, "a string")
+    if "\0" in value:
+        raise problems.invalid("parameter_invalid_value", name, f"{name} must not hold a NUL.")
     return value
 
 

@@ -1,7 +1,9 @@
 """How a control endpoint of the engine is declared, read and answered."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -27,12 +29,16 @@ PAGING: Final[Fields] = (
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One control request, read and checked; `id` is the one in the path."""
+    """One control request, read and checked; `id` is the one in the path.
+
+    `gone` is set when nobody waits for the answer any more.
+    """
 
     engine: Engine
     mode: str
     params: dict[str, Any]
     id: str = ""
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def limit(self) -> int:
@@ -63,13 +69,31 @@ def route(engine: Engine, control: Control) -> Route:
 
     async def endpoint(request: Request) -> Response:
         try:
-            answer = await control.act(await _read(engine, control, request))
+            call = await _read(engine, control, request)
+            async with _noticing(request, call.gone):
+                answer = await control.act(call)
         except Problem as problem:
             problem.type = _TYPE
             raise
         return Response(compact(answer), media_type="application/json; charset=utf-8")
 
     return Route(SANDBOX_ROOT + control.path, endpoint, methods=[control.method])
+
+
+@asynccontextmanager
+async def _noticing(request: Request, gone: asyncio.Event) -> AsyncIterator[None]:
+    """Sets `gone` when the caller hangs up; its body has been read."""
+
+    async def watch() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            """What a GET brings as its body is let go."""
+        gone.set()
+
+    watcher = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        watcher.cancel()
 
 
 def page_of(found: tuple[list[Doc], bool]) -> Doc:
@@ -88,7 +112,8 @@ async def _read(engine: Engine, control: Control, request: Request) -> Call:
     given = query
     if request.method == "POST":
         given = decode_body(
-            request.headers.get("content-type"), await read_body(request.receive, control.limit)
+            request.headers.get("content-type"),
+            await read_body(request.scope, request.receive, control.limit),
         )
     tree = coerce(fields, given)
     if given is not query:

@@ -12,6 +12,7 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.params import Field, Kind, Settings
 from svc.sandbox.problems import Problem, invalid, missing
 from svc.sandbox.reading import STATE
+from svc.sandbox.runner import Counts
 from svc.sandbox.times import SECOND, micros, moment, parse, text
 
 _SEED_MAX: Final = 2**63 - 1
@@ -44,7 +45,23 @@ def shown_clock(engine: Engine) -> Doc:
         "now": text(moment(engine.clock.now())),
         "next_job_at": None if due is None else text(moment(due)),
         "broken_jobs": engine.broken_jobs,
+        **_shown_advance(engine),
     }
+
+
+def _shown_advance(engine: Engine) -> Doc:
+    """Where the clock is being turned to, and how far that has come; both null at rest."""
+    if engine.advancing is None:
+        return {"advancing_to": None, "advanced": None}
+    to, counts = engine.advancing
+    return {
+        "advancing_to": text(moment(to)) if isinstance(to, int) else to,
+        "advanced": _shown_counts(counts),
+    }
+
+
+def _shown_counts(counts: Counts) -> Doc:
+    return {"jobs": counts.jobs, "events": counts.events, "deliveries": counts.deliveries}
 
 
 async def health(call: Call) -> Doc:
@@ -60,7 +77,8 @@ async def set_clock(call: Call) -> Doc:
         raise missing("mode")
     now = call.params.get("now")
     to = None if now is None else _target(call.engine, now, "now")
-    await call.engine.set_clock(call.params.get("mode", call.engine.clock.mode), to)
+    mode = call.params.get("mode", call.engine.clock.mode)
+    await call.engine.set_clock(mode, to, call.gone)
     return shown_clock(call.engine)
 
 
@@ -72,13 +90,9 @@ async def advance(call: Call) -> Doc:
         message = "Give one of seconds, to and until."
         raise Problem(400, "parameters_exclusive", message, param=min(call.params))
     to = _to(call)
-    counts = await call.engine.advance(to=to, until=call.params.get("until"))
-    return {
-        **shown_clock(call.engine),
-        "jobs": counts.jobs,
-        "events": counts.events,
-        "deliveries": counts.deliveries,
-    }
+    until = call.params.get("until")
+    counts = await call.engine.advance(to=to, until=until, gone=call.gone)
+    return {**shown_clock(call.engine), **_shown_counts(counts)}
 
 
 async def reset(call: Call) -> Doc:

@@ -4,16 +4,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from svc.clock import Clock, SystemClock
 from svc.errors import LocalError
-from svc.sandbox.app import build_app
+from svc.sandbox.app import Front, build_app
 from svc.sandbox.delivery import Sender
 from svc.sandbox.engine import Engine
+from svc.sandbox.exchange import Reply
 from svc.sandbox.fixture import FIXTURES, fill
 from svc.sandbox.lifecycle import HANDLERS
 from svc.sandbox.memory import Memory
+from svc.sandbox.problems import Problem
 from svc.sandbox.store import Store
 from svc.sandbox.world import World
 
@@ -72,13 +74,17 @@ def create_app(
     app = Starlette(lifespan=lifespan)
     # Not mounted as a route: a route's pattern does not match a path with a line break in it.
     app.router.default = place
+    app.state.refuse = place.refuse
     return app
 
 
 class _Place:
     """Where the surface stands once the lifespan has begun."""
 
-    app: ASGIApp
+    app: Front
+
+    def refuse(self, problem: Problem) -> Reply:
+        return self.app.refused(problem)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.app(scope, receive, send)

@@ -1,5 +1,6 @@
 """The engine of the sandbox: calls, time and deliveries over one store (assumptions: Delivery)."""
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeVar
@@ -151,12 +152,29 @@ class Engine:
         return self._runner.broken
 
     async def advance(
-        self, *, to: int | None = None, until: Literal["next", "idle"] | None = None
+        self,
+        *,
+        to: int | None = None,
+        until: Literal["next", "idle"] | None = None,
+        gone: asyncio.Event | None = None,
     ) -> Counts:
-        """Moves the clock forward to a moment (microseconds), to the next job, or until idle."""
-        return await self._runner.advance(to=to, until=until)
+        """Moves the clock forward to a moment (microseconds), to the next job, or until idle.
 
-    async def set_clock(self, mode: ClockMode, to: int | None = None) -> None:
+        It takes as long as the receivers of webhooks do, and ends early once `gone` is set.
+
+        Raises:
+            Problem: 409, the clock is being turned already.
+        """
+        return await self._runner.advance(to=to, until=until, gone=gone)
+
+    @property
+    def advancing(self) -> tuple[int | str, Counts] | None:
+        """Where the clock is being turned to (microseconds, `next` or `idle`); counts so far."""
+        return self._runner.advancing
+
+    async def set_clock(
+        self, mode: ClockMode, to: int | None = None, gone: asyncio.Event | None = None
+    ) -> None:
         """Freezes the clock or lets it run, after going forward to a moment (microseconds).
 
         Jobs that fall due on the way run as they do in an advance.
@@ -164,7 +182,7 @@ class Engine:
         if mode == "frozen":
             self._clock.switch(mode)  # first: the moment then is reached exactly
         if to is not None:
-            await self._runner.advance(to=to, until=None)
+            await self._runner.advance(to=to, until=None, gone=gone)
         self._clock.switch(mode)
         await self._groups.save_clock()
         self._runner.wake()

@@ -78,7 +78,7 @@ async def read_request(scope: Scope, receive: Receive) -> Request | None:
     """Reads a request and its body; None when the caller has gone."""
     body: bytes | Problem
     try:
-        body = await read_body(receive, BODY)
+        body = await read_body(scope, receive, BODY)
     except Problem as problem:
         body = problem
     except CallerGoneError:

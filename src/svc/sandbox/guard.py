@@ -5,7 +5,7 @@ from typing import Final
 from starlette.types import Scope
 
 from svc.sandbox.hosts import host_of, is_loopback
-from svc.sandbox.problems import Problem
+from svc.sandbox.problems import Problem, http_invalid
 from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
 
 ERROR_TYPE: Final = "sandbox_error"
@@ -13,9 +13,21 @@ SITE: Final = b"sec-fetch-site"  # which every browser of today sends to this ma
 _HEALTH: Final = ("GET", f"{SANDBOX_ROOT}/health")
 
 
+def check_framing(scope: Scope) -> None:
+    """Refuses a body with two lengths: who stands between would see another request than we do."""
+    names = {name for name, _ in scope["headers"]}
+    if {b"content-length", b"transfer-encoding"} <= names:
+        raise http_invalid("A request has a Content-Length or a Transfer-Encoding, not both.")
+
+
 def check_host(scope: Scope) -> None:
-    """Refuses a Host that is no loopback name: a page whose name was bound to this machine."""
+    """Refuses a Host that is no loopback name: a page whose name was bound to this machine.
+
+    HTTP/1.0 knows requests without one, and no browser sends them.
+    """
     hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+    if not hosts and scope.get("http_version") == "1.0":
+        return
     if len(hosts) != 1 or not is_loopback(host_of(hosts[0])):
         message = "The sandbox answers only to localhost, 127.0.0.1 and [::1]."
         raise Problem(403, "host_not_allowed", message, type=ERROR_TYPE)

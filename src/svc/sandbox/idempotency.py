@@ -64,7 +64,7 @@ def replay(world: World, key: str, print_: str, *, mine: bool) -> Reply | None:
     Raises:
         Problem: the key was used for something else, or its first request is running.
     """
-    if not mine:  # also while a fault rule holds the answer of a change that is on disk (F.6)
+    if not mine:  # also while a fault rule holds the answer of a change that is on disk
         message = "A request with this idempotency key is running; try again."
         raise Problem(409, "idempotency_key_in_use", message)
     stored = world.get_result(key)

@@ -92,6 +92,11 @@ def not_allowed_value(param: str, allowed: Iterable[str]) -> Problem:
     return invalid("parameter_invalid_value", param, f"{param} must be one of: {words}.")
 
 
+def http_invalid(message: str) -> Problem:
+    """What came is no request."""
+    return Problem(400, "http_invalid", message, headers={"Connection": "close"})
+
+
 def body_invalid(message: str) -> Problem:
     return Problem(400, "body_invalid", message)
 

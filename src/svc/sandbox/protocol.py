@@ -1,31 +1,40 @@
 """uvicorn's HTTP/1.1, with an end to waiting and with errors in the API's shape."""
 
 import asyncio
-import json
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from svc.sandbox.exchange import Reply
+from svc.sandbox.problems import Problem, http_invalid
+
 HEAD_SECONDS: Final = 10.0  # for a request line and headers once their first byte is there
 
-_Refusal = tuple[HTTPStatus, str, str]
-_INVALID: Final[_Refusal] = (
-    HTTPStatus.BAD_REQUEST,
-    "http_invalid",
-    "The request is no valid HTTP/1.1.",
-)
-_LATE: Final[_Refusal] = (
-    HTTPStatus.REQUEST_TIMEOUT,
-    "request_timeout",
-    f"The head of the request was not there after {HEAD_SECONDS:g} seconds.",
-)
+Refuse = Callable[[Problem], Reply]
+
+
+def _invalid() -> Problem:
+    return http_invalid("The request is no valid HTTP/1.1.")
+
+
+def _late() -> Problem:
+    message = f"The head of the request was not there after {HEAD_SECONDS:g} seconds."
+    return Problem(408, "request_timeout", message, headers={"Connection": "close"})
 
 
 class PatientProtocol(H11Protocol):
-    """One connection. It may be silent as long as an idle one, and no request stays half said."""
+    """One connection. It may be silent as long as an idle one, and no request stays half said.
+
+    `refuse` makes the answer to what never became a request, like every other answer of the API.
+    """
 
     _head_timer: asyncio.TimerHandle | None = None
+
+    def __init__(self, *args: Any, refuse: Refuse, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._refusal_of = refuse
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -43,10 +52,10 @@ class PatientProtocol(H11Protocol):
         if not self._between_requests:
             self._stop_timer()
         elif self._head_timer is None and not self.transport.is_closing():
-            self._head_timer = self.loop.call_later(HEAD_SECONDS, self._refuse, _LATE)
+            self._head_timer = self.loop.call_later(HEAD_SECONDS, self._refuse, _late())
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  in uvicorn's own words
-        self._refuse(_INVALID)
+        self._refuse(_invalid())
 
     @property
     def _between_requests(self) -> bool:
@@ -57,21 +66,16 @@ class PatientProtocol(H11Protocol):
             self._head_timer.cancel()
             self._head_timer = None
 
-    def _refuse(self, why: _Refusal) -> None:
+    def _refuse(self, why: Problem) -> None:
         """Answers what is no request, unless an answer is under way, and closes the connection."""
         self._stop_timer()
         if self._between_requests or not self.cycle.response_started:
-            self.transport.write(_answer(*why))
+            self.transport.write(_written(self._refusal_of(why)))
         self.transport.close()
 
 
-def _answer(status: HTTPStatus, code: str, message: str) -> bytes:
-    said = {"type": "invalid_request_error", "code": code, "message": message}
-    body = json.dumps(said).encode()
-    head = (
-        f"HTTP/1.1 {status.value} {status.phrase}\r\n"
-        "Content-Type: application/json; charset=utf-8\r\n"
-        f"Content-Length: {len(body)}\r\n"
-        "Connection: close\r\n\r\n"
-    )
-    return head.encode() + body
+def _written(reply: Reply) -> bytes:
+    status = HTTPStatus(reply.status)
+    lines = [f"HTTP/1.1 {status.value} {status.phrase}".encode()]
+    lines += [b"%s: %s" % line for line in reply.raw_headers()]
+    return b"\r\n".join([*lines, b"", reply.body])

@@ -72,8 +72,8 @@ def succeed(world: World, refund: Doc) -> None:
     payment = _payment_of(world, refund)
     refund["status"] = "succeeded"
     world.save(refund)
-    target = payment["settlement_currency"]
-    world.move_balance(target, -fx.convert(refund["amount"], refund["currency"], target))
+    world.move_balance(payment["settlement_currency"], -_debit(payment, refund["amount"]))
+    world.save(payment)
     world.emit("refund.succeeded", refund)
 
 
@@ -102,6 +102,20 @@ def _refundable(world: World, payment: Doc, wanted: int | None) -> int:
         message = "The payment is disputed; its amount cannot be refunded."
         raise Problem(400, "payment_disputed", message)
     return amount
+
+
+def _debit(payment: Doc, amount: int) -> int:
+    """What one more refund takes from the balance, in minor units of the settlement currency.
+
+    Rounded on the running total: many small refunds cost what one large one costs, and never more
+    than the capture brought.
+    """
+    refunded = payment.get("_refunded", 0) + amount
+    before = payment.get("_debited", 0)
+    owed = fx.convert(refunded, payment["currency"], payment["settlement_currency"])
+    payment["_refunded"] = refunded
+    payment["_debited"] = max(before, min(owed, payment["settlement_amount"]))
+    return int(payment["_debited"] - before)
 
 
 def _count(world: World, payment: Doc, delta: int) -> None:

@@ -14,6 +14,7 @@ from svc.sandbox.courier import Courier
 from svc.sandbox.groups import GroupCommit
 from svc.sandbox.jobs import Job
 from svc.sandbox.parking import Parking
+from svc.sandbox.problems import Problem
 from svc.sandbox.store import Store
 from svc.sandbox.times import SECOND, micros
 from svc.sandbox.world import World
@@ -39,6 +40,16 @@ class Counts:
     events: int = 0
     deliveries: int = 0
     broken: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """A turning of the clock under way: its aim, whether its asker has gone, where it began."""
+
+    to: int | None
+    until: Literal["next", "idle"] | None
+    gone: asyncio.Event
+    before: Counts
 
 
 async def pause(woken: asyncio.Event, seconds: float | None) -> None:
@@ -76,6 +87,7 @@ class Runner:
         self._parking = Parking()
         self._background: asyncio.Task[None] | None = None
         self._done = Counts()
+        self._advance: Advance | None = None
         self.era = 0  # how many times the tables were replaced
         self.lock = asyncio.Lock()  # held by whoever runs jobs; holding it keeps others from it
         courier.landed = self.wake
@@ -111,28 +123,63 @@ class Runner:
         """The moment of the next job (microseconds), held ones included; None if there is none."""
         return _earlier(self._next_main(), self._courier.next_due())
 
-    async def advance(self, *, to: int | None, until: Literal["next", "idle"] | None) -> Counts:
+    async def advance(
+        self,
+        *,
+        to: int | None,
+        until: Literal["next", "idle"] | None,
+        gone: asyncio.Event | None = None,
+    ) -> Counts:
         """Runs what falls due on the way to a moment, to the next job or until none is left.
 
-        Returns when the webhook attempts of all these moments are over.
+        Returns when the webhook attempts of all these moments are over, however long that takes.
+        When `gone` is set nobody waits for it any more: it ends with the present jobs, and the
+        clock stays where they are.
+
+        Raises:
+            Problem: 409, somebody else is turning the clock.
         """
-        async with self.lock:
-            before = self._counts()
-            self._parking.clear()
-            self._courier.retry()
-            await self._drain(self._clock.now())
-            last = self._clock.now() + IDLE_SECONDS_MAX * SECOND if to is None else to
-            while (due := self.next_due()) is not None and due <= last:
-                self._clock.move_to(due)
-                await self._drain(due)
-                if until == "next" or (until == "idle" and self._exhausted(before)):
-                    break
-            if to is not None:
-                self._clock.move_to(to)
-            await self._let_go()
-            await self._groups.save_clock()
+        if self._advance is not None:
+            message = "The clock is being turned already; wait for that, or end it."
+            raise Problem(409, "clock_advancing", message)
+        self._advance = advance = Advance(to, until, gone or asyncio.Event(), self._counts())
+        watch = asyncio.create_task(self._wake_when(advance.gone))
+        try:
+            async with self.lock:
+                await self._turn(advance)
+                await self._groups.save_clock()
+                return _difference(self._counts(), advance.before)
+        finally:
+            watch.cancel()
+            self._advance = None
             self.wake()
-            return _difference(self._counts(), before)
+
+    @property
+    def advancing(self) -> tuple[int | str, Counts] | None:
+        """Where the clock is being turned to, and what has happened on the way so far."""
+        now = self._advance
+        if now is None:
+            return None
+        return now.until or now.to or 0, _difference(self._counts(), now.before)
+
+    async def _turn(self, advance: "Advance") -> None:
+        self._parking.clear()
+        self._courier.retry()
+        await self._drain(self._clock.now(), advance)
+        to, until = advance.to, advance.until
+        last = self._clock.now() + IDLE_SECONDS_MAX * SECOND if to is None else to
+        while not advance.gone.is_set() and (due := self.next_due()) is not None and due <= last:
+            self._clock.move_to(due)
+            await self._drain(due, advance)
+            if until == "next" or (until == "idle" and self._exhausted(advance.before)):
+                break
+        if to is not None and not advance.gone.is_set():
+            self._clock.move_to(to)
+        await self._let_go(advance)
+
+    async def _wake_when(self, gone: asyncio.Event) -> None:
+        await gone.wait()
+        self.wake()
 
     async def _run_forever(self) -> None:
         while True:
@@ -154,9 +201,9 @@ class Runner:
         wait = None if due is None else self._clock.seconds_until(due)
         return None if wait is None else min(wait, _NAP_MAX_SECONDS)
 
-    async def _drain(self, until: int) -> None:
+    async def _drain(self, until: int, advance: "Advance") -> None:
         """Runs everything due at or before a moment, held or not, and waits for the answers."""
-        while True:
+        while not advance.gone.is_set():
             self._woken.clear()
             await self._run_ready(until, held=False)
             if self._courier.moving:
@@ -167,11 +214,11 @@ class Runner:
                 return
             self._courier.let_go()  # or it would hold up what is due
 
-    async def _let_go(self) -> None:
+    async def _let_go(self, advance: "Advance") -> None:
         """Makes the attempts that fault rules hold back until there are more of them."""
-        while self._courier.holds:
+        while self._courier.holds and not advance.gone.is_set():
             self._courier.let_go()
-            await self._drain(self._clock.now())
+            await self._drain(self._clock.now(), advance)
 
     async def _run_ready(self, until: int, *, held: bool) -> None:
         await self._groups.settled()

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -62,9 +63,10 @@ def _serve(
 
 
 def _config(app: "_Noticing", options: LaunchOptions) -> uvicorn.Config:
+    protocol: Any = partial(PatientProtocol, refuse=app.app.state.refuse)
     return uvicorn.Config(
         app,
-        http=PatientProtocol,
+        http=protocol,
         ws="none",
         loop="asyncio",
         lifespan="on",

@@ -1,4 +1,4 @@
-"""`svc batch` as a process: operations, checks, summaries, results, live mode (cli section 5)."""
+"""`svc batch` as a process: operations, checks, summaries, results, live mode."""
 
 import json
 import os
@@ -103,7 +103,7 @@ def test_orders_are_updated_captured_and_cancelled_by_id(
     svc.ok("batch", "orders.create", str(orders_file(tmp_path, range(2))))
     ids = [order["id"] for order in made(svc)]
     path = write(tmp_path / "u.csv", "id,amount,metadata[ref]", f"{ids[0]},5000,B", f"{ids[1]},,C")
-    summary = svc.ok("batch", "orders.update", str(path))
+    summary = svc.ok("batch", "orders.update", str(path), "--blank-means-all")
     assert summary["totals"] == [{"currency": "EUR", "amount": 17900, "rows": 2}]
     assert [(one["amount"], one["metadata"]["ref"]) for one in made(svc)] == [
         (5000, "B"),
@@ -246,7 +246,7 @@ def test_a_row_that_holds_the_key_is_refused(svc: Svc, sandbox: Sandbox, tmp_pat
     line = order_line(1).replace("Linen", "sk_test_sandbox")
     for more in ((), ("--dry-run",)):
         result = svc("batch", "orders.create", str(write(tmp_path / "o.csv", HEAD, line)), *more)
-        assert (result.code, result.error["code"]) == (2, "api_key_in_request")
+        assert (result.code, result.error["code"]) == (4, "secret_in_request")
     assert svc.ok("requests", "list") == []
 
 
@@ -378,7 +378,7 @@ def test_when_the_summary_cannot_be_written_it_says_what_was_done(
 
 
 def test_an_existing_file_is_not_overwritten(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """R65, row 67: exit 10, the old file intact, nothing sent."""
+    """R65: exit 10, the old file intact, nothing sent."""
     path = orders_file(tmp_path, range(2))
     precious = tmp_path / "precious.txt"
     precious.write_text("precious")

@@ -20,7 +20,7 @@ HOSTILE = (
     *("=1+1", "+49 30 1", "-5", "@SUM(A1)", "'=x", "''@", "\tx", "x\ry", "a,b", 'say "hi"'),
     *("two\nlines", " padded ", "\x1b]0;x\x07", "\u202eevil", r"\u{1b}", "日本語 🧥", "a=b", "-"),
 )
-# Names that a merchant may give: at most 40 characters of any kind (contract 1.3).
+# Names that a merchant may give: at most 40 characters of any kind (assumptions: Conventions).
 ODD_KEYS = ("a[b]", "a][b", "0", "]", "[", "x:=", "=1+1", "a,b", "\x1b]0;x\x07", " padded ", "a.b")
 # What an order is made of, as it is answered.
 MADE_OF = (

@@ -1,4 +1,4 @@
-"""`svc commands` says what the real parsers say, and what they take is what it says (cli 8)."""
+"""`svc commands` says what the real parsers say, and what they take is what it says."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -13,6 +13,8 @@ from svc.cli.command_values import rows
 from svc.cli.registry import COMMANDS, EVENT_VERBS, load, load_event_verb
 from svc.cli.root import app as root_app
 from svc.completion.tree import Argument, Command, Option, Tree
+
+pytestmark = pytest.mark.smoke
 
 
 @cache
@@ -207,7 +209,7 @@ WRITING = [command for command in commands() if "request" in command.shared]
 def test_what_moves_money_is_what_asks_in_live_mode(
     sandbox: Sandbox, svc: Svc, command: Command
 ) -> None:
-    """R19: without --yes and without a person, those and no others are stopped (cli section 4)."""
+    """R19: without --yes and without a person, those and no others are stopped."""
     argv = typed(command, "abc1") if command.name != "post" else ["post", "/v1/refunds"]
     more = ["-d", "metadata[a]=b"] if command.name.endswith("update") else []
     result = svc(*argv, *more, "--live", env={"SVC_API_KEY": "sk_live_sandbox"})

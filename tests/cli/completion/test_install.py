@@ -1,4 +1,4 @@
-"""`svc completion SHELL --install` writes the right file once and says which (cli section 8)."""
+"""`svc completion SHELL --install` writes the right file once and says which."""
 
 import stat
 from pathlib import Path

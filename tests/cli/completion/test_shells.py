@@ -1,4 +1,4 @@
-"""What a person sees after Tab, in real shells on real terminals (cli section 8)."""
+"""What a person sees after Tab, in real shells on real terminals."""
 
 import re
 from collections.abc import Iterator
@@ -121,7 +121,7 @@ def test_an_option_that_was_given_is_not_offered_again(shell: Terminal) -> None:
 
 
 def test_a_tab_starts_no_process(shell: Terminal) -> None:
-    """Neither the program nor Python: only the Enter at the end starts something (P9)."""
+    """Neither the program nor Python: only the Enter at the end starts something."""
     before = shell.calls.read_text()
     shell.run("svc ord\tret\tord_3\t --out\tjs\t")
     assert shell.calls.read_text() == before + f"{shell.calls.parent}/bin/svc\n"

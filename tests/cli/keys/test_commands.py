@@ -303,7 +303,7 @@ def test_the_variable_wins_and_is_mentioned(
 
 
 def test_a_publishable_key_lies_beside_the_secret_one(svc: Svc, fake_ring: "FakeRing") -> None:
-    """Cli 4: for the sandbox's checkout; it is never used for a call."""
+    """For the sandbox's checkout; it is never used for a call."""
     argv = ("--base-url", ELSEWHERE)
     add(svc, CANARY, "--no-check", *argv)
     added = add(svc, "pk_test_4eC39HqLyjWDarjtT1zdp7dc", "--publishable", *argv)
@@ -362,7 +362,7 @@ def test_the_key_is_in_the_keyring_and_nowhere_else(
 def test_a_refused_keyring_is_named(
     svc: Svc, isolated: Path, backend: str, code: str, words: str
 ) -> None:
-    """R33, row 61: exit 4 before anything is asked or sent."""
+    """R33: exit 4 before anything is asked or sent."""
     env = {"PYTHON_KEYRING_BACKEND": backend}
     for argv in (["keys", "add", "--stdin"], ["keys", "remove"], ["orders", "list"]):
         refused = svc(*argv, "--base-url", ELSEWHERE, stdin=CANARY, env=env)
@@ -372,7 +372,7 @@ def test_a_refused_keyring_is_named(
 
 
 def test_no_keyring_at_all_names_the_variable(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
-    """R34, row 59: one line, exit 4, SVC_API_KEY named; nothing is written to a file instead."""
+    """R34: one line, exit 4, SVC_API_KEY named; nothing is written to a file instead."""
     monkeypatch.delenv("PYTHON_KEYRING_BACKEND")
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
     failed = svc("orders", "list", "--base-url", ELSEWHERE, "-o", "human")

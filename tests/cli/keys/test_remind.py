@@ -87,7 +87,7 @@ def endpoint(state: Path, days: float, secret: str | None = None) -> None:
 def test_what_is_overdue_ends_with_11(
     svc: Svc, aged: Age, days: int, argv: tuple[str, ...], status: str, code: int
 ) -> None:
-    """Cli 4: exit 0 or 11, by the age and the limits that are asked for."""
+    """Exit 0 or 11, by the age and the limits that are asked for."""
     aged(days)
     told = svc("keys", "remind", *argv)
     assert told.code == code
@@ -171,7 +171,7 @@ def test_reminding_reads_no_key(svc: Svc, aged: Age, fake_ring: "FakeRing") -> N
 def test_a_key_of_the_environment_is_as_old_as_is_said(
     svc: Svc, created: str | None, status: str, code: int
 ) -> None:
-    """Cli 4: for CI, without a keyring, an address or a state database."""
+    """For CI, without a keyring, an address or a state database."""
     argv = () if created is None else ("--created", created)
     told = svc("keys", "remind", *argv, env={"SVC_API_KEY": TEST})
     assert told.code == code
@@ -274,7 +274,7 @@ COMMAND = ("requests", "list")  # any that needs no service
 
 
 def test_a_person_is_reminded_once_a_day(aged: Age, state: Path) -> None:
-    """Cli 4: one line on stderr, naming the command; not again until tomorrow."""
+    """One line on stderr, naming the command; not again until tomorrow."""
     aged(91)
     first = at_a_terminal("", *COMMAND)
     assert first.returncode == 0

@@ -99,7 +99,7 @@ def constant(sandbox: Sandbox) -> Any:
 
 
 def test_the_whole_story_on_a_sandbox(svc: Svc, as_sandbox: Sandbox) -> None:
-    """Cli 4: rolled in its dashboard, swapped in, used from then on; the old one then ends."""
+    """Rolled in its dashboard, swapped in, used from then on; the old one then ends."""
     order = svc.ok(*ORDER)["id"]
     identity = svc.ok("sandbox", "keys", "list")["data"][0]["id"]
     fresh = svc("sandbox", "keys", "roll", identity, "--grace", "24h", "--query", "secret")
@@ -323,7 +323,7 @@ def test_a_key_in_the_environment_cannot_be_rolled_here(
 def test_a_request_of_the_old_key_goes_on_under_the_new_one(
     svc: Svc, stored: Any, sandbox: Sandbox, dashboard: Dashboard
 ) -> None:
-    """R3, contract 1.1: same idempotency key, no question asked, one order."""
+    """R3: same idempotency key, no question asked, one order."""
     lost_answer = {"phase": "after", "times": 9, "effect": {"connection": "close"}}
     sandbox.control("POST", "/faults", {"match": {"method": "POST"}, **lost_answer})
     lost = svc(*ORDER, "--max-time", "2")
@@ -392,7 +392,7 @@ def test_kill_in_the_middle_of_a_roll_leaves_a_working_key(
     monkeypatch: pytest.MonkeyPatch,
     step: int,
 ) -> None:
-    """R36, row 63: kill -9 between any two steps, such as delete and add (4), leaves a key.
+    """R36: kill -9 between any two steps, such as delete and add (4), leaves a key.
 
     The steps: the copy is added; the old one deleted; the new one added; the copy deleted.
     """

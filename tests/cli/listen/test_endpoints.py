@@ -18,7 +18,7 @@ from svc.listen.claims import Claim, Listening, begin_anew, claimed, last_endpoi
 from svc.listen.delivery import Delivery, read_facts
 from svc.listen.inbox import SqliteInbox
 from svc.listen.receiver import new_path
-from svc.listen.seam import Arrival, Batch
+from svc.listen.seam import Arrival, Batch, Kept
 
 EVENTS = ("order.paid",)
 PATH = "/hook/0123456789abcdef0123456789abcdef"
@@ -193,8 +193,8 @@ def test_inbox_that_begins_anew_keeps_what_it_has(tmp_path: Path) -> None:
         inbox = SqliteInbox(state, claim.scope)
         for number in (1, 2, 3):
             remember(state, claim, 4321, f"we_{number}", ["http://localhost:1"])
-            assert not inbox.store(batch)[0].duplicate
-            assert inbox.store(batch)[0].duplicate
+            assert inbox.store(batch) == [Kept(number, duplicate=False, again=False, open=False)]
+            assert inbox.store(batch) == [Kept(number, duplicate=True, again=False, open=False)]
             begin_anew(state, claim)
         remember(state, claim, 4321, "we_4", ["http://localhost:1"])
         kept = list(Archive(state, Whose("default", "test", "http://a")).entries(Wanted()))

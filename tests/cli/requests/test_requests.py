@@ -249,8 +249,8 @@ def test_key_inside_the_request_is_refused(svc: Svc, sandbox: Sandbox, isolated:
         ("-d", f"metadata[k]={basic}", "--curl"),
     ):
         refused = svc(*ORDER, *argv)
-        assert (refused.code, refused.out) == (2, "")
-        assert refused.error["code"] == "api_key_in_request"
+        assert (refused.code, refused.out) == (4, "")
+        assert refused.error["code"] == "secret_in_request"
     assert (posts(sandbox), journal(isolated)) == ([], [])
 
 
@@ -265,7 +265,7 @@ def test_key_inside_the_request_is_refused(svc: Svc, sandbox: Sandbox, isolated:
 def test_key_in_an_address_is_refused(svc: Svc, sandbox: Sandbox, argv: tuple[str, ...]) -> None:
     """R28: servers and proxies write addresses down."""
     refused = svc(*argv)
-    assert (refused.code, refused.error["code"]) == (2, "api_key_in_request")
+    assert (refused.code, refused.error["code"]) == (4, "secret_in_request")
     assert sandbox.control("GET", "/requests")["data"] == []
 
 
@@ -273,7 +273,7 @@ def test_key_in_an_address_is_refused(svc: Svc, sandbox: Sandbox, argv: tuple[st
 def test_what_looks_like_a_key_is_not_shown(svc: Svc, sandbox: Sandbox, way: str) -> None:
     """R39: a preview does not open the keyring, and so cannot know the key that lies there."""
     shown = svc(*ORDER, "-d", "metadata[k]=rk_live_4eC39HqLyjWDarjtT1zdp7dc", way)
-    assert (shown.code, shown.out) == (2, "")
+    assert (shown.code, shown.out) == (4, "")
     assert "4eC39" not in shown.err
 
 
@@ -381,7 +381,7 @@ def test_prompt_cannot_be_drawn_over(
 
 
 def test_reading_opens_no_database(svc: Svc, sandbox: Sandbox, isolated: Path) -> None:
-    """P3: a GET loads no SQLite and leaves no file."""
+    """A GET loads no SQLite and leaves no file."""
     code = (
         "import sys\nfrom svc.cli.main import main\n"
         "code = main(['orders', 'list', '-o', 'json'])\n"

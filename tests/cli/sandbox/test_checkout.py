@@ -1,8 +1,9 @@
-"""`svc sandbox checkout`: where an order's page is, and opening it (cli section 7)."""
+"""`svc sandbox checkout`: where an order's page is, and opening it."""
 
 import json
 import os
 import pty
+import socket
 import subprocess
 import sys
 from http.client import HTTPConnection
@@ -146,3 +147,32 @@ def test_missing_browser_is_said(sandbox: Sandbox, tmp_path: Path) -> None:
     printed, _ = at_a_terminal(tmp_path, unpaid(sandbox)["id"], works=False)
     assert "/checkout/" in printed
     assert "No browser could be opened" in printed
+
+
+def test_a_rolled_publishable_key_goes_on_working(svc: Svc, sandbox: Sandbox) -> None:
+    """`pay` and `checkout` take the new one; the old one is refused, and the roll says what to do."""
+    order = unpaid(sandbox)
+    keys = svc.ok("sandbox", "keys", "list")["data"]
+    old = next(key["id"] for key in keys if key["type"] == "publishable")
+    rolled = svc("sandbox", "keys", "roll", old)
+    assert "svc keys add --publishable" in rolled.err
+    new = rolled.json["secret"]
+    assert svc("sandbox", "pay", order["id"]).code == 4
+    env = {"SVC_PUBLISHABLE_KEY": new}
+    url = svc("sandbox", "checkout", order["id"], env=env).out.strip()
+    assert url.endswith(f"?key={new}")
+    assert call(sandbox, "GET", url.removeprefix(sandbox.url))[0] == 200
+    assert svc("sandbox", "pay", order["id"], env=env).json["order"]["status"] == "paid"
+
+
+def test_an_advance_that_nobody_waits_for_any_more_stops(svc: Svc, sandbox: Sandbox) -> None:
+    """A receiver that never answers: the command gives up when it was told to, and so does the clock."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        svc.ok("webhook-endpoints", "create", "--url", url, "--events", "order.paid")
+        svc.ok("sandbox", "clock", "frozen")
+        svc.ok("sandbox", "trigger", "order.paid")
+        result = svc("--max-time", "1", "sandbox", "advance", "1h")
+        assert result.code == 7
+        assert (before := svc.ok("sandbox", "clock"))["advancing_to"] is None
+        assert svc.ok("sandbox", "clock")["now"] == before["now"]

@@ -1,4 +1,4 @@
-"""`svc sandbox`, with the real program and real sandboxes (cli section 7)."""
+"""`svc sandbox`, with the real program and real sandboxes."""
 
 import json
 import os
@@ -168,7 +168,7 @@ def test_second_start_on_the_file_names_the_first_and_mends_the_profile(
 ) -> None:
     """The same data cannot run twice; a profile that is gone comes back."""
     one = start()
-    svc.ok("profiles", "remove", "sandbox")
+    svc.ok("profiles", "remove", "sandbox", "--yes")
     again = svc("sandbox", "start", "--port", "0", *detach)
     assert (again.code, again.error["code"]) == (10, "sandbox_running")
     assert f"already running at {one['url']} (pid {one['pid']})" in again.error["message"]
@@ -373,7 +373,7 @@ def test_saved_card_pays_again(svc: Svc, sandbox: Sandbox) -> None:
 def test_pay_plays_every_way_to_pay(
     svc: Svc, sandbox: Sandbox, options: tuple[str, ...], status: str
 ) -> None:
-    """Cards, challenges, redirects and debits lead where the contract says."""
+    """Cards, challenges, redirects and debits lead where they should (assumptions: Card behaviour)."""
     paid = svc.ok("sandbox", "pay", unpaid(sandbox)["client_secret"], *options)
     assert paid["order"]["status"] == status
 
@@ -390,7 +390,7 @@ def test_pay_refuses_what_cannot_be_meant(
 
 
 def test_no_live_order_is_ever_paid(svc: Svc, sandbox: Sandbox) -> None:
-    """Contract F.2: in live mode every card is refused; the live publishable key is used."""
+    """In live mode every card is refused; the live publishable key is used."""
     secret = unpaid(sandbox)["client_secret"]
     refused = svc("sandbox", "pay", secret, "--live")
     assert (refused.code, refused.error["code"]) == (5, "resource_missing")
@@ -498,12 +498,12 @@ def test_balances_are_shown_and_set_by_mode(svc: Svc, sandbox: Sandbox) -> None:
 def test_reset_empties_the_sandbox(svc: Svc, sandbox: Sandbox) -> None:
     """Equal seeds give equal ids; the demo fixture fills it again."""
     unpaid(sandbox)
-    svc.ok("sandbox", "reset", "--seed", "7")
+    svc.ok("sandbox", "reset", "--yes", "--seed", "7")
     assert api(sandbox.port, "GET", "/v1/orders")["data"] == []
     first = unpaid(sandbox)["id"]
-    svc.ok("sandbox", "reset", "--seed", "7")
+    svc.ok("sandbox", "reset", "--yes", "--seed", "7")
     assert unpaid(sandbox)["id"] == first
-    svc.ok("sandbox", "reset", "--fixture", "demo")
+    svc.ok("sandbox", "reset", "--yes", "--fixture", "demo")
     assert len(api(sandbox.port, "GET", "/v1/orders")["data"]) >= 4
 
 
@@ -536,7 +536,7 @@ CONTROLS = [
     ("fail", "rf_1"),
     ("decide", "dp_1", "won"),
     ("advance", "1d"),
-    ("reset",),
+    ("reset", "--yes"),
     ("settings",),
     ("balances",),
     ("deliveries",),
@@ -546,21 +546,21 @@ CONTROLS = [
 
 @pytest.mark.parametrize("argv", CONTROLS, ids=[words[0] for words in CONTROLS])
 def test_control_refuses_an_origin_elsewhere(svc: Svc, argv: tuple[str, ...]) -> None:
-    """Contract J.11: no address but this machine's is even connected to."""
+    """No address but this machine's is even connected to."""
     refused = svc("sandbox", *argv, "--base-url", "https://api.example.com")
     assert (refused.code, refused.error["code"]) == (2, "not_a_sandbox")
     assert refused.error["outcome"] == "not_sent"
 
 
 def test_control_refuses_a_server_that_is_no_sandbox(svc: Svc, tmp_path: Path) -> None:
-    """Contract J.11: something else on loopback gets a health check and nothing more."""
+    """Something else on loopback gets a health check and nothing more."""
     argv = [sys.executable, "-u", "-m", "http.server", "0", "--bind", "127.0.0.1"]
     with subprocess.Popen(
         argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     ) as server:
         assert server.stdout is not None
         port = server.stdout.readline().split(" port ")[1].split()[0]
-        refused = svc("sandbox", "reset", "--base-url", f"http://127.0.0.1:{port}")
+        refused = svc("sandbox", "reset", "--yes", "--base-url", f"http://127.0.0.1:{port}")
         server.terminate()
         _, log = server.communicate(timeout=5)
     assert (refused.code, refused.error["code"]) == (2, "not_a_sandbox")
@@ -572,7 +572,7 @@ def test_control_without_a_sandbox_says_how_to_start_one(svc: Svc) -> None:
     """Nothing listens: exit code 8, not carried out, with the command to start one."""
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]
-    gone = svc("sandbox", "reset", "--base-url", f"http://127.0.0.1:{port}", "-o", "human")
+    gone = svc("sandbox", "reset", "--yes", "--base-url", f"http://127.0.0.1:{port}", "-o", "human")
     assert gone.code == 8
     assert "svc sandbox start --detach" in gone.err
 

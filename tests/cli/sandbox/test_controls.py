@@ -1,4 +1,4 @@
-"""The sandbox's controls as commands, with the real program and a real sandbox (contract F)."""
+"""The sandbox's controls as commands, with the real program and a real sandbox."""
 
 import json
 import os
@@ -290,7 +290,7 @@ def test_state_is_carried_to_another_sandbox(
     svc: Svc, sandbox: Sandbox, start: Start, tmp_path: Path
 ) -> None:
     """`export` and `import`: objects, events, clock, settings and the next id go along."""
-    svc.ok("sandbox", "reset", "--seed", "3", "--fixture", "demo")
+    svc.ok("sandbox", "reset", "--yes", "--seed", "3", "--fixture", "demo")
     sandbox.control("POST", "/clock", {"mode": "frozen"})
     state = tmp_path / "state.json"
     assert svc.ok("sandbox", "export", str(state))["file"] == str(state)
@@ -353,7 +353,7 @@ def test_job_that_breaks_is_told_and_stops_nothing(svc: Svc, start: Start, tmp_p
     assert svc.ok("refunds", "retrieve", refund)["status"] == "succeeded"
 
 
-# --- scenarios (F.2, F.3) ---------------------------------------------------------------------
+# --- scenarios ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -469,13 +469,13 @@ def test_certificate_is_made_once(svc: Svc, start: Start) -> None:
 
 
 def test_equal_seeds_and_calls_give_equal_bytes(svc: Svc, start: Start) -> None:
-    """F.7: ids, secrets, answers and the whole state are the same in two sandboxes."""
+    """Ids, secrets, answers and the whole state are the same in two sandboxes."""
     told = []
     for _ in range(2):
         started = start("--db", ":memory:", "--seed", "11", "--fixture", "demo")
         env = {"SVC_BASE_URL": started["url"], "SVC_API_KEY": "sk_test_sandbox"}
         calls: list[tuple[str, ...]] = [
-            ("sandbox", "reset", "--seed", "11", "--fixture", "demo"),
+            ("sandbox", "reset", "--yes", "--seed", "11", "--fixture", "demo"),
             ("sandbox", "clock", "frozen", "--to", "2040-01-01T00:00:00Z"),
             (*CREATE, "--idempotency-key", "k-1"),
             ("sandbox", "trigger", "dispute.won"),
@@ -544,7 +544,7 @@ CONTROLS = [
 def test_control_refuses_an_origin_elsewhere(
     argv: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Contract J.11: no address but this machine's is even connected to."""
+    """No address but this machine's is even connected to."""
     state = tmp_path / "state.json"
     state.write_text("{}")
     words = [str(state) if word == "STATE" else word for word in argv]

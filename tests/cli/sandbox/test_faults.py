@@ -122,7 +122,7 @@ def expected(rule: Any) -> str:
 def test_before_means_that_nothing_happened(
     caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The caller sees what the help says, and a retry makes the one order (F.6, R90)."""
+    """The caller sees what the help says, and a retry makes the one order (R90)."""
     rule = run(line, capsys)
     assert rule["phase"] == "before"
     late = expected(rule) == "late"
@@ -264,7 +264,7 @@ STORIES: dict[str, Story] = {
 def test_webhook_rule_does_what_the_help_says(
     sandbox: Sandbox, caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Three events under a rule, as a receiver with the official check sees them (F.6, R90)."""
+    """Three events under a rule, as a receiver with the official check sees them (R90)."""
     with Receiver().listening() as receiver:
         endpoint = {"url": receiver.url, "events": ["order.cancelled"]}
         made = json.loads(caller.ask("POST", "/v1/webhook_endpoints", endpoint)[2])

@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from svc.errors import LocalError
+from svc.sandbox.exchange import refusal
 from svc.sandbox.launch_options import LaunchOptions
 from svc.sandbox.server import run
 
@@ -61,7 +62,9 @@ def make_app(options: LaunchOptions) -> Starlette:
         Route("/slow", slow),
         Route("/broken", broken),
     ]
-    return Starlette(routes=routes, lifespan=lifespan)
+    app = Starlette(routes=routes, lifespan=lifespan)
+    app.state.refuse = lambda problem: refusal(problem, "req_stub")
+    return app
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from uvicorn.server import ServerState
 
 from svc.clock import SystemClock
 from svc.sandbox import process
+from svc.sandbox.exchange import Reply, refusal
 from svc.sandbox.launch_options import LaunchOptions
 from svc.sandbox.problems import Problem
 from svc.sandbox.protocol import PatientProtocol
@@ -25,7 +26,9 @@ BEGUN = b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
 LENGTH = [(b"content-length", b"2")]
 
 
-def reading(*messages: dict[str, Any], limit: Limit) -> bytes:
+def reading(
+    *messages: dict[str, Any], limit: Limit, headers: tuple[tuple[bytes, bytes], ...] = ()
+) -> bytes:
     """Reads a body that arrives in pieces and then stalls."""
     waiting = list(messages)
 
@@ -34,7 +37,7 @@ def reading(*messages: dict[str, Any], limit: Limit) -> bytes:
             await asyncio.sleep(60)
         return waiting.pop(0)
 
-    return asyncio.run(read_body(receive, limit))
+    return asyncio.run(read_body({"headers": headers}, receive, limit))
 
 
 def piece(body: bytes, *, more: bool = True) -> dict[str, Any]:
@@ -48,6 +51,30 @@ def test_body_is_put_together_up_to_its_limit() -> None:
     with pytest.raises(Problem) as caught:
         reading(*parts, limit=Limit(4))
     assert (caught.value.status, caught.value.code) == (413, "request_too_large")
+
+
+def test_announced_length_is_refused_before_anybody_is_told_to_go_on() -> None:
+    """Who asks first (`Expect: 100-continue`) need not send what would be refused."""
+    announced = (b"content-length", b"5")
+    with pytest.raises(Problem) as caught:
+        reading(limit=Limit(4, seconds=1), headers=(announced, (b"expect", b"100-continue")))
+    assert caught.value.status == 413
+
+
+def test_what_was_sent_of_a_large_body_is_read_and_let_go() -> None:
+    """Up to 8 MiB, so that who is still sending can read the answer; no more than that."""
+    mega = b"x" * 1024**2
+    for sent, left in ((3, 0), (20, 12)):
+        waiting = [piece(mega) for _ in range(sent)]
+        waiting[-1]["more_body"] = False
+
+        async def receive(waiting: list[dict[str, Any]] = waiting) -> dict[str, Any]:
+            return waiting.pop(0)
+
+        scope = {"headers": [(b"content-length", b"%d" % (sent * 1024**2))]}
+        with pytest.raises(Problem) as caught:
+            asyncio.run(read_body(scope, receive, Limit(1024)))
+        assert (caught.value.status, len(waiting)) == (413, left)
 
 
 def test_body_that_stalls_is_refused() -> None:
@@ -71,16 +98,19 @@ async def hello(_: Any, __: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"ok"})
 
 
+def refused(problem: Problem) -> Reply:
+    """How the application would answer."""
+    return refusal(problem, "req_1")
+
+
 def spoken(*said: bytes, silence: int = 60) -> bytes:
     """What a server answers to bytes until it closes; it has the first before it gets the next."""
 
     async def talk() -> bytes:
-        config = uvicorn.Config(
-            hello, http=PatientProtocol, log_config=None, timeout_keep_alive=silence
-        )
+        config = uvicorn.Config(hello, log_config=None, timeout_keep_alive=silence)
         config.load()
         server = await asyncio.get_running_loop().create_server(
-            lambda: PatientProtocol(config, ServerState(), {}), "127.0.0.1", 0
+            lambda: PatientProtocol(config, ServerState(), {}, refuse=refused), "127.0.0.1", 0
         )
         reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
         try:
@@ -105,7 +135,7 @@ def test_half_a_head_is_refused(monkeypatch: pytest.MonkeyPatch, before: tuple[b
     head, _, body = answered.rpartition(b"\r\n\r\n")
     assert head.count(b"HTTP/1.1 200 ") == len(before)
     assert b"HTTP/1.1 408 Request Timeout\r\n" in head
-    assert b"Connection: close" in head
+    assert b"connection: close" in head
     assert json.loads(body)["code"] == "request_timeout"
 
 

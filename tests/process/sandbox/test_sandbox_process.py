@@ -175,7 +175,7 @@ def test_program_in_the_working_directory_does_not_run(
 
 
 def test_seed_makes_equal_ids(start: Start) -> None:
-    """Contract F.7: two sandboxes with one seed give the same ids."""
+    """Two sandboxes with one seed give the same ids."""
     first = call(start(db=":memory:", seed=7), "POST", "/v1/orders", ORDER)[1]
     second = call(start(db=":memory:", seed=7), "POST", "/v1/orders", ORDER)[1]
     assert first["id"] == second["id"]

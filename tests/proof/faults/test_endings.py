@@ -61,7 +61,7 @@ def stop(process: Process, number: int) -> float:
 def test_signal_leaves_the_request_resumable(
     machine: Machine, where: str, number: int, code: int
 ) -> None:
-    """R78, rows 45 and 46: ends within a second, names the request, and it can be resumed."""
+    """R78: ends within a second, names the request, and it can be resumed."""
     spoil = machine.ledger.gate.hold if where == "in flight" else busy
     machine.ledger.spoil(Fault(spoil))
     process = machine.start(*REFUND, "-o", "json", hurry=1)
@@ -159,7 +159,7 @@ TAKERS = {
 
 @pytest.mark.parametrize("taker", TAKERS)
 def test_lost_result_of_a_refund_is_named(machine: Machine, taker: str) -> None:
-    """R77, row 47: non-zero, the object's id on stderr, and no second refund is made."""
+    """R77: non-zero, the object's id on stderr, and no second refund is made."""
     script, code = TAKERS[taker]
     if taker == "gone":
         machine.ledger.spoil(Fault(slow, carried_out=True))
@@ -210,7 +210,7 @@ def slow_list(sock: object, reply: bytes) -> bool:
 
 
 def test_full_disk_before_sending_sends_nothing(machine: Machine) -> None:
-    """R70, row 48: exit 10, nothing sent, nothing listed."""
+    """R70: exit 10, nothing sent, nothing listed."""
     assert machine.run(*command("quote", "mark-0")).code == 0
     result = machine.run(*REFUND, "-o", "json", full="before")
     assert (result.code, result.error["outcome"]) == (10, "not_sent")
@@ -221,7 +221,7 @@ def test_full_disk_before_sending_sends_nothing(machine: Machine) -> None:
 
 
 def test_full_disk_after_the_reply_shows_the_result(machine: Machine) -> None:
-    """R70, row 48: the result is printed, exit 10, the id on stderr; a resume mends the journal."""
+    """R70: the result is printed, exit 10, the id on stderr; a resume mends the journal."""
     result = machine.run(*REFUND, "-o", "json", full="after")
     assert (result.code, result.json["id"]) == (10, "rf_1")
     error = result.error
@@ -283,7 +283,7 @@ def newer(state: Path) -> None:
     "spoil", [linked, open_to_all, readable_database, a_file, rubbish, cut_short, newer]
 )
 def test_unusable_state_sends_nothing(machine: Machine, spoil: Callable[[Path], None]) -> None:
-    """R67, R70, rows 49 and 50: exit 10 before any byte, and no write through a link."""
+    """R67, R70: exit 10 before any byte, and no write through a link."""
     spoil(machine.state)
     result = machine.run(*REFUND, "-o", "json")
     assert (result.code, result.error["outcome"]) == (10, "not_sent")
@@ -307,7 +307,7 @@ def test_damaged_state_is_set_aside_and_the_next_refund_works(
 
 @pytest.mark.skipif(PLAIN_USER is None, reason="nothing is read-only for root here")
 def test_read_only_state_sends_nothing(machine: Machine) -> None:
-    """R70, row 49."""
+    """R70: exit 10, nothing sent."""
     assert machine.run(*command("quote", "mark-0")).code == 0
     for path in (*machine.state.glob("state.db*"), machine.state):
         path.chmod(stat.S_IRUSR | (stat.S_IXUSR if path.is_dir() else 0))
@@ -320,7 +320,7 @@ def test_read_only_state_sends_nothing(machine: Machine) -> None:
 
 
 def test_missing_state_folder_is_made_private(machine: Machine) -> None:
-    """Row 49: 0700 and 0600 (R67)."""
+    """0700 and 0600 (R67)."""
     assert machine.run(*REFUND).code == 0
     assert stat.S_IMODE(machine.state.stat().st_mode) == 0o700
     modes = {stat.S_IMODE(path.stat().st_mode) for path in machine.state.glob("state.db*")}

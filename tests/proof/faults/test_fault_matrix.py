@@ -72,13 +72,12 @@ class Row(NamedTuple):
     """One row of the matrix.
 
     Attributes:
-        row: its number in the matrix.
+        name: what comes before a colon is its kind.
         faults: what the first attempts meet; after them all goes well.
         state: of the journal's row afterwards.
         sent: how many attempts reached the service.
     """
 
-    row: str
     name: str
     faults: tuple[Fault, ...]
     code: int
@@ -100,41 +99,41 @@ FAILED = refusal("internal_error", "api_error")
 BOMB = {f"X-{n}": "y" * 100 for n in range(10_000)}
 HOSTILE = b"\x1b]0;owned\x07[/foo] \x1b[31m" + b"x" * 2_000_000
 ROWS = (
-    Row("8", "reset before", before(reset), 0, "done", 2),
-    Row("9", "carried out, then dropped", after(closed), 0, "done", 2),
-    Row("10", "dropped for ever", after(closed, 4), 7, "unknown", 4),
-    Row("11", "cut in the body", after(cut), 0, "done", 2),
-    Row("11b", "cut in the body for ever", after(cut, 4), 7, "unknown", 4),
-    Row("13", "empty body", after(says(200, b""), 4), 7, "unknown", 4),
-    Row("13", "a page", after(says(200, b"<html>ok</html>"), 4), 7, "unknown", 4),
-    Row("13", "a list", after(says(200, b"[]"), 4), 7, "unknown", 4),
-    Row("13b", "another object once", after(says(200, {"id": "x", "object": "y"})), 0, "done", 2),
-    Row("13", "no id", after(says(200, {"object": "order"}), 4), 7, "unknown", 4),
-    Row("15", "drip", after(dripping), 7, "unknown", 1, ("--max-time", "0.5")),
-    Row("16", "429 once", before(says(429, LIMITED, Retry_After="2")), 0, "done", 2),
-    Row("17", "429 for an hour", before(says(429, LIMITED, Retry_After="3600")), 8, "refused", 1),
+    Row("reset before", before(reset), 0, "done", 2),
+    Row("carried out, then dropped", after(closed), 0, "done", 2),
+    Row("dropped for ever", after(closed, 4), 7, "unknown", 4),
+    Row("cut in the body", after(cut), 0, "done", 2),
+    Row("cut in the body for ever", after(cut, 4), 7, "unknown", 4),
+    Row("no object: empty", after(says(200, b""), 4), 7, "unknown", 4),
+    Row("no object: a page", after(says(200, b"<html>ok</html>"), 4), 7, "unknown", 4),
+    Row("no object: a list", after(says(200, b"[]"), 4), 7, "unknown", 4),
+    Row("another object once", after(says(200, {"id": "x", "object": "y"})), 0, "done", 2),
+    Row("no object: no id", after(says(200, {"object": "order"}), 4), 7, "unknown", 4),
+    Row("drip", after(dripping), 7, "unknown", 1, ("--max-time", "0.5")),
+    Row("429 once", before(says(429, LIMITED, Retry_After="2")), 0, "done", 2),
+    Row("429 for an hour", before(says(429, LIMITED, Retry_After="3600")), 8, "refused", 1),
     *(
-        Row(f"18{n}", f"429, {text}", before(says(429, LIMITED, Retry_After=text)), 0, "done", 2)
-        for n, text in enumerate(("-5", "abc", "1000000000000", "Wed, 21 Oct 2015 07:28:00 GMT"))
+        Row(f"429, {text}", before(says(429, LIMITED, Retry_After=text)), 0, "done", 2)
+        for text in ("-5", "abc", "1000000000000", "Wed, 21 Oct 2015 07:28:00 GMT")
     ),
-    Row("19", "429 for ever", before(says(429, LIMITED), 4), 8, "refused", 4),
-    Row("20", "500 once", after(says(500, FAILED)), 0, "done", 2),
-    Row("21", "502, 503, 504", sum(((Fault(says(s)),) for s in (502, 503, 504)), ()), 0, "done", 4),
-    Row("20b", "500 for ever", after(says(500, FAILED), 4), 7, "unknown", 4),
-    Row("22", "500 stored", after(says(500, FAILED, Idempotent_Replayed="true")), 7, "unknown", 1),
-    Row("23", "in progress", before(says(409, refusal("idempotency_key_in_use"))), 0, "done", 2),
+    Row("429 for ever", before(says(429, LIMITED), 4), 8, "refused", 4),
+    Row("500 once", after(says(500, FAILED)), 0, "done", 2),
+    Row("502, 503, 504", sum(((Fault(says(s)),) for s in (502, 503, 504)), ()), 0, "done", 4),
+    Row("500 for ever", after(says(500, FAILED), 4), 7, "unknown", 4),
+    Row("500 stored", after(says(500, FAILED, Idempotent_Replayed="true")), 7, "unknown", 1),
+    Row("in progress", before(says(409, refusal("idempotency_key_in_use"))), 0, "done", 2),
     *(
-        Row("24", f"key reused: {s}", before(says(s, refusal("x", "idempotency_error"))), 6, "refused", 1)
+        Row(f"key reused: {s}", before(says(s, refusal("x", "idempotency_error"))), 6, "refused", 1)
         for s in (400, 409, 422)
     ),
-    Row("25", "401", before(says(401, refusal("api_key_invalid"))), 4, "refused", 1),
-    Row("26", "403", before(says(403, refusal("permission_denied"))), 4, "refused", 1),
-    Row("27", "404", before(says(404, refusal("resource_missing"))), 5, "refused", 1),
-    Row("R6", "402", before(says(402, refusal("card_declined"))), 3, "refused", 1),
-    Row("R10", "401 after a drop", (*after(closed), *before(says(401))), 7, "unknown", 2),
-    Row("29", "a hostile page", before(says(400, HOSTILE)), 3, "refused", 1),
-    Row("31", "header bomb", after(says(200, **BOMB), 4), 7, "unknown", 4),
-    Row("R24", "moved", after(says(307, Location="http://evil.example/x")), 7, "unknown", 1),
+    Row("401", before(says(401, refusal("api_key_invalid"))), 4, "refused", 1),
+    Row("403", before(says(403, refusal("permission_denied"))), 4, "refused", 1),
+    Row("404", before(says(404, refusal("resource_missing"))), 5, "refused", 1),
+    Row("402", before(says(402, refusal("card_declined"))), 3, "refused", 1),
+    Row("401 after a drop", (*after(closed), *before(says(401))), 7, "unknown", 2),
+    Row("a hostile page", before(says(400, HOSTILE)), 3, "refused", 1),
+    Row("header bomb", after(says(200, **BOMB), 4), 7, "unknown", 4),
+    Row("moved", after(says(307, Location="http://evil.example/x")), 7, "unknown", 1),
 )  # fmt: skip
 
 OPERATION_NAMES = tuple(OPERATIONS)
@@ -142,9 +141,9 @@ OPERATION_NAMES = tuple(OPERATIONS)
 
 def diagonal() -> list[Any]:
     """The first of each kind of row with one operation; each operation meets some of them."""
-    firsts = {row.row: row for row in reversed(ROWS)}
+    firsts = {row.name.split(":")[0]: row for row in reversed(ROWS)}
     pairs = zip(reversed(firsts.values()), itertools.cycle(OPERATION_NAMES), strict=False)
-    return [pytest.param(*pair, id=f"{pair[0].row}-{pair[0].name}-{pair[1]}") for pair in pairs]
+    return [pytest.param(*pair, id=f"{pair[0].name}-{pair[1]}") for pair in pairs]
 
 
 def rows_of(operation: str) -> list[Row]:
@@ -152,13 +151,17 @@ def rows_of(operation: str) -> list[Row]:
 
     Of a path that nobody knows nobody knows either what it should answer with.
     """
-    open_ended = ("a list", "no id", "another object once") if operation == "raw" else ()
+    open_ended = (
+        ("no object: a list", "no object: no id", "another object once")
+        if operation == "raw"
+        else ()
+    )
     return [row for row in ROWS if row.name not in open_ended]
 
 
 def check_alone(folder: Path, operation: str, row: Row) -> None:
     """The same on a machine and with a service of its own."""
-    home = folder / re.sub(r"\W", "-", f"{row.row} {row.name}")
+    home = folder / re.sub(r"\W", "-", row.name)
     home.mkdir(mode=0o700)
     with closing_ledger() as ledger:
         check(Machine(home, ledger), row, operation)
@@ -236,7 +239,7 @@ def test_matrix_counts_what_it_says() -> None:
 def test_contradicting_answer_is_shown_with_both_values(
     machine: Machine, twist: dict[str, Any]
 ) -> None:
-    """Row 38, R15: exit 1, both values, and what was made is shown and kept in the journal."""
+    """R15: exit 1, both values, and what was made is shown and kept in the journal."""
     machine.ledger.twist(**twist)
     options = ("-d", "currency=EUR", "-o", "json")
     result = machine.run(*command("refund", MARK), *options)
@@ -253,7 +256,7 @@ def test_contradicting_answer_is_shown_with_both_values(
 
 @pytest.mark.parametrize("operation", ["create", "payout"])
 def test_nobody_listens(machine: Machine, operation: str) -> None:
-    """Rows 2 and 7: four attempts, exit 8, not sent, and the same command may come again."""
+    """Four attempts, exit 8, not sent, and the same command may come again."""
     machine.ledger.stop()
     for _ in range(2):
         result = machine.run(*command(operation, MARK), "-o", "json")
@@ -264,7 +267,7 @@ def test_nobody_listens(machine: Machine, operation: str) -> None:
 
 
 def test_tls_that_ends_in_the_handshake_sends_nothing(machine: Machine) -> None:
-    """Row 7: retried, exit 8, and no byte of the request was seen."""
+    """Retried, exit 8, and no byte of the request was seen."""
     server = Server()
     server.play(server.reset_unread())
     try:
@@ -278,7 +281,7 @@ def test_tls_that_ends_in_the_handshake_sends_nothing(machine: Machine) -> None:
 
 
 def test_proxies_of_the_environment_see_nothing(machine: Machine) -> None:
-    """Row 32: for this machine no proxy is used, whatever the environment says."""
+    """For this machine no proxy is used, whatever the environment says."""
     hostile = Server().play(lambda sock: False)
     try:
         names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy")
@@ -291,7 +294,7 @@ def test_proxies_of_the_environment_see_nothing(machine: Machine) -> None:
 
 @pytest.mark.parametrize("limit", ["-n 16", "-v 300000"])
 def test_few_resources_end_in_a_clean_error_or_in_none(machine: Machine, limit: str) -> None:
-    """Row 58: 16 descriptors, 300 MB: it works, or it says in one line why not."""
+    """16 descriptors, 300 MB: it works, or it says in one line why not."""
     wrap = ("bash", "-c", f'ulimit {limit}; exec "$@"', "bash")
     result = machine.run(*command("refund", MARK), wrap=wrap)
     assert result.code in (0, 8, 10), result.err
@@ -299,7 +302,7 @@ def test_few_resources_end_in_a_clean_error_or_in_none(machine: Machine, limit: 
 
 
 def test_bare_environment_is_enough(machine: Machine) -> None:
-    """Row 57: LANG=C, no TERM, 20 columns: a refund works, and what is shown is ASCII."""
+    """LANG=C, no TERM, 20 columns: a refund works, and what is shown is ASCII."""
     machine.ledger.twist(reason="Zurück")
     env = {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "TERM": "", "COLUMNS": "20"}
     result = machine.run(*command("refund", MARK), "-o", "human", env=env)

@@ -51,7 +51,7 @@ def assert_not_sent(machine: Machine, result: Result, tries: int) -> None:
 
 
 def test_host_that_nobody_knows(machine: Machine) -> None:
-    """Row 1: four attempts, exit 8, not carried out."""
+    """Four attempts, exit 8, not carried out."""
     env = {"SVC_BASE_URL": "https://api.example.com"}
     result = machine.run(*PAYOUT, "--verbose", env=env, no_names=True)
     assert_not_sent(machine, result, 4)
@@ -59,7 +59,7 @@ def test_host_that_nobody_knows(machine: Machine) -> None:
 
 
 def test_connection_that_hangs(machine: Machine) -> None:
-    """Row 3: four attempts within the deadline of a minute, exit 8, not carried out."""
+    """Four attempts within the deadline of a minute, exit 8, not carried out."""
     with full_house() as port:
         env = {"SVC_BASE_URL": f"http://127.0.0.1:{port}"}
         result = machine.run(*PAYOUT, "--verbose", env=env, fast=FAST)
@@ -80,7 +80,7 @@ def test_connection_that_hangs(machine: Machine) -> None:
 def test_certificate_that_is_not_valid(
     machine: Machine, tmp_path: Path, host: str, options: dict[str, bool], bundled: bool
 ) -> None:
-    """Rows 4 to 6, R27: one attempt, exit 8, and not a byte of the request."""
+    """R27: one attempt, exit 8, and not a byte of the request."""
     authority = Authority(tmp_path)
     server = TlsServer(authority.issue(host, **options))
     try:
@@ -96,7 +96,7 @@ def test_certificate_that_is_not_valid(
 
 @pytest.mark.slow
 def test_answer_that_does_not_come_within_a_minute(machine: Machine) -> None:
-    """Row 14, R9: cut after the 60 s that are the default; exit 7, and then resumed."""
+    """R9: cut after the 60 s that are the default; exit 7, and then resumed."""
     machine.ledger.spoil(Fault(machine.ledger.gate.hold, carried_out=True))
     result = machine.run(*PAYOUT, "--verbose", fast=FAST)
     assert (result.code, result.error["outcome"]) == (7, "unknown")
@@ -108,7 +108,7 @@ def test_answer_that_does_not_come_within_a_minute(machine: Machine) -> None:
 
 @pytest.mark.parametrize("carried_out", [False, True])
 def test_machine_that_sleeps_ten_minutes_goes_on(machine: Machine, carried_out: bool) -> None:
-    """Row 56: the key is young enough, so the attempts go on."""
+    """The key is young enough, so the attempts go on."""
     machine.ledger.spoil(Fault(busy_now, carried_out))
     assert machine.run(*PAYOUT, asleep=600).code == 0
     assert len(machine.ledger.posts) == 2
@@ -116,7 +116,7 @@ def test_machine_that_sleeps_ten_minutes_goes_on(machine: Machine, carried_out: 
 
 
 def test_machine_that_sleeps_a_day_sends_nothing_more(machine: Machine) -> None:
-    """Row 56, R4: the service may have forgotten the key; exit 7, and where to look."""
+    """R4: the service may have forgotten the key; exit 7, and where to look."""
     machine.ledger.spoil(Fault(busy_now, carried_out=True))
     result = machine.run(*PAYOUT, asleep=24 * 3600)
     assert (result.code, result.error["outcome"]) == (7, "unknown")

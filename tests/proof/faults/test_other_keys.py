@@ -46,7 +46,7 @@ def test_key_that_sees_the_same_objects_is_of_the_same_account(machine: Machine)
 
 
 def test_resume_with_a_key_of_the_same_account_needs_no_yes(machine: Machine) -> None:
-    """Row 64: proved by an object that the first key has made."""
+    """Proved by an object that the first key has made."""
     assert machine.run(*command("payout", "mark-2")).code == 0
     machine.ledger.spoil(*(Fault(closed, carried_out=True),) * 4, mark="mark-1")
     assert machine.run(*OWN).code == 7
@@ -69,7 +69,7 @@ def test_refusal_to_a_key_of_the_same_account_settles_it(machine: Machine) -> No
 
 
 def test_rows_of_another_account_say_what_to_do(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """R12, row 64: nothing proves that both keys are of one account, so a person must say it."""
+    """R12: nothing proves that both keys are of one account, so a person must say it."""
     path = orders_file(tmp_path, range(3))
     argv = ("batch", "orders.create", str(path), "--concurrency", "1")
     assert dying("after_bytes", 1, *argv) == -signal.SIGKILL
@@ -95,7 +95,7 @@ def roll(sandbox: Sandbox) -> str:
 def test_rows_that_a_rolled_key_left_open_are_settled_by_the_new_one(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    """Row 64: killed with rows under way, rolled outside svc, run again: exactly one order a row."""
+    """Killed with rows under way, rolled outside svc, run again: exactly one order a row."""
     path = orders_file(tmp_path, range(40))
     argv = ("batch", "orders.create", str(path), "--concurrency", "4")
     assert dying("after_reply", 20, *argv) == -signal.SIGKILL

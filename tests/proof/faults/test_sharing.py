@@ -19,7 +19,7 @@ def wait_for_posts(machine: Machine, count: int) -> None:
 
 
 def test_32_processes_at_once_lose_no_row(machine: Machine) -> None:
-    """R68, row 52: every one exits 0, every row is there, nobody waits in vain."""
+    """R68: every one exits 0, every row is there, nobody waits in vain."""
     names = list(OPERATIONS)
     started = [
         machine.start(*command(names[n % len(names)], f"mark-{n}")) for n in range(PROCESSES)
@@ -35,7 +35,7 @@ def test_32_processes_at_once_lose_no_row(machine: Machine) -> None:
 
 
 def test_two_resumes_of_one_request_are_one(machine: Machine) -> None:
-    """R69, row 53: one exits 0, the other 6, and only one request is in flight."""
+    """R69: one exits 0, the other 6, and only one request is in flight."""
     gate = machine.ledger.gate
     machine.ledger.spoil(*(Fault(closed, carried_out=True),) * 4, Fault(gate.hold))
     assert machine.run(*command("payout", "mark-1")).code == 7

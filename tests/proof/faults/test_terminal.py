@@ -21,7 +21,7 @@ MARK = "mark-1"
 
 
 def test_terminal_that_is_closed_leaves_the_request_resumable(machine: Machine) -> None:
-    """Row 47, R78: exit 129 within a second, no traceback, and a resume ends in one refund."""
+    """R78: exit 129 within a second, no traceback, and a resume ends in one refund."""
     machine.ledger.spoil(Fault(machine.ledger.gate.hold, carried_out=True))
     child, terminal = pty.fork()
     if child == 0:

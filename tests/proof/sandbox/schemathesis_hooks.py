@@ -201,7 +201,7 @@ def has_more_than_text(value: Any) -> bool:
 
 @schemathesis.serializer("application/x-www-form-urlencoded")
 def form(context: Any, value: Any) -> bytes:
-    """Forms in bracket syntax (contract 1.2); what is no object is sent as one nameless value."""
+    """Forms in bracket syntax; what is no object is sent as one nameless value."""
     pairs = list(flattened(value, "")) if value != {} else []
     return urlencode(pairs, errors="surrogatepass").encode()
 

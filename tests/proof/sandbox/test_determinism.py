@@ -1,4 +1,4 @@
-"""The same seed and the same calls give the same ids and the same bytes (contract F.7)."""
+"""The same seed and the same calls give the same ids and the same bytes."""
 
 from typing import Any
 

@@ -77,14 +77,14 @@ Place = tuple[str, str]  # a mode and an id
 
 
 def converted(amount: int, source: str, target: str) -> int:
-    """Minor units in another currency by arithmetic of the test's own (contract H)."""
+    """Minor units in another currency by arithmetic of the test's own."""
     rate = RATES.divide(Decimal(USD[source]), Decimal(USD[target]))
     exact = Decimal(amount).scaleb(DIGITS[target] - DIGITS[source]) * rate
     return int(exact.quantize(Decimal(1), ROUND_HALF_UP))
 
 
 def cost_of_payout(amount: int, currency: str, source: str) -> int:
-    """What a payout takes from the balance by arithmetic of the test's own (contract B.4)."""
+    """What a payout takes from the balance by arithmetic of the test's own."""
     rate = RATES.divide(Decimal(USD[source]), Decimal(USD[currency]))
     exact = Decimal(amount).scaleb(DIGITS[source] - DIGITS[currency]) / rate
     fee = converted(50 if currency == source else 200, "USD", source)
@@ -418,7 +418,7 @@ class Story(RuleBasedStateMachine):
     # --- the model ------------------------------------------------------------------------------
 
     def _status_of_attempt(self, order: "Doc", mode: str, body: "Doc", good: bool) -> str:
-        """What becomes of an attempt; live mode takes no payments (contract F.2)."""
+        """What becomes of an attempt; live mode takes no payments (assumptions: Card behaviour)."""
         if mode == "live" or not good:
             return "failed"
         if "method" in body:
@@ -515,7 +515,7 @@ class Story(RuleBasedStateMachine):
         return {each["currency"]: each["amount"] for each in shown if each["currency"] in USD}
 
     def _expected(self, mode: str) -> dict[str, int]:
-        """The balances that follow from all objects (contract F.7): nothing appears or vanishes."""
+        """The balances that follow from all objects: nothing appears or vanishes."""
         docs = self.docs[mode]
         change: dict[str, int] = defaultdict(int)
         for doc in docs.values():

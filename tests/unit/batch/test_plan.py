@@ -165,7 +165,7 @@ def test_a_refused_row_that_is_run_again_unchanged_gets_a_new_key(journal: List)
 
 @pytest.mark.parametrize("end", [None, UNKNOWN, LIMITED, Settled("not_sent", 401)])
 def test_a_row_whose_end_is_open_keeps_its_key(journal: List, end: Settled | None) -> None:
-    """R11, R16, row 64: unknown, interrupted, turned away and unsent rows go under their own key."""
+    """R11, R16: unknown, interrupted, turned away and unsent rows go under their own key."""
     (key,) = journal.run({100: end})
     assert sent(journal.plan(100)) == [(100, key)]
     assert journal.run({100: DONE}) == [key]
@@ -233,7 +233,7 @@ def test_rows_that_were_never_carried_out_may_be_old(journal: List) -> None:
 
 
 def test_bad_rows_are_neither_sent_nor_in_the_way(journal: List) -> None:
-    """Row 66: the others go on."""
+    """The others go on."""
     todo = journal.plan(100, "no JSON", 200)
     assert [bad.number for bad in todo.bad] == [2]
     assert (len(todo.tasks), todo.rows) == (2, 3)

@@ -82,7 +82,7 @@ def test_a_killed_run_leaves_what_had_ended(path: Path) -> None:
 
 
 def test_a_file_that_vanishes_is_there_again_at_the_end(path: Path) -> None:
-    """Row 67: somebody deletes it in the middle of a run; without its folder it is exit 10."""
+    """Somebody deletes it in the middle of a run; without its folder it is exit 10."""
     with Results(path, OURS) as results:
         results.begin([line(1)])
         path.unlink()
@@ -145,13 +145,13 @@ def test_links_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_missing_is_said_before_anything_is_sent(tmp_path: Path) -> None:
-    """Row 67: exit 10."""
+    """Exit 10."""
     with pytest.raises(LocalError, match="no such file or directory"):
         Results(tmp_path / "none" / "r", OURS).check(force=False)
 
 
 def test_a_full_disk_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Row 67: what was there stays whole, and no temporary file is left."""
+    """What was there stays whole, and no temporary file is left."""
     path.write_text(json.dumps({"import": OURS, "row": 1}) + "\n")
 
     def full(_: int) -> None:

@@ -56,7 +56,7 @@ def test_a_row_is_on_disk_before_its_first_byte(floor: "Floor") -> None:
 
 
 def test_rows_share_transactions(floor: "Floor", monkeypatch: pytest.MonkeyPatch) -> None:
-    """P6: one fsync serves the intents of many rows, one transaction many ends."""
+    """One fsync serves the intents of many rows, one transaction many ends."""
     groups: dict[str, list[int]] = {"record_many": [], "settle_many": []}
     for name, sizes in groups.items():
         real = getattr(floor.intents, name)
@@ -74,12 +74,12 @@ def test_rows_share_transactions(floor: "Floor", monkeypatch: pytest.MonkeyPatch
 
 
 def test_bad_and_refused_rows_do_not_stop_the_others(floor: "Floor") -> None:
-    """Row 66: each has its line with the reason, and goes again when it is corrected."""
+    """Each has its line with the reason, and goes again when it is corrected."""
     floor.service.answer = lambda request, nth: 400 if b'"amount":3,' in request.body else None
     run = floor.run([1, 2, 3, "x", 5])
     assert floor.outcomes == ["done", "done", "refused", "invalid", "done"]
     assert floor.results[2]["error"]["code"] == "code_400"
-    assert "not a whole number" in floor.results[3]["error"]["message"]
+    assert "is no number" in floor.results[3]["error"]["message"]
     assert run.stopped_by is None
     assert run.tally.not_done == 2
 
@@ -90,7 +90,7 @@ def test_bad_and_refused_rows_do_not_stop_the_others(floor: "Floor") -> None:
 
 
 def test_a_lost_answer_is_asked_for_again_with_the_same_key(floor: "Floor") -> None:
-    """Fault 9 for every tenth row: committed, then dropped; nothing is done twice."""
+    """Every tenth row is committed, then dropped; nothing is done twice."""
 
     def drop_some(request: WireRequest, nth: int) -> Failure | None:
         if nth % 10 == 5:
@@ -109,7 +109,7 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_key(floor: "Floor") -> N
 
 
 def test_a_rolled_key_stops_the_run_and_the_rows_keep_their_keys(floor: "Floor") -> None:
-    """Row 64: 401 in the middle; under the new key the same rows go with the same keys."""
+    """401 in the middle; under the new key the same rows go with the same keys."""
     floor.service.answer = lambda request, nth: 401 if nth > 30 else None
     run = floor.run(list(range(1, 101)), size=4)
     assert isinstance(run.stopped_by, Unauthorized)
@@ -189,7 +189,7 @@ def test_rows_without_an_answer_between_others_do_not_stop_the_run(floor: "Floor
 
 
 def test_an_answer_that_contradicts_its_request_stops_the_run(floor: "Floor") -> None:
-    """R15, fault 38: a live object in test mode; the row counts as done, nothing more is sent."""
+    """R15: a live object in test mode; the row counts as done, nothing more is sent."""
 
     def live(request: WireRequest, nth: int) -> RawReply | None:
         if nth != 3:
@@ -306,7 +306,7 @@ def test_when_ends_cannot_be_kept_the_results_still_have_them(
 def test_when_results_cannot_be_written_the_journal_still_has_them(
     floor: "Floor", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Row 67: exit 10; the next run writes every line."""
+    """Exit 10; the next run writes every line."""
 
     def full(self: Any, lines: Any) -> None:
         raise LocalError("the disk is full")

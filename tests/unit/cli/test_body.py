@@ -1,4 +1,4 @@
-"""The body of a writing command (cli section 2)."""
+"""The body of a writing command."""
 
 import io
 from pathlib import Path
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from svc.cli.amounts import amount_option
 from svc.cli.body import build_body, file_reader, parse_item
+from svc.client.amounts import amount_option
 from svc.errors import UsageError
 
 
@@ -108,7 +108,7 @@ def test_item_reads_name_value_pairs() -> None:
 def test_amount_with_decimals_is_refused_with_the_right_number(
     text: str, currency: str | None, hint: str
 ) -> None:
-    """Cli section 2: a decimal point is refused with the right number in the hint."""
+    """A decimal point is refused with the right number in the hint."""
     with pytest.raises(UsageError) as caught:
         amount_option(text, "--amount", currency)
     assert hint in str(caught.value.hint)
@@ -116,7 +116,7 @@ def test_amount_with_decimals_is_refused_with_the_right_number(
 
 def test_files_that_cannot_be_read_are_one_clear_line(tmp_path: Path) -> None:
     """A missing, binary or huge file names itself."""
-    read = file_reader(io.StringIO("from stdin"))
+    read = file_reader(io.TextIOWrapper(io.BytesIO(b"from stdin")))
     assert read("-") == "from stdin"
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     for name in ("missing", "binary"):

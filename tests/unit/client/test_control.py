@@ -38,7 +38,7 @@ def fake(bench: Any) -> Any:
 
 
 def test_a_sandbox_is_proved_before_the_first_call(fake: Any) -> None:
-    """J.11: health first, once; every call carries `Svc-Sandbox: 1` and no key."""
+    """Health first, once; every call carries `Svc-Sandbox: 1` and no key."""
     control, wire = fake(HEALTHY, reply(200, {"object": "list", "data": []}))
     control.send(controls.requests({"limit": 5}))
     control.send(controls.emails())
@@ -54,7 +54,7 @@ def test_a_sandbox_is_proved_before_the_first_call(fake: Any) -> None:
 
 @pytest.mark.parametrize("url", ["https://api.example.com", "https://10.0.0.1"])
 def test_another_machine_is_never_asked(url: str) -> None:
-    """J.11: exit 2 before any connection."""
+    """Exit 2 before any connection."""
     with pytest.raises(UsageError):
         Control(BaseUrl.parse(url))
 
@@ -70,7 +70,7 @@ def test_another_machine_is_never_asked(url: str) -> None:
     ],
 )
 def test_what_is_no_sandbox_gets_no_call(answer: RawReply, fake: Any) -> None:
-    """J.11: something else on loopback is refused with exit 2, and the call is not sent."""
+    """Something else on loopback is refused with exit 2, and the call is not sent."""
     control, wire = fake(answer)
     with pytest.raises(UsageError) as caught:
         control.send(controls.reset())
@@ -87,7 +87,7 @@ def test_no_sandbox_running_says_how_to_start_one(fake: Any) -> None:
 
 
 def test_a_checkout_is_paid_with_a_publishable_key(fake: Any) -> None:
-    """F.2: the only key that a control takes; a declined card is an answer, not an error."""
+    """The only key that a control takes; a declined card is an answer, not an error."""
     declined = {"type": "card_error", "code": "card_declined", "message": "No.", "payment": {}}
     control, wire = fake(HEALTHY, reply(402, declined))
     call = controls.checkout_pay({"client_secret": "s", "card": {"number": "4"}})
@@ -154,7 +154,7 @@ def test_a_certificate_that_nobody_vouches_for(fake: Any) -> None:
 
 
 def test_a_client_never_reaches_a_control(bench: Any) -> None:
-    """J.11: not even a call made by hand goes to /_sandbox with a key."""
+    """Not even a call made by hand goes to /_sandbox with a key."""
     made = bench(HEALTHY)
     with pytest.raises(UsageError):
         made.client.send(controls.settings())
@@ -218,12 +218,12 @@ CALLS = [
 
 @pytest.mark.parametrize(("call", "expected"), CALLS, ids=[line for _, line in CALLS])
 def test_a_control_is_the_documented_call(call: Call, expected: str) -> None:
-    """Contract F.1: method and path of every control."""
+    """Method and path of every control."""
     assert f"{call.method} {call.path}" == expected
 
 
 def test_bodies_of_controls() -> None:
-    """Contract F.1: the fields that have one meaning are arguments."""
+    """The fields that have one meaning are arguments."""
     assert controls.trigger("order.paid", {"amount": 1}).body == {
         "type": "order.paid",
         "overrides": {"amount": 1},

@@ -35,7 +35,7 @@ from svc.errors import UsageError
     ],
 )
 def test_form_bodies_have_the_stated_syntax(body: dict[str, Any], text: str) -> None:
-    """Contract 1.2: brackets for nesting, [] for plain lists, [0] for lists of objects."""
+    """Brackets for nesting, [] for plain lists, [0] for lists of objects."""
     shown = form_bytes(body).decode().replace("%5B", "[").replace("%5D", "]")
     assert shown == text
 
@@ -128,7 +128,7 @@ def test_spaces_are_escaped_in_queries() -> None:
     "text", ["1.10", "1e5", "0.00000001", "-0.0", "1E400", "123456789.123456789"]
 )
 def test_numbers_keep_their_spelling(text: str) -> None:
-    """J.8: what the service spelled is what is sent and shown again, and it is still a number."""
+    """What the service spelled is what is sent and shown again, and it is still a number."""
     number = parse(text)
     assert isinstance(number, Spelled)
     assert number.text == text

@@ -59,7 +59,7 @@ def test_a_key_in_its_place_is_taken(url: str, key: str, mode: Any) -> None:
 def test_a_key_out_of_place_sends_nothing(
     url: str, key: str, mode: str, kind: type[SvcError], code: int, bench: "type[Bench]"
 ) -> None:
-    """R21, R30, fault 65: refused before a connection, and the key is not in the error."""
+    """R21, R30: refused before a connection, and the key is not in the error."""
     with pytest.raises(kind) as caught:
         bench(DONE, url=url, key=key, mode=mode)
     assert caught.value.exit_code == code
@@ -100,7 +100,7 @@ def test_the_key_is_in_no_repr() -> None:
 def test_a_proxy_is_for_https_to_other_machines_only(
     url: str, option: str | None, environment: dict[str, str], expected: str | None
 ) -> None:
-    """R26, fault 32: HTTP_PROXY and ALL_PROXY never count, this machine is never proxied."""
+    """R26: HTTP_PROXY and ALL_PROXY never count, this machine is never proxied."""
     assert chosen(BaseUrl.parse(url), option, environment) == expected
 
 

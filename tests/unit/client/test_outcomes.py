@@ -1,4 +1,4 @@
-"""What a call ends as: done, refused, not sent or unknown (fault matrix, without a network)."""
+"""What a call ends as: done, refused, not sent or unknown, without a network."""
 
 import json
 from typing import TYPE_CHECKING, Any
@@ -55,28 +55,28 @@ BUSY = refusal(409, "idempotency_key_in_use")
 @pytest.mark.parametrize(
     ("call", "results", "attempts", "kind", "outcome"),
     [
-        # Faults 1-3: never connected.
+        # Never connected.
         (POST, [NO_NAME], 4, NetworkError, "not_sent"),
         (POST, [REFUSED], 4, NetworkError, "not_sent"),
         (GET, [REFUSED], 4, NetworkError, None),
-        # Faults 4-7: TLS.
+        # TLS.
         (POST, [BAD_CERTIFICATE], 1, NetworkError, "not_sent"),
         (POST, [TLS_CUT], 4, NetworkError, "not_sent"),
         (POST, [Failure(Trouble.PROXY, sent=False)], 1, NetworkError, "not_sent"),
-        # Faults 8-11, 14, 15: sent, no answer.
+        # Sent, no answer.
         (POST, [RESET], 4, OutcomeUnknown, "unknown"),
         (GET, [RESET], 4, NetworkError, None),
         (POST, [Failure(Trouble.TRUNCATED, sent=True)], 4, OutcomeUnknown, "unknown"),
         (POST, [Failure(Trouble.GARBLED, sent=True)], 4, OutcomeUnknown, "unknown"),
         (POST, [TOO_LARGE], 1, OutcomeUnknown, "unknown"),
         (GET, [TOO_LARGE], 1, NetworkError, None),
-        # Fault 13: a 2xx that is no answer.
+        # A 2xx that is no answer.
         (POST, [reply(200, b"")], 4, OutcomeUnknown, "unknown"),
         (POST, [reply(200, b"<html>")], 4, OutcomeUnknown, "unknown"),
         (POST, [reply(200, [])], 4, OutcomeUnknown, "unknown"),
         (POST, [reply(200, {"id": "ord_1", "object": "order"})], 4, OutcomeUnknown, "unknown"),
         (GET, [reply(200, [])], 4, NetworkError, None),
-        # Faults 19-22.
+        # Too many requests, and failures of the service.
         (POST, [refusal(429)], 4, RateLimited, "refused"),
         (GET, [refusal(429)], 4, RateLimited, None),
         (POST, [refusal(500)], 4, OutcomeUnknown, "unknown"),
@@ -84,7 +84,7 @@ BUSY = refusal(409, "idempotency_key_in_use")
         (GET, [refusal(503)], 4, ServerError, None),
         (POST, [refusal(501)], 1, OutcomeUnknown, "unknown"),
         (POST, [refusal(500, idempotent_replayed="true")], 1, OutcomeUnknown, "unknown"),
-        # Faults 23-27.
+        # Conflicts and refusals.
         (POST, [BUSY], 4, OutcomeUnknown, "unknown"),
         (POST, [refusal(409)], 1, Conflict, "refused"),
         (POST, [refusal(400, "idempotency_key_reused")], 1, Conflict, "refused"),
@@ -143,7 +143,7 @@ def test_a_call_ends_with_the_right_outcome(
 def test_a_passing_fault_ends_well(
     results: list[RawReply | Failure], attempts: int, bench: "type[Bench]"
 ) -> None:
-    """R6, faults 8-13, 16, 20-23: tried again with the same bytes, then done."""
+    """R6: tried again with the same bytes, then done."""
     made = bench(*results)
     answer = made.client.send(POST)
     assert answer.attempts == made.attempts == attempts
@@ -178,14 +178,14 @@ def test_exit_codes_of_the_ends(bench: "type[Bench]") -> None:
 
 
 def test_a_wait_that_was_asked_for_is_kept(bench: "type[Bench]") -> None:
-    """Fault 16: Retry-After 2 waits at least 2 s, then it is done."""
+    """Retry-After 2 waits at least 2 s, then it is done."""
     made = bench(refusal(429, retry_after="2"), OK)
     made.client.send(POST)
     assert made.clock.slept == [2.0]
 
 
 def test_a_wait_beyond_the_deadline_ends_at_once(bench: "type[Bench]") -> None:
-    """R8, fault 17: stops, exit 8, and says how long the service wants."""
+    """R8: stops, exit 8, and says how long the service wants."""
     made = bench(refusal(429, retry_after="3600"))
     with pytest.raises(RateLimited) as caught:
         made.client.send(POST)
@@ -197,14 +197,14 @@ def test_a_wait_beyond_the_deadline_ends_at_once(bench: "type[Bench]") -> None:
 
 @pytest.mark.parametrize("value", ["-5", "abc", "1e12", "Thu, 01 Jan 1970 00:00:00 GMT"])
 def test_a_senseless_wait_is_ignored(value: str, bench: "type[Bench]") -> None:
-    """R8, fault 18: our own waits then."""
+    """R8: our own waits then."""
     made = bench(refusal(429, retry_after=value), OK)
     made.client.send(POST)
     assert made.clock.slept == [0.375]
 
 
 def test_the_deadline_covers_waits_and_attempts(bench: "type[Bench]") -> None:
-    """R9, fault 14: one limit for all; an answer that takes it all leaves the outcome open."""
+    """R9: one limit for all; an answer that takes it all leaves the outcome open."""
     made = bench(TIMEOUT)
     made.wire.seconds = 60.0
     with pytest.raises(OutcomeUnknown) as caught:
@@ -222,7 +222,7 @@ def test_the_deadline_in_a_wait_after_429_is_not_carried_out(bench: "type[Bench]
 
 
 def test_connecting_gets_a_share_of_the_deadline(bench: "type[Bench]") -> None:
-    """Fault 3: four attempts fit into the time, whatever it is."""
+    """Four attempts fit into the time, whatever it is."""
     made = bench(REFUSED, deadline_seconds=8.0)
     with pytest.raises(NetworkError):
         made.client.send(POST)
@@ -245,7 +245,7 @@ def asleep(made: "Bench", seconds: float) -> None:
 def test_a_suspended_machine_does_not_repeat_an_old_post(
     bench: "type[Bench]", seconds: float
 ) -> None:
-    """R4, fault 56: a key that grew a day old in a wait, or whose age nobody knows, is not sent."""
+    """R4: a key that grew a day old in a wait, or whose age nobody knows, is not sent."""
     made = bench(RESET, OK)
     asleep(made, seconds)
     with pytest.raises(OutcomeUnknown) as caught:
@@ -256,14 +256,14 @@ def test_a_suspended_machine_does_not_repeat_an_old_post(
 
 
 def test_a_suspended_machine_may_go_on_after_ten_minutes(bench: "type[Bench]") -> None:
-    """Fault 56: within 23 h the key is good."""
+    """Within 23 h the key is good."""
     made = bench(RESET, OK)
     asleep(made, 600)
     assert made.client.send(POST).attempts == 2
 
 
 def test_a_suspended_machine_still_reads(bench: "type[Bench]") -> None:
-    """Fault 56: a GET has no key, so it is repeated after any sleep."""
+    """A GET has no key, so it is repeated after any sleep."""
     made = bench(RESET, OK)
     asleep(made, 86_400)
     assert made.client.send(GET).attempts == 2
@@ -337,7 +337,7 @@ def test_an_error_of_the_service_settles_an_earlier_attempt(
 
 
 def test_a_contradicting_answer_is_not_repeated(bench: "type[Bench]") -> None:
-    """R15, fault 38: shown, exit 1, one attempt."""
+    """R15: shown, exit 1, one attempt."""
     made = bench(reply(200, {"id": "rf_1", "object": "refund", "livemode": True}))
     with pytest.raises(ReplyContradiction) as caught:
         made.client.send(POST)
@@ -347,7 +347,7 @@ def test_a_contradicting_answer_is_not_repeated(bench: "type[Bench]") -> None:
 
 
 def test_a_replay_is_told(bench: "type[Bench]") -> None:
-    """Contract 1.7: a stored answer is marked as such."""
+    """A stored answer is marked as such."""
     made = bench(RawReply(200, (*OK.headers, ("idempotent-replayed", "true")), OK.body))
     assert made.client.send(POST).replayed
 
@@ -394,7 +394,7 @@ def test_the_key_travels_in_one_header_only(bench: "type[Bench]") -> None:
 
 
 def test_messages_name_what_happened_and_what_to_do(bench: "type[Bench]") -> None:
-    """cli.md 3: what failed, why, and the next step."""
+    """What failed, why, and the next step."""
     with pytest.raises(OutcomeUnknown) as unknown:
         bench(RESET).client.send(POST)
     assert unknown.value.message == (

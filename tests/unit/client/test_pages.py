@@ -37,7 +37,7 @@ def collect(made: "Bench", *, maximum: int | None = None, **query: Any) -> tuple
 
 
 def test_a_list_is_followed_to_its_end(bench: "type[Bench]") -> None:
-    """J.12: the last id of a page leads to the next; filters stay."""
+    """The last id of a page leads to the next; filters stay."""
     made = bench(page(["a", "b"], more=True), page(["c", "d"], more=True), page(["e"]))
     found, error = collect(made, status="paid")
     assert (found, error) == (["a", "b", "c", "d", "e"], None)
@@ -56,7 +56,7 @@ def test_an_empty_list_is_one_empty_page(bench: "type[Bench]") -> None:
 
 
 def test_pages_come_one_by_one(bench: "type[Bench]") -> None:
-    """cli.md: an object a line as pages arrive: nothing is asked for ahead of the reader."""
+    """An object a line as pages arrive: nothing is asked for ahead of the reader."""
     made = bench(page(["a"], more=True), page(["b"]))
     walk = pages(made.client, orders.list())
     next(walk)
@@ -64,7 +64,7 @@ def test_pages_come_one_by_one(bench: "type[Bench]") -> None:
 
 
 def test_entries_keep_their_exact_text(bench: "type[Bench]") -> None:
-    """P5: what is printed is what was sent."""
+    """What is printed is what was sent."""
     text = b'{"object":"list","data":[{"id":"a","n":1.50},  {"id": "b"}],"has_more":false}'
     made = bench(RawReply(200, (), text))
     (one,) = pages(made.client, orders.list())
@@ -161,7 +161,7 @@ def test_a_loop_over_many_objects_is_found(bench: "type[Bench]") -> None:
 
 
 def test_memory_stays_flat_over_many_objects(bench: "type[Bench]") -> None:
-    """P5: only the latest ids are remembered, and one cursor a page."""
+    """Only the latest ids are remembered, and one cursor a page."""
     walk = Walk(orders.list())
     for number in range(WINDOW // 100 + 50):
         made = bench(page([f"o{number}_{i}" for i in range(100)], more=True))

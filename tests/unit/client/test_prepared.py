@@ -47,7 +47,7 @@ def test_a_form_says_so() -> None:
 
 @pytest.mark.parametrize("body", [None, {}])
 def test_a_post_without_parameters_has_no_body(body: dict[str, object] | None) -> None:
-    """Contract 1.2: such a POST has no body and no content type, but a length of zero."""
+    """Such a POST has no body and no content type, but a length of zero."""
     made = make(orders.cancel("ord_1", body))
     headers = dict(made.headers)
     assert made.body == b""

@@ -32,7 +32,7 @@ def raised(status: int, body: Any, call: Call | None = None, **headers: str) -> 
 
 @pytest.mark.parametrize("body", [FIELDS, {"error": FIELDS}, {"error": FIELDS, "x": 1}])
 def test_flat_and_nested_bodies_say_the_same(body: Any) -> None:
-    """J.4: both shapes fill every field of the envelope, in the service's words."""
+    """Both shapes fill every field of the envelope, in the service's words."""
     caught = raised(400, body, request_id="req_1")
     assert caught.message == FIELDS["message"]
     assert caught.type == FIELDS["type"]
@@ -55,7 +55,7 @@ def test_flat_and_nested_bodies_say_the_same(body: Any) -> None:
     ],
 )
 def test_the_request_id_is_found_anywhere(headers: dict[str, str], expected: str) -> None:
-    """J.4: three header names, then the body."""
+    """Three header names, then the body."""
     assert raised(400, FIELDS, None, **headers).request_id == expected
 
 
@@ -103,12 +103,12 @@ def test_the_status_and_code_choose_the_exit_code(
     ],
 )
 def test_a_body_that_is_no_error_object_becomes_one_line(body: bytes, words: str) -> None:
-    """Fault 29: not JSON, control bytes and markup end as one short clean line."""
+    """Not JSON, control bytes and markup end as one short clean line."""
     assert raised(400, body).message == words
 
 
 def test_ten_megabytes_become_one_line() -> None:
-    """Fault 29: an overlong body is not shown."""
+    """An overlong body is not shown."""
     message = raised(500, b"x\x1by\n" * 2_500_000).message
     assert len(message) < 350
     assert message.isprintable()
@@ -146,7 +146,7 @@ def test_one_line_keeps_what_people_write() -> None:
     ],
 )
 def test_a_403_names_the_permission(call: Call, needed: str | None) -> None:
-    """R30, contract I: the person learns which permission the key lacks."""
+    """R30: the person learns which permission the key lacks."""
     assert permission(call) == needed
     caught = raised(403, {"code": "permission_denied", "message": "No."}, call)
     assert caught.hint is not None
@@ -154,7 +154,7 @@ def test_a_403_names_the_permission(call: Call, needed: str | None) -> None:
 
 
 def test_a_404_of_an_assumed_call_says_so() -> None:
-    """J.14: a call that the documentation does not show may not exist; a missing object does not."""
+    """A call that the documentation does not show may not exist; a missing object does not."""
     hint = raised(404, {"message": "No."}, disputes.accept("dp_1")).hint
     assert "documentation" in (hint or "")
     hint = raised(404, {"code": "resource_missing"}, disputes.accept("dp_1")).hint
@@ -243,7 +243,7 @@ def test_a_401_says_where_to_see_the_key() -> None:
 
 
 def test_no_code_is_no_problem() -> None:
-    """J.4: an error body without a code is still one."""
+    """An error body without a code is still one."""
     refusal = read(RawReply(400, (), b'{"message":"No."}'))
     assert (refusal.message, refusal.code, refusal.type) == ("No.", None, None)
     assert raised(400, {"message": "No."}).type == "api_error"

@@ -38,7 +38,7 @@ def reply(body: Any, status: int = 200, **options: Any) -> RawReply:
     ],
 )
 def test_what_was_asked_for_is_taken(call: Call, body: Any) -> None:
-    """J.1: unknown fields and values are normal; the marker or the prefix names the type."""
+    """Unknown fields and values are normal; the marker or the prefix names the type."""
     finding = understood(reply(body), call)
     assert finding.meaning is Meaning.DONE
     assert finding.data == body
@@ -88,7 +88,7 @@ def test_what_was_not_asked_for_is_no_answer(call: Call, body: Any) -> None:
 
 
 def test_a_body_without_an_end_is_taken_only_if_it_parses() -> None:
-    """L9: without a length a cut cannot be seen, but half an object is no JSON."""
+    """Without a length a cut cannot be seen, but half an object is no JSON."""
     whole, half = json.dumps(ORDER).encode(), b'{"id":"rf_1"'
     call = orders.retrieve("ord_1")
     assert understood(reply(whole, complete=False), call).meaning is Meaning.DONE
@@ -106,7 +106,7 @@ def test_the_text_is_kept_as_sent() -> None:
 
 
 def test_list_entries_are_kept_as_sent() -> None:
-    """P5: each entry of a list can be printed without encoding it again."""
+    """Each entry of a list can be printed without encoding it again."""
     text = '{"has_more":false,\n"data" : [ {"id":"a","n":1.0} ,{"id":"b", "s":"]},{"}\t] ,"object":"list"}'
     finding = understood(reply(text.encode()), orders.list())
     assert finding.slices == ('{"id":"a","n":1.0}', '{"id":"b", "s":"]},{"}')

@@ -70,7 +70,7 @@ def decision(
 def test_a_status_has_one_meaning(
     status: int, code: str | None, replayed: bool, method: str, meaning: Meaning
 ) -> None:
-    """R6, J.4, J.5: status first, then the code; a stored 5xx is told from a fresh one."""
+    """R6: status first, then the code; a stored 5xx is told from a fresh one."""
     assert meaning_of(method, status, code, replayed=replayed) is meaning
 
 
@@ -152,7 +152,7 @@ def test_a_post_is_not_repeated_with_an_old_key() -> None:
 
 
 def test_four_connects_fit_into_the_deadline() -> None:
-    """Fault 3: a host that never answers is tried four times within 60 s."""
+    """A host that never answers is tried four times within 60 s."""
     left, spent = 60.0, 0.0
     for attempt in range(1, 5):
         spent += connect_seconds(attempt, left - spent) + (backoff(attempt, 1.0))

@@ -79,7 +79,7 @@ def test_an_order_from_creation_to_cancellation(client: Client) -> None:
 
 
 def test_both_encodings_reach_the_same_order(client: Client) -> None:
-    """Contract 1.2: a form body and a JSON body with the same content match."""
+    """A form body and a JSON body with the same content match."""
     as_json = client.send(orders.create(ORDER), idempotency_key="same")
     as_form = client.send(orders.create(ORDER, encoding="form"), idempotency_key="same")
     assert as_form.replayed
@@ -158,7 +158,7 @@ def test_a_list_is_walked_in_pages(client: Client) -> None:
 def test_one_order_is_made_whatever_happens_to_its_answer(
     effect: dict[str, Any], client: Client, control: Control
 ) -> None:
-    """R1, fault 9: committed, then the answer is lost; the retry is replayed, one object."""
+    """R1: committed, then the answer is lost; the retry is replayed, one object."""
     rule = {"match": {"method": "POST", "path": "/v1/orders"}, "phase": "after", "effect": effect}
     control.send(controls.add_fault(rule))
     reply = client.send(orders.create(ORDER))
@@ -170,7 +170,7 @@ def test_one_order_is_made_whatever_happens_to_its_answer(
 def test_an_order_whose_answers_are_all_lost_is_found_again(
     client: Client, control: Control
 ) -> None:
-    """Fault 10: unknown after four attempts; the same key later gives the one order."""
+    """Unknown after four attempts; the same key later gives the one order."""
     rule = {
         "match": {"method": "POST", "path": "/v1/orders"},
         "times": 4,
@@ -186,7 +186,7 @@ def test_an_order_whose_answers_are_all_lost_is_found_again(
 
 
 def test_refusals_have_their_classes(client: Client, sandbox: "Sandbox") -> None:
-    """Faults 24-27: conflict, unknown key, missing permission, missing object."""
+    """Conflict, unknown key, missing permission, missing object."""
     client.send(orders.create(ORDER), idempotency_key="mine")
     with pytest.raises(Conflict):
         client.send(orders.create({**ORDER, "amount": 1}), idempotency_key="mine")

@@ -16,6 +16,8 @@ from svc.client.client import Client
 from svc.client.wire import sockets, tls
 from svc.errors import ConfigError, NetworkError
 
+pytestmark = pytest.mark.smoke
+
 if TYPE_CHECKING:
     Connect = Callable[..., Client]
 
@@ -116,7 +118,7 @@ def test_a_bad_certificate_sends_nothing(
     serve: Callable[..., TlsServer],
     connect: "Connect",
 ) -> None:
-    """R27, faults 4-6: one attempt, exit 8, not one byte of the request."""
+    """R27: one attempt, exit 8, not one byte of the request."""
     server = serve(authority.issue(host, **options))
     bundle = str(authority.file) if bundled else None
     with pytest.raises(NetworkError) as caught:
@@ -129,7 +131,7 @@ def test_a_bad_certificate_sends_nothing(
 def test_a_handshake_that_is_cut_is_tried_again(
     serve: Callable[..., TlsServer], connect: "Connect"
 ) -> None:
-    """Fault 7: closed in the middle of the handshake, four attempts, exit 8, not sent."""
+    """Closed in the middle of the handshake, four attempts, exit 8, not sent."""
     server = serve(None)
     with pytest.raises(NetworkError) as caught:
         connect(f"https://127.0.0.1:{server.port}").send(POST)
@@ -143,7 +145,7 @@ def test_hostile_variables_do_not_change_whom_we_trust(
     connect: "Connect",
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Fault 32, L8: SSL_CERT_FILE and SSL_CERT_DIR name an authority; it is not believed."""
+    """SSL_CERT_FILE and SSL_CERT_DIR name an authority; it is not believed."""
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
     monkeypatch.setenv("SSL_CERT_DIR", str(authority.folder))
     monkeypatch.setenv("SSLKEYLOGFILE", str(authority.folder / "keys.log"))

@@ -33,7 +33,7 @@ def run(made: "Bench", seconds: float = 30.0) -> tuple[Any, list[tuple[str, bool
 
 
 def test_a_refund_is_read_until_it_is_final(bench: "type[Bench]") -> None:
-    """J.9: known and unknown states are told once each, the final one ends it."""
+    """Known and unknown states are told once each, the final one ends it."""
     made = bench(state("pending"), state("pending"), state("novel"), state("succeeded"))
     last, seen = run(made)
     assert last.data["status"] == "succeeded"
@@ -50,14 +50,14 @@ def test_pauses_grow_to_five_seconds(bench: "type[Bench]") -> None:
 
 
 def test_something_final_at_once_is_not_read_again(bench: "type[Bench]") -> None:
-    """Some services settle a refund in the answer itself (contract L.14)."""
+    """Some services settle a refund in the answer itself."""
     made = bench(state("succeeded"))
     run(made)
     assert made.attempts == 1
 
 
 def test_the_time_limit_is_a_check_that_failed(bench: "type[Bench]") -> None:
-    """cli.md: exit 11 at `--max-time`, and the refund was made all the same."""
+    """Exit 11 at `--max-time`, and the refund was made all the same."""
     made = bench(state("pending"))
     with pytest.raises(CheckFailed) as caught:
         run(made, 10.0)
@@ -95,7 +95,7 @@ def test_an_id_that_cannot_be_read_again_does_not_undo_the_refund(bench: "type[B
 
 
 def test_a_payout_has_states_of_its_own(bench: "type[Bench]") -> None:
-    """Contract A.5: created and sent pass, paid is final."""
+    """Created and sent pass, paid is final."""
     made = bench(*(state(status, "payout", "po_1") for status in ("created", "sent", "paid")))
     first = made.client.send(payouts.create({"amount": 1}))
     assert wait(made.client, first, PAYOUT, seconds=30).data["status"] == "paid"

@@ -23,6 +23,8 @@ from svc.clock import ManualClock, SystemClock
 from svc.errors import ApiError, NetworkError, OutcomeUnknown, SvcError
 from svc.origin import BaseUrl
 
+pytestmark = pytest.mark.smoke
+
 if TYPE_CHECKING:
     from support.misbehaving import Server
 
@@ -70,7 +72,7 @@ def test_basic_auth_is_the_key_without_a_password(server: "Server", connect: "Co
 
 
 def test_attempts_are_byte_identical(server: "Server", connect: "Connect") -> None:
-    """R1, faults 8, 9, 11, 13, 20: whatever happens in between, the same bytes go out."""
+    """R1: whatever happens in between, the same bytes go out."""
     server.play(
         server.reset(),
         server.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"),
@@ -84,7 +86,7 @@ def test_attempts_are_byte_identical(server: "Server", connect: "Connect") -> No
 
 
 def test_a_refused_connection_sends_nothing(connect: "Connect") -> None:
-    """Fault 2: four attempts, exit 8, not sent."""
+    """Four attempts, exit 8, not sent."""
     error = ended(connect(f"http://127.0.0.1:{free_port()}"), POST)
     assert isinstance(error, NetworkError)
     assert error.outcome == "not_sent"
@@ -95,7 +97,7 @@ def test_a_refused_connection_sends_nothing(connect: "Connect") -> None:
 def test_a_full_backlog_hangs_no_longer_than_its_share(
     stopwatch: Callable[[], float], connect: "Connect"
 ) -> None:
-    """R9, fault 3: a host that does not take connections costs the deadline and no more."""
+    """R9: a host that does not take connections costs the deadline and no more."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
@@ -116,7 +118,7 @@ def test_a_full_backlog_hangs_no_longer_than_its_share(
 
 
 def test_a_name_that_is_not_found(connect: "Connect", monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fault 1: DNS fails, four attempts, exit 8, not sent."""
+    """DNS fails, four attempts, exit 8, not sent."""
 
     def fail(*args: Any, **options: Any) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
@@ -171,7 +173,7 @@ def test_the_next_address_is_tried(
 
 
 def test_a_reset_before_reading_is_tried_again(server: "Server", connect: "Connect") -> None:
-    """Fault 8: reset before the request is read, then one object."""
+    """Reset before the request is read, then one object."""
     server.play(server.reset_unread(), server.reply(200, REFUND))
     assert connect(server.url).send(POST).attempts == 2
     assert len(server.requests) == 1
@@ -182,7 +184,7 @@ def test_a_reset_before_reading_is_tried_again(server: "Server", connect: "Conne
     ["close", "reset", "truncated", "garbage", "half a head", "no status", "bad chunk", "101"],
 )
 def test_no_definite_answer_is_unknown(name: str, server: "Server", connect: "Connect") -> None:
-    """R10, faults 9-13: four identical attempts, then exit 7 with the key; a GET ends with 8."""
+    """R10: four identical attempts, then exit 7 with the key; a GET ends with 8."""
     step = {
         "close": server.close(),
         "reset": server.reset(),
@@ -208,7 +210,7 @@ def test_no_definite_answer_is_unknown(name: str, server: "Server", connect: "Co
 def test_a_hanging_server_is_cut_at_the_deadline(
     call: Call, server: "Server", connect: "Connect", stopwatch: Callable[[], float]
 ) -> None:
-    """R9, fault 14: one attempt takes all the time there is, and not a second more."""
+    """R9: one attempt takes all the time there is, and not a second more."""
     server.play(server.hang())
     error = ended(connect(server.url, SystemClock(), deadline_seconds=0.4), call)
     assert 0.4 <= stopwatch() < 1.4
@@ -220,7 +222,7 @@ def test_a_hanging_server_is_cut_at_the_deadline(
 def test_a_dripping_server_is_cut_at_the_deadline(
     where: str, server: "Server", connect: "Connect", stopwatch: Callable[[], float]
 ) -> None:
-    """R9, fault 15, L6: the limit is total, not one for each read."""
+    """R9: the limit is total, not one for each read."""
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     drips = {
@@ -254,14 +256,14 @@ def _after(server: "Server", head: bytes, data: bytes) -> Callable[[socket.socke
     ids=["one of 1 MB", "10,000"],
 )
 def test_header_bombs_are_cut(bomb: bytes, server: "Server", connect: "Connect") -> None:
-    """Fault 31: exit 7 for a POST, 8 for a GET."""
+    """Exit 7 for a POST, 8 for a GET."""
     server.play(server.raw(bomb))
     assert isinstance(ended(connect(server.url), POST), OutcomeUnknown)
     assert isinstance(ended(connect(server.url), GET), NetworkError)
 
 
 def test_a_gzip_bomb_is_cut(server: "Server", connect: "Connect") -> None:
-    """R20, L9: the cap is on the decoded body; one attempt, unknown."""
+    """R20: the cap is on the decoded body; one attempt, unknown."""
     bomb = gzip.compress(b"0" * (BODY_MAX * 4))
     server.play(server.reply(200, bomb, {"Content-Encoding": "gzip"}))
     error = ended(connect(server.url), POST)
@@ -335,7 +337,7 @@ def test_a_body_that_cannot_be_decoded_is_no_answer(
 def test_an_errors_status_counts_whatever_its_body(
     encoding: str, server: "Server", connect: "Connect"
 ) -> None:
-    """Fault 29: ten megabytes of nonsense in any encoding are one line and the right exit."""
+    """Ten megabytes of nonsense in any encoding are one line and the right exit."""
     body = b"\x1b[2J[/foo] no\n" * 750_000
     server.play(server.reply(400, body, {"Content-Encoding": encoding}))
     error = ended(connect(server.url), POST)
@@ -351,7 +353,7 @@ def test_an_errors_status_counts_whatever_its_body(
 def test_a_body_that_ends_with_the_connection(
     body: bytes, taken: bool, server: "Server", connect: "Connect"
 ) -> None:
-    """L9: without a length it counts only if it is whole JSON."""
+    """Without a length it counts only if it is whole JSON."""
     server.play(server.raw(b"HTTP/1.1 200 OK\r\n\r\n" + body))
     client = connect(server.url)
     if taken:
@@ -376,7 +378,7 @@ def test_an_answer_before_the_body_was_read_counts(server: "Server", connect: "C
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_no_redirect_is_followed(status: int, server: "Server", connect: "Connect") -> None:
-    """R24, L7: neither the key nor the body goes anywhere else."""
+    """R24: neither the key nor the body goes anywhere else."""
     server.play(server.reply(status, b"", {"Location": f"{server.url}/v1/elsewhere"}))
     error = ended(connect(server.url), POST)
     assert isinstance(error, OutcomeUnknown)
@@ -454,7 +456,7 @@ def test_bytes_beyond_an_answer_are_no_answer(server: "Server", connect: "Connec
 def test_hostile_surroundings_have_no_effect(
     server: "Server", connect: "Connect", monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
-    """R26, R29, fault 32: no proxy variable, netrc or cookie touches a request to this machine."""
+    """R26, R29: no proxy variable, netrc or cookie touches a request to this machine."""
     proxy = f"http://127.0.0.1:{free_port()}"
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"):
         monkeypatch.setenv(name, proxy)

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from svc.config import editing, files, load
 from svc.errors import ConfigError, ExitCode, LocalError
 
+pytestmark = pytest.mark.smoke
+
 URL = "https://api.example.com"
 
 COMMENTED = """\
@@ -189,7 +191,7 @@ def test_unset_brings_the_default_back(path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ['output = "js', 'output = "json"\r\n', "output: json\n"])
 def test_a_damaged_file_is_kept(path: Path, damage: str) -> None:
-    """R67, row 51: a change to a file that is not understood is refused; the file stays."""
+    """R67: a change to a file that is not understood is refused; the file stays."""
     written(path, "")
     path.write_bytes(damage.encode())
     with pytest.raises(ConfigError, match="line 1"):

@@ -48,7 +48,7 @@ def written(path: Path, data: str | bytes) -> Path:
 
 
 def refusal(path: Path, data: str | bytes) -> ConfigError:
-    """Loads a wrong file and checks what holds for all of them: exit 2, nothing changed (row 51)."""
+    """Loads a wrong file and checks what holds for all of them: exit 2, nothing changed."""
     written(path, data)
     before = path.read_bytes()
     with pytest.raises(ConfigError) as caught:

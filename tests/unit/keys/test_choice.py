@@ -96,7 +96,7 @@ def test_the_library_may_name_one_that_is_allowed() -> None:
     ],
 )
 def test_any_other_is_refused_by_name(planted: Path, name: str, words: str) -> None:
-    """R33, row 61: exit 4, the name and where it was found, and nothing of it imported."""
+    """R33: exit 4, the name and where it was found, and nothing of it imported."""
     with pytest.raises(KeyStoreError) as caught:
         names({"PYTHON_KEYRING_BACKEND": name})
     assert caught.value.exit_code == ExitCode.AUTH
@@ -141,7 +141,7 @@ def test_the_library_s_own_file_is_heard(planted: Path, tmp_path: Path, place: s
 
 
 def test_an_installed_keyring_is_not_found_by_itself(planted: Path) -> None:
-    """R33, L3: the library would have picked it silently; here it is only named in the error."""
+    """R33: the library would have picked it silently; here it is only named in the error."""
     store = KeyStore.of_system({}, allowed=(), platform="linux", person=False)
     with pytest.raises(KeyStoreError) as caught:
         store.get(USER)
@@ -184,7 +184,7 @@ def test_a_keyring_that_cannot_work_is_passed_over(planted: Path, name: str) -> 
 def test_the_library_s_errors_are_sorted(
     planted: Path, monkeypatch: pytest.MonkeyPatch, error: str, code: str
 ) -> None:
-    """Row 62; the text of the library is not shown, it could hold anything."""
+    """The text of the library is not shown, it could hold anything."""
     import keyring.errors
 
     def fail(*_: object) -> None:

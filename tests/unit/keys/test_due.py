@@ -34,7 +34,7 @@ def held(days: float | None, **more: object) -> Held:
     ],
 )
 def test_a_key_is_judged_by_its_age(days: float | None, status: str) -> None:
-    """Cli 4: 90 days, and 14 days' warning; to the second; no age is below 0 days."""
+    """90 days, and 14 days' warning; to the second; no age is below 0 days."""
     judged = judge(held(days), NOW, max_age=90 * DAY_SECONDS, warn=14 * DAY_SECONDS)
     assert judged.status == status
     assert judged.age_days == (None if days is None else max(0, int(days)))

@@ -14,7 +14,7 @@ from svc.errors import AuthError, ConfigError, ExitCode, KeyStoreError, UsageErr
 from svc.keys.facts import KeyFacts
 from svc.keys.kinds import parse
 from svc.keys.places import Place
-from svc.keys.resolve import ResolvedKey, resolve_key
+from svc.keys.resolve import ResolvedKey, publishable_key, resolve_key
 from svc.keys.store import KeyStore
 from svc.origin import BaseUrl
 
@@ -193,7 +193,7 @@ def test_a_key_that_vanished_from_the_keyring_is_named(
 def test_a_key_of_the_other_mode_is_refused(
     key_of: Resolve, mode: Literal["test", "live"], key: str, way: str
 ) -> None:
-    """Cli 1, row 65: the prefix decides, not the option; source and fix are named."""
+    """The prefix decides, not the option; source and fix are named."""
     error = refused(key_of, settings(mode), {"SVC_API_KEY": key})
     assert error.message.startswith(f"SVC_API_KEY is a {key[3:7]} key ({key[:8]}…p7dc)")
     assert error.code == "mode_mismatch"
@@ -203,7 +203,7 @@ def test_a_key_of_the_other_mode_is_refused(
 def test_a_test_key_in_the_live_slot_is_refused(
     key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
 ) -> None:
-    """R37, row 65: also where another program put it there."""
+    """R37: also where another program put it there."""
     fake.items[Place(SHOP, "shop", "live").user] = TEST_KEY
     error = refused(key_of, settings("live"))
     assert error.message.startswith("keyring (profile shop) is a test key")
@@ -219,7 +219,7 @@ def test_a_publishable_key_is_refused(key_of: Resolve, key: str) -> None:
 
 
 def test_a_live_key_is_not_sent_to_this_machine(key_of: Resolve) -> None:
-    """R21, row 65: neither to a sandbox nor to anything else on loopback."""
+    """R21: neither to a sandbox nor to anything else on loopback."""
     for each in (
         settings("live", profile="sandbox"),
         settings("live", base_url="https://localhost:8443"),
@@ -259,3 +259,36 @@ def test_a_resolved_key_never_shows_itself(key_of: Resolve) -> None:
     key = key_of(settings(), {"SVC_API_KEY": TEST_KEY})
     assert TEST_KEY[8:-4] not in f"{key} {key!r}"
     assert "SVC_API_KEY" in repr(key)
+
+
+def test_the_checkout_gets_the_stored_key_then_the_variable_then_the_constant(
+    store: KeyStore, facts: KeyFacts, fake: "FakeKeyring"
+) -> None:
+    """A publishable key that was rolled in the sandbox has somebody who reads it."""
+
+    def key_of(env: dict[str, str]) -> str:
+        chosen = settings(profile="sandbox")
+        return publishable_key(chosen, env, store=lambda: store, facts=lambda: facts)
+
+    env = {"SVC_PUBLISHABLE_KEY": "pk_test_4eC39HqLyjWDarjtT1zdp7dc"}
+    assert key_of({}) == "pk_test_sandbox"
+    assert key_of(env) == "pk_test_4eC39HqLyjWDarjtT1zdp7dc"
+    place = Place(SANDBOX, "sandbox", "test", "publishable")
+    stored(fake, facts, place, "pk_test_9zdp7dc4eC39HqLyjWDarjtT")
+    assert key_of(env) == "pk_test_9zdp7dc4eC39HqLyjWDarjtT"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [(TEST_KEY, "publishable_key_required"), ("pk_live_sandbox", "mode_mismatch")],
+)
+def test_no_other_key_is_taken_for_the_checkout(
+    store: KeyStore, facts: KeyFacts, text: str, code: str
+) -> None:
+    """A secret key stays on the server, and modes are kept apart."""
+    env = {"SVC_PUBLISHABLE_KEY": text}
+    chosen = settings(profile="sandbox")
+    with pytest.raises(AuthError) as caught:
+        publishable_key(chosen, env, store=lambda: store, facts=lambda: facts)
+    assert caught.value.code == code
+    assert text not in caught.value.message

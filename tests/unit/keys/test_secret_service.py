@@ -60,7 +60,7 @@ def test_both_ways_see_the_same_items() -> None:
 
 @pytest.mark.usefixtures("gnome_keyring")
 def test_a_locked_keyring_is_named_as_locked() -> None:
-    """Row 62: where no window can be shown, it stays locked: exit 4 at once, and no loop."""
+    """Where no window can be shown, it stays locked: exit 4 at once, and no loop."""
     system_store().put(USER, "sk_test_first")
     lock_default_collection()
     started = time.monotonic()
@@ -87,7 +87,7 @@ def lock_default_collection() -> None:
     ["", "unix:path=/nowhere/bus", "tcp:host=127.0.0.1,port=1", "nonsense", "unix:guid=1"],
 )
 def test_no_bus_is_an_absent_keyring(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
-    """Row 59: exit 4 at once, naming SVC_API_KEY."""
+    """Exit 4 at once, naming SVC_API_KEY."""
     monkeypatch.delenv("PYTHON_KEYRING_BACKEND")
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
     with pytest.raises(KeyStoreError, match="no usable keyring") as caught:
@@ -104,7 +104,7 @@ def test_a_bus_without_a_secret_service_is_an_absent_keyring() -> None:
 
 
 class SilentBus:
-    """A D-Bus that authenticates and then never answers (L5)."""
+    """A D-Bus that authenticates and then never answers."""
 
     def __init__(self, path: Path) -> None:
         self._server = socket.socket(socket.AF_UNIX)
@@ -130,7 +130,7 @@ class SilentBus:
 
 
 def test_a_bus_that_never_answers_costs_at_most_four_seconds(tmp_path: Path) -> None:
-    """R35, L5: the limit is three seconds and the whole at most four; the process ends."""
+    """R35: the limit is three seconds and the whole at most four; the process ends."""
     bus = SilentBus(tmp_path / "bus")
     code = (
         "import os, time\n"

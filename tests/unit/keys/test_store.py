@@ -13,6 +13,8 @@ from svc.keys.places import Place
 from svc.keys.signing import SigningSecrets
 from svc.keys.store import KeyStore
 
+pytestmark = pytest.mark.smoke
+
 if TYPE_CHECKING:
     from unit.keys.conftest import FakeKeyring
 
@@ -76,7 +78,7 @@ def test_replacing_leaves_one_item(store: KeyStore, fake: "FakeKeyring") -> None
 def test_a_kill_while_replacing_leaves_a_key(
     store: KeyStore, fake: "FakeKeyring", killed: type[BaseException], at: str
 ) -> None:
-    """R36, row 63: even where replacing is removing and adding, old or new is there afterwards."""
+    """R36: even where replacing is removing and adding, old or new is there afterwards."""
     store.put(USER, OLD)
     fake.gap = at
     with pytest.raises(killed):
@@ -142,7 +144,7 @@ def test_removing_is_proved_by_a_read(store: KeyStore, fake: "FakeKeyring") -> N
 def test_each_refusal_has_its_own_words(
     store: KeyStore, fake: "FakeKeyring", trouble: KeyringTrouble, code: str, words: str
 ) -> None:
-    """Rows 59 and 62, R34: exit 4, SVC_API_KEY named, and one attempt only."""
+    """R34: exit 4, SVC_API_KEY named, and one attempt only."""
     fake.trouble = trouble
     for call in (lambda: store.get(USER), lambda: store.put(USER, OLD), lambda: store.remove(USER)):
         fake.calls.clear()

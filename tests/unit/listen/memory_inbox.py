@@ -1,10 +1,13 @@
 """A second inbox, in memory: what the seam asks for and nothing of SQLite."""
 
 import threading
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
+from svc.errors import LocalError
 from svc.listen.inbox import KEEP_SECONDS
-from svc.listen.seam import Arrival, Attempt, Batch, Kept, OpenItem, Outcome
+from svc.listen.seam import Arrival, Attempt, Batch, Kept, OpenItem, Outcome, Tried
 
 PAGE = 16
 
@@ -28,7 +31,7 @@ class MemoryInbox:
         self._retake_failed = retake_failed
         self._lock = threading.Lock()
 
-    def store(self, batch: Batch) -> list[Kept]:
+    def store(self, batch: Batch) -> list[Kept | LocalError]:
         with self._lock:
             for attempt in batch.attempts:
                 self._by_seq[attempt.seq].attempts.append(attempt)
@@ -36,10 +39,21 @@ class MemoryInbox:
                 self._by_seq[seq].outcome = outcome
             return [self._keep(arrival) for arrival in batch.arrivals]
 
-    def open_after(self, seq: int) -> list[OpenItem]:
+    def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
+        with self._lock:
+            found = [
+                one
+                for one in self._by_seq.values()
+                if one.seq > seq
+                and one.outcome is None
+                and object_id in (None, one.arrival.delivery.facts.object_id)
+            ]
+            return [_item(one) for one in found[:PAGE]]
+
+    def open_types(self, seq: int) -> Mapping[str, int]:
         with self._lock:
             found = [one for one in self._by_seq.values() if one.seq > seq and one.outcome is None]
-            return [_item(one) for one in found[:PAGE]]
+            return Counter(one.arrival.delivery.facts.type for one in found)
 
     def open_item(self, seq: int) -> OpenItem | None:
         with self._lock:
@@ -66,15 +80,22 @@ class MemoryInbox:
             return Kept(seq, duplicate=False, again=False, open=arrival.outcome is None)
         if self._retake_failed and known.outcome == "failed":
             known.outcome = None
+            known.attempts = [replace(one, final=False) for one in known.attempts]
             return Kept(known.seq, duplicate=False, again=True, open=True)
         return Kept(known.seq, duplicate=True, again=False, open=known.outcome is None)
 
 
 def _item(one: Entry) -> OpenItem:
     delivery = one.arrival.delivery
-    tried: dict[str, int] = {}
+    tried: dict[str, Tried] = {}
+    ended: dict[str, bool] = {}
     for attempt in one.attempts:
-        tried[attempt.target] = tried.get(attempt.target, 0) + 1
+        before = tried.get(attempt.target, Tried(0, 0))
+        at = attempt.started_at + attempt.milliseconds / 1000
+        tried[attempt.target] = Tried(before.attempts + 1, max(before.last_at, at))
+        taken = attempt.status in range(200, 300)
+        if taken or attempt.final:
+            ended[attempt.target] = ended.get(attempt.target, False) or taken
     return OpenItem(
         one.seq,
         delivery.facts.id,
@@ -83,5 +104,5 @@ def _item(one: Entry) -> OpenItem:
         delivery.headers,
         delivery.body,
         tried,
-        frozenset(each.target for each in one.attempts if each.status in range(200, 300)),
+        ended,
     )

@@ -131,7 +131,7 @@ def test_route_that_matches_nothing_is_refused(text: str, hint: str) -> None:
 
 
 def test_select_events_takes_names_and_globs() -> None:
-    """`--events`: names, globs and commas; in the order of the contract; all 18 by default."""
+    """`--events`: names, globs and commas; in their fixed order; all 18 by default."""
     assert select_events([]) == EVENT_TYPES
     assert select_events(["payout.paid,order.*", "order.paid"]) == (
         "order.paid",
@@ -166,8 +166,8 @@ def test_retry_decisions() -> None:
     for retry in ("fast", "real", "off"):
         assert decide(retry, Reply(1.0, status=204), 1) == Done()
     assert decide("fast", away, 1000) == Hold()
-    assert decide("fast", closed, 4) == Hold()
-    assert decide("fast", closed, 5) == Failed()
+    assert decide("fast", closed, 1000, closes=4) == Hold()
+    assert decide("fast", closed, 5, closes=5) == Failed()
     assert decide("fast", late, 1) == decide("fast", refused, 1) == Failed()
     assert decide("fast", Reply(1.0, trouble="forbidden"), 1) == Failed()
     assert {type(decide("off", one, 1)) for one in (away, closed, late, refused)} == {Failed}

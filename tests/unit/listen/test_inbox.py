@@ -28,7 +28,7 @@ from svc.journal import State
 from svc.listen.delivery import Delivery, read_facts
 from svc.listen.inbox import SqliteInbox
 from svc.listen.lane import Manner
-from svc.listen.seam import Arrival, Attempt, Batch, Kept
+from svc.listen.seam import Arrival, Attempt, Batch, Kept, Tried
 
 
 def arrival(number: int, *, open_: bool = True, size: int = 0, at: float | None = None) -> Arrival:
@@ -54,10 +54,9 @@ def test_store_tells_new_from_known(state: State) -> None:
         Kept(1, True, False, True),
     ]
     again = SqliteInbox(state, "one").store(Batch([arrival(2), arrival(3)]))
-    assert [one.duplicate for one in again] == [True, False]
-    assert [one.duplicate for one in SqliteInbox(state, "two").store(Batch([arrival(1)]))] == [
-        False
-    ]
+    assert again == [Kept(2, True, False, True), Kept(3, False, False, True)]
+    other = SqliteInbox(state, "two").store(Batch([arrival(1)]))
+    assert other == [Kept(4, False, False, True)]
     assert state.rows("SELECT copies FROM inbox WHERE seq = 1") == [{"copies": 1}]
 
 
@@ -105,8 +104,8 @@ def test_open_item_knows_its_attempts(state: State) -> None:
     item = inbox.open_item(1)
     assert item is not None
     assert item.body == event(1, note="")
-    assert item.tried == {"http://a": 1, "http://b": 2}
-    assert item.done == {"http://a"}
+    assert item.tried == {"http://a": Tried(1, NOW + 0.005), "http://b": Tried(2, NOW + 0.005)}
+    assert item.ended == {"http://a": True}
     inbox.store(Batch(settled=[(1, "forwarded")]))
     assert inbox.open_item(1) is None
 
@@ -164,7 +163,7 @@ def test_a_huge_batch_is_stored(state: State) -> None:
 
 
 def test_50_copies_at_once_are_forwarded_once(tmp_path: Path) -> None:
-    """R50, fault 73: all copies are answered 200, one is forwarded, the rest are marked."""
+    """R50: all copies are answered 200, one is forwarded, the rest are marked."""
     answers: list[int] = []
     with Target() as target, listening(tmp_path, target.port) as listener:
         senders = [
@@ -272,7 +271,7 @@ def test_a_store_that_fails_is_not_acknowledged(
     full = threading.Event()
     original = SqliteInbox.store
 
-    def store(self: SqliteInbox, batch: Batch) -> list[Kept]:
+    def store(self: SqliteInbox, batch: Batch) -> list[Kept | LocalError]:
         if full.is_set():
             raise LocalError("The state database cannot be used: the disk is full.")
         return original(self, batch)

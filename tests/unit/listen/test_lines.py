@@ -46,7 +46,7 @@ def lines(
 
 
 def test_lines_are_aligned_as_agreed() -> None:
-    """The two lines of cli.md, section 6."""
+    """The two lines that a person sees."""
     shown = lines()
     assert shown.event(EVENT) == (
         "14:03:22.104  order.paid          evt_3kPq0aVb7cXd9eYf1gZh2iWj  verified   157.08 EUR\n"

@@ -78,7 +78,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("request_bytes", "expected"), REFUSED)
 def test_strangers_are_turned_away(request_bytes: bytes, expected: int, tmp_path: Path) -> None:
-    """R55, R56, R57, faults 71, 72: the right status, an empty body, nothing kept, no payload told."""
+    """R55, R56, R57: the right status, an empty body, nothing kept, no payload told."""
     with listening(tmp_path) as listener:
         answer = talk(listener.port, request_bytes)
         assert status(answer) == expected
@@ -139,7 +139,7 @@ def test_chunked_body_is_read(tmp_path: Path) -> None:
 
 
 def test_endless_chunks_are_cut_at_the_limit(tmp_path: Path) -> None:
-    """R57, fault 71: a body without an announced end is refused once it is over 1 MiB."""
+    """R57: a body without an announced end is refused once it is over 1 MiB."""
     head = delivery(BODY, Transfer_Encoding="chunked", Content_Length="").removesuffix(BODY)
     chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
     with listening(tmp_path) as listener:
@@ -185,7 +185,7 @@ SHORT = Limits(head_seconds=0.2, body_seconds=0.3, kept_seconds=0.2, linger_seco
     ],
 )
 def test_slow_senders_are_cut(sent: bytes, least: float, most: float, tmp_path: Path) -> None:
-    """R57, fault 70: heads and bodies have deadlines (5 s and 8 s; made short here)."""
+    """R57: heads and bodies have deadlines (5 s and 8 s; made short here)."""
     assert (Limits().head_seconds, Limits().body_seconds) == (5, 8)
     with listening(tmp_path, limits=SHORT) as listener, connect(listener) as peer:
         started = time.monotonic()
@@ -274,7 +274,7 @@ def test_half_sent_heads_keep_no_delivery_out(tmp_path: Path) -> None:
 
 
 def test_a_thousand_idle_sockets_keep_no_delivery_out(tmp_path: Path) -> None:
-    """R58, fault 70: with 1,000 silent connections open a good event is answered within 1 s."""
+    """R58: with 1,000 silent connections open a good event is answered within 1 s."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
     peers: list[socket.socket] = []

@@ -42,7 +42,7 @@ REFUSALS = [
 
 @pytest.mark.parametrize(("reply", "expected"), REFUSALS)
 def test_ack_forwarded_passes_the_verdict_on(reply: Any, expected: int, tmp_path: Path) -> None:
-    """R51, fault 74: the sender hears of the failure and its next try is forwarded again."""
+    """R51: the sender hears of the failure and its next try is forwarded again."""
     with Target(reply) as target:
         manner = Manner(seconds=0.3)
         with listening(tmp_path, target.port, ack="forwarded", manner=manner) as listener:

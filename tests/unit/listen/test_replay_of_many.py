@@ -109,7 +109,7 @@ def test_the_inbox_costs_no_more_for_an_event_that_was_replayed_often(isolated: 
             with state.write() as tx:
                 tx.execute("UPDATE listeners SET profile = 'p', mode = 'test'")
                 tx.many(
-                    "INSERT INTO forwards VALUES (1, 'u', 1, ?, ?, 1, ?, NULL, x'')",
+                    "INSERT INTO forwards VALUES (1, 'u', 1, ?, ?, 1, ?, NULL, x'', 0)",
                     [(n, n, 200 + n) for n in range(1, replays + 1)],
                 )
             counted = [0]

@@ -31,7 +31,7 @@ def body_of(vector: dict[str, Any]) -> bytes:
 
 @pytest.mark.parametrize("vector", VECTORS, ids=name)
 def test_verify_agrees_with_the_vector(vector: dict[str, Any]) -> None:
-    """R46: the verifier's verdict is the published one, and it raises one class of error only."""
+    """R46, R47: the verdict is the published one, and it raises one class of error only."""
     headers = [value.encode("latin-1") for value in vector["headers_latin1"]]
     try:
         verify(body_of(vector), headers, vector["secrets"], vector["now"])
@@ -49,7 +49,7 @@ def request_of(vector: dict[str, Any], body: bytes) -> bytes:
 
 @pytest.mark.parametrize("vector", OVER_HTTP, ids=name)
 def test_receiver_agrees_with_the_vector(vector: dict[str, Any], tmp_path: Path) -> None:
-    """R46, R49, fault 69: ok is answered 200 and forwarded once; all else 400 or 413 and nothing."""
+    """R46, R49: ok is answered 200 and forwarded once; all else 400 or 413 and nothing."""
     body = body_of(vector)
     secrets = tuple(vector["secrets"])
     with (

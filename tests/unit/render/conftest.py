@@ -1,4 +1,4 @@
-"""One object of every kind, as contract A shows them, and a way to print it."""
+"""One object of every kind, as the sandbox answers them, and a way to print it."""
 
 import copy
 import io

@@ -42,7 +42,7 @@ def test_lines_end_as_rfc_4180_says(printed: Any) -> None:
 
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_columns_of_a_kind_are_always_there_and_first(printed: Any, kind: str) -> None:
-    """Scripts can rely on them, whatever the objects hold (cli section 2)."""
+    """Scripts can rely on them, whatever the objects hold."""
     head = printed("csv").stream([{"object": kind, "id": "x", "surprise": 1}]).splitlines()[0]
     assert head.split(",") == [*COLUMNS[kind], "object", "surprise"]
 

@@ -12,6 +12,8 @@ import pytest
 
 from unit.render.conftest import KINDS
 
+pytestmark = pytest.mark.smoke
+
 GOLDEN = Path(__file__).parent / "golden"
 WIDTHS = (40, 80, 200)
 
@@ -35,7 +37,7 @@ def test_block(printed: Any, samples: Any, kind: str, width: int) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_list(printed: Any, samples: Any, kind: str, width: int) -> None:
-    """A list is a table that fits, or small blocks where none does (cli section 2, R63)."""
+    """A list is a table that fits, or small blocks where none does (R63)."""
     first = samples[kind]
     second = first | {"id": first["id"][:-1] + "Z", "created": "2025-12-31T22:30:00Z"}
     if kind == "order":

@@ -32,7 +32,7 @@ def test_json_is_what_was_sent_indented_by_two(printed: Any, samples: Any, kind:
 
 
 def test_json_keeps_the_spelling_of_numbers_and_escapes() -> None:
-    """Numbers and string escapes are not read and written again (cli section 2)."""
+    """Numbers and string escapes are not read and written again."""
     text = '{"a":1.10,"b":1E+5,"c":"\\u00e9\\/","d":-0.0,"e":[],"f":{},"g":12345678901234567890123}'
     assert indent(text).splitlines() == [
         "{",
@@ -55,7 +55,7 @@ def test_compact_takes_out_all_spacing(samples: Any, spacing: int | None) -> Non
 
 
 def test_indent_survives_hostile_nesting() -> None:
-    """20,000 open brackets neither end the program nor grow the output with their square (L15)."""
+    """20,000 open brackets neither end the program nor grow the output with their square."""
     deep = "[" * 20_000 + "]" * 20_000
     out = indent(deep)
     assert len(out) < len(deep) * 140
@@ -63,7 +63,7 @@ def test_indent_survives_hostile_nesting() -> None:
 
 
 def test_dump_keeps_spelled_numbers_and_decimals() -> None:
-    """Numbers of parsed objects are written as they were read (contract J.8)."""
+    """Numbers of parsed objects are written as they were read."""
     rate = Number("0.90909091")
     rate.text = "0.90909091000"
     data = {"rate": rate, "whole": Decimal("1.10"), "n": 3, "f": 0.5}
@@ -71,7 +71,7 @@ def test_dump_keeps_spelled_numbers_and_decimals() -> None:
 
 
 def test_dump_writes_no_number_that_json_does_not_have() -> None:
-    """NaN and Infinity are no JSON; they are written as null (L15)."""
+    """NaN and Infinity are no JSON; they are written as null."""
     assert dump([float("nan"), float("-inf"), Decimal("NaN")]) == "[null,null,null]"
 
 
@@ -90,7 +90,7 @@ def test_dump_refuses_what_json_has_no_form_for() -> None:
 
 
 def test_json_page_is_the_list_object_unchanged(printed: Any, samples: Any) -> None:
-    """Without --all, json prints the service's list object (cli section 2)."""
+    """Without --all, json prints the service's list object."""
     objects = [samples["order"], samples["payment"]]
     page = {"object": "list", "data": objects, "has_more": True}
     output = printed("json")
@@ -108,7 +108,7 @@ def test_ndjson_page_is_a_line_an_object_spelled_as_sent(printed: Any) -> None:
 
 
 def test_ndjson_stream_hands_every_line_on_before_the_next_is_read() -> None:
-    """Lines are flushed one by one, and only one object is held (cli section 2)."""
+    """Lines are flushed one by one, and only one object is held."""
     handed_on: list[str] = []
 
     class Pipe(io.StringIO):
@@ -187,7 +187,7 @@ def test_value_prints_our_own_results_in_the_same_formats(printed: Any) -> None:
 
 
 def test_record_is_one_line(printed: Any) -> None:
-    """A listener's reader gets a line for each record (cli section 6)."""
+    """A listener's reader gets a line for each record."""
     output = printed("ndjson")
     output.output.record({"type": "event", "verified": True, "text": "a\nb\x1b"})
     assert output.out == '{"type":"event","verified":true,"text":"a\\nb\\u001b"}\n'
@@ -205,7 +205,7 @@ def test_list_object_given_as_one_object_prints_as_a_page(
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_encoding_can_be_written(form: Format, encoding: str) -> None:
-    """With LANG=C nothing fails, and JSON stays the same value (fault 57)."""
+    """With LANG=C nothing fails, and JSON stays the same value."""
     data = {"id": "ord_é", "object": "order", "name": "株式会社 é 🎌 …"}
     raw = io.BytesIO()
     out = io.TextIOWrapper(raw, encoding=encoding, errors="strict")

@@ -126,7 +126,7 @@ def test_envelope_says_what_the_error_says(printed: Any) -> None:
 
 
 def test_refusal_says_what_why_what_next_and_the_request_id(told: Tell) -> None:
-    """An error for people is at most four lines (cli section 3)."""
+    """An error for people is at most four lines."""
     assert told(REFUSED) == (
         "Error: the service refused the request (400 amount_too_large, amount)\n"
         "  The amount is larger than what is left of the payment.\n"
@@ -172,7 +172,7 @@ def test_first_line_says_what_failed(told: Tell, error: SvcError, first: str) ->
 
 
 def test_error_page_of_a_server_becomes_a_line(told: Tell) -> None:
-    """10 MB of HTML with escape sequences stay four short lines (fault 29)."""
+    """10 MB of HTML with escape sequences stay four short lines."""
     error = ApiError(
         "<html>\r\n\x1b]52;c;eA==\x07 [/foo] " * 400_000, status=502, request_id="r\nq"
     )

@@ -10,6 +10,8 @@ import pytest
 from svc.errors import LocalError, UsageError
 from svc.render.output import Format
 
+pytestmark = pytest.mark.smoke
+
 OBJECTS = [{"id": f"ord_{n}", "amount": n, "fx_rate": Decimal("1.10")} for n in range(250)]
 Ask = Callable[..., str]
 
@@ -37,7 +39,7 @@ def asked(printed: Any) -> Ask:
     ],
 )
 def test_query_is_over_all_pages_at_once(printed: Any, query: str, result: str) -> None:
-    """With --all the expression sees every object, never a page at a time (peers 18)."""
+    """With --all the expression sees every object, never a page at a time."""
     output = printed("json", query=query)
     output.output.stream(("{}", item) for item in OBJECTS)
     assert output.out == result

@@ -16,7 +16,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def test_unknown_fields_follow_under_the_names_that_the_service_gives(printed: Any) -> None:
-    """Unknown things are normal: they are printed (contract J.1)."""
+    """Unknown things are normal: they are printed."""
     data = BASE | {
         "amount": 100,
         "risk_score": 7,
@@ -111,7 +111,7 @@ tr_1  transfer_reversal  no        pending  1000 JPY  JPY       2026-10-01 12:00
 def test_value_of_another_type_is_shown_as_it_is(
     printed: Any, field: str, value: object, shown: str
 ) -> None:
-    """Nothing fails to print because the real service differs (contract J.1)."""
+    """Nothing fails to print because the real service differs."""
     assert shown in lines_of(printed("human").one(BASE | {field: value}))
 
 
@@ -126,14 +126,14 @@ def test_every_shape_of_result_can_be_printed(printed: Any, form: str, data: obj
 
 
 def test_currency_that_nobody_knows_is_marked(printed: Any) -> None:
-    """Decimals are never guessed (contract J.8)."""
+    """Decimals are never guessed."""
     out = printed("human", 100).one({"object": "order", "amount": 15708, "currency": "XXQ"})
     assert "15708 XXQ (minor units, unknown currency)" in out
     assert "15708 (minor units)" in printed("human").one({"object": "order", "amount": 15708})
 
 
 def test_total_is_never_computed(printed: Any, samples: Any) -> None:
-    """Without `amount_total` a list shows `amount`, and a block both parts (contract J.7)."""
+    """Without `amount_total` a list shows `amount`, and a block both parts."""
     order = samples["order"]
     del order["amount_total"]
     assert "129.00 EUR" in printed("human", 80).page(order)
@@ -219,7 +219,7 @@ ord_3kPq0aVb7cXd9eYf1gZh2iWj
 
 
 def test_times_are_local_and_utc_on_demand(printed: Any, samples: Any) -> None:
-    """The offset is always said (cli section 2)."""
+    """The offset is always said."""
     event = samples["event"]
     assert "2026-10-01 12:59:40 +02:00  just now" in printed("human").one(event)
     assert "2026-10-01 10:59:40 UTC  just now" in printed("human", utc=True).one(event)

@@ -6,6 +6,7 @@ from svc.cli.topics.page import Page, Rows
 
 VARIABLES: Final = {
     "SVC_API_KEY": "The API key, where no keyring is: in CI and in containers.",
+    "SVC_PUBLISHABLE_KEY": "The pk_ key of sandbox pay and checkout, where it was rolled.",
     "SVC_PROFILE": "Account settings to use, as --profile.",
     "SVC_MODE": "test or live, as --test and --live.",
     "SVC_BASE_URL": "API root without /v1, as --base-url.",

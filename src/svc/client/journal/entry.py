@@ -7,7 +7,13 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from svc.client import raw
 from svc.client.call import Call, Encoding
 from svc.client.jsontext import NotJson, parse
-from svc.client.prepared import Prepared, checked_path, content_type, request_headers
+from svc.client.prepared import (
+    Prepared,
+    checked_path,
+    content_type,
+    request_headers,
+    without_secrets,
+)
 from svc.client.replies import Contradiction, Reply, id_in
 from svc.errors import LocalError, Outcome, SvcError
 from svc.origin import BaseUrl
@@ -199,6 +205,7 @@ def restored(kept: Stored, base_url: BaseUrl) -> tuple[Call, Prepared]:
 
     Raises:
         LocalError: when what was kept is damaged.
+        AuthError: it holds what looks like a secret (promise R100).
     """
     call = raw.post(kept.path, _fields(kept), encoding=kept.encoding)
     target = base_url.prefix + checked_path(kept.path)
@@ -210,7 +217,8 @@ def restored(kept: Stored, base_url: BaseUrl) -> tuple[Call, Prepared]:
         api_version=kept.api_version,
     )
     url = base_url.origin + target
-    return call, Prepared("POST", url, target, headers, kept.body, kept.idempotency_key)
+    made = Prepared("POST", url, target, headers, kept.body, kept.idempotency_key)
+    return call, without_secrets(made)
 
 
 def _fields(kept: Stored) -> dict[str, object]:

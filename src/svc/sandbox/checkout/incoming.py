@@ -21,7 +21,7 @@ async def form_of(request: Request) -> dict[str, str]:
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media != FORM_TYPE:
         raise Problem(415, "unsupported_media_type", f"Forms are sent as {FORM_TYPE}.")
-    tree = decode_form(await read_body(request.receive, _LIMIT))
+    tree = decode_form(await read_body(request.scope, request.receive, _LIMIT))
     return {name: text for name, text in tree.items() if isinstance(text, str)}
 
 

@@ -256,7 +256,7 @@ class Sandbox:
         async def receive() -> Doc:
             part = next(incoming, None)
             if part is None:
-                return {"type": "http.disconnect"}
+                await asyncio.Event().wait()  # the caller stays until it has its answer
             return {"type": "http.request", "body": part, "more_body": part is not chunks[-1]}
 
         async def send(message: Any) -> None:

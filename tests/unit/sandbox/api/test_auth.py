@@ -7,13 +7,15 @@ import pytest
 
 from svc.clock import ManualClock
 
+pytestmark = pytest.mark.smoke
+
 if TYPE_CHECKING:
     from unit.sandbox.api.conftest import Answer, Sandbox
 
 RESOURCES = (
     "orders payments refunds payouts landed_cost disputes webhook_endpoints events"
 ).split()
-# Every operation, and the permission that contract I asks for.
+# Every operation, and the permission that it asks for (assumptions: Authentication).
 OPERATIONS = [
     ("POST", "/v1/orders", "orders", "write"),
     ("GET", "/v1/orders/ord_x", "orders", "read"),
@@ -153,7 +155,7 @@ def test_restricted_key_needs_just_this_permission(
 
 
 def test_a_403_does_not_reveal_whether_an_object_exists(sandbox: "Sandbox") -> None:
-    """The permission is checked before the object is looked up (contract I)."""
+    """The permission is checked before the object is looked up (assumptions: Authentication)."""
     order = sandbox.order()
     body = {"type": "restricted", "permissions": {"payouts": "write"}}
     key = sandbox.control("/keys", body).json["secret"]
@@ -164,7 +166,7 @@ def test_a_403_does_not_reveal_whether_an_object_exists(sandbox: "Sandbox") -> N
 
 
 def test_the_fixed_restricted_key_reads_everything_and_writes_nothing(shared: "Sandbox") -> None:
-    """`rk_test_readonly` has read on every resource (F.7)."""
+    """`rk_test_readonly` has read on every resource."""
     for method, path, _, level in OPERATIONS:
         status = shared.call(method, path, key="rk_test_readonly").status
         assert status in ((200, 404) if level == "read" else (403,))
@@ -307,7 +309,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("method", "path"), UNKNOWN)
 def test_unknown_path_is_404(shared: "Sandbox", method: str, path: str) -> None:
-    """No other path exists, and none is redirected (contract B)."""
+    """No other path exists, and none is redirected (assumptions: Operations)."""
     answer = shared.call(method, path)
     assert (answer.status, answer.code) == (404, "endpoint_unknown")
 
@@ -390,7 +392,7 @@ MENDED: list[tuple[str, str, dict[str, Any]]] = [
 
 
 def test_checks_come_in_the_chosen_order(sandbox: "Sandbox") -> None:
-    """A request that breaks every rule is told of them one by one (contract 1.6)."""
+    """A request that breaks every rule is told of them one by one."""
     paid = sandbox.paid()["order"]
     sandbox.settings(insecure_http="reject")
     request: dict[str, Any] = {
@@ -406,7 +408,7 @@ def test_checks_come_in_the_chosen_order(sandbox: "Sandbox") -> None:
 
 
 def test_rate_limit_comes_after_permission_and_before_the_version(sandbox: "Sandbox") -> None:
-    """Step 6 of contract 1.6; what was refused before it costs no token."""
+    """What was refused before the limit is looked at costs no token."""
     sandbox.settings(rate_limit="on")
     for _ in range(30):
         assert sandbox.call("GET", "/v1/orders", key=sandbox.publishable).status == 403
@@ -436,7 +438,7 @@ def test_rate_limit_is_a_bucket_on_the_real_clock(sandbox: "Sandbox") -> None:
 
 
 def test_errors_can_be_nested(sandbox: "Sandbox") -> None:
-    """`error_envelope=nested` wraps every error of /v1 as `{"error": …}` (contract C)."""
+    """`error_envelope=nested` wraps every error of /v1 as `{"error": …}`."""
     flat = sandbox.get("/v1/orders/ord_x").json
     sandbox.settings(error_envelope="nested")
     for answer in (

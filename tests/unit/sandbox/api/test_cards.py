@@ -1,4 +1,4 @@
-"""Every row of the card table at the checkout: result, events, retries, tokens (contract F.2)."""
+"""Every row of the card table at the checkout: result, events, retries, tokens."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -414,7 +414,7 @@ def test_manual_orders_offer_only_methods_that_can_wait(sandbox: "Sandbox") -> N
     [{}, {"number": "4929420573595709"}, {"method": "paypal"}, {"method": "sepa_debit"}],
 )
 def test_no_live_order_is_ever_paid(sandbox: "Sandbox", params: dict[str, Any]) -> None:
-    """In live mode every attempt fails, whatever the method (F.2)."""
+    """In live mode every attempt fails, whatever the method."""
     sandbox.settings(smart_retries=True)
     order = sandbox.post("/v1/orders", sandbox.order_params, key=sandbox.live).json
     answer = sandbox.pay(order, key=sandbox.live_publishable, **params)

@@ -1,4 +1,4 @@
-"""The controls: their guard, the log of requests, triggered events, the fixtures (contract F)."""
+"""The controls: their guard, the log of requests, triggered events, the fixtures."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,7 +98,7 @@ TRANSITIONS = [
 
 @pytest.mark.parametrize(("path", "body", "param"), TRANSITIONS)
 def test_controls_check_their_words(shared: "Sandbox", path: str, body: Any, param: str) -> None:
-    """Only the words of the contract are taken."""
+    """Only the known words are taken."""
     answer = shared.control(path, body)
     assert (answer.status, answer.param) == (400, param)
 
@@ -255,7 +255,7 @@ def test_deliveries_carry_the_event(sandbox: "Sandbox") -> None:
 
 
 def test_default_fixture_has_keys_and_balances(sandbox: "Sandbox") -> None:
-    """1,000,000.00 in every currency of test mode, nothing in live, five fixed keys (F.7)."""
+    """1,000,000.00 in every currency of test mode, nothing in live, five fixed keys."""
     balances = sandbox.control("/balances", method="GET").json["data"]
     shown = {balance["currency"]: balance["amount"] for balance in balances}
     assert len(shown) == 33

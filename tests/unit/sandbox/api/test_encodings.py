@@ -1,4 +1,4 @@
-"""Bodies in JSON and forms, and everything that is neither (contract 1.2)."""
+"""Bodies in JSON and forms, and everything that is neither (assumptions: Requests and answers)."""
 
 import json
 from collections.abc import Callable
@@ -218,7 +218,7 @@ def test_body_over_one_mebibyte_is_413(shared: "Sandbox") -> None:
 
 def test_answers_are_utf8_json(sandbox: "Sandbox") -> None:
     """Answers are compact UTF-8 JSON with its content type; text comes back as it was sent."""
-    name = 'Jacke “Ä” \u0000 \u202e \U0001f9e5 </script> "fx_rate":1e-05'
+    name = 'Jacke “Ä” \u0001 \u202e \U0001f9e5 </script> "fx_rate":1e-05'
     item = {"name": name, "quantity": 1, "unit_amount": 1}
     answer = sandbox.post("/v1/orders", {**sandbox.order_params, "items": [item]})
     assert answer.headers["content-type"] == "application/json; charset=utf-8"

@@ -1,4 +1,4 @@
-"""Fault rules: what goes wrong, when, for whom, and what is kept all the same (F.6, R90)."""
+"""Fault rules: what goes wrong, when, for whom, and what is kept all the same (R90)."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -121,7 +121,7 @@ def test_garbage_is_a_200_that_is_no_json(sandbox: "Sandbox") -> None:
 
 
 def test_faults_come_after_permission_and_before_the_version(sandbox: "Sandbox") -> None:
-    """Step 7 of contract 1.6."""
+    """A fault comes after the limit and before the version (assumptions: Order of checks)."""
     add(sandbox, effect={"status": 500}, times=2)
     assert sandbox.call("GET", "/v1/orders", key=None).status == 401
     assert sandbox.call("GET", "/v1/orders", key=sandbox.publishable).status == 403

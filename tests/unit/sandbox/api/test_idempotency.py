@@ -1,4 +1,4 @@
-"""Idempotency keys, rule by rule of contract 1.7 (R81)."""
+"""Idempotency keys, rule by rule (R81; assumptions: Idempotency)."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -134,7 +134,7 @@ def test_null_in_json_matches_an_empty_value_in_a_form(sandbox: "Sandbox") -> No
 
 
 def test_the_version_header_is_not_part_of_the_request(sandbox: "Sandbox") -> None:
-    """The same request in another version is replayed (contract 1.7)."""
+    """The same request in another version is replayed (assumptions: Idempotency)."""
     first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
     older = {"svc-version": "2026-03-01"}
     again = sandbox.post("/v1/orders", sandbox.order_params, idem="k1", headers=older)

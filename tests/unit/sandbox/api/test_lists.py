@@ -1,4 +1,4 @@
-"""Lists: order, paging, filters (contract 1.4; spec: List object)."""
+"""Lists: order, paging, filters (spec: List object; assumptions: Lists)."""
 
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -148,7 +148,7 @@ def test_filter_by_parent(full: "Sandbox", path: str, name: str) -> None:
     ],
 )
 def test_other_filters_do_not_exist(full: "Sandbox", path: str, name: str) -> None:
-    """A filter that is not in the contract is an unknown parameter."""
+    """A filter that the list does not have is an unknown parameter."""
     answer = full.get(path, **{name: "x"})
     assert (answer.code, answer.param) == ("parameter_unknown", name)
 

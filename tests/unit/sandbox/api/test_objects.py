@@ -41,7 +41,7 @@ ENDPOINT_KEYS = (
 
 
 def test_order_create_answers_the_worked_example(sandbox: "Sandbox") -> None:
-    """A new order has the fields and the order of contract A.9, with its client secret last."""
+    """A new order has all its fields in their order, with its client secret last."""
     answer = sandbox.post("/v1/orders", sandbox.order_params)
     order = answer.json
     assert answer.status == 200
@@ -104,7 +104,7 @@ def test_no_later_answer_shows_the_client_secret(sandbox: "Sandbox", path: str) 
 
 
 def test_ids_have_their_prefix_and_24_characters(sandbox: "Sandbox") -> None:
-    """Ids are prefix and 24 letters or digits (contract 1.3)."""
+    """Ids are prefix and 24 letters or digits (assumptions: Conventions)."""
     payment = sandbox.paid()
     refund = sandbox.post("/v1/refunds", {"payment": payment["id"]}).json
     payout = sandbox.post("/v1/payouts", sandbox.payout_params).json
@@ -177,7 +177,7 @@ def test_empty_update_changes_nothing_but_the_quote(sandbox: "Sandbox") -> None:
 
 
 def test_clearing_an_optional_field_restores_its_default(sandbox: "Sandbox") -> None:
-    """`null`, `""` and an empty form value unset optional fields on update (contract 1.2)."""
+    """`null`, `""` and an empty form value unset optional fields on update."""
     order = sandbox.order(
         capture_method="manual", settlement_currency="EUR", metadata={"a": "1", "b": "2"}
     )
@@ -232,7 +232,7 @@ def test_payment_has_its_fields_in_order(sandbox: "Sandbox") -> None:
 
 
 def test_capture_answers_the_payment(sandbox: "Sandbox") -> None:
-    """Capturing answers a payment, not an order (contract B.2)."""
+    """Capturing answers a payment, not an order (assumptions: Payment)."""
     held = sandbox.paid(capture_method="manual")
     captured = sandbox.post(f"/v1/orders/{held['order']}/capture").json
     assert list(captured) == PAYMENT_KEYS
@@ -269,7 +269,7 @@ def test_refund_has_its_fields_in_order(sandbox: "Sandbox") -> None:
 
 
 def test_payout_answers_the_worked_example(sandbox: "Sandbox") -> None:
-    """EUR 100.00 from USD shows contract A.9: rate 0.90909091, 11000 + 200."""
+    """EUR 100.00 from USD: rate 0.90909091, 11000 + 200."""
     answer = sandbox.post("/v1/payouts", {**sandbox.payout_params, "reference": "INV-7"})
     payout = answer.json
     assert list(payout) == PAYOUT_KEYS
@@ -317,7 +317,7 @@ PAYOUT_CHECKS = [
 def test_payout_arithmetic(
     sandbox: "Sandbox", amount: int, currency: str, source: str, rate: bytes, total: int, fees: int
 ) -> None:
-    """The checks of contract B.4 hold through the API, and rates are plain decimals."""
+    """The worked checks hold through the API, and rates are plain decimals."""
     params = {
         **sandbox.payout_params,
         "amount": amount,
@@ -431,7 +431,7 @@ WORKED = [
 def test_worked_checks_hold_through_the_api(
     sandbox: "Sandbox", country: str, currency: str, items: Any, duty: int, vat: int
 ) -> None:
-    """The worked checks a to d of contract G, as quotes and as orders."""
+    """The worked checks a to d, as quotes and as orders."""
     shipping = {"country": country}
     params = {"currency": currency, "shipping": shipping, "items": items}
     quote = sandbox.post("/v1/landed-cost/quotes", params).json
@@ -552,7 +552,7 @@ def test_dispute_has_its_fields_in_order(sandbox: "Sandbox") -> None:
 
 
 def test_same_seed_and_calls_give_the_same_ids(make_sandbox: Any) -> None:
-    """Ids and secrets are a function of the seed and the calls; reads change nothing (F.7)."""
+    """Ids and secrets are a function of the seed and the calls; reads change nothing."""
     first, second = make_sandbox(seed=1), make_sandbox(seed=1)
     second.get("/v1/orders")
     assert first.order() == second.order()

@@ -1,4 +1,4 @@
-"""The state machines: every transition that is allowed, every one that is refused (contract A)."""
+"""The state machines: every transition that is allowed, every one that is refused."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -771,7 +771,7 @@ def test_payout_needs_balance(sandbox: "Sandbox") -> None:
 
 
 def test_refunds_and_disputes_may_drive_a_balance_negative(sandbox: "Sandbox") -> None:
-    """Shoppers get their money back whatever the balance says (F.7)."""
+    """Shoppers get their money back whatever the balance says."""
     one, two = sandbox.paid(), sandbox.paid()
     sandbox.control("/balances", {"currency": "USD", "amount": 0})
     sandbox.post("/v1/refunds", {"payment": one["id"]})
@@ -804,3 +804,20 @@ def test_small_rates_are_plain_decimals(sandbox: "Sandbox") -> None:
     assert b'"fx_rate":0.00004,' in shown.body
     event = sandbox.get(f"/v1/events/{sandbox.events()[0]['id']}")
     assert b'"fx_rate":0.00004,' in event.body
+
+
+def test_many_small_refunds_cost_what_one_large_one_costs(sandbox: "Sandbox") -> None:
+    """A hundred yen came in as 68 cents; refunded yen by yen they go out as 68 cents."""
+    sandbox.control("/settings", {"collect_landed_cost": False})
+    item = {**sandbox.order_params["items"][0], "unit_amount": 100}
+    payment = sandbox.paid(amount=100, currency="JPY", items=[item])
+    assert payment["settlement_amount"] == 68
+    before = sandbox.balance("USD")
+    for count in range(1, 101):
+        body = {"payment": payment["id"], "amount": 1}
+        assert sandbox.post("/v1/refunds", body).status == 200
+        if count in (1, 37):
+            sandbox.advance(10)
+            assert before - sandbox.balance("USD") == {1: 1, 37: 25}[count]
+    sandbox.advance(10)
+    assert before - sandbox.balance("USD") == 68

@@ -1,4 +1,4 @@
-"""Every violation of contract B.0 and B.1 to B.7: status, code, parameter, and which one is first."""
+"""Every violation of each operation: status, code, parameter, and which one is first."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -276,7 +276,7 @@ def test_limits_are_inclusive(shared: "Sandbox", name: str, value: Any) -> None:
 def test_refund_violations(
     shared: "Sandbox", body: Any, code: str, param: str, status: int
 ) -> None:
-    """Refund parameters are checked before the payment is looked for (contract 1.6)."""
+    """Refund parameters are checked before the payment is looked for."""
     answer = shared.post("/v1/refunds", body)
     assert (answer.status, answer.code, answer.param) == (status, code, param)
 
@@ -295,12 +295,12 @@ MESSAGES = [
 
 @pytest.mark.parametrize(("body", "message"), MESSAGES)
 def test_messages_follow_the_patterns(shared: "Sandbox", body: Any, message: str) -> None:
-    """Where the contract gives a message pattern, it is used."""
+    """Messages that programs may have learnt keep their words."""
     assert shared.post("/v1/orders", body).json["message"] == message
 
 
 def test_only_the_first_violation_is_reported_unknown_ones_first(shared: "Sandbox") -> None:
-    """Unknown names come first, alphabetically; then the order of the table (contract 1.6)."""
+    """Unknown names come first, alphabetically; then the order of the table."""
     body: dict[str, Any] = {"zebra": 1, "apple": 2, "currency": "x", "items": [{"b": 1, "a": 2}]}
     assert shared.post("/v1/orders", body).param == "apple"
     del body["apple"]
@@ -338,6 +338,20 @@ def test_goods_beyond_what_an_amount_holds_are_refused(shared: "Sandbox") -> Non
     item = {"name": "Ship", "quantity": 2, "unit_amount": 999_999_999_999}
     answer = shared.post("/v1/orders", {**ORDER, "items": [item]})
     assert (answer.status, answer.code, answer.param) == (400, "amount_too_large", "items")
+
+
+@pytest.mark.parametrize(
+    ("change", "param"),
+    [
+        ({"metadata": {"a": "x\0y"}}, "metadata[a]"),
+        ({"metadata": {"a\0": "x"}}, "metadata[a\0]"),
+        ({"shipping": {"country": "DE", "postal_code": "1\0"}}, "shipping[postal_code]"),
+    ],
+)
+def test_text_with_a_nul_is_refused(shared: "Sandbox", change: Any, param: str) -> None:
+    """No program shows it as it is."""
+    answer = shared.post("/v1/orders", {**ORDER, **change})
+    assert (answer.status, answer.param) == (400, param)
 
 
 def test_the_total_of_an_order_keeps_the_limit_of_an_amount(sandbox: "Sandbox") -> None:

@@ -90,7 +90,7 @@ def test_fees_are_a_row_of_their_own(shop: "Shop", path: Any) -> None:
 
 
 def test_shortfall_is_a_discount(shop: "Shop", path: Any) -> None:
-    """An order cheaper than its items shows the difference as a discount (contract A.1)."""
+    """An order cheaper than its items shows the difference as a discount (assumptions: Order)."""
     rows = shop.get(path(shop.order(amount=12000)) + "?lang=en").rows
     assert rows["Discount"] == "\N{MINUS SIGN}€9.00"
     assert "Shipping" not in rows
@@ -140,7 +140,7 @@ def test_long_orders_are_folded(shop: "Shop", path: Any) -> None:
 
 
 def test_methods_are_the_orders_in_its_order(shop: "Shop", path: Any) -> None:
-    """Every method of the order is a choice with a name for people (contract H)."""
+    """Every method of the order is a choice with a name for people."""
     order = shop.order()
     page = shop.get(path(order))
     radios = page.all("input", type="radio")

@@ -170,7 +170,7 @@ def test_gaps_are_marked_before_anybody_is_asked(
 def test_unusable_card_leaves_no_payment(
     shop: "Shop", path: Any, changes: dict[str, str], words: str
 ) -> None:
-    """As at the control: no payment object, nothing sent (contract F.2)."""
+    """As at the control: no payment object, nothing sent (assumptions: Card behaviour)."""
     order = shop.order()
     page = shop.submit(path(order) + ENGLISH, **{**CARD, **changes})
     assert page.status in (400, 402)
@@ -209,7 +209,7 @@ def test_nobody_pays_a_total_that_was_not_shown(shop: "Shop", path: Any, total: 
 
 
 def test_live_order_is_never_paid(shop: "Shop", path: Any) -> None:
-    """The page works in live mode, and every card is declined (contract F.2)."""
+    """The page works in live mode, and every card is declined (assumptions: Card behaviour)."""
     order = shop.order(key="sk_live_sandbox")
     page = shop.get(path(order) + ENGLISH)
     assert page.hidden("pay-card")["key"] == "pk_live_sandbox"
@@ -356,7 +356,7 @@ def test_wrong_iban_is_marked(shop: "Shop", path: Any, iban: str, words: str) ->
 
 
 def test_every_test_account_is_one_click_away(shop: "Shop", path: Any) -> None:
-    """Each of the contract's IBANs starts a debit that ends as its button says."""
+    """Each of the test IBANs starts a debit that ends as its button says."""
     ends = {"confirmed": "paid", "confirmed_late": "paid", "disputed": "paid"}
     for account in trials.ACCOUNTS:
         order = shop.order()
@@ -372,7 +372,7 @@ def test_every_test_account_is_one_click_away(shop: "Shop", path: Any) -> None:
 def test_other_debits_need_no_account(
     shop: "Shop", path: Any, currency: str, country: str, method: str
 ) -> None:
-    """The contract names no account for them; the button is enough."""
+    """They have no test account; the button is enough."""
     order = shop.order(currency=currency, shipping={"country": country})
     assert shop.submit(path(order), method).status == 303
     assert status(shop, order) == "processing"
@@ -389,7 +389,7 @@ def test_other_debits_need_no_account(
 def test_redirect_method_goes_to_the_bank_and_back(
     shop: "Shop", path: Any, word: str, after: str, events: list[str]
 ) -> None:
-    """The stand-in page plays each outcome (contract F.2)."""
+    """The stand-in page plays each outcome (assumptions: Card behaviour)."""
     order = shop.order()
     page = shop.get(shop.submit(path(order) + ENGLISH, "klarna").location)
     assert page.one("h1").text == "Pay with Klarna"

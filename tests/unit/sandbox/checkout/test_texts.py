@@ -79,7 +79,7 @@ def test_language_is_the_shoppers_choice_or_the_countrys(
 
 
 def test_every_special_test_card_is_on_the_page() -> None:
-    """A card of the contract that does something special is one click away; so is its challenge."""
+    """A test card that does something special is one click away; so is its challenge."""
     offered = {card.number for group in trials.CARDS.values() for card in group}
     assert set(cards.BEHAVIOURS) <= offered
 

@@ -1,4 +1,4 @@
-"""Fault rules for requests, word by word (F.6): what the API's own tests do not reach."""
+"""Fault rules for requests, word by word: what the API's own tests do not reach."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Webhook fault rules: what a receiver sees of them, and what the log says (F.6, R90)."""
+"""Webhook fault rules: what a receiver sees of them, and what the log says (R90)."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -254,7 +254,7 @@ def test_times_counts_groups_of_a_reorder(lab: "Lab") -> None:
 
 
 def test_dropping_keeps_the_schedule(lab: "Lab") -> None:
-    """15 dropped attempts at the 15 times of contract E, and not one request."""
+    """15 dropped attempts at the 15 times of the schedule, and not one request."""
     lab.listen("order.cancelled")
     lab.fault("drop", times=100)
     lab.cancel()

@@ -1,4 +1,4 @@
-"""The sandbox's clock and its jobs: in order, on time, never back, never twice (contract F.4)."""
+"""The sandbox's clock and its jobs: in order, on time, never back, never twice."""
 
 import asyncio
 import logging

@@ -1,5 +1,6 @@
-"""The engine's control endpoints over HTTP (contract F.1, F.4, F.5)."""
+"""The engine's control endpoints over HTTP (assumptions: Settings)."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -91,12 +92,13 @@ def test_health_says_what_it_is(play: Callable[..., None]) -> None:
 
 
 def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: "Lab") -> None:
-    """F.4: mode, now, next job; forward by seconds, to a time, to the next job, until idle."""
+    """Mode, now, next job; forward by seconds, to a time, to the next job, until idle."""
     lab.handlers["note"] = lambda world, job: None
 
     async def story(api: Api) -> None:
         frozen = {"object": "clock", "mode": "frozen", "now": "2026-10-01T09:00:00Z"}
-        assert await api.get("/clock") == {**frozen, "next_job_at": None, "broken_jobs": 0}
+        rest = {"broken_jobs": 0, "advancing_to": None, "advanced": None}
+        assert await api.get("/clock") == {**frozen, "next_job_at": None, **rest}
         for seconds in (100, 200, 300):
             await api.engine.run("test", lambda world, s=seconds: world.schedule(s, "note", "x"))  # type: ignore[misc]
         assert (await api.get("/clock"))["next_job_at"] == "2026-10-01T09:01:40Z"
@@ -105,7 +107,7 @@ def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: "Lab") 
             "mode": "frozen",
             "now": "2026-10-01T09:00:50Z",
             "next_job_at": "2026-10-01T09:01:40Z",
-            "broken_jobs": 0,
+            **rest,
             "jobs": 0,
             "events": 0,
             "deliveries": 0,
@@ -121,6 +123,70 @@ def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: "Lab") 
         assert (await api.post("/clock", mode="realtime"))["mode"] == "realtime"
 
     play(story)
+
+
+def test_an_advance_can_be_watched_and_is_the_only_one(
+    play: Callable[..., None], kit: "Kit", receiver: "Receiver"
+) -> None:
+    """While a receiver keeps it waiting the clock says where it goes; a second one is refused."""
+    gate, asked = asyncio.Event(), asyncio.Event()
+
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await kit.after(gate, kit.status(200))(writer)
+
+    receiver.answers = [answer]
+
+    async def story(api: Api) -> None:
+        async with receiver.listening():
+            await api.engine.run("test", kit.endpoint(receiver.url))
+            await api.engine.run("test", kit.emit_paid)
+            turned = asyncio.create_task(api.post("/clock/advance", seconds=3600))
+            await asked.wait()
+            shown = await api.get("/clock")
+            assert shown["advancing_to"] == "2026-10-01T10:00:00Z"
+            assert shown["advanced"] == {"jobs": 0, "events": 0, "deliveries": 0}
+            for path, body in (
+                ("/clock/advance", {"until": "idle"}),
+                ("/clock", {"now": "2027-01-01T00:00:00Z"}),
+            ):
+                refused = await api.refused("POST", path, **body)
+                assert refused == (409, "sandbox_error", "clock_advancing", None)
+            gate.set()
+            done = await turned
+            assert (done["now"], done["deliveries"]) == ("2026-10-01T10:00:00Z", 1)
+            assert (done["advancing_to"], done["advanced"]) == (None, None)
+            assert (await api.post("/clock/advance", seconds=0))["deliveries"] == 0
+
+    play(story)
+
+
+def test_an_advance_ends_with_its_asker(lab: "Lab", kit: "Kit", receiver: "Receiver") -> None:
+    """Nobody waits any more: the clock stays where it is, and the attempt under way is kept."""
+    gate, asked = asyncio.Event(), asyncio.Event()
+
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await kit.after(gate, kit.status(200))(writer)
+
+    receiver.answers = [answer]
+
+    async def story() -> None:
+        async with receiver.listening(), lab.running() as engine:
+            await engine.run("test", kit.endpoint(receiver.url))
+            await engine.run("test", kit.emit_paid)
+            gone = asyncio.Event()
+            turned = asyncio.create_task(engine.advance(to=kit.start + 10**12, gone=gone))
+            await asked.wait()
+            gone.set()
+            await turned
+            assert engine.advancing is None
+            assert engine.clock.now() == kit.start
+            gate.set()
+            assert (await engine.advance(to=kit.start + 1)).deliveries == 1
+            assert len(receiver.arrivals) == 1
+
+    lab.play(story)
 
 
 @pytest.mark.parametrize(
@@ -183,7 +249,7 @@ def test_wrong_control_call_is_refused(
 
 
 def test_settings_are_shown_and_changed(play: Callable[..., None]) -> None:
-    """F.5, and the answer to a change is the whole."""
+    """The answer to a change is all the settings."""
 
     async def story(api: Api) -> None:
         assert await api.get("/settings") == {"object": "settings", **DEFAULTS}
@@ -200,7 +266,7 @@ def test_settings_are_shown_and_changed(play: Callable[..., None]) -> None:
 
 
 def test_balances_are_shown_and_set_for_each_mode(play: Callable[..., None]) -> None:
-    """Test mode unless `mode=live` comes in body or query (contract F)."""
+    """Test mode unless `mode=live` comes in body or query."""
 
     async def story(api: Api) -> None:
         await api.post("/balances", currency="EUR", amount=-5)
@@ -250,7 +316,7 @@ def test_dashboard_shows_and_changes_endpoints(play: Callable[..., None], kit: "
 
 
 def test_seventeenth_endpoint_cannot_be_enabled(play: Callable[..., None], kit: "Kit") -> None:
-    """At most 16 enabled endpoints a mode, also by way of the dashboard (contract B.6)."""
+    """At most 16 enabled endpoints a mode, also by way of the dashboard."""
 
     async def story(api: Api) -> None:
         docs = [
@@ -368,7 +434,7 @@ def test_reset_takes_a_seed(play: Callable[..., None], kit: "Kit") -> None:
 def test_exported_state_is_restored_whole(
     play: Callable[..., None], kit: "Kit", lab: "Lab"
 ) -> None:
-    """Objects, events, jobs, deliveries, balances, settings, clock and ids come back (F.1)."""
+    """Objects, events, jobs, deliveries, balances, settings, clock and ids come back."""
 
     async def fill(api: Api) -> None:
         await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))

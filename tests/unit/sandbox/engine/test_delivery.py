@@ -112,7 +112,7 @@ def test_silent_receiver_fails_at_the_deadline(
 
 
 def test_dripping_receiver_fails_at_the_deadline(lab: "Lab", receiver: "Receiver") -> None:
-    """The deadline covers the whole exchange, not each read (L6)."""
+    """The deadline covers the whole exchange, not each read."""
 
     async def drip(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")

@@ -13,7 +13,7 @@ from svc.sandbox.documents import compact
 def test_rates_are_spelled_in_plain_decimals_wherever_a_document_goes(
     rate: float, spelled: str
 ) -> None:
-    """An answer and a webhook show the same digits (contract B.4)."""
+    """An answer and a webhook show the same digits (assumptions: Payout)."""
     text = compact({"note": 'say "fx_rate":1e-05', "fx_rate": rate}).decode()
     assert text.endswith(f'"fx_rate":{spelled}}}')
     assert json.loads(text) == {"note": 'say "fx_rate":1e-05', "fx_rate": rate}

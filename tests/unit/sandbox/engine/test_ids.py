@@ -18,7 +18,7 @@ def zeros(count: int) -> bytes:
 
 @pytest.mark.parametrize("seed", [None, 0, 1], ids=["random", "zero", "one"])
 def test_ids_have_the_prescribed_shape(seed: int | None) -> None:
-    """Prefix and 24 characters of [0-9A-Za-z] (contract 1.3)."""
+    """Prefix and 24 characters of [0-9A-Za-z] (assumptions: Conventions)."""
     source = IdSource(seed, zeros)
     for _ in range(50):
         assert re.fullmatch(r"ord_[0-9A-Za-z]{24}", source.new("ord_"))
@@ -36,7 +36,7 @@ def test_all_letters_are_equally_likely() -> None:
 
 
 def test_seed_fixes_the_sequence() -> None:
-    """Equal seeds give equal ids, other seeds others, and no id comes twice (contract F.7)."""
+    """Equal seeds give equal ids, other seeds others, and no id comes twice."""
     one, same, other = IdSource(5, zeros), IdSource(5, zeros), IdSource(6, zeros)
     drawn = [one.new("a_") for _ in range(1000)]
     assert drawn == [same.new("a_") for _ in range(1000)]
@@ -66,7 +66,7 @@ def test_derived_ids_do_not_move_the_sequence() -> None:
 
 
 def test_restart_continues_the_sequence(lab: "Lab", kit: "Kit") -> None:
-    """A sandbox that was stopped gives the ids that it would have given (contract F.7)."""
+    """A sandbox that was stopped gives the ids that it would have given."""
 
     async def draw(path: str, runs: list[int]) -> list[str]:
         made: list[str] = []

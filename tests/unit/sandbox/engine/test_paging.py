@@ -55,7 +55,7 @@ def pages(lab: "Lab", **asked: Any) -> list[list[str]]:
 
 @pytest.mark.parametrize("apart", [0, 1], ids=["same second", "a second apart"])
 def test_pages_show_every_order_once_newest_first(lab: "Lab", kit: "Kit", apart: int) -> None:
-    """Equal times are ordered by creation, newest first (contract 1.4)."""
+    """Equal times are ordered by creation, newest first (assumptions: Lists)."""
     made = fill(lab, kit, 7, apart=apart)
     newest = made[::-1]
     assert pages(lab, limit=3) == [newest[:3], newest[3:6], newest[6:]]
@@ -97,7 +97,7 @@ def test_page_bounds_are_exact(
 
 
 def test_page_starts_after_an_object_that_no_filter_matches(lab: "Lab", kit: "Kit") -> None:
-    """`starting_after` need not match the filters (contract 1.4)."""
+    """`starting_after` need not match the filters (assumptions: Lists)."""
     made = fill(lab, kit, 6, apart=0)
 
     async def story() -> list[str]:

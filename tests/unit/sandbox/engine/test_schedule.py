@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 HOUR = 3600
 DAY = 86400
 SECOND = 1_000_000
-# 0, 1 min, 11 min, 1 h 11 min, then every 6 h; the last at 67 h 11 min (contract E).
+# 0, 1 min, 11 min, 1 h 11 min, then every 6 h; the last at 67 h 11 min (assumptions: Delivery).
 SCHEDULE = [0, 60, 660, *(4260 + 6 * HOUR * step for step in range(12))]
 
 
@@ -71,7 +71,7 @@ async def settle(condition: Callable[[], bool]) -> None:
 
 
 def test_schedule_is_15_attempts_within_three_days() -> None:
-    """The figures of the contract, computed here once more."""
+    """The figures of the schedule, computed here once more."""
     assert len(SCHEDULE) == 15
     assert SCHEDULE[-1] == 67 * HOUR + 11 * 60
     assert SCHEDULE[-1] + retry_delay(15) > 72 * HOUR
@@ -201,7 +201,7 @@ def test_setting_signs_with_the_sandboxs_time(lab: "Lab", kit: "Kit") -> None:
 
 
 def test_body_is_the_event_as_compact_json(lab: "Lab", kit: "Kit") -> None:
-    """The delivered bytes are the event that a GET shows, compact and in UTF-8 (contract E)."""
+    """The delivered bytes are the event that a GET shows, compact and in UTF-8."""
     post = Post()
 
     async def story() -> Doc | None:
@@ -282,7 +282,7 @@ def test_failing_endpoint_is_warned_of_then_disabled(lab: "Lab", kit: "Kit") -> 
 
 
 def test_disabled_endpoint_gets_nothing_more(lab: "Lab", kit: "Kit") -> None:
-    """Pending attempts are dropped and new events are not queued (contract E)."""
+    """Pending attempts are dropped and new events are not queued (assumptions: Delivery)."""
     post = Post(500)
 
     async def story() -> None:
@@ -364,7 +364,7 @@ def test_enabled_endpoint_begins_with_a_clean_record(lab: "Lab", kit: "Kit") -> 
 def test_event_goes_to_those_enabled_and_subscribed_when_it_was_created(
     lab: "Lab", kit: "Kit"
 ) -> None:
-    """Type, mode and status are those at the event's creation (contract E, R85, R86)."""
+    """Type, mode and status are those at the event's creation (R85, R86; assumptions: Delivery)."""
     post = Post()
 
     async def story() -> None:
@@ -469,7 +469,7 @@ def test_attempt_cut_short_is_made_again(lab: "Lab", kit: "Kit", receiver: "Rece
 def test_attempts_of_one_moment_run_at_once_and_later_ones_after_them(
     lab: "Lab", kit: "Kit", receiver: "Receiver"
 ) -> None:
-    """Six events at once: a few attempts at a time, all before the clock moves on (F.4)."""
+    """Six events at once: a few attempts at a time, all before the clock moves on."""
 
     async def slowly(writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.02)
@@ -562,7 +562,7 @@ def test_held_attempts_go_out_when_the_setting_ends(lab: "Lab", kit: "Kit") -> N
 
 
 def test_resend_makes_a_held_attempt(lab: "Lab", kit: "Kit") -> None:
-    """Under manual delivery a resend lets the event out, and it is not sent again (F.5)."""
+    """Under manual delivery a resend lets the event out, and it is not sent again."""
     post = Post()
 
     async def story() -> None:
@@ -695,7 +695,7 @@ def test_deleted_endpoint_ends_its_attempts(lab: "Lab", kit: "Kit") -> None:
 
 
 def test_deliveries_do_not_change_the_ids_of_objects(lab: "Lab", kit: "Kit") -> None:
-    """With a seed, the ids are the same whether receivers answer or not (contract F.7)."""
+    """With a seed, the ids are the same whether receivers answer or not."""
 
     async def ids(*codes: int) -> list[Any]:
         async with lab.running(path=":memory:", sender=Post(*codes)) as engine:

@@ -84,7 +84,7 @@ def test_start_clears_stored_results_whose_time_is_over(lab: "Lab") -> None:
 
 
 def test_event_is_a_snapshot_without_secrets(lab: "Lab", kit: "Kit") -> None:
-    """The event carries the object as a GET shows it, and never changes (contract D.2)."""
+    """The event carries the object as a GET shows it, and never changes (assumptions: Events)."""
 
     async def story() -> None:
         async with lab.running() as engine:
@@ -121,7 +121,7 @@ def test_event_is_a_snapshot_without_secrets(lab: "Lab", kit: "Kit") -> None:
 
 
 def test_event_carries_the_pinned_version(lab: "Lab", kit: "Kit") -> None:
-    """`api_version` is the account's version at emission (contract A.8)."""
+    """`api_version` is the account's version at emission (assumptions: Events)."""
 
     async def story() -> None:
         async with lab.running(settings={"pinned_version": VERSIONS[0]}) as engine:

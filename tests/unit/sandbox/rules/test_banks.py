@@ -1,4 +1,4 @@
-"""IBAN checks and what test accounts do (contract B.4, F.2, F.3)."""
+"""IBAN checks and what test accounts do (assumptions: Payout, Card behaviour)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the test cards do (contract F.2, A.3)."""
+"""What the test cards do (assumptions: Card behaviour, Saved payment method)."""
 
 from datetime import date
 

@@ -1,4 +1,4 @@
-"""Duty, VAT, fees and guarantees (contract G, A.6)."""
+"""Duty, VAT, fees and guarantees (assumptions: Landed-cost quote)."""
 
 from typing import Any
 
@@ -122,7 +122,7 @@ def test_warnings_follow_the_lines_and_then_the_causes() -> None:
 
 
 def test_equal_names_are_told_apart_by_their_index() -> None:
-    """A warning names its item by name, or by index when the name occurs twice (contract A.6)."""
+    """A warning names its item by name, or by index when the name occurs twice."""
     items = [item(100, "62", name="A"), item(100, "62", name="A"), item(100, "62", name="B")]
     labels = [w["item"] for w in quote("EUR", "DE", items).warnings]
     assert labels == ["items[0]", "items[1]", "B"]
@@ -225,7 +225,7 @@ COLUMNS = ("FR", "GB", "US", "CA", "AU", "JP", "CH", "NO", "KR", "NZ", "SG", "BR
 
 @pytest.mark.parametrize("row", CHAPTERS.strip().splitlines())
 def test_duty_rate_of_a_chapter(row: str) -> None:
-    """Every chapter at every destination has the rate of contract G (99 stands for the rest)."""
+    """Every chapter at every destination has the rate written down here (99 stands for the rest)."""
     chapter, *rates = row.split()
     shipped = [
         quote("USD", country, [item(1_000_000, chapter + "0000")], ship_from="IN")

@@ -1,4 +1,4 @@
-"""Exchange rates and what a payout costs (contract H, B.4)."""
+"""Exchange rates and what a payout costs (assumptions: Payout)."""
 
 from decimal import Decimal
 
@@ -13,7 +13,7 @@ SUPPORTED = sorted(fx.USD_PER_UNIT)
 
 
 def test_table_holds_the_chosen_rates() -> None:
-    """The table is contract H's, rate by rate."""
+    """The table is the one written down here, rate by rate."""
     text = (
         "USD 1, EUR 1.10, GBP 1.28, JPY 0.0068, AUD 0.66, CAD 0.73, CHF 1.14, CNY 0.14, "
         "HKD 0.128, SGD 0.75, KRW 0.00073, NZD 0.60, SEK 0.095, NOK 0.093, DKK 0.147, PLN 0.26, "
@@ -90,7 +90,7 @@ def test_convert_rounds_half_up(amount: int, source: str, target: str, converted
 def test_payout_cost_is_the_converted_amount_and_the_fee(
     amount: int, currency: str, source: str, rate: str, source_amount: int, fees: int
 ) -> None:
-    """The worked checks of contract B.4, the cheaper fee of one currency, and tiny amounts."""
+    """The worked checks, the cheaper fee of one currency, and tiny amounts."""
     expected = fx.PayoutCost(Decimal(rate), source_amount, fees)
     assert fx.payout_cost(amount, currency, source) == expected
 

@@ -1,4 +1,4 @@
-"""Which payment methods an order offers (contract H)."""
+"""Which payment methods an order offers."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The acquirer of a smart retry (contract A.2)."""
+"""The acquirer of a smart retry (assumptions: Payment)."""
 
 import pytest
 

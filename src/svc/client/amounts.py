@@ -1,0 +1,100 @@
+"""Whole numbers of a request: one check, whoever spells them and wherever they stand.
+
+Options, `-d`, `--body`, cells of a CSV and lines of NDJSON all come here, so that what one of them
+refuses no other one sends.
+"""
+
+import re
+from typing import Final
+
+from svc.errors import UsageError
+from svc.money import minor_units
+from svc.spec import AMOUNT_MAX
+
+_WHOLE: Final = re.compile(r"0|-?[1-9][0-9]*")
+_DIGITS_MAX: Final = len(str(AMOUNT_MAX))
+_SHOWN_MAX: Final = 40
+_UNITS: Final = (
+    "Amounts are whole numbers in the currency's minor unit, such as 12900 for 129.00 EUR"
+)
+
+
+def whole_number(
+    value: object,
+    name: str,
+    *,
+    least: int = 1,
+    currency: str | None = None,
+    is_text: bool = False,
+    is_money: bool = True,
+) -> int:
+    """Reads a whole number (promise R98); of money it is in minor units of `currency`.
+
+    `is_text` says that `value` was typed, or stands in a form, where every number is text;
+    elsewhere text is no number.
+
+    Raises:
+        UsageError: it is not spelled as plain ASCII digits, or is below `least` or over what the
+            service takes; `param` is `name`, and the hint has the right number where it is plain.
+    """
+    text = _spelled(value)
+    if text is None or (isinstance(value, str) and not is_text):
+        hint = f"Write it without quotes; with -d: PATH:={text}" if _is_whole(text) else None
+        raise _refused(f"{name} {_short(value)} is no number", name, hint)
+    if not _is_whole(text):
+        hint = _right_number(text, name, currency) if is_money else None
+        raise _refused(f"{name} {_short(value)} is not a whole number", name, hint)
+    if len(text) > _DIGITS_MAX or not least <= int(text) <= AMOUNT_MAX:
+        raise _refused(f"{name} {_cut(text)} is not from {least} to {AMOUNT_MAX}", name, None)
+    return int(text)
+
+
+def amount_option(
+    text: str | None, name: str, currency: str | None, *, least: int = 1
+) -> int | None:
+    """Reads an option that holds an amount; None stays None.
+
+    Raises:
+        UsageError: as `whole_number` does.
+    """
+    if text is None:
+        return None
+    return whole_number(text, name, least=least, currency=currency, is_text=True)
+
+
+def _spelled(value: object) -> str | None:
+    """How a number is spelled, or a text; None for what is neither."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return None
+    return str(value)
+
+
+def _is_whole(text: str | None) -> bool:
+    return text is not None and _WHOLE.fullmatch(text) is not None
+
+
+def _right_number(text: str, name: str, currency: str | None) -> str:
+    minor = minor_units(_with_point(text), currency)
+    if minor is None:
+        return _UNITS
+    option = f"{name} " if name.startswith("--") else ""
+    return f"{text} {currency or 'with two decimals'} is {option}{minor} in minor units"
+
+
+def _with_point(text: str) -> str:
+    """Reads a comma as a decimal point, but never one that could part thousands: `1,000`."""
+    whole, comma, fraction = text.partition(",")
+    return f"{whole}.{fraction}" if comma and len(fraction) in (1, 2) else text
+
+
+def _short(value: object) -> str:
+    """A value as one can show it; text is quoted, as it was."""
+    return _cut(repr(value) if isinstance(value, str) else str(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."
+
+
+def _refused(message: str, name: str, hint: str | None) -> UsageError:
+    return UsageError(f"{message}.", code="amount_invalid", param=name, hint=hint)

@@ -1,0 +1,172 @@
+"""The documented fields of each POST, and what is checked of them before anything is sent.
+
+One table for single commands, `svc post` and the rows of a batch. A field that nobody knows passes:
+whether there is one is for the service to say. A name that is nearly a known one does not, for
+`amout` in a refund would give everything back.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from svc.client.amounts import whole_number
+from svc.errors import UsageError
+
+Path: TypeAlias = tuple[str, ...]
+# Names and what may stand inside them: `*` is any position of a list; nothing is anything.
+Fields: TypeAlias = Mapping[str, "Fields"]
+
+# The whole numbers of all requests, with the least that each may be. Those that are money are in
+# minor units; an item may be free of charge, and so may its freight.
+WHOLE: Final[Mapping[Path, int]] = {
+    ("amount",): 1,
+    ("shipping_amount",): 0,
+    ("items", "*", "quantity"): 1,
+    ("items", "*", "unit_amount"): 0,
+}
+MONEY: Final = frozenset(WHOLE) - {("items", "*", "quantity")}
+
+
+def fields_at(path: str) -> Fields:
+    """The fields of a POST by its path, such as `/v1/orders/ord_1`; empty where nobody knows."""
+    parts = path.split("/")
+    if len(parts) > _PLACE_OF_ID and parts[2] != "landed-cost":
+        parts[_PLACE_OF_ID] = "*"
+    return _BY_PATH.get("/".join(parts), {})
+
+
+def check_body(path: str, body: Mapping[str, Any], *, is_form: bool) -> None:
+    """Checks the names and the whole numbers of a request (promises R97, R98).
+
+    Raises:
+        UsageError: a name is nearly one that is documented, or an amount is none.
+    """
+    fields = fields_at(path)
+    check_names(fields, body)
+    check_whole(fields, body, is_form=is_form)
+
+
+def check_names(fields: Fields, value: Any, within: str = "") -> None:
+    """Refuses names that differ from a documented one by case, blanks or one letter (R97).
+
+    Raises:
+        UsageError: naming the field that was probably meant.
+    """
+    if isinstance(value, list):
+        for index, item in enumerate(value if "*" in fields else ()):
+            check_names(fields["*"], item, f"{within}[{index}]")
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            check_name(fields, name, within)
+            check_names(fields.get(name, {}), inner, _inside(within, name))
+
+
+def check_path(fields: Fields, path: Path) -> None:
+    """Does for one path, such as `items`, `0`, `name`, what `check_names` does for a body."""
+    within = ""
+    for part in path:
+        if "*" not in fields:
+            check_name(fields, part, within)
+        fields = fields.get("*" if "*" in fields else part, {})
+        within = _inside(within, part)
+
+
+def check_name(fields: Fields, name: str, within: str) -> None:
+    """Refuses one name, which stands inside the field `within`, if it is nearly a known one."""
+    if name in fields:
+        return
+    meant = next((known for known in fields if _is_near(name, known)), None)
+    if meant is None:
+        return
+    written = _inside(within, name)
+    raise UsageError(
+        f"There is no field {written!r}; nearly the same is {_inside(within, meant)!r}.",
+        code="field_misspelt",
+        param=written,
+        hint=f"Write {_inside(within, meant)}",
+    )
+
+
+def check_whole(fields: Fields, body: Mapping[str, Any], *, is_form: bool) -> None:
+    """Checks every whole number that an operation takes (promise R98); a form has them as text.
+
+    Raises:
+        UsageError: one is none; `param` names it as the service does, `items[0][unit_amount]`.
+    """
+    currency = body.get("currency")
+    for path, least in WHOLE.items():
+        for name, value in _values(fields, body, path) if path[0] in body else ():
+            whole_number(
+                value,
+                name,
+                least=least,
+                currency=currency if isinstance(currency, str) else None,
+                is_text=is_form,
+                is_money=path in MONEY,
+            )
+
+
+def _values(fields: Fields, value: Any, path: Path, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields what stands at a path that an operation takes, with its name."""
+    if not path:
+        yield name, value
+    elif path[0] in fields and path[0] == "*" and isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _values(fields["*"], item, path[1:], f"{name}[{index}]")
+    elif path[0] in fields and isinstance(value, Mapping) and path[0] in value:
+        inner = _inside(name, path[0])
+        yield from _values(fields[path[0]], value[path[0]], path[1:], inner)
+
+
+def _inside(name: str, part: str) -> str:
+    return f"{name}[{part}]" if name else part
+
+
+def _is_near(name: str, known: str) -> bool:
+    """Whether two names are one but for case, blanks, and one letter or two that changed places."""
+    left, right = ("".join(text.split()).casefold() for text in (name, known))
+    if abs(len(left) - len(right)) > 1:
+        return False
+    begin = next(
+        (at for at, pair in enumerate(zip(left, right, strict=False)) if pair[0] != pair[1]), None
+    )
+    if begin is None:
+        return True
+    left, right = left[begin:], right[begin:]
+    swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
+    return swapped or left[1:] == right[1:] or left[1:] == right or left == right[1:]
+
+
+def _fields(text: str, **inside: Fields) -> Fields:
+    return {name: inside.get(name, {}) for name in text.split()}
+
+
+_PLACE_OF_ID: Final = 3
+_SHIPPING: Final = _fields("country postal_code name line1 line2 city state phone")
+_ITEMS: Final[Fields] = {"*": _fields("name hs_code origin_country quantity unit_amount")}
+_ORDER: Final = _fields(
+    "amount currency settlement_currency shipping items capture_method metadata",
+    shipping=_SHIPPING,
+    items=_ITEMS,
+)
+_BY_PATH: Final[Mapping[str, Fields]] = {
+    "/v1/orders": _ORDER,
+    "/v1/orders/*": _ORDER,
+    "/v1/orders/*/cancel": _fields("cancellation_reason"),
+    "/v1/orders/*/capture": _fields("amount"),
+    "/v1/refunds": _fields("payment amount reason metadata"),
+    "/v1/payouts": _fields(
+        "amount currency source_currency destination reference metadata",
+        destination=_fields(
+            "country account_holder_name iban account_number bank_code bic bank_name"
+        ),
+    ),
+    "/v1/landed-cost/quotes": _fields(
+        "currency shipping items ship_from_country shipping_amount",
+        shipping=_SHIPPING,
+        items=_ITEMS,
+    ),
+    "/v1/disputes/*": _fields(
+        "evidence submit", evidence=_fields("tracking_number shipping_carrier")
+    ),
+    "/v1/webhook_endpoints": _fields("url events"),
+}

@@ -1,0 +1,62 @@
+"""Files and standard input that a user names: bytes, and text that is UTF-8 or refused."""
+
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from svc.errors import UsageError
+
+STDIN: Final = "-"
+_MIB: Final = 1024 * 1024
+
+
+def read_bytes(name: str, stdin: BinaryIO, most: int, param: str | None = None) -> bytes:
+    """Reads a whole file, or standard input for `-`, of at most so many bytes.
+
+    Raises:
+        UsageError: it cannot be read, or is larger.
+    """
+    try:
+        data = stdin.read(most + 1) if name == STDIN else _read_file(Path(name), most + 1)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise UsageError(f"{_called(name)} cannot be read: {why}.", param=param) from None
+    if len(data) > most:
+        message = f"{_called(name)} is over {most // _MIB} MiB."
+        raise UsageError(message, param=param, hint="Split it into parts")
+    return data
+
+
+def read_text(name: str, stdin: BinaryIO, most: int, param: str | None = None) -> str:
+    """Does the same for text; whatever the locale says, it is UTF-8, and no line end is changed.
+
+    Raises:
+        UsageError: as `read_bytes` does, or it is something else.
+    """
+    return decoded(read_bytes(name, stdin, most, param), _called(name), param)
+
+
+def decoded(data: bytes, called: str, param: str | None = None) -> str:
+    """Gives bytes of the user's as text; `called` is what a message calls them.
+
+    Raises:
+        UsageError: they are no UTF-8, naming the line.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(
+            f"Line {line} of {called} is not UTF-8 text.",
+            code="file_invalid",
+            param=param,
+            hint="Save it as UTF-8; in a spreadsheet: CSV UTF-8",
+        ) from None
+
+
+def _read_file(path: Path, size: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(size)
+
+
+def _called(name: str) -> str:
+    return "Standard input" if name == STDIN else name

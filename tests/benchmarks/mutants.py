@@ -1,0 +1,482 @@
+"""How many small random changes of the program the tests notice: `mutants.py [--number 300]`.
+
+Draws changes by a seed from the modules of `HEART` (a comparison turned, a number off by one, a
+statement gone), makes each in a copy of the tree, and runs the tests that reach its line. What no
+test notices is printed as a diff: it wants an assertion, or cannot be noticed by anybody.
+
+Run by hand; 300 changes take about an hour on one core. mutmut and cosmic-ray were looked at: one
+changes every function through a trampoline, the other every place, and neither draws by a seed
+or asks which test reaches a line.
+"""
+
+import argparse
+import ast
+import difflib
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).parents[2]
+SOURCE: Final = "src/svc"
+# Each module of the heart and the tests that are asked about it: globs below tests/, the near first.
+CLIENT: Final = ("unit/client/test_*.py",)
+JOURNAL: Final = ("unit/client/**/test_*.py", "cli/requests/test_*.py")
+BATCH: Final = ("unit/batch/test_*.py", "cli/batch/test_command.py")
+LISTEN: Final = ("unit/listen/test_*.py", "unit/listen/inspector/test_pages.py")
+SANDBOX: Final = (
+    "unit/sandbox/api/test_*.py",
+    "unit/sandbox/engine/test_*.py",
+    "unit/sandbox/controls/test_*.py",
+)
+HEART: Final[dict[str, tuple[str, ...]]] = {
+    "signature.py": ("unit/listen/test_vectors.py", "unit/listen/test_*.py"),
+    "money.py": ("unit/test_money.py", "unit/render/test_*.py"),
+    "client/retry.py": CLIENT,
+    "client/replies.py": CLIENT,
+    "client/judge.py": CLIENT,
+    "client/refusals.py": CLIENT,
+    "client/journal/entry.py": JOURNAL,
+    "client/journal/journal.py": JOURNAL,
+    "client/journal/leases.py": JOURNAL,
+    "keys/store.py": ("unit/keys/test_*.py", "cli/keys/test_*.py"),
+    "keys/resolve.py": ("unit/keys/test_*.py", "cli/keys/test_*.py"),
+    "batch/run.py": BATCH,
+    "batch/ledger.py": BATCH,
+    "batch/tally.py": BATCH,
+    "batch/verdicts.py": BATCH,
+    "listen/keeper.py": LISTEN,
+    "listen/inbox.py": LISTEN,
+    "listen/dispatch.py": LISTEN,
+    "listen/reception.py": LISTEN,
+    "listen/flights.py": LISTEN,
+    "listen/lane.py": LISTEN,
+    "sandbox/idempotency.py": SANDBOX,
+    "sandbox/refunds.py": SANDBOX,
+    "sandbox/payments.py": SANDBOX,
+    "sandbox/attempts.py": SANDBOX,
+}
+# What one change may cost: the tests that reach it, the nearest and quickest first.
+TESTS_SECONDS: Final = 60.0
+LIMIT_SECONDS: Final = 150.0
+PYTEST: Final = ("-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider")
+
+SWAPS: Final[dict[type[ast.AST], type[ast.AST]]] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.FloorDiv,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.BitOr: ast.BitAnd,
+}
+WORD: Final = re.compile(r"[A-Za-z0-9_.*/-]+")  # codes and names; not texts for people, not SQL
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change: in `module`, `line` on, the text from `start` to `end` becomes `new`."""
+
+    module: str
+    line: int
+    last: int
+    start: int
+    end: int
+    new: str
+
+
+class Places(ast.NodeVisitor):
+    """Finds every place of a module that can be changed, and what it can become."""
+
+    def __init__(self, module: str, text: str) -> None:
+        self.module = module
+        self.found: list[Mutant] = []
+        self._text = text.encode()
+        self._starts = [0]
+        for line in self._text.splitlines(keepends=True):
+            self._starts.append(self._starts[-1] + len(line))
+
+    def _offset(self, line: int, column: int) -> int:
+        return self._starts[line - 1] + column
+
+    def add(self, node: ast.expr | ast.stmt, new: str) -> None:
+        last = node.end_lineno or node.lineno
+        start = self._offset(node.lineno, node.col_offset)
+        end = self._offset(last, node.end_col_offset or 0)
+        self.found.append(Mutant(self.module, node.lineno, last, start, end, new))
+
+    def changed(self, node: Any, **fields: Any) -> None:
+        """Adds `node` with other values in some of its fields."""
+        old = {name: getattr(node, name) for name in fields}
+        for name, value in fields.items():
+            setattr(node, name, value)
+        self.add(
+            node, f"({ast.unparse(node)})" if isinstance(node, ast.expr) else ast.unparse(node)
+        )
+        for name, value in old.items():
+            setattr(node, name, value)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Decorators and annotations stay; a docstring is no statement to leave out."""
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if default is not None:
+                self.visit(default)
+        for statement in node.body[ast.get_docstring(node, clean=False) is not None :]:
+            self.visit(statement)
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815  the visitor's name
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        for statement in node.body[ast.get_docstring(node, clean=False) is not None :]:
+            self.visit(statement)
+
+    def visit_Module(self, node: ast.Module) -> None:
+        for statement in node.body[ast.get_docstring(node, clean=False) is not None :]:
+            self.visit(statement)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        if not any(isinstance(it, ast.Name) and it.id.startswith("__") for it in node.targets):
+            self.visit(node.value)
+
+    def visit_keyword(self, node: ast.keyword) -> None:
+        if node.arg != "strict":
+            self.visit(node.value)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        for index, operator in enumerate(node.ops):
+            if other := SWAPS.get(type(operator)):
+                ops: list[Any] = list(node.ops)
+                ops[index] = other()
+                self.changed(node, ops=ops)
+        self.generic_visit(node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        self.changed(node, op=SWAPS[type(node.op)]())
+        self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        if other := SWAPS.get(type(node.op)):
+            self.changed(node, op=other())
+        self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if other := SWAPS.get(type(node.op)):
+            self.changed(node, op=other())
+        self.generic_visit(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        if isinstance(node.op, ast.Not):
+            self.add(node, f"({ast.unparse(node.operand)})")
+        self.generic_visit(node)
+
+    def visit_If(self, node: ast.If | ast.While | ast.IfExp) -> None:
+        self.add(node.test, f"(not ({ast.unparse(node.test)}))")
+        self.generic_visit(node)
+
+    visit_IfExp = visit_If  # noqa: N815
+    visit_While = visit_If  # noqa: N815
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        value = node.value
+        if isinstance(value, bool):
+            self.add(node, repr(not value))
+        elif isinstance(value, int):
+            self.add(node, repr(value + 1))
+        elif isinstance(value, str) and WORD.fullmatch(value):
+            self.add(node, repr(value + "x"))
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        """Parts of a formatted text have no place of their own in 3.11."""
+
+    def visit_Return(self, node: ast.Return) -> None:
+        if node.value is not None and not isinstance(node.value, ast.Constant):
+            self.add(node, "return None")
+        self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant | ast.Yield | ast.YieldFrom):
+            self.add(node, "pass")
+            self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> None:
+        self.add(node, "pass")
+        self.generic_visit(node)
+
+    def visit_Break(self, node: ast.Break) -> None:
+        self.add(node, "continue")
+
+    def visit_Continue(self, node: ast.Continue) -> None:
+        self.add(node, "break")
+
+
+def places(module: str, text: str) -> list[Mutant]:
+    """Every change of one module that still compiles."""
+    finder = Places(module, text)
+    finder.visit(ast.parse(text))
+    return [mutant for mutant in finder.found if compiles(applied(mutant, text))]
+
+
+def applied(mutant: Mutant, text: str) -> str:
+    data = text.encode()
+    return (data[: mutant.start] + mutant.new.encode() + data[mutant.end :]).decode()
+
+
+def compiles(text: str) -> bool:
+    try:
+        compile(text, "mutant", "exec")
+    except SyntaxError:
+        return False
+    return True
+
+
+# --- as a plugin of pytest (-p mutants): which test reaches which line -------------------------
+
+
+def pytest_runtest_protocol(item: Any, nextitem: Any) -> None:
+    """Everything that is traced from here on belongs to this test."""
+    del nextitem
+    REACH.test = item.nodeid
+
+
+def pytest_runtest_logreport(report: Any) -> None:
+    REACH.seconds[report.nodeid] += report.duration
+    if report.failed:
+        REACH.failed.add(report.nodeid)
+
+
+def pytest_sessionstart() -> None:
+    if "MUTANTS_REACH" in os.environ:
+        threading.settrace(REACH.trace)
+        sys.settrace(REACH.trace)
+
+
+def pytest_sessionfinish() -> None:
+    if "MUTANTS_REACH" not in os.environ:
+        return
+    sys.settrace(None)
+    lines = {
+        f"{name}:{line}": sorted(tests - REACH.failed)
+        for (name, line), tests in REACH.lines.items()
+    }
+    told = {"lines": lines, "seconds": REACH.seconds}
+    Path(os.environ["MUTANTS_REACH"]).write_text(json.dumps(told), encoding="utf-8")
+
+
+class Reach:
+    """Which tests have run which lines of the program, and how long each took."""
+
+    def __init__(self) -> None:
+        self.test = ""
+        self.lines: dict[tuple[str, int], set[str]] = defaultdict(set)
+        self.seconds: dict[str, float] = defaultdict(float)
+        self.failed: set[str] = set()  # without any change, so they say nothing of one
+
+    def trace(self, frame: FrameType, event: str, _: Any) -> Any:
+        name = frame.f_code.co_filename
+        if f"/{SOURCE}/" not in name:
+            return None
+        if event in ("line", "call"):
+            module = name.rpartition(f"/{SOURCE}/")[2]
+            if module in HEART:
+                self.lines[module, frame.f_lineno].add(self.test)
+        return self.trace
+
+
+REACH: Final = Reach()
+
+
+# --- as a program -------------------------------------------------------------------------------
+
+
+class Bench:
+    """A copy of the tree with an interpreter of its own, so that its processes run the copy too."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.python = folder / ".venv/bin/python"
+        self._home = folder / ".reach"
+
+    def prepare(self) -> None:
+        """Copies what is under version control as it stands here."""
+        listed = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
+        )
+        for name in filter(None, listed.stdout.decode().split("\0")):
+            target = self.folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if (ROOT / name).is_file():
+                target.write_bytes((ROOT / name).read_bytes())
+        command = [sys.executable, "-m", "venv", "--without-pip", str(self.folder / ".venv")]
+        subprocess.run(command, check=True)
+        (packages,) = self.folder.glob(".venv/lib/python*/site-packages")
+        theirs = next(path for path in sys.path if path.endswith("site-packages"))
+        (packages / "mutants.pth").write_text(f"{self.folder}/src\n{theirs}\n", encoding="utf-8")
+        program = self.folder / ".venv/bin/svc"
+        start = "from svc.__main__ import main\nraise SystemExit(main())\n"
+        program.write_text(f"#!{self.python}\n{start}", encoding="utf-8")
+        program.chmod(0o755)
+        self._home.mkdir(exist_ok=True)
+
+    def tests_of(self, module: str) -> list[str]:
+        files = (str(it.relative_to(self.folder)) for g in HEART[module] for it in self._glob(g))
+        return list(dict.fromkeys(files))
+
+    def _glob(self, pattern: str) -> list[Path]:
+        found = sorted((self.folder / "tests").glob(pattern))
+        if not found:
+            raise SystemExit(f"no tests match {pattern}: mend HEART")
+        return found
+
+    def pytest(self, *arguments: str, seconds: float | None = None, **more: str) -> int:
+        """Runs tests in the copy; a negative code is a run that took too long."""
+        here = str(Path(__file__).parent)
+        environment = {**os.environ, **more, "PYTHONPATH": here, "PYTHONDONTWRITEBYTECODE": "1"}
+        command = [str(self.python), *PYTEST, *arguments]
+        with (self.folder / "last.txt").open("wb") as out:
+            process = subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                return process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, 9)
+                process.wait()
+                return -1
+
+    def reach(self, modules: list[str]) -> tuple[dict[str, list[str]], dict[str, float]]:
+        """Which tests reach each line, and how long each takes; measured once for each group."""
+        lines: dict[str, list[str]] = {}
+        seconds: dict[str, float] = {}
+        for patterns in dict.fromkeys(HEART[module] for module in modules):
+            name = re.sub(r"\W+", "-", "_".join(patterns)) + ".json"
+            kept = self._home / name
+            module = next(it for it in modules if HEART[it] == patterns)
+            if not kept.exists():
+                code = self.pytest("-p", "mutants", *self.tests_of(module), MUTANTS_REACH=str(kept))
+                print(f"reach of {patterns}: pytest ended with {code}", flush=True)
+            told = json.loads(kept.read_text(encoding="utf-8"))
+            wanted = {it for it in modules if HEART[it] == patterns}
+            lines |= {k: v for k, v in told["lines"].items() if k.split(":")[0] in wanted}
+            seconds |= told["seconds"]
+        return lines, seconds
+
+
+def chosen(
+    mutant: Mutant, lines: dict[str, list[str]], seconds: dict[str, float], near: list[str]
+) -> list[str]:
+    """The tests that reach a change, those of the nearest files first, within the time for it."""
+    reached = {
+        test
+        for line in range(mutant.line, mutant.last + 1)
+        for test in lines.get(f"{mutant.module}:{line}", ())
+        if test
+    }
+    place = {name: index for index, name in enumerate(near)}
+    ordered = sorted(
+        reached, key=lambda it: (seconds[it] > 1, place[it.split("::")[0]], seconds[it])
+    )
+    found, left = [], TESTS_SECONDS
+    for test in ordered:
+        left -= seconds[test] + 0.005
+        if left < 0:
+            break
+        found.append(test)
+    return found
+
+
+def diff(mutant: Mutant, text: str) -> Iterator[str]:
+    after = applied(mutant, text).splitlines()
+    name = f"{mutant.module}:{mutant.line}"
+    yield from difflib.unified_diff(text.splitlines(), after, name, name, "", "", 1, "")
+
+
+def run(bench: Bench, drawn: list[Mutant]) -> list[Mutant]:
+    """Makes each change in turn, and answers those that nothing has noticed."""
+    lines, seconds = bench.reach(sorted({mutant.module for mutant in drawn}))
+    alive = []
+    for number, mutant in enumerate(drawn, 1):
+        file = bench.folder / SOURCE / mutant.module
+        text = file.read_text(encoding="utf-8")
+        tests = chosen(mutant, lines, seconds, bench.tests_of(mutant.module))
+        began = time.monotonic()
+        if tests:
+            (bench.folder / "asked.txt").write_text("\n".join(tests), encoding="utf-8")
+            file.write_text(applied(mutant, text), encoding="utf-8")
+            try:
+                code = bench.pytest("-x", "@asked.txt", seconds=LIMIT_SECONDS)
+            finally:
+                file.write_text(text, encoding="utf-8")
+        else:
+            code = 0
+        fate = {0: "SURVIVED", 1: "killed", -1: "killed by time"}.get(code, f"killed ({code})")
+        took = f"{len(tests)} tests, {time.monotonic() - began:.0f} s"
+        print(f"{number:4} {fate:15} {mutant.module}:{mutant.line}  {took}", flush=True)
+        if code == 0:
+            alive.append(mutant)
+            print("\n".join(diff(mutant, text)), flush=True)
+    return alive
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--number", type=int, default=300)
+    parser.add_argument("--module", action="append", choices=HEART, help="only this; repeatable")
+    parser.add_argument("--line", type=int, help="only changes of this line")
+    parser.add_argument("--work", type=Path, help="folder of the copy; kept, with what it measured")
+    parser.add_argument("--list", action="store_true", help="count the places and end")
+    asked = parser.parse_args()
+    found = []
+    for module in asked.module or HEART:
+        text = (ROOT / SOURCE / module).read_text(encoding="utf-8")
+        found += [it for it in places(module, text) if asked.line in (None, it.line)]
+    if asked.list:
+        print(len(found))
+        return
+    drawn = random.Random(asked.seed).sample(found, min(asked.number, len(found)))
+    with tempfile.TemporaryDirectory(prefix="svc-mutants-") as temporary:
+        bench = Bench((asked.work or Path(temporary)).absolute())
+        bench.prepare()
+        alive = run(bench, drawn)
+    killed = len(drawn) - len(alive)
+    print(
+        f"{killed} of {len(drawn)} noticed: {100 * killed / len(drawn):.1f} % (seed {asked.seed})"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,418 @@
+"""A service, listeners and their targets in one virtual time; only the inbox is the real one."""
+
+import asyncio
+import contextvars
+import json
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, cast
+
+from simulation.virtual_loop import PROCESS, VirtualLoop
+from svc.journal import State
+from svc.journal.patience import Patience
+from svc.journal.schema import MIGRATIONS
+from svc.listen.answers import Answer
+from svc.listen.archive import Archive, Whose
+from svc.listen.claims import Claim, begin_anew
+from svc.listen.connecting import CannotConnect
+from svc.listen.framing import Head, Request
+from svc.listen.inbox import SqliteInbox
+from svc.listen.lane import Manner
+from svc.listen.records import Record
+from svc.listen.relay import Halves, Plan
+from svc.listen.routes import Routes
+from svc.listen.targets import Target
+from svc.listen.wire import Broken, Wire
+from svc.signature import header_value
+
+START: Final = 1_700_000_000
+SECRET: Final = "whsec_test_4fQzN7cPq2LrTxVb9KdYhWm3"
+_WAY: Final = 0.0005  # seconds from one end of a connection to the other
+_GRACE: Final = 0.5
+_TABLES: Final = ("inbox", "payloads", "forwards", "listeners", "sqlite_sequence")
+
+What = Literal["answer", "close", "hang", "crash", "garbage"]
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """What a target does with one request: after `delay` seconds; `down` are those after a crash."""
+
+    what: What = "answer"
+    status: int = 200
+    delay: float = 0.01
+    down: float = 0.0
+
+
+@dataclass(eq=False)
+class Event:
+    """One event of the service; after a reset another one may have the same `name`."""
+
+    name: str
+    object_id: str
+    type: str
+    body: bytes
+    generation: int
+
+
+@dataclass(eq=False)
+class Try:
+    """One request that reached a target. `heard` is what the listener heard of it, and when."""
+
+    event: Event
+    listener: "SimListener"
+    run: int
+    at: float
+    heard: int | str | None = None
+    heard_at: float = 0.0
+    alone: bool = True
+
+
+Script = Callable[[Event, int], Reaction]
+
+
+@dataclass(eq=False)
+class SimTarget:
+    """Somebody's program: may be down, and does with each request what its script says."""
+
+    world: "World"
+    url: str
+    script: Script
+    up: bool = True
+    tries: list[Try] = field(default_factory=list)
+    outside: list[Event] = field(default_factory=list)
+    open: set["SimWire"] = field(default_factory=set)
+    counts: dict[Event, int] = field(default_factory=dict)
+
+    def take(self, wire: "SimWire", event: Event) -> None:
+        """Reads a request that has arrived."""
+        loop = self.world.loop
+        if not self.up:
+            wire.lose()
+            return
+        number = self.counts[event] = self.counts.get(event, 0) + 1
+        reaction = self.script(event, number)
+        match reaction.what:
+            case "hang":
+                return
+            case "crash":
+                loop.call_later(reaction.delay, self.crash, reaction.down)
+            case "close":
+                loop.call_later(reaction.delay, wire.lose)
+            case "garbage":
+                broken = Broken("unreadable", "the answer is no HTTP")
+                loop.call_later(reaction.delay, wire.tell, broken)
+            case _:
+                answer = Answer(reaction.status, b"", reusable=True)
+                loop.call_later(reaction.delay, wire.tell, answer)
+
+    def crash(self, down: float) -> None:
+        """Ends with all its connections, and comes back later."""
+        self.stop()
+        self.world.loop.call_later(down, self.start)
+
+    def stop(self) -> None:
+        self.up = False
+        for wire in sorted(self.open, key=lambda one: one.number):
+            wire.lose()
+
+    def start(self) -> None:
+        self.up = True
+
+
+class SimWire:
+    """A connection to a target, for one exchange at a time."""
+
+    def __init__(self, target: SimTarget, listener: "SimListener") -> None:
+        self.number = target.world.number()
+        self._target = target
+        self._listener = listener
+        self._told: Callable[[Answer | Broken], None] | None = None
+        self._context = contextvars.copy_context()
+        self._try: Try | None = None
+        self._lost = False
+        target.open.add(self)
+
+    def is_open(self) -> bool:
+        return not self._lost
+
+    def status_so_far(self) -> Answer | None:
+        return None
+
+    def send(self, request: bytes, told: Callable[[Answer | Broken], None]) -> None:
+        target = self._target
+        event = target.world.events[request.partition(b"\r\n\r\n")[2]]
+        self._told = told
+        others = [wire for wire in target.open if wire._is_of(self._listener) and wire is not self]
+        for wire in others:
+            if wire._try is not None:
+                wire._try.alone = False
+        self._try = Try(event, self._listener, self._listener.run, target.world.loop.time())
+        self._try.alone = not others
+        target.tries.append(self._try)
+        outside = target.world.context
+        target.world.loop.call_later(_WAY, target.take, self, event, context=outside)
+
+    def tell(self, heard: Answer | Broken) -> None:
+        """Has the listener hear something, unless it has gone."""
+        loop = self._target.world.loop
+        loop.call_later(_WAY, self._tell, heard, context=self._context)
+
+    def lose(self) -> None:
+        """Ends the connection from the target's side."""
+        self._lost = True
+        self._target.open.discard(self)
+        self.tell(Broken("closed", "it closed the connection without a whole answer"))
+
+    def close(self) -> None:
+        if self._told is not None and self._try is not None:
+            self._hear("let go")
+        self._told = None
+        self._lost = True
+        self._target.open.discard(self)
+
+    def _tell(self, heard: Answer | Broken) -> None:
+        told, self._told = self._told, None
+        if told is not None:
+            self._hear(heard.status if isinstance(heard, Answer) else heard.trouble)
+            told(heard)
+
+    def _hear(self, what: int | str) -> None:
+        assert self._try is not None
+        self._try.heard, self._try.heard_at = what, self._target.world.loop.time()
+        self._try = None
+
+    def _is_of(self, listener: "SimListener") -> bool:
+        return self._listener is listener and self._try is not None
+
+
+class SimListener:
+    """One listener as a process: it can be started, stopped and lost at any moment."""
+
+    def __init__(self, world: "World", scope: str, plan: Plan) -> None:
+        self.world = world
+        self.scope = scope
+        self.plan = plan
+        self.run = 0
+        self.lost_at: list[float] = []
+        self.answers: list[tuple[Event, int, float]] = []
+        self.records: list[Record] = []
+        self.halves: Halves | None = None
+
+    @property
+    def runs(self) -> bool:
+        return self.halves is not None
+
+    def start(self) -> None:
+        if self.halves is not None:
+            return
+        self.run += 1
+        self._process = object()
+        self.context = contextvars.copy_context()
+        self.context.run(PROCESS.set, self._process)
+        self.context.run(self._start)
+
+    def _start(self) -> None:
+        world = self.world
+        retake = self.plan.ack == "forwarded"
+        inbox = SqliteInbox(world.state, self.scope, retake_failed=retake)
+        # Under the loop's eyes: what is made here looks for the loop that runs.
+        asyncio._set_running_loop(world.loop) if not world.loop.is_running() else None
+        try:
+            self.halves = Halves(
+                self.plan, inbox, world, self.records.append, lambda: None, self._connect
+            )
+            self.halves.dispatcher.start()
+        finally:
+            asyncio._set_running_loop(None) if not world.loop.is_running() else None
+
+    def deliver(self, event: Event, told: Callable[[int], None]) -> None:
+        """Has the service send an event; `told` hears the answer, if one comes."""
+        if self.halves is None:
+            told(0)
+            return
+        value = header_value(event.body, [SECRET], int(self.world.now())).encode()
+        request = Request(Head(b"POST", b"/", (), {b"svc-signature": [value]}), event.body)
+        outside = self.world.context
+
+        answered: list[int] = []
+
+        def answer(status: int) -> None:
+            if answered:  # a connection drops it
+                return
+            answered.append(status)
+            self.answers.append((event, status, self.world.loop.time()))
+            self.world.loop.call_soon(told, status, context=outside)
+
+        # In a copy, for the service may send several at once.
+        self.context.copy().run(self.halves.reception.take, request, answer)
+
+    async def stop(self) -> int:
+        """Ends it as a signal would; gives how many events it says are pending."""
+        halves, self.halves = self.halves, None
+        assert halves is not None
+        loop = self.world.loop
+        ending = loop.create_task(halves.close(_GRACE), context=self.context.copy())
+        return await ending
+
+    def lose(self) -> None:
+        """Ends it as a power cut would."""
+        if self.halves is not None:
+            self.halves = None
+            self.lost_at.append(self.world.loop.time())
+            self.world.loop.lose(self._process)
+            for target in self.world.targets.values():
+                for wire in tuple(target.open):
+                    if wire._listener is self:
+                        target.open.discard(wire)
+
+    async def _connect(self, target: Target, context: object) -> Wire:
+        del context
+        sim = self.world.targets[str(target)]
+        await asyncio.sleep(_WAY)
+        if not sim.up:
+            raise CannotConnect("connection refused", "unreachable")
+        return cast("Wire", SimWire(sim, self))
+
+
+class World:
+    """Everything of one history. Is its own clock: the time of day and that of the loop are one."""
+
+    def __init__(self, state: State) -> None:
+        self.loop = VirtualLoop()
+        self.state = state
+        self.context = contextvars.copy_context()
+        self.targets: dict[str, SimTarget] = {}
+        self.listeners: list[SimListener] = []
+        self.events: dict[bytes, Event] = {}
+        self._number = 0
+
+    def now(self) -> float:
+        return START + self.loop.time()
+
+    def monotonic(self) -> float:
+        return self.loop.time()
+
+    def sleep(self, seconds: float) -> None:
+        raise AssertionError(f"nobody may wait {seconds} s in the loop")
+
+    def number(self) -> int:
+        self._number += 1
+        return self._number
+
+    def target(self, port: int, script: Script = lambda *_: Reaction()) -> SimTarget:
+        url = f"http://localhost:{port}"
+        made = self.targets[url] = SimTarget(self, url, script)
+        return made
+
+    def listener(
+        self,
+        *forward_to: str,
+        scope: str = "one",
+        ack: Literal["received", "forwarded"] = "received",
+        **manner: Any,
+    ) -> SimListener:
+        routes = Routes.parse(forward_to or tuple(self.targets))
+        plan = Plan("test", (SECRET,), "/", "", routes, ack=ack, manner=Manner(**manner))
+        made = SimListener(self, scope, plan)
+        self.listeners.append(made)
+        return made
+
+    def event(
+        self, number: int, object_id: str = "", type_: str = "order.paid", generation: int = 0
+    ) -> Event:
+        """Makes an event of the service; another `generation` is another one of the same id."""
+        name = f"evt_{number}"
+        object_id = object_id or f"ord_{number}"
+        body = json.dumps(
+            {
+                "id": name,
+                "type": type_,
+                "created": f"2023-11-14T22:13:{20 + generation}Z",
+                "livemode": False,
+                "data": {"object": {"id": object_id}},
+            }
+        ).encode()
+        event = Event(name, object_id, type_, body, generation)
+        self.events[body] = event
+        return event
+
+    def send(self, listener: SimListener, *events: Event) -> list[int]:
+        """Delivers events, one after the other without a pause; gives their answers as they come."""
+        answers: list[int] = []
+        for event in events:
+            self.loop.call_soon(listener.deliver, event, answers.append)
+        return answers
+
+    def outcomes(self, listener: SimListener) -> dict[str, str | None]:
+        """How each event in a listener's inbox ended, None where it has not; the newest of a name."""
+        rows = self.state.rows(
+            "SELECT event_id, outcome FROM inbox JOIN listeners ON listeners.id = listener"
+            " WHERE scope = ? ORDER BY seq",
+            (listener.scope,),
+        )
+        return {row["event_id"]: row["outcome"] for row in rows}
+
+    def replay(self, listener: SimListener) -> list[Event]:
+        """Has another program send all that is pending and close it, as `replay --pending` does."""
+        archive = Archive(self.state, Whose("", "", None))
+        rows = self.state.rows(
+            "SELECT seq, type, body FROM inbox JOIN payloads ON inbox_seq = seq JOIN listeners"
+            " ON listeners.id = listener WHERE outcome IS NULL AND scope = ?",
+            (listener.scope,),
+        )
+        for row in rows:
+            event = self.events[row["body"]]
+            sent = []
+            for target in listener.plan.routes.match(row["type"]):
+                self.targets[str(target)].outside.append(event)
+                sent.append((str(target), self.now(), 1.0, 200, None, b""))
+            archive.note_replays(row["seq"], sent, taken=True, pending=True)
+        return [self.events[row["body"]] for row in rows]
+
+    def reset(self, listener: SimListener) -> None:
+        """Has a listener notice that its sandbox was reset."""
+        begin_anew(self.state, Claim(listener.scope, None, "/"))
+
+    def close(self) -> None:
+        for listener in self.listeners:
+            listener.lose()
+        self.loop.close()
+        assert not self.loop.trouble, self.loop.trouble
+
+
+def in_memory() -> State:
+    """The real schema in a database that is gone with the process."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    for step in MIGRATIONS:
+        for statement in step:
+            connection.execute(statement)
+    clock = _NoClock()
+    return State(connection, Path(":memory:"), clock, Patience(clock))
+
+
+def wipe(state: State) -> None:
+    """Empties a database for the next history."""
+    with state.write() as tx:
+        for table in _TABLES:
+            tx.execute(f"DELETE FROM {table}")
+
+
+class _NoClock:
+    """The time of a database that nobody else holds: it never waits."""
+
+    def now(self) -> float:
+        return START
+
+    def monotonic(self) -> float:
+        return 0.0
+
+    def sleep(self, seconds: float) -> None:
+        raise AssertionError(f"the database was busy: {seconds}")
+
+
+def tried(target: SimTarget) -> Sequence[str]:
+    """The names of the events that reached a target, in order."""
+    return [one.event.name for one in target.tries]

@@ -1,0 +1,117 @@
+"""Amounts of a file that are not there, and columns that are nearly the ones that were meant."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.running import Sandbox, Svc
+from svc.batch.operations import OPERATIONS, named
+from svc.batch.reading import Format, rows_of
+from svc.batch.rows import Bad, Row
+from svc.batch.shaping import Shaper
+from svc.errors import UsageError
+
+
+def shaped(operation: str, text: str, form: Format = "csv", *, blank: bool = False) -> Row | Bad:
+    """The first row of a file."""
+    shaper = Shaper(named(operation), blank_means_all=blank)
+    reads = rows_of(text.encode(), form, named(operation), blank_means_all=blank)
+    return shaper.shape(next(reads))
+
+
+@pytest.mark.parametrize(
+    ("operation", "form", "text"),
+    [
+        ("refunds.create", "csv", "payment,amount\npay_1,"),
+        ("refunds.create", "csv", "payment,amount\npay_1,  "),
+        ("refunds.create", "csv", "payment,amount:=\npay_1,"),
+        ("refunds.create", "csv", "payment,amount:=\npay_1,null"),
+        ("refunds.create", "ndjson", '{"payment":"pay_1","amount":null}'),
+        ("orders.capture", "csv", "id,amount\nord_1,"),
+        ("orders.capture", "ndjson", '{"id":"ord_1","amount":null}'),
+        ("orders.update", "ndjson", '{"id":"ord_1","amount":null}'),
+        (
+            "landed-cost-quotes.create",
+            "csv",
+            "currency,items[0][name],items[0][unit_amount]\nEUR,Coat,",
+        ),
+    ],
+)
+def test_a_blank_amount_is_no_row(operation: str, form: Format, text: str) -> None:
+    """R97: it would mean all that is left; only `--blank-means-all` says so."""
+    bad = shaped(operation, text, form)
+    assert isinstance(bad, Bad)
+    assert bad.code == "amount_blank"
+    assert "--blank-means-all" in bad.message
+    row = shaped(operation, text, form, blank=True)
+    assert isinstance(row, Bad if operation == "orders.update" else Row)
+    assert b"amount" not in getattr(row, "body", b"")
+
+
+def test_a_blank_elsewhere_is_a_field_that_is_not_there() -> None:
+    """An export has a column for each item of its longest order; others leave them blank."""
+    head = "amount,currency,reason,items[0][unit_amount],items[1][name],items[1][unit_amount]"
+    row = shaped("orders.create", f"{head}\n5,EUR,,7,,")
+    assert isinstance(row, Row)
+    assert json.loads(row.body) == {"amount": 5, "currency": "EUR", "items": [{"unit_amount": 7}]}
+
+
+@pytest.mark.parametrize(
+    ("operation", "column", "meant"),
+    [
+        ("refunds.create", "Amount", "amount"),
+        ("refunds.create", " amount", "amount"),
+        ("refunds.create", "amount ", "amount"),
+        ("refunds.create", "a mount", "amount"),
+        ("refunds.create", "amout", "amount"),
+        ("refunds.create", "amountt", "amount"),
+        ("refunds.create", "amonut", "amount"),
+        ("refunds.create", "ammunt", "amount"),
+        ("refunds.create", "Amount:=", "amount"),
+        ("orders.capture", "AMOUNT", "amount"),
+        ("orders.update", "Id", "id"),
+        ("orders.create", "items[0][unit-amount]", "items[0][unit_amount]"),
+        ("orders.create", "shipping[postal code]", "shipping[postal_code]"),
+        ("payouts.create", "destination[ibn]", "destination[iban]"),
+        ("disputes.update", "evidence[tracking_nummber]", "evidence[tracking_number]"),
+    ],
+)
+def test_a_column_that_is_nearly_a_field_is_refused(
+    operation: str, column: str, meant: str
+) -> None:
+    """R97: by case, blanks or one letter; the whole file, for it is so in every row."""
+    with pytest.raises(UsageError) as caught:
+        shaped(operation, f"{column},x\n1,2")
+    assert caught.value.hint == f"Write {meant}"
+    assert caught.value.param == column.removesuffix(":=")
+
+
+@pytest.mark.parametrize("name", ["Amount", "amout"])
+def test_a_name_in_ndjson_is_refused_likewise(name: str) -> None:
+    """R97: the names of a line are its columns."""
+    with pytest.raises(UsageError, match="nearly the same is 'amount'"):
+        shaped("refunds.create", json.dumps({"payment": "pay_1", name: 5}), "ndjson")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_known_and_unknown_columns_pass(operation: str) -> None:
+    """What an export holds, and what nobody knows, is no mistake of spelling."""
+    known: Any = named(operation).columns
+    for name in [*known, "surprise", "metadata[Amount]"]:
+        list(rows_of(f"{name}\n".encode(), "csv", named(operation)))
+
+
+def test_nothing_is_sent_for_such_a_file(sandbox: Sandbox, svc: Svc, tmp_path: Path) -> None:
+    """R97 through the program: the dry run says the same as the run, and neither sends."""
+    misspelt, blank = tmp_path / "misspelt.csv", tmp_path / "blank.csv"
+    misspelt.write_text("payment,Amount\npay_1,5\n")
+    blank.write_text("payment,amount\npay_1,\n")
+    for extra in ((), ("--dry-run",)):
+        result = svc("batch", "refunds.create", str(misspelt), *extra)
+        assert (result.code, result.error["code"]) == (2, "field_misspelt")
+        assert svc("batch", "refunds.create", str(blank), *extra).code in (2, 9)
+    assert svc.ok("batch", "refunds.create", str(blank), "--dry-run", "--blank-means-all")
+    asked = sandbox.control("GET", "/requests")["data"]
+    assert not [one for one in asked if one["method"] == "POST" and "/v1/" in one["path"]]

@@ -1,0 +1,355 @@
+"""What a listener owes each event, on a virtual clock with the real inbox."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from simulation.listener_world import (
+    Event,
+    Reaction,
+    SimListener,
+    SimTarget,
+    World,
+    in_memory,
+    tried,
+)
+from svc.clock import ManualClock
+from svc.errors import LocalError
+from svc.journal import State
+from svc.listen.delivery import Delivery, read_facts
+from svc.listen.inbox import SqliteInbox
+from svc.listen.progress import Until
+from svc.listen.records import Forwarded
+from svc.listen.seam import Arrival, Batch, Kept
+from svc.listen.turns import Turns
+
+URL = "http://localhost:3001"
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    state = in_memory()
+    made = World(state)
+    yield made
+    made.close()
+    state.close()
+
+
+def test_only_closes_count_against_an_event(world: World) -> None:
+    """Five refused connections say nothing of the event: a close after them is the first one."""
+    target = world.target(3001, lambda _, number: Reaction("close" if number == 1 else "answer"))
+    target.up = False
+    listener = world.listener()
+    listener.start()
+    world.send(listener, world.event(1))
+    world.loop.run_for(32)
+    assert len([one for one in listener.records if isinstance(one, Forwarded)]) >= 5
+    target.up = True
+    world.loop.run_for(120)
+    assert world.outcomes(listener) == {"evt_1": "forwarded"}
+
+
+def test_a_restart_counts_closes_anew(world: World) -> None:
+    """An event on which the target closed four times before a restart has five tries after it."""
+    target = world.target(3001, lambda *_: Reaction("close"))
+    listener = world.listener()
+    listener.start()
+    world.send(listener, world.event(1))
+    world.loop.run_for(8)
+    assert len(target.tries) == 4
+    world.loop.do(listener.stop())
+    listener.start()
+    world.loop.run_for(120)
+    assert len(target.tries) == 9
+    assert world.outcomes(listener) == {"evt_1": "failed"}
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_an_event_that_crashes_its_target_takes_no_other_with_it(
+    world: World, ordered: bool
+) -> None:
+    """Who was under way with it at a crash is tried alone, and only it is given up."""
+    killer = world.event(3)
+
+    def script(event: Event, number: int) -> Reaction:
+        return Reaction("crash", delay=0.02, down=0.5) if event is killer else Reaction(delay=0.1)
+
+    target = world.target(3001, script)
+    listener = world.listener(ordered=ordered)
+    listener.start()
+    events = [killer if number == 3 else world.event(number) for number in range(8)]
+    world.send(listener, *events)
+    world.loop.run_for(300)
+    outcomes = world.outcomes(listener)
+    assert outcomes.pop("evt_3") == "failed"
+    assert set(outcomes.values()) == {"forwarded"}
+    assert tried(target).count("evt_3") == 6  # once among others, five times alone
+
+
+def test_an_objects_turn_is_kept_while_its_event_waits(world: World) -> None:
+    """`--ordered --retry real`: after a 503 the later state waits, and does not arrive first."""
+    first = world.event(1, "ord_same")
+    target = world.target(
+        3001,
+        lambda event, number: Reaction(status=503 if event is first and number < 3 else 200),
+    )
+    listener = world.listener(retry="real", ordered=True)
+    listener.start()
+    world.send(listener, first, world.event(2, "ord_same"), world.event(3))
+    world.loop.run_for(1)
+    assert sorted(tried(target)) == ["evt_1", "evt_3"]
+    world.loop.run_for(3600)
+    same = [name for name in tried(target) if name != "evt_3"]
+    assert same == ["evt_1", "evt_1", "evt_1", "evt_2"]
+
+
+def test_turns_are_kept_over_a_restart(world: World) -> None:
+    """The event that waits for its next try keeps its object's turn in the next run as well."""
+    first = world.event(1, "ord_same")
+    target = world.target(
+        3001, lambda event, number: Reaction(status=503 if event is first and number < 3 else 200)
+    )
+    listener = world.listener(retry="real", ordered=True)
+    listener.start()
+    world.send(listener, first, world.event(2, "ord_same"))
+    world.loop.run_for(1)
+    world.loop.do(listener.stop())
+    listener.start()
+    world.loop.run_for(3600)
+    assert tried(target) == ["evt_1", "evt_1", "evt_1", "evt_2"]
+
+
+def waiting(world: World, count: int) -> tuple[SimTarget, SimListener]:
+    """A listener with so many events for a target that is away."""
+    target = world.target(3001)
+    target.up = False
+    listener = world.listener()
+    listener.start()
+    world.send(listener, *[world.event(number) for number in range(count)])
+    world.loop.run_for(5)
+    return target, listener
+
+
+@pytest.mark.parametrize("count", [20, 640])
+def test_what_was_closed_elsewhere_is_not_sent(world: World, count: int) -> None:
+    """Events that waited are looked at again; nothing spins, and nothing counts as pending."""
+    target, listener = waiting(world, count)
+    world.replay(listener)
+    target.up = True
+    world.loop.run_for(60)
+    assert tried(target) == []
+    calls = world.loop.calls
+    world.loop.run_for(60)
+    assert world.loop.calls == calls
+    world.send(listener, world.event(9999))
+    world.loop.run_for(5)
+    assert tried(target) == ["evt_9999"]
+    assert world.loop.do(listener.stop()) == 0
+
+
+def test_a_target_that_took_an_event_elsewhere_does_not_get_it(world: World) -> None:
+    """What one of two targets took by a replay is still sent to the other, and to it alone."""
+    one, two = world.target(3001), world.target(3002)
+    one.up = two.up = False
+    listener = world.listener()
+    listener.start()
+    world.send(listener, world.event(1))
+    world.loop.run_for(5)
+    with world.state.write() as tx:
+        tx.execute(
+            "INSERT INTO forwards (inbox_seq, target, replay, attempt, started_at, milliseconds,"
+            " status, reply) VALUES (1, ?, 1, 1, ?, 1.0, 200, x'')",
+            (one.url, world.now()),
+        )
+    one.up = two.up = True
+    world.loop.run_for(60)
+    assert (tried(one), tried(two)) == ([], ["evt_1"])
+    assert world.outcomes(listener) == {"evt_1": "forwarded"}
+
+
+@pytest.mark.parametrize("noticed", [True, False])
+def test_events_of_a_sandbox_that_was_reset_are_new(world: World, noticed: bool) -> None:
+    """The ids of before are given anew: another body is another event, also while the old waits."""
+    target, listener = waiting(world, 3)
+    if noticed:
+        world.reset(listener)
+    again = [world.event(number, generation=1) for number in range(3)]
+    answers = world.send(listener, *again, *again)
+    world.loop.run_for(5)
+    assert answers == [200] * 6
+    target.up = True
+    world.loop.run_for(60)
+    new = [one.event for one in target.tries if one.event.generation == 1]
+    assert new == again
+    assert len(target.tries) == (3 if noticed else 6)
+    assert world.loop.do(listener.stop()) == 0
+    ended = [row["outcome"] for row in world.state.rows("SELECT outcome FROM inbox ORDER BY seq")]
+    assert ended == (["reset"] if noticed else ["forwarded"]) * 3 + ["forwarded"] * 3
+
+
+def test_copies_of_both_runs_of_a_sandbox_are_known(world: World) -> None:
+    """Within one group, too: each body is forwarded once."""
+    target = world.target(3001)
+    listener = world.listener(ack="forwarded")
+    listener.start()
+    old, new = world.event(1), world.event(1, generation=1)
+    answers = world.send(listener, old, new, old, new)
+    world.loop.run_for(5)
+    later = world.send(listener, new, old)
+    world.loop.run_for(5)
+    assert answers + later == [200] * 6
+    assert [one.event for one in target.tries] == [old, new]
+
+
+def test_until_counts_distinct_events(world: World) -> None:
+    """`--until TYPE:2 --ack forwarded`: one event that fails three times is one event."""
+    world.target(3001, lambda *_: Reaction(status=500))
+    listener = world.listener(ack="forwarded")
+    object.__setattr__(listener.plan, "until", Until("order.paid", 2))
+    listener.start()
+    halves = listener.halves
+    assert halves is not None
+    for _ in range(3):
+        world.send(listener, world.event(1))
+        world.loop.run_for(5)
+    assert halves.progress.reached is False
+    world.send(listener, world.event(2))
+    world.loop.run_for(5)
+    assert halves.progress.reached is True
+
+
+def test_restarts_spend_no_attempts_of_the_services_schedule(world: World) -> None:
+    """`--retry real`: the next attempt falls when the last one says, not at each start."""
+    target = world.target(3001, lambda *_: Reaction(status=503))
+    listener = world.listener(retry="real")
+    listener.start()
+    world.send(listener, world.event(1))
+    world.loop.run_for(400)  # the fourth attempt comes half an hour after the third
+    before = len(target.tries)
+    for _ in range(15):
+        world.loop.do(listener.stop())
+        listener.start()
+        world.loop.run_for(5)
+    assert len(target.tries) == before
+    world.loop.run_for(4 * 86_400)
+    world.loop.do(listener.stop())
+    gaps = [after.at - one.at for one, after in zip(target.tries, target.tries[1:], strict=False)]
+    target.tries.clear()
+    listener.start()
+    world.send(listener, world.event(2))
+    world.loop.run_for(4 * 86_400)
+    undisturbed = [one.at - target.tries[0].at for one in target.tries]
+    assert len(gaps) + 1 == len(undisturbed)
+    assert sum(gaps) == pytest.approx(undisturbed[-1], abs=1)
+
+
+def test_a_targets_final_answer_is_kept(world: World) -> None:
+    """What one target refused for good it does not get at each restart while another is away."""
+    refuses = world.target(3001, lambda *_: Reaction(status=422))
+    away = world.target(3002)
+    away.up = False
+    listener = world.listener()
+    for _ in range(4):
+        listener.start()
+        if listener.run == 1:
+            world.send(listener, world.event(1))
+        world.loop.run_for(5)
+        world.loop.do(listener.stop())
+    assert tried(refuses) == ["evt_1"]
+    away.up = True
+    listener.start()
+    world.loop.run_for(60)
+    assert (tried(refuses), tried(away)) == (["evt_1"], ["evt_1"])
+    assert world.outcomes(listener) == {"evt_1": "failed"}
+
+
+def test_a_crowded_object_is_passed_over(world: World) -> None:
+    """`--ordered`: 700 events of one object before a hanging target hold up no other object."""
+    target = world.target(
+        3001,
+        lambda event, _: Reaction("hang") if event.object_id == "ord_slow" else Reaction(),
+    )
+    listener = world.listener(ordered=True)
+    listener.start()
+    slow = [world.event(number, "ord_slow") for number in range(700)]
+    world.send(listener, *slow, world.event(1000, "ord_quick"))
+    world.loop.run_for(2)
+    assert "evt_1000" in tried(target)
+    target.script = lambda *_: Reaction()
+    world.loop.run_for(60)
+    assert [one.event for one in target.tries if one.event.object_id == "ord_slow"] == slow
+    assert listener.halves is not None
+    assert listener.halves.idle
+
+
+def test_no_more_than_so_many_wait_for_turns_in_memory(world: World) -> None:
+    """However many events of one object come, 512 wait in memory; and large bodies do not."""
+    most: list[int] = []
+    admit = Turns.admit
+
+    def counted(self: Turns, item: object) -> object:
+        admission = admit(self, item)  # type: ignore[arg-type]
+        most.append(self.parked)
+        return admission
+
+    with patch.object(Turns, "admit", counted):
+        world.target(3001, lambda *_: Reaction("hang"))
+        listener = world.listener(ordered=True)
+        listener.start()
+        world.send(listener, *[world.event(number, "ord_slow") for number in range(2000)])
+        world.loop.run_for(5)
+    assert max(most) == 512
+
+
+def test_targets_that_hang_are_ended_all_at_once(world: World) -> None:
+    """R78: six targets cost no more time at the end than one."""
+    for port in range(3001, 3007):
+        world.target(port, lambda *_: Reaction("hang"))
+    listener = world.listener()
+    listener.start()
+    world.send(listener, world.event(1))
+    world.loop.run_for(1)
+    before = world.loop.time()
+    assert world.loop.do(listener.stop()) == 1
+    assert world.loop.time() - before < 0.6
+
+
+def arrival(number: int) -> Arrival:
+    body = b'{"id":"evt_%d"}' % number
+    return Arrival(Delivery(body, b"", 1.7e9, read_facts(body)), None)
+
+
+def test_one_arrival_that_cannot_be_kept_fails_alone(tmp_path: Path) -> None:
+    """The others of its group are kept; only its sender hears that it was not."""
+    with State.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state:
+        inbox = SqliteInbox(state, "one")
+        with state.write() as tx:
+            tx.execute(
+                "CREATE TRIGGER odd BEFORE INSERT ON inbox WHEN NEW.event_id = 'evt_2'"
+                " BEGIN SELECT RAISE(ABORT, 'odd'); END"
+            )
+        first, second, third = inbox.store(Batch([arrival(1), arrival(2), arrival(3)]))
+        assert (first, third) == (Kept(1, False, False, True), Kept(2, False, False, True))
+        assert isinstance(second, LocalError)
+        assert [row["event_id"] for row in state.rows("SELECT event_id FROM inbox")] == [
+            "evt_1",
+            "evt_3",
+        ]
+
+
+def test_the_sender_of_an_event_that_was_not_kept_is_told(world: World) -> None:
+    """Of a group of 32 one is answered 503 and comes again; 31 are answered 200."""
+    target = world.target(3001)
+    listener = world.listener()
+    listener.start()
+    with world.state.write() as tx:
+        tx.execute(
+            "CREATE TRIGGER odd BEFORE INSERT ON inbox WHEN NEW.event_id = 'evt_7'"
+            " BEGIN SELECT RAISE(ABORT, 'odd'); END"
+        )
+    answers = world.send(listener, *[world.event(number) for number in range(32)])
+    world.loop.run_for(5)
+    assert sorted(answers) == [200] * 31 + [503]
+    assert len(tried(target)) == 31

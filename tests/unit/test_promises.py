@@ -1,0 +1,172 @@
+"""`tests/PROMISES.md` and what src and tests refer to: every reference leads to something here."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from svc.sandbox.fidelity.table import ROWS
+
+ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
+TESTS = ROOT / "tests"
+PAGE = TESTS / "PROMISES.md"
+LAST = 111
+# Promises that are being built: those that have a test already leave the list, and none comes back.
+BEING_BUILT = {*range(91, 103), *range(106, 112)}
+
+HEAD = re.compile(r"^- \*\*R(\d+)\*\* (.+)$")
+TEST = re.compile(r"^  - `([^`]+)`$")
+# One number, or a range of them: R12, R33-R38, R2 to R4.
+NUMBER = re.compile(r"\bR(\d{1,3})(?:(?:-| to )R(\d{1,3}))?\b")
+ASSUMPTION = re.compile(r"\(?\bassumptions: ([^()`\n;]+)[)\n;]")
+# How papers were referred to that the repository does not hold. What is meant is said in words, or
+# by a subject of `svc help assumptions`.
+PAPERS = re.compile(
+    r"""
+    \b[Cc]ontract\ (?:[A-L](?:\.?\d+)?|\d\.\d)\b         # a section of what was assumed
+    | \b[Cc]li(?:\.md)?,?(?:\ section)?\ \d\b            # a section about the commands
+    | \b(?:cli|contract|promises|performance|peers|style)\.md\b
+    | \b(?:[Ii]nterface|[Cc]ontract|[Ss]pec)\ section\ \d
+    | (?:[\"(,;]\ ?|\#\ )[Rr]ows?\ \d+(?:\ (?:to|and)\ \d+)?[.:,;)]   # a row of a table of faults
+    | \b[Ff]ault(?:\ rows)?\ \d+
+    | \bpeers\ \d | \bgaps?\ \d+\ of\b | [(]issue\ \#?\d
+    | (?:[\"(,]\ ?|\#\ |performance\ )[LP]\d{1,2}\b      # a figure, a fact that was measured
+    """,
+    re.VERBOSE,
+)
+# Each the way it stood once; in two halves, so that this file is free of them.
+ONCE = (
+    '"""Deliveries (contract' + ' E, F.1)."""',
+    "in the sense of contract" + " 1.2.",
+    "Three steps (contract" + " 1.6, 1.7)",
+    '"""Whole and understood (row' + ' 51)."""',
+    '"""R77, row' + " 47: non-zero",
+    '"""Rows' + " 4 to 6, R27: one attempt",
+    "(cli" + ' section 5)."""',
+    "(cli" + '.md, section 2)."""',
+    '"""Cli' + " 4: for CI",
+    "(gap" + " 3 of the peers)",
+    "(peers" + " 18)",
+    '"""Interface section' + " 5: eight",
+    '"""R9, fault' + " 15: total",
+    '"""' + "L" + "9: without a length",
+    '"""' + "P" + "5: what is printed",
+    "durable (performance " + "P" + "10).",
+)
+
+
+@cache
+def texts() -> dict[str, str]:
+    """Every Python file of the program and of the tests, by its path."""
+    files = [*(ROOT / "src").rglob("*.py"), *TESTS.rglob("*.py")]
+    return {file.relative_to(ROOT).as_posix(): file.read_text(encoding="utf-8") for file in files}
+
+
+@cache
+def page() -> dict[int, tuple[str, tuple[str, ...]]]:
+    """Each promise's sentence and tests; every line that begins as an entry has to be one."""
+    promises: dict[int, tuple[str, tuple[str, ...]]] = {}
+    number = 0
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        if line.startswith("- "):
+            head = HEAD.match(line)
+            assert head is not None, line
+            number = int(head[1])
+            assert number not in promises, line
+            promises[number] = (head[2], ())
+        elif line.startswith("  "):
+            test = TEST.match(line)
+            assert test is not None, line
+            promises[number] = (promises[number][0], (*promises[number][1], test[1]))
+    return promises
+
+
+def numbers(text: str) -> Iterator[int]:
+    for first, last in NUMBER.findall(text):
+        yield from range(int(first), int(last or first) + 1)
+
+
+@cache
+def names_in(path: str) -> frozenset[str]:
+    """The names of a file's tests; none of ours are in classes."""
+    tree = ast.parse((TESTS / path).read_text(encoding="utf-8"))
+    return frozenset(
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    )
+
+
+def test_page_has_every_promise_in_order() -> None:
+    """Each number once, each with one sentence."""
+    assert list(page()) == list(range(1, LAST + 1))
+    assert all(sentence.endswith(".") and len(sentence) < 200 for sentence, _ in page().values())
+
+
+def test_every_promise_has_a_test() -> None:
+    """All but those that are being built, and those really have none yet."""
+    assert {number for number, (_, tests) in page().items() if not tests} == BEING_BUILT
+
+
+def test_every_test_of_the_page_is_there() -> None:
+    """A file that moved or a test that was renamed is noticed."""
+    named = {test for _, tests in page().values() for test in tests}
+    assert len(named) > LAST
+    for test in named:
+        path, _, name = test.partition("::")
+        assert (TESTS / path).is_file(), test
+        assert name in names_in(path) if name else names_in(path), test
+
+
+def test_every_file_of_the_page_names_its_promise() -> None:
+    """So that who changes a test sees which promise it holds."""
+    for number, (_, tests) in page().items():
+        for test in tests:
+            path = test.partition("::")[0]
+            assert number in numbers((TESTS / path).read_text(encoding="utf-8")), (number, test)
+
+
+def test_no_promise_is_listed_twice_with_one_test() -> None:
+    for number, (_, tests) in page().items():
+        assert [test for test, times in Counter(tests).items() if times > 1] == [], number
+
+
+def test_no_unknown_promise_is_referred_to() -> None:
+    """Docstrings and comments name promises by number; the page says what each is."""
+    found = {number for text in texts().values() for number in numbers(text)}
+    assert len(found) > LAST - len(BEING_BUILT) - 1
+    assert found <= set(page())
+
+
+def test_assumptions_that_are_referred_to_exist() -> None:
+    """`assumptions: Lists` names a subject of `svc help assumptions`."""
+    cited = {
+        name.strip()
+        for text in texts().values()
+        for names in ASSUMPTION.findall(text)
+        for name in names.split(",")
+    }
+    assert len(cited) > 10
+    assert cited <= {row.subject for row in ROWS}
+
+
+@pytest.mark.parametrize("reference", ONCE)
+def test_reference_to_a_paper_is_seen(reference: str) -> None:
+    """The pattern finds each of the ways in which they were written."""
+    assert PAPERS.search(reference)
+
+
+def test_nothing_refers_to_papers_that_are_not_here() -> None:
+    """What a reader cannot look up says nothing; the reason is given in words."""
+    assert len(texts()) > 700
+    assert {Path(path).parts[0] for path in texts()} == {"src", "tests"}
+    found = [
+        f"{path}: {reference[0].strip()}"
+        for path, text in texts().items()
+        for reference in PAPERS.finditer(text)
+    ]
+    assert found == []
