@@ -6,13 +6,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from svc.cli.given import FORMATS, Given
 from svc.cli.streams import Streams
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError, UsageError
-from svc.paths import Paths
+from svc.paths import CONFIG_FILE, NoFolder, Paths
 from svc.redaction import redact
 
 if TYPE_CHECKING:  # loaded by the properties that need them
@@ -77,13 +78,16 @@ class Session:
 
     @cached_property
     def paths(self) -> Paths:
-        return Paths.from_env(self.env)
+        return Paths(self.env)
 
     @cached_property
     def config(self) -> "Config":
-        from svc.config import load
+        from svc.config import Config, load
 
-        return load(self.paths.config_file)
+        try:
+            return load(self.paths.config_file)
+        except NoFolder:  # no place for a file is no file
+            return Config(Path(CONFIG_FILE))
 
     @cached_property
     def settings(self) -> "Settings":

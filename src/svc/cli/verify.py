@@ -139,7 +139,7 @@ def _secrets(session: Session, *, piped: bool) -> Sequence[str]:
 
 def _known(session: Session) -> list[str]:
     """The secrets of endpoints that were registered here; nothing is asked over the network."""
-    if not session.paths.state_file.exists():
+    if not session.paths.has_state:
         return []
     from svc.cli.listen_endpoint import Endpoints
 

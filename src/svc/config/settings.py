@@ -76,7 +76,8 @@ class Settings(NamedTuple):
                 f"No base URL is known for the profile {self.profile}.",
                 code="base_url_missing",
                 param="base_url",
-                hint="Start the sandbox (svc sandbox start), or give --base-url, SVC_BASE_URL, "
+                hint="Start the sandbox (svc sandbox start), or use one that runs "
+                '(eval "$(svc sandbox env --port PORT)"), or give --base-url, SVC_BASE_URL, '
                 "or: svc profiles create NAME --base-url URL",
             )
         return self.address

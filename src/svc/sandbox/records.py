@@ -24,7 +24,8 @@ _TRIES: Final = 50
 class RunRecord:
     """A running sandbox: its process, address, database and log; `started` is ISO 8601 in UTC.
 
-    `certificate` is the PEM file that clients trust, where it speaks https.
+    `log` is empty where there is none. `certificate` is the PEM file that clients trust, where it
+    speaks https.
     """
 
     pid: int
