@@ -168,5 +168,5 @@ class Results:
                 f"The results file {self.path} cannot be written: {why}.",
                 code="results_not_written",
                 param="--results",
-                hint="Free some space, or name another file with --results",
+                hint=files.advice(error) or "Name another file with --results",
             ) from error

@@ -1,5 +1,6 @@
 """`svc completion SHELL --install`: the script goes where the shell finds it, once."""
 
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -85,7 +86,10 @@ def _still_to_do(shell: str, env: Mapping[str, str], path: Path) -> tuple[str, s
         return f"New sessions read it from {profile_of(env)} (not tested on this system).", line
     if _knows(env, path.parent):
         return "New shells complete svc.", ""
-    return "Put this line into ~/.zshrc, above compinit:", f"fpath=('{path.parent}' $fpath)"
+    return (
+        "Put this line into ~/.zshrc, above compinit:",
+        f"fpath=({shlex.quote(str(path.parent))} $fpath)",
+    )
 
 
 def _knows(env: Mapping[str, str], folder: Path) -> bool:
