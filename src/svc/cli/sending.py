@@ -198,7 +198,14 @@ def _settled(
         session.out.note(f"{reply.data['id']} is {status}{'' if known else ' (unknown to svc)'}")
 
     try:
-        return wait(client, reply, settling, seconds=session.settings.max_time, on_status=tell)
+        return wait(
+            client,
+            reply,
+            settling,
+            seconds=session.settings.max_time,
+            on_status=tell,
+            say=session.command,
+        )
     except CheckFailed:
         # It was made all the same: a script needs its id (promise R72).
         out.one(reply.text, reply.data)

@@ -1,6 +1,7 @@
 """The one object that commands print through: results on stdout, everything else on stderr."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import tzinfo
 from itertools import islice
 from typing import Any, Final, Literal, Protocol, TextIO, TypeGuard
@@ -177,17 +178,17 @@ class Output:
     def note(self, text: str) -> None:
         """Says something on stderr, unless quiet."""
         if not self.quiet:
-            self._say(self._fitted(escape(text)))
+            self._tell(self._fitted(escape(text)))
 
     def hint(self, text: str) -> None:
         """Says on stderr what can be done next, unless quiet."""
         if not self.quiet:
             dim, plain = ("\x1b[2m", "\x1b[0m") if self._color_errors else ("", "")
-            self._say(f"{dim}{self._fitted(escape(text))}{plain}")
+            self._tell(f"{dim}{self._fitted(escape(text))}{plain}")
 
     def warn(self, text: str) -> None:
         """Says on stderr what nobody should miss."""
-        self._say(self._fitted(f"Warning: {escape(text)}"))
+        self._tell(self._fitted(f"Warning: {escape(text)}"))
 
     def error(self, error: SvcError) -> None:
         """Prints an error on stderr: at most four lines for people, else one line of JSON."""
@@ -209,6 +210,11 @@ class Output:
         return "\n".join(
             part for line in safe.split("\n") for part in hanging(line, self._wraps_at)
         )
+
+    def _tell(self, safe: str) -> None:
+        """Says what is good to know: that nobody can read it any more costs no result."""
+        with suppress(OSError):
+            self._say(safe)
 
     def _say(self, safe: str) -> None:
         self._err.write(safe + "\n")
