@@ -121,7 +121,8 @@ def test_lists_that_share_rows_give_each_effect_once(machine: Machine, tmp_path:
     rows = [refund(100 + number) for number in range(40)]
     first = listed(tmp_path, *rows, name="a.ndjson")
     second = listed(tmp_path, *rows[20:], name="b.ndjson")
-    with machine.start("batch", "refunds.create", first, *ONE_AT_A_TIME, *QUICK) as process:
+    argv = ("batch", "refunds.create", first, *ONE_AT_A_TIME, "-o", "json")
+    with machine.start(*argv, hurry=1) as process:
         while not machine.ledger.posts:
             pass
         stopped = machine.run("batch", "refunds.create", second, *QUICK)

@@ -137,6 +137,7 @@ class Intent(NamedTuple):
         lease: the sender that has it, or that died while it had it.
         key_given: whether the idempotency key is the user's own.
         served_at: what a sandbox's clock said before the first byte left, if the service has one.
+        sent_with: `key_hint` of the API key of this sending, where it is not the first one's.
     """
 
     seq: int
@@ -158,6 +159,7 @@ class Intent(NamedTuple):
     key_given: bool = False
     served_at: float | None = None
     sent_before: bool = False
+    sent_with: str = ""
 
     @property
     def is_unresolved(self) -> bool:

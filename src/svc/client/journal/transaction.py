@@ -42,7 +42,8 @@ UPDATE requests SET state = ?, key_hint = ?, first_sent_at = ?, last_sent_at = ?
 # What was carried out once stays so, whatever a later sending of the same key meets.
 _SETTLE = """
 UPDATE requests SET state = ?, status = ?, object_id = ?, request_id = ?, error_code = ?,
-  error_message = ?, world = ?, settled_at = ? WHERE id = ? AND (state != 'done' OR ? = 'done')"""
+  error_message = ?, world = ?, settled_at = ?, key_hint = ?
+  WHERE id = ? AND (state != 'done' OR ? = 'done')"""
 _RELEASE = "UPDATE requests SET lease = NULL WHERE id = ? AND lease = ?"
 # Only what was never sent before is known not to have been sent now.
 _WITHDRAW = """
@@ -124,7 +125,8 @@ class JournalTransaction:
         self._refuse_in_flight(intent)
         if not intent.may_go_again:
             raise refusals.already_settled(intent, self._say)
-        return self._begin(intent, key_hint or intent.scope.key_hint, served_at)
+        begun = self._begin(intent, intent.scope.key_hint, served_at)
+        return begun._replace(sent_with=key_hint or "")
 
     def forget(self, intent: Intent) -> None:
         """Deletes a request that nobody is sending."""
@@ -142,7 +144,13 @@ class JournalTransaction:
             (intent, refusals.taken_end(settled) if intent.id in taken else settled)
             for intent, settled in ends
         ]
-        self._tx.many(_SETTLE, [(*end, self._now, intent.id, end.outcome) for intent, end in kept])
+        self._tx.many(
+            _SETTLE,
+            [
+                (*end, self._now, _settled_under(intent, end), intent.id, end.outcome)
+                for intent, end in kept
+            ],
+        )
         self.release(intent for intent, _ in ends)
         return taken
 
@@ -239,6 +247,11 @@ class JournalTransaction:
 
 def _hash(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
+
+
+def _settled_under(intent: Intent, end: Settled) -> str:
+    """The API key under which it is known to be done, else the first one's."""
+    return intent.sent_with if intent.sent_with and end.outcome == "done" else intent.scope.key_hint
 
 
 def taken_params(intent: Intent, object_id: str, world: str | None) -> tuple[object, ...]:
