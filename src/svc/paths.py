@@ -1,31 +1,48 @@
 """Where configuration, state and caches lie on this system."""
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final
 
-_APP = "svc"
+from svc.errors import LocalError
+
+_APP: Final = "svc"
+CONFIG_FILE: Final = "config.toml"
 
 
-class Paths(NamedTuple):
-    """The three folders of the program; nothing else is written outside the user's own files."""
+class NoFolder(LocalError):  # noqa: N818  what is the case; LocalError says the rest
+    """There is no home folder to keep something in, and nothing names another place."""
 
-    config_dir: Path
-    state_dir: Path
-    cache_dir: Path
 
-    @classmethod
-    def from_env(cls, env: Mapping[str, str]) -> "Paths":
-        """Takes SVC_*_DIR, then XDG_*_HOME, then what the system does."""
-        return cls(
-            _folder(env, "SVC_CONFIG_DIR", "XDG_CONFIG_HOME", "user_config_dir"),
-            _folder(env, "SVC_STATE_DIR", "XDG_STATE_HOME", "user_state_dir"),
-            _folder(env, "SVC_CACHE_DIR", "XDG_CACHE_HOME", "user_cache_dir"),
-        )
+class Paths:
+    """The three folders of the program; nothing else is written outside the user's own files.
+
+    Each is looked for when it is used: a container may have no home, and most commands need none.
+    SVC_*_DIR comes first, then XDG_*_HOME, then what the system does.
+
+    Raises:
+        NoFolder: from each property, where there is no such folder.
+    """
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
+
+    @cached_property
+    def config_dir(self) -> Path:
+        return self._folder("SVC_CONFIG_DIR", "XDG_CONFIG_HOME", "user_config_dir")
+
+    @cached_property
+    def state_dir(self) -> Path:
+        return self._folder("SVC_STATE_DIR", "XDG_STATE_HOME", "user_state_dir")
+
+    @cached_property
+    def cache_dir(self) -> Path:
+        return self._folder("SVC_CACHE_DIR", "XDG_CACHE_HOME", "user_cache_dir")
 
     @property
     def config_file(self) -> Path:
-        return self.config_dir / "config.toml"
+        return self.config_dir / CONFIG_FILE
 
     @property
     def state_file(self) -> Path:
@@ -35,14 +52,30 @@ class Paths(NamedTuple):
     def sandbox_dir(self) -> Path:
         return self.state_dir / "sandbox"
 
+    @property
+    def has_state(self) -> bool:
+        """Whether there is a state database; not where there is no place for one."""
+        try:
+            return self.state_file.exists()
+        except NoFolder:
+            return False
 
-def _folder(env: Mapping[str, str], own: str, xdg: str, system: str) -> Path:
-    if env.get(own):
-        return Path(env[own])
-    base = env.get(xdg, "")
-    if Path(base).is_absolute():  # the XDG rules: relative values are ignored
-        return Path(base, _APP)
-    # Imported late: it costs a millisecond or two, and XDG systems seldom need it.
-    import platformdirs
+    def _folder(self, own: str, xdg: str, system: str) -> Path:
+        if self._env.get(own):
+            return Path(self._env[own])
+        base = self._env.get(xdg, "")
+        if Path(base).is_absolute():  # the XDG rules: relative values are ignored
+            return Path(base, _APP)
+        # Imported late: it costs a millisecond or two, and XDG systems seldom need it.
+        import platformdirs
 
-    return Path(getattr(platformdirs, system)(_APP, appauthor=False))
+        try:
+            found = Path(getattr(platformdirs, system)(_APP, appauthor=False))
+        except RuntimeError:  # it knows no home
+            found = Path()
+        if found.is_absolute():  # an unknown home is left as a tilde
+            return found
+        raise NoFolder(
+            f"This user has no home folder, and {own} names no other place.",
+            hint=f"Set HOME, or {own}",
+        )

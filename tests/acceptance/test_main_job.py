@@ -15,6 +15,8 @@ from support.running import Sandbox, Svc
 from svc.cli.demo_target import Target, running_target
 from svc.signature import verify
 
+pytestmark = pytest.mark.smoke
+
 ORDER = (
     *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
     *("--item", "name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900"),

@@ -1,10 +1,15 @@
 """What tests of whole commands share: a keyring that is a fake, named as such."""
 
 import json
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from support.running import Sandbox
+from svc.sandbox.records import RunRecord, holding
 
 
 @dataclass(frozen=True)
@@ -35,3 +40,11 @@ def fake_ring(isolated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delenv("PYTHON_KEYRING_BACKEND")
     monkeypatch.delenv("SVC_API_KEY", raising=False)
     return FakeRing(tmp_path / "ring.json")
+
+
+@pytest.fixture
+def own_sandbox(sandbox: Sandbox, isolated: Path) -> Iterator[Sandbox]:
+    """A sandbox that the user of the test has started, as its run record says."""
+    record = RunRecord(os.getpid(), sandbox.port, sandbox.url, ":memory:", "", "")
+    with holding(isolated / "state" / "sandbox", record):
+        yield sandbox

@@ -2,12 +2,37 @@
 
 from pathlib import Path
 
-from svc.paths import Paths
+import platformdirs
+import pytest
+
+from svc.errors import ExitCode
+from svc.paths import NoFolder, Paths
 
 
 def test_folders_are_taken_from_own_variables_then_xdg() -> None:
     """SVC_*_DIR wins over XDG_*_HOME; a relative XDG value is ignored, as its rules say."""
-    paths = Paths.from_env({"SVC_CONFIG_DIR": "/a", "XDG_STATE_HOME": "/b", "XDG_CACHE_HOME": "c"})
+    paths = Paths({"SVC_CONFIG_DIR": "/a", "XDG_STATE_HOME": "/b", "XDG_CACHE_HOME": "c"})
     assert paths.config_file == Path("/a/config.toml")
     assert paths.state_file == Path("/b/svc/state.db")
     assert paths.cache_dir.is_absolute()
+
+
+@pytest.mark.parametrize("system", ["~/.local/state/svc", None], ids=["a tilde", "an error"])
+def test_each_folder_is_looked_for_when_it_is_used(
+    system: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a home, what is named works, and what is not says which variable would name it."""
+
+    def found(*_: object, **__: object) -> str:
+        if system is None:
+            raise RuntimeError("Could not determine home directory.")
+        return system
+
+    monkeypatch.setattr(platformdirs, "user_state_dir", found)
+    paths = Paths({"SVC_CONFIG_DIR": "/a"})
+    assert paths.config_file == Path("/a/config.toml")
+    assert not paths.has_state
+    with pytest.raises(NoFolder) as caught:
+        _ = paths.sandbox_dir
+    assert caught.value.exit_code == ExitCode.LOCAL
+    assert caught.value.hint == "Set HOME, or SVC_STATE_DIR"

@@ -3,10 +3,9 @@
 from svc.batch.operations import Operation
 from svc.batch.plan import Plan
 from svc.batch.tally import money_planned
+from svc.cli.asking import confirm
 from svc.cli.batch_report import in_words
-from svc.cli.confirm import is_yes
 from svc.cli.session import Session
-from svc.errors import UsageError
 
 
 def confirm_rows(session: Session, operation: Operation, todo: Plan) -> None:
@@ -17,14 +16,9 @@ def confirm_rows(session: Session, operation: Operation, todo: Plan) -> None:
             was sent.
     """
     settings = session.settings
-    if not operation.moves or settings.mode != "live" or session.given.everywhere.yes:
-        return
-    if not todo.tasks:
+    if not operation.moves or settings.mode != "live" or not todo.tasks:
         return
     sums = f" ({in_words(money_planned(todo))})" if operation.total else ""
-    action = operation.moves.format(len(todo.tasks))
-    what = f"{action}{sums}, live mode, profile {settings.profile}"
-    if session.given.everywhere.no_input or not session.streams.person_answers:
-        raise UsageError(f"This moves real money ({what}).", hint="Add --yes to go ahead")
-    if not is_yes(session, f"About to {what}", f"{settings.base_url}."):
-        raise UsageError("Stopped: the answer was not yes. Nothing was sent.")
+    what = f"{operation.moves.format(len(todo.tasks))}{sums}"
+    where = f"live mode, profile {settings.profile}"
+    confirm(session, f"This moves real money: {what}", where, f"{settings.base_url}.")

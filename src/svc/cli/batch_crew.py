@@ -83,6 +83,7 @@ def _connector(session: Session, pace: Pace, quota: SharedQuota) -> Callable[[],
                 stderr.write(_line(record))
 
     def connect() -> Client:
+        session.refuse_stranger()
         return Client(
             settings.base_url,
             secret,

@@ -3,11 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from svc.cli.asking import confirm, will_ask
 from svc.cli.session import Session
-from svc.errors import UsageError
 from svc.money import format_amount
-from svc.redaction import redact
-from svc.render.text import one_line
 
 if TYPE_CHECKING:
     from svc.client.call import Call
@@ -38,12 +36,12 @@ def confirm_money(
         return
     settings = session.settings
     known = dict(body)
-    if client is not None and about is not None and _will_ask(session):
+    if client is not None and about is not None and will_ask(session):
         call = about(known)
         known = {**(_money_of(client.send(call).data) if call else {}), **body}
     what = f"{action}{_sum_of(action, known)}"
     where = f"live mode, profile {settings.profile}"
-    _confirm(session, f"This moves real money: {what}", where, f"{settings.base_url}.")
+    confirm(session, f"This moves real money: {what}", where, f"{settings.base_url}.")
 
 
 def confirm_other_key(session: Session, intent: "Intent") -> None:
@@ -53,43 +51,11 @@ def confirm_other_key(session: Session, intent: "Intent") -> None:
         UsageError: when nobody can be asked and `--yes` is not given; nothing was sent.
     """
     before, now = intent.scope.key_hint, session.key.fingerprint
-    _confirm(
+    confirm(
         session,
         f"The request {intent.id} was sent with the key {before}; this is {now}. If that is "
         "another account, it would be carried out a second time.",
     )
-
-
-def _will_ask(session: Session) -> bool:
-    asked = session.given.everywhere
-    return not asked.yes and not asked.no_input and session.streams.person_answers
-
-
-def _confirm(session: Session, *why: str) -> None:
-    if session.given.everywhere.yes:
-        return
-    if not _will_ask(session):
-        raise UsageError(
-            f"{'; '.join(why)} Nothing was sent.",
-            code="confirmation_required",
-            param="--yes",
-            hint="Add --yes to go ahead",
-        )
-    if not is_yes(session, *why):
-        raise UsageError("Stopped: the answer was not yes. Nothing was sent.", code="not_confirmed")
-
-
-def is_yes(session: Session, *why: str) -> bool:
-    """Asks at the terminal, a line a fact; what comes from files cannot draw there (R61)."""
-    stderr = session.streams.stderr
-    stderr.write("\n  ".join(one_line(redact(fact)) for fact in why) + "\nGo ahead? [y/N] ")
-    stderr.flush()
-    try:
-        answer = session.streams.stdin.readline()
-    except BaseException:
-        stderr.write("\nNothing was sent.\n")
-        raise
-    return answer.strip().lower() in ("y", "yes")
 
 
 def _money_of(data: Any) -> dict[str, object]:

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from svc.cli.doctor_finding import Finding
+from svc.cli.doctor_finding import Finding, failed
 from svc.cli.key_check import ask, mend
 from svc.cli.session import Session
 from svc.client.probe import Reached, probe
-from svc.errors import SvcError, Unauthorized
+from svc.errors import NetworkError, SvcError, Unauthorized
 from svc.keys.places import Place
 from svc.keys.resolve import VARIABLE
 from svc.spec import SIGNATURE_TOLERANCE_SECONDS
@@ -49,6 +49,10 @@ def key(session: Session) -> Finding:
 
 def service(session: Session) -> list[Finding]:
     """Whether the service answers, with how wrong a clock, and whether it takes the key."""
+    try:
+        session.refuse_stranger()
+    except NetworkError as error:
+        return [failed("service", error)]
     reached = _reached(session)
     if isinstance(reached, Finding):
         return [reached]

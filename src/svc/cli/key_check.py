@@ -12,6 +12,7 @@ from svc.keys.resolve import VARIABLE
 
 def client_of(session: Session, secret: str, mode: Mode) -> Client:
     """A client with a key that is not the session's; use it in a `with` block."""
+    session.refuse_stranger()
     settings = session.settings
     return Client(
         session.base_url,

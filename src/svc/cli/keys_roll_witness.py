@@ -92,7 +92,7 @@ def _sees(session: Session, secret: str, place: Place, identifier: str) -> bool 
 
 def _recorded(session: Session, old: OldKey) -> Iterator[str]:
     """Ids of what was last made here with the old key, or with the one before it."""
-    if not session.paths.state_file.exists():
+    if not session.paths.has_state:
         return
     before = old.fact.old_fingerprint if old.fact is not None else None
     scope = Scope(old.place.profile, old.place.mode, str(session.base_url))

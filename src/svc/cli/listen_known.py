@@ -17,7 +17,7 @@ def known_elsewhere(session: Session, own: str | None) -> tuple[Known, ...]:
     Those of sandboxes lie in the state database; of those in the keyring only a few of the profile
     and mode in use are read (promise R38). Nothing is asked over the network.
     """
-    if not session.paths.state_file.exists():
+    if not session.paths.has_state:
         return ()
     rows = session.state().rows(
         "SELECT endpoint_id, secret, origin, profile, mode FROM endpoints ORDER BY created_at DESC"

@@ -48,7 +48,13 @@ def run_loop(
         LocalError, OSError: what ended it too early, such as a closed stdout.
     """
     beside = Companion(command, session.env, plan.secrets[0]) if command else None
-    return asyncio.run(_Loop(plan, inbox, session, beside, screen, link, inspection).run(bound))
+    listening = _Loop(plan, inbox, session, beside, screen, link, inspection)
+    with (
+        asyncio.Runner() as runner,
+        # Before the loop runs at all: it would drop what a handler raises.
+        signals.heard(runner.get_loop(), signals.STOPPING, listening.stop),
+    ):
+        return runner.run(listening.run(bound))
 
 
 class _Loop:
@@ -77,7 +83,8 @@ class _Loop:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._unexpected)
         self._relay = Relay(self._plan, self._inbox, self._session.clock, self._tell)
-        signals.hear(loop, signals.STOPPING, self._stop)
+        if self._signal is not None:
+            self._relay.stop()
         try:
             if self._inspection is not None:
                 await self._inspection.start(self._plan, self._tell, self._link)
@@ -125,7 +132,7 @@ class _Loop:
         if self._plan.timeout is None:
             asyncio.get_running_loop().call_later(_AWAITED_SECONDS, self._end)
 
-    def _stop(self, number: int) -> None:
+    def stop(self, number: int) -> None:
         """Ends the listener; a second signal ends the process at once (promise R78)."""
         signals.end_at_once(asyncio.get_running_loop(), signals.STOPPING)
         self._signal = number

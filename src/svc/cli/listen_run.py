@@ -4,6 +4,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from svc.cli.listen_asked import Asked
 from svc.cli.listen_endpoint import Endpoint, Endpoints, is_sandbox
@@ -26,6 +27,8 @@ from svc.listen.readiness import remove
 from svc.listen.receiver import bind, new_path
 from svc.listen.records import Summary
 from svc.listen.relay import Plan
+
+_CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (promise R78)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,8 @@ def listen_to(session: Session, asked: Asked) -> None:
             )
         finally:
             screen.close()
+            place.state.hurry(_CLOSE_SECONDS)
+            inbox.close()
     _conclude(asked, ended)
 
 

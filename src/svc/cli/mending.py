@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from svc.cli.session import Session
-from svc.errors import UsageError
+from svc.errors import LocalError, UsageError
 
 if TYPE_CHECKING:
     from svc.render.output import Output
@@ -13,6 +13,6 @@ def mending_output(session: Session) -> "Output":
     """The output that the settings ask for, else what the command line and the streams say."""
     try:
         _ = session.format
-    except UsageError:
+    except (UsageError, LocalError):
         return session.error_output()
     return session.out

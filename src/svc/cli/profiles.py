@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from svc.cli.app import new_noun, verb
-from svc.cli.asking import ask_person
+from svc.cli.asking import confirm
 from svc.cli.mending import mending_output
 from svc.cli.naming import show_named
 from svc.cli.session import Session
@@ -77,7 +77,7 @@ def create(
 def remove(ctx: typer.Context, name: Name) -> None:
     """Remove a profile that has no stored keys.
 
-    A person at a terminal is asked first if it is the active one; -y goes on without.
+    It asks first if it is the active one; -y goes on without, as a script must.
 
     $ svc profiles remove shop
     """
@@ -91,7 +91,8 @@ def remove(ctx: typer.Context, name: Name) -> None:
             hint=f"Remove them first: {command} --base-url {kept[0].origin}",
         )
     if name in session.config.profiles and name == session.config.active_profile:
-        ask_person(session, f"{name} is the active profile; without it, none is.")
+        what = f"{name} is the active profile; without it, none is."
+        confirm(session, what, otherwise="Nothing was removed.")
     config = remove_profile(session.paths.config_file, name)
     out = mending_output(session)
     show_named(session, out, {"name": name, "removed": True}, "name")

@@ -35,7 +35,7 @@ def remind_daily(session: Session) -> None:
 def _is_time(session: Session) -> bool:
     """Says whether a day has passed since the last look, and notes this one."""
     paths = session.paths
-    if not paths.state_file.exists():
+    if not paths.has_state:
         return False
     path, now = paths.state_dir / _LOOKED, session.clock.now()
     try:

@@ -12,14 +12,16 @@ from svc.cli.listen_endpoint import Endpoints
 from svc.cli.listen_records import Records
 from svc.cli.listen_targets import check_targets
 from svc.cli.session import Session
+from svc.cli.signals import Stopped
 from svc.cli.webhook_secret import VARIABLE, from_environment
 from svc.errors import CheckFailed, UsageError
 from svc.journal import State
 from svc.listen.archive import Archive, Content, Entry, Wanted
+from svc.listen.claims import running_with_pending
 from svc.listen.forward import FORWARD_SECONDS, Sender
 from svc.listen.link import Reply
 from svc.listen.records import Forwarded, is_success
-from svc.listen.replaying import send, signed_anew
+from svc.listen.replaying import Replayer, signed_anew
 from svc.listen.targets import Target
 
 app = new_app()
@@ -72,18 +74,39 @@ def replay(
     if target is not None:
         check_targets([target])
     state = session.state()
+    if pending:
+        _refuse_beside_a_listener(session, state)
     archive = archive_of(session, state)
     entries = _chosen(archive, events or [], Wanted(failed=failed, pending=pending))
     secrets = _Secrets(session, state)
     asked = _Asked(target, times, original_signature, allow_remote_forward, not events)
-    job = _Job(session, archive, secrets, asked)
-    refused = job.replay_all(entries)
+    with Replayer() as replayer:
+        job = _Job(session, archive, secrets, asked, replayer)
+        refused = job.replay_all(entries)
+    if replayer.stopped_by is not None:
+        raise Stopped(replayer.stopped_by)
     if refused:
         raise CheckFailed(
             f"{refused} of {len(entries)} events were not taken.", code="replay_failed"
         )
     if not entries:
         session.out.note("There is none to send." if pending else "No event has failed.")
+
+
+def _refuse_beside_a_listener(session: Session, state: State) -> None:
+    """Leaves what is pending to the listener that runs: both would send it."""
+    settings = session.settings
+    origin = settings.address.origin if settings.address is not None else None
+    folder = session.paths.state_dir / "listeners"
+    found = running_with_pending(state, folder, origin, settings.profile, settings.mode)
+    if found is not None:
+        raise CheckFailed(
+            f"The listener on port {found.port} runs and forwards what is pending to "
+            f"{' and '.join(found.targets)}.",
+            code="listener_running",
+            param="--pending",
+            hint="Stop it first, or name the events to send them again",
+        )
 
 
 def _chosen(archive: Archive, names: list[str], wanted: Wanted) -> list[Entry]:
@@ -145,14 +168,26 @@ class _Job:
     archive: Archive
     secrets: _Secrets
     asked: _Asked
+    replayer: Replayer
 
     def replay_all(self, entries: list[Entry]) -> int:
         """Sends all of them; gives how many were not taken."""
         records = Records(self.session)
         try:
-            return sum(not self._replay(entry, records) for entry in entries)
+            return sum(not self._replay_or_tell(entry, records) for entry in entries)
         finally:
             records.close()
+
+    def _replay_or_tell(self, entry: Entry, records: Records) -> bool:
+        """Sends one event; of all that failed or wait, one that cannot be sent stops no other."""
+        if not self.asked.rest_only:
+            return self._replay(entry, records)
+        try:
+            return self._replay(entry, records)
+        except UsageError as error:
+            hint = f" {error.hint}" if error.hint else ""
+            self.session.out.warn(f"{error.message}{hint}")
+            return False
 
     def _replay(self, entry: Entry, records: Records) -> bool:
         """Sends one event to its targets; says whether all of them took it every time."""
@@ -173,7 +208,10 @@ class _Job:
     ) -> bool:
         """Sends an event once and notes it at once, whatever comes after; says if it was taken."""
         started = self.session.clock.now()
-        reply = send(sender, self._headers(entry, content), content.body, FORWARD_SECONDS)
+        headers = self._headers(entry, content)
+        reply = self.replayer.send(sender, headers, content.body, FORWARD_SECONDS)
+        if reply is None:
+            raise Stopped(self.replayer.stopped_by or 0)
         url = str(sender.target)
         attempt = (url, started, reply.milliseconds, reply.status, reply.error, reply.body)
         self.archive.note_replays(entry.seq, [attempt], taken=False)

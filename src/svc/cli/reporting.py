@@ -5,6 +5,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from svc.errors import ExitCode, Forbidden, NotFound, SvcError, Unauthorized, UsageError
+from svc.paths import NoFolder
 from svc.redaction import redact, redact_maybe
 from svc.system.files import make_private
 
@@ -101,12 +102,12 @@ def _name_request(bug: SvcError, intent: "Intent") -> None:
 
 
 def _write_report(session: "Session", text: str) -> str | None:
-    folder = session.paths.state_dir / "reports"
-    path = folder / f"report-{int(session.clock.now())}.txt"
     try:
+        folder = session.paths.state_dir / "reports"
+        path = folder / f"report-{int(session.clock.now())}.txt"
         make_private(folder)
         path.write_text(text, encoding="utf-8")
         path.chmod(0o600)
-    except OSError:
+    except (OSError, NoFolder):
         return None
     return str(path)

@@ -24,10 +24,12 @@ def open_control(session: Session, *, patient: bool = False) -> "Control":
 
     Raises:
         UsageError: the settings point at another machine.
+        NetworkError: they point at a sandbox that does not run.
     """
     from svc.client.control import Control
     from svc.client.deadline import Deadline
 
+    session.refuse_stranger()
     settings = session.settings
     seconds = settings.patience if patient else settings.max_time
     return Control(

@@ -10,7 +10,11 @@ from svc.cli.sandbox_app import app
 from svc.cli.sandbox_found import the_one
 from svc.cli.sandbox_options import Port
 from svc.cli.session import Session
-from svc.errors import UsageError
+from svc.errors import CheckFailed, SvcError, UsageError
+from svc.paths import NoFolder
+from svc.sandbox.listening import LOOPBACK
+from svc.sandbox.probe import health
+from svc.sandbox.records import RunRecord
 from svc.spec import SANDBOX_KEYS
 
 SHELLS: Final = {
@@ -18,6 +22,8 @@ SHELLS: Final = {
     "fish": "set -gx {name} {value}",
     "powershell": "$env:{name} = {value}",
 }
+
+FAILS: Final = {"sh": "false", "fish": "false", "powershell": "throw 'svc sandbox env failed'"}
 
 
 @verb(app)
@@ -30,12 +36,24 @@ def env(
 ) -> None:
     """Print shell exports of its address and key. The key is a public constant.
 
+    Where there is none, or more than one and no --port, it prints a command that fails.
+
     $ eval "$(svc sandbox env)"
+    $ eval "$(svc sandbox env --port 4243)"
     """
     session = Session.of(ctx)
     if shell not in SHELLS:
         raise UsageError(f"--shell is {shell!r}.", hint=f"Use one of: {', '.join(SHELLS)}")
-    record = the_one(session.paths.sandbox_dir, port)
+    data = session.given.everywhere.output in ("json", "ndjson")
+    try:
+        _print(session, shell, _meant(session, port), data=data)
+    except SvcError:
+        if not data:  # an eval of nothing would go on, with whatever is configured
+            session.streams.stdout.write(FAILS[shell] + "\n")
+        raise
+
+
+def _print(session: Session, shell: str, record: RunRecord, *, data: bool) -> None:
     values = {
         "SVC_BASE_URL": record.url,
         "SVC_API_KEY": SANDBOX_KEYS[f"secret_{session.settings.mode}"],
@@ -43,11 +61,31 @@ def env(
     if record.certificate is not None:
         values["SVC_CA_BUNDLE"] = record.certificate
     # A pipe means a shell that evaluates this, not a program that reads JSON.
-    if session.given.everywhere.output in ("json", "ndjson"):
+    if data:
         session.out.value(values)
         return
     for name, value in values.items():
         session.out.line(SHELLS[shell].format(name=name, value=_quoted(shell, value)))
+
+
+def _meant(session: Session, port: int | None) -> RunRecord:
+    """The sandbox on a port also where no record tells of it, as on a read-only disk.
+
+    Raises:
+        CheckFailed: when none runs (there).
+        UsageError: when several run and no port was given.
+        LocalError: there is no folder that would tell of one, and no port was given.
+    """
+    try:
+        return the_one(session.paths.sandbox_dir, port)
+    except (CheckFailed, NoFolder):
+        if port is None:
+            raise
+        url = f"http://{LOOPBACK}:{port}"
+        unrecorded = RunRecord(pid=0, port=port, url=url, db="", started="", log="")
+        if health(unrecorded) is None:
+            raise
+        return unrecorded
 
 
 def _quoted(shell: str, value: str) -> str:

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from svc.errors import CheckFailed, UsageError
-from svc.sandbox.records import RunRecord, running
+from svc.errors import CheckFailed, NetworkError, UsageError
+from svc.origin import BaseUrl
+from svc.sandbox.records import RunRecord, running, running_at
 
 _HINT = "svc sandbox start --detach"
 
@@ -27,6 +28,22 @@ def the_one(folder: Path, port: int | None) -> RunRecord:
             hint=f"Say which one: --port {found[0].port}",
         )
     return found[0]
+
+
+def refuse_stranger(folder: Path, address: BaseUrl) -> None:
+    """Lets pass the address of a sandbox of this user that runs now.
+
+    Raises:
+        NetworkError: none does; somebody else may have its port by now (promise R106).
+    """
+    there = running_at(folder, address.port)
+    if there is None or BaseUrl.parse(there.url).origin != address.origin:
+        raise NetworkError(
+            f"No sandbox of yours runs at {address.origin}; whatever answers there gets no key.",
+            code="sandbox_not_running",
+            outcome="not_sent",
+            hint=f"{_HINT}; or use it as it is: --base-url {address}",
+        )
 
 
 def log_of(folder: Path, port: int | None) -> Path:

@@ -1,5 +1,6 @@
 """The sandbox as a process: `svc sandbox start`, `stop`, `status` and `logs`."""
 
+import os
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -17,11 +18,13 @@ from svc.cli.sandbox_ready import announce, forget
 from svc.cli.sandbox_tls import certificate_for
 from svc.cli.session import Session
 from svc.errors import CheckFailed, LocalError, UsageError
+from svc.paths import NoFolder
 from svc.sandbox import process
 from svc.sandbox.launch_options import MEMORY, LaunchOptions
 from svc.sandbox.probe import health
 from svc.sandbox.records import RunRecord, running
 from svc.spec import SANDBOX_PORT
+from svc.system.files import make_private
 
 File = Annotated[str | None, typer.Option(metavar="FILE")]
 
@@ -63,12 +66,12 @@ def start(
     $ svc sandbox start --db :memory: --fixture demo
     """
     session = Session.of(ctx)
-    folder = session.paths.sandbox_dir
+    folder = None if db == MEMORY and not tls else session.paths.sandbox_dir
     pair = certificate_for(session, folder, tls=tls, own=(certificate, private_key))
     options = LaunchOptions(
         db=_database(folder, db),
         port=port,
-        state_dir=str(folder),
+        state_dir=_records(session, folder),
         seed=seed,
         fixture=fixture,
         certificate=None if pair is None else pair.certificate,
@@ -204,7 +207,7 @@ def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord]
 
 def _holder(options: LaunchOptions) -> RunRecord | None:
     """The running sandbox that has the file or the port that a new one would need."""
-    found = running(options.folder)
+    found = running(options.folder) if options.state_dir else []
     same_file = [each for each in found if each.db == options.db != MEMORY]
     same_port = [each for each in found if each.port == options.port]
     return next(iter(same_file + same_port), None)
@@ -219,8 +222,26 @@ def _already(there: RunRecord, options: LaunchOptions) -> LocalError:
     )
 
 
-def _database(folder: Path, db: str | None) -> str:
-    if db == MEMORY:
+def _records(session: Session, folder: Path | None) -> str:
+    """The folder of run records and logs; one in memory does without where none can be written."""
+    if folder is not None:
+        return str(folder)
+    try:
+        folder = session.paths.sandbox_dir
+        make_private(folder)
+        if os.access(folder, os.W_OK):
+            return str(folder)
+        reason = f"{folder} cannot be written"
+    except NoFolder as error:
+        reason = error.message.rstrip(".")
+    except OSError as error:
+        reason = f"{folder} cannot be made ({(error.strerror or str(error)).lower()})"
+    session.out.warn(f"{reason}: svc sandbox status, logs and stop will not know this sandbox.")
+    return ""
+
+
+def _database(folder: Path | None, db: str | None) -> str:
+    if db == MEMORY or folder is None:
         return MEMORY
     return str(folder / "sandbox.db" if db is None else Path(db).absolute())
 

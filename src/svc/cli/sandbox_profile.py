@@ -1,10 +1,12 @@
 """The profile that a started sandbox is reached by."""
 
+from contextlib import suppress
 from typing import Final
 
 from svc.cli.session import Session
 from svc.config.editing import create_profile, unset_value
 from svc.errors import ConfigError, LocalError
+from svc.paths import NoFolder
 from svc.sandbox.records import RunRecord, running
 
 NAME: Final = "sandbox"
@@ -51,8 +53,10 @@ def _other_running(session: Session, record: RunRecord) -> RunRecord | None:
     existing = session.config.profiles.get(NAME)
     if existing is None or not existing.sandbox or str(existing.base_url) == record.url:
         return None
-    found = running(session.paths.sandbox_dir)
-    return next((each for each in found if each.url == str(existing.base_url)), None)
+    with suppress(NoFolder):
+        found = running(session.paths.sandbox_dir)
+        return next((each for each in found if each.url == str(existing.base_url)), None)
+    return None
 
 
 def _write(session: Session, record: RunRecord, *, stale_bundle: bool) -> str | None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from svc.cli.app import verb
-from svc.cli.asking import ask_person
+from svc.cli.asking import confirm
 from svc.cli.duration import seconds_of
 from svc.cli.fields import present
 from svc.cli.sandbox_advancing import clock_shown
@@ -82,13 +82,14 @@ def clock(
 def reset(ctx: typer.Context, seed: Seed = None, fixture: Fixture = None) -> None:
     """Empty the sandbox. Objects, events, settings, faults and keys of both modes go.
 
-    A person at a terminal is asked first; -y goes on without.
+    It asks first; -y goes on without, as a script must.
 
-    $ svc sandbox reset --fixture demo
+    $ svc sandbox reset --fixture demo --yes
     """
     session = Session.of(ctx)
     _ = session.out  # a wrong --query must be refused before anybody is asked
-    ask_person(session, f"This empties the sandbox at {session.base_url}, in both modes.")
+    what = f"This empties the sandbox at {session.base_url}, in both modes."
+    confirm(session, what, otherwise="Nothing was emptied.")
     tell(session, controls.reset(present(seed=seed, fixture=fixture)))
 
 

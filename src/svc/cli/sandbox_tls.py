@@ -30,7 +30,7 @@ class Pair:
 
 
 def certificate_for(
-    session: Session, folder: Path, *, tls: bool, own: tuple[str | None, str | None]
+    session: Session, folder: Path | None, *, tls: bool, own: tuple[str | None, str | None]
 ) -> Pair | None:
     """Gives the pair to serve https with, or None for plain HTTP.
 
@@ -43,7 +43,7 @@ def certificate_for(
         return Pair(_file(certificate), _file(private_key), _file(certificate))
     if certificate or private_key:
         raise UsageError("--certificate and --private-key belong together.")
-    return _made(session, folder / "tls") if tls else None
+    return _made(session, folder / "tls") if tls and folder is not None else None
 
 
 def _file(path: str) -> str:

@@ -6,13 +6,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from svc.cli.given import FORMATS, Given
 from svc.cli.streams import Streams
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError, UsageError
-from svc.paths import Paths
+from svc.paths import CONFIG_FILE, NoFolder, Paths
 from svc.redaction import redact
 
 if TYPE_CHECKING:  # loaded by the properties that need them
@@ -78,13 +79,16 @@ class Session:
 
     @cached_property
     def paths(self) -> Paths:
-        return Paths.from_env(self.env)
+        return Paths(self.env)
 
     @cached_property
     def config(self) -> "Config":
-        from svc.config import load
+        from svc.config import Config, load
 
-        return load(self.paths.config_file)
+        try:
+            return load(self.paths.config_file)
+        except NoFolder:  # no place for a file is no file
+            return Config(Path(CONFIG_FILE))
 
     @cached_property
     def settings(self) -> "Settings":
@@ -208,6 +212,17 @@ class Session:
             self.settings, self.env, store=self.key_store, facts=lambda: self.key_facts
         )
 
+    def refuse_stranger(self) -> None:
+        """Lets a key go to a sandbox's profile only where that sandbox runs (promise R106).
+
+        Raises:
+            NetworkError: it does not, and whoever listens on its port may be anybody.
+        """
+        if self.settings.sandbox and self.settings.from_profile:
+            from svc.cli.sandbox_found import refuse_stranger
+
+            refuse_stranger(self.paths.sandbox_dir, self.base_url)
+
     def publishable_key(self) -> str:
         """The key with which a shopper's page is opened."""
         from svc.keys.resolve import publishable_key
@@ -264,6 +279,7 @@ class Session:
         from svc.client.client import Client
         from svc.client.proxies import chosen
 
+        self.refuse_stranger()
         settings = self.settings
         return Client(
             self.base_url,

@@ -1,16 +1,20 @@
 """Signals as exceptions, so that every `with` block ends properly and the exit code is right."""
 
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from svc.system.signals import STOPPING
 
 if TYPE_CHECKING:  # loaded only where something is sent
     from svc.client.journal.entry import Intent
     from svc.errors import SvcError
+
+
+_AGAIN_SECONDS: Final = 0.002  # what dropped it has gone on by then
 
 
 class Stopped(BaseException):
@@ -22,13 +26,23 @@ class Stopped(BaseException):
         ended: how the request had ended, where that was an error.
     """
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, dropped: Callable[[], None] | None = None) -> None:
+        """Takes what is to be done should nobody ever see the exception."""
         super().__init__(number)
         self.number = number
         self.exit_code = 128 + number
         self.sending: Intent | None = None
         self.unsent: str | None = None
         self.ended: SvcError | None = None
+        self._dropped = dropped
+
+    def __del__(self) -> None:
+        if self._dropped is not None:
+            self._dropped()
+
+    def arrived(self) -> None:
+        """Notes that it has ended what was to be ended."""
+        self._dropped = None
 
 
 @contextmanager
@@ -36,23 +50,56 @@ def stopping() -> Iterator[None]:
     """Turns the first signal into `Stopped`; the second one ends the process at once.
 
     That holds until the process ends: what is done about the first must not hold up the second.
+    Python drops what a handler raises in a finalizer, in the callback of a weak reference and in
+    parts of its compiler, and so in the midst of an import: then it is raised again.
     """
     # What nohup has had ignored stays ignored.
     numbers = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
-
-    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the handler's signature
-        for each in numbers:
-            signal.signal(each, signal.SIG_DFL)
-        raise Stopped(number)
-
+    stop = _handler(numbers)
     try:
         before = {number: signal.signal(number, stop) for number in numbers}
     except ValueError:  # not in the main thread: a test runs us inside another program
         yield
         return
     try:
-        yield
+        with _quietly():
+            yield
+    except Stopped as stopped:
+        stopped.arrived()
+        raise
     finally:
         for number, handler in before.items():
             if signal.getsignal(number) is stop:
                 signal.signal(number, handler)
+
+
+def _handler(numbers: Sequence[int]) -> Callable[[int, FrameType | None], None]:
+    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the handler's signature
+        def again() -> None:
+            from threading import Timer
+
+            with suppress(ValueError):  # in another thread: then the signal ends the process
+                signal.signal(number, stop)
+            Timer(_AGAIN_SECONDS, signal.raise_signal, (number,)).start()
+
+        for each in numbers:
+            signal.signal(each, signal.SIG_DFL)
+        raise Stopped(number, again)
+
+    return stop
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Has Python say nothing of an exception that it drops and that is raised again."""
+    before = sys.unraisablehook
+
+    def tell(found: "sys.UnraisableHookArgs") -> None:
+        if not isinstance(found.exc_value, Stopped):
+            before(found)
+
+    sys.unraisablehook = tell
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -17,9 +17,10 @@ from svc.errors import SignatureError, UsageError
 from svc.listen.delivery import Facts, read_facts
 from svc.listen.diagnosis import diagnose
 from svc.listen.records import iso
-from svc.spec import SIGNATURE_HEADER, WEBHOOK_BODY_MAX
+from svc.spec import SIGNATURE_HEADER, SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_BODY_MAX
 
-_PREFIX = re.compile(rf"{SIGNATURE_HEADER}[ \t]*:[ \t]*", re.IGNORECASE)
+_PREFIX: Final = re.compile(rf"{SIGNATURE_HEADER}[ \t]*:[ \t]*", re.IGNORECASE)
+_LATEST: Final = 253_402_300_799 - SIGNATURE_TOLERANCE_SECONDS  # the last second that has a date
 
 app = new_app()
 
@@ -102,19 +103,24 @@ def _mode(facts: Facts) -> str | None:
 def _time(text: str | None, clock: float) -> float:
     if text is None:
         return clock
+    seconds = _unix_seconds(text)
+    if seconds is None or not 0 <= seconds <= _LATEST:
+        raise UsageError(
+            f"--now {text!r} is no time.",
+            param="--now",
+            hint="Write unix seconds, or ISO 8601 with a zone: 2026-10-01T09:00:00Z; to year 9999",
+        )
+    return seconds
+
+
+def _unix_seconds(text: str) -> float | None:
     if re.fullmatch(r"[0-9]{1,12}", text):
         return float(text)
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise UsageError(
-            f"--now {text!r} is no time.",
-            param="--now",
-            hint="Write unix seconds, or ISO 8601 with a zone: 2026-10-01T09:00:00Z",
-        )
-    return moment.timestamp()
+        return None
+    return moment.timestamp() if moment.tzinfo is not None else None
 
 
 def _secrets(session: Session, *, piped: bool) -> Sequence[str]:
@@ -133,7 +139,7 @@ def _secrets(session: Session, *, piped: bool) -> Sequence[str]:
 
 def _known(session: Session) -> list[str]:
     """The secrets of endpoints that were registered here; nothing is asked over the network."""
-    if not session.paths.state_file.exists():
+    if not session.paths.has_state:
         return []
     from svc.cli.listen_endpoint import Endpoints
 

@@ -14,7 +14,7 @@ from svc.client.exchange import Trouble, Wire, WireRequest
 from svc.client.guards import Auth, Mode
 from svc.client.judge import IsTaken, judged
 from svc.client.prepared import Prepared, checked_version, prepare
-from svc.client.replies import Reply, refuse_contradiction, reply_of
+from svc.client.replies import Reply, limits_of, refuse_contradiction, reply_of
 from svc.client.retry import (
     CLOCK_STEP_SECONDS,
     KEY_SAFE_SECONDS,
@@ -176,7 +176,7 @@ class Client:
         """
         seconds = self._deadline_seconds if within is None else min(within, self._deadline_seconds)
         deadline = Deadline(self.clock, seconds)
-        request = self._request(prepared)
+        request = self._request(prepared, call)
         first = self.clock.now() if first_sent_at is None else first_sent_at
         was_open, finding = sent_before, _NOT_SENT_AGAIN
         for attempt in count(1):
@@ -215,10 +215,11 @@ class Client:
     ) -> SvcError:
         return error_of(Ending(call, prepared, self.base_url, finding, reason, attempts, was_open))
 
-    def _request(self, prepared: Prepared) -> WireRequest:
+    def _request(self, prepared: Prepared, call: Call) -> WireRequest:
         own = (("Host", self.base_url.host_header), ("Authorization", self._authorization))
+        most = limits_of(call).size
         return WireRequest(
-            prepared.method, prepared.target, (*own, *prepared.headers), prepared.body
+            prepared.method, prepared.target, (*own, *prepared.headers), prepared.body, most
         )
 
     def _attempt(

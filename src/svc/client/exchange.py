@@ -13,12 +13,17 @@ Headers: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class WireRequest(NamedTuple):
-    """One request, whole: its headers hold the API key, so they are never shown."""
+    """One request, whole: its headers hold the API key, so they are never shown.
+
+    Attributes:
+        answer_max: bytes that its answer may have; None for what the wire takes.
+    """
 
     method: str
     target: str
     headers: Headers
     body: bytes = b""
+    answer_max: int | None = None
 
     def __repr__(self) -> str:
         return f"WireRequest({self.method} {self.target})"

@@ -1,5 +1,6 @@
 """JSON from outside, strictly, with numbers kept as spelled and list entries kept as sent."""
 
+import re
 from collections.abc import Callable, Iterator
 from json.decoder import JSONDecodeError, JSONDecoder
 from operator import itemgetter
@@ -52,9 +53,31 @@ def _strict(names: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> JSONDec
 
 
 # Reads NaN and Infinity as errors: the standard library takes them, JSON does not.
+_MARKS = (",", "[", "{")
+_STRING_OR_MARK = r'"[^"\\]*(?:\\.[^"\\]*)*"|[,\[{]'
 _SPACES = frozenset(" \t\n\r")
 _DECODER = JSONDecoder(parse_float=Spelled, parse_constant=_refuse_constant)
 _GIVEN, _SORTED = _strict(_no_twins), _strict(_sorted)
+
+
+def has_more_values(text: str, most: int) -> bool:
+    """Whether a JSON text has more values than that, names not counted; nothing of it is built.
+
+    Each value but the first of its list or object follows a comma, and each of these opens. Marks
+    inside strings are counted with the others at first, which takes no time, and left out only
+    where it matters.
+    """
+    if sum(map(text.count, _MARKS)) < most:
+        return False
+    marks = strings = 0
+    for found in re.finditer(_STRING_OR_MARK, text):
+        if found[0] in _MARKS:
+            marks += 1
+        else:
+            strings += 1
+        if marks >= most or strings > 2 * most:  # a name and a value for each mark
+            return True
+    return False
 
 
 def parse(text: str) -> Any:

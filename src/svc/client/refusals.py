@@ -7,12 +7,13 @@ from svc.client.attempts import Finding, Refusal
 from svc.client.call import Call
 from svc.client.cleaning import one_line, without_tags
 from svc.client.exchange import Headers, RawReply, header
-from svc.client.jsontext import NotJson, parse
+from svc.client.jsontext import NotJson, has_more_values, parse
 from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
 
 _REQUEST_ID_HEADERS = ("request-id", "svc-request-id", "x-request-id")
 _MESSAGE_MAX = 1000
 _BODY_READ_MAX = 64 * 1024
+_VALUES_MAX = 1000  # of an error; more is somebody else's page
 _RESOURCES = {
     "orders": "orders",
     "payments": "payments",
@@ -123,7 +124,8 @@ def permission(call: Call) -> str | None:
 
 def _fields(body: bytes) -> dict[str, object]:
     try:
-        document = parse(body.decode("utf-8"))
+        text = body.decode("utf-8")
+        document = {} if has_more_values(text, _VALUES_MAX) else parse(text)
     except (NotJson, UnicodeDecodeError):
         return {}
     if isinstance(document, dict):

@@ -1,19 +1,21 @@
 """Answers of the service: what counts as one, and what contradicts its request."""
 
 from collections.abc import Mapping
+from sys import getsizeof
 from typing import Any, Final, NamedTuple
 
 from svc.client.attempts import Finding, Meaning
 from svc.client.call import Call, is_id
 from svc.client.cleaning import one_line
 from svc.client.exchange import Headers, RawReply, header
-from svc.client.jsontext import NotJson, parse_given, parse_list
+from svc.client.jsontext import NotJson, has_more_values, parse_given, parse_list
 from svc.client.refusals import request_id
 from svc.errors import ReplyContradiction
-from svc.spec import ID_PREFIXES, REPLAYED_HEADER, SANDBOX_WORLD_HEADER
+from svc.spec import API_ROOT, ID_PREFIXES, REPLAYED_HEADER, SANDBOX_WORLD_HEADER
 
 # The code of an error: what answered is the answer to another request.
 NOT_OURS: Final = "reply_not_ours"
+_TEXT_MAX: Final = 32 * 1024 * 1024  # of memory
 _MODES = {True: "live", False: "test"}
 
 
@@ -66,6 +68,27 @@ def world_of(headers: Headers) -> str | None:
     return header(headers, SANDBOX_WORLD_HEADER)
 
 
+class Limits(NamedTuple):
+    """What is read of an answer: more than any has, and little enough to be held and shown.
+
+    Attributes:
+        size: in bytes.
+        values: of its JSON, names not counted.
+    """
+
+    size: int
+    values: int
+
+
+_OBJECT = Limits(1024 * 1024, 20_000)
+_PAGE = Limits(16 * 1024 * 1024, 200_000)
+
+
+def limits_of(call: Call) -> Limits:
+    """The limits of a call's answer: a page, or what nobody knows, may hold a hundred objects."""
+    return _OBJECT if call.expects and "list" not in call.expects else _PAGE
+
+
 def is_replayed(headers: Headers) -> bool:
     """Whether the service says that an answer is a stored one."""
     return (header(headers, REPLAYED_HEADER) or "").strip().lower() == "true"
@@ -88,9 +111,11 @@ def reply_of(finding: Finding, *, attempts: int, idempotency_key: str | None = N
 
 
 def understood(raw: RawReply, call: Call) -> Finding:
-    """Reads a 2xx: DONE with its data, or UNREADABLE with the reason (promise R14)."""
+    """Reads a 2xx: DONE with its data, or UNREADABLE with the reason (promises R14, R99)."""
     try:
         text = raw.body.decode("utf-8").removeprefix("\ufeff")
+        if is_too_much(text, limits_of(call)) and call.path.startswith(API_ROOT):
+            return _unreadable(raw, "its body holds more than any answer does")
         data, slices = parse_list(text) if "list" in call.expects else (parse_given(text), ())
     except UnicodeDecodeError:
         return _unreadable(raw, "its body is not UTF-8")
@@ -154,6 +179,16 @@ def id_in(data: object) -> str | None:
     """The id of an answered object, where it has one that an object can have."""
     found = data.get("id") if isinstance(data, Mapping) else None
     return found if isinstance(found, str) and is_id(found) else None
+
+
+def is_too_much(text: str, limits: Limits) -> bool:
+    """Whether a text would take too much memory once it is parsed (promise R99).
+
+    One character outside Latin-1 makes every other one of a text two or four times as large.
+    """
+    if len(text) < limits.values:
+        return False
+    return getsizeof(text) > _TEXT_MAX or has_more_values(text, limits.values)
 
 
 def _unreadable(raw: RawReply, why: str) -> Finding:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import stat
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -35,9 +36,7 @@ def read_text(path: Path) -> str | None:
         ConfigError, LocalError: as `load`.
     """
     try:
-        # A folder, or the link to one: somebody else's link may lead to what we have from him.
-        for facts in (path.parent.lstat(), path.parent.stat()):
-            refuse_strangers(path.parent, facts, "700")
+        _refuse_strangers_folder(path.parent)
         with path.open("rb") as file:
             refuse_strangers(path, os.fstat(file.fileno()), "600")
             data = file.read(BYTES_MAX + 1)
@@ -47,6 +46,13 @@ def read_text(path: Path) -> str | None:
         why = (error.strerror or str(error)).lower()
         raise ConfigError(f"{path} cannot be read: {why}.", code="config_unreadable") from None
     return _text_of(data, path)
+
+
+def _refuse_strangers_folder(folder: Path) -> None:
+    """Looks at the link to a folder as well: it may lead to what we once took from its maker."""
+    for facts in (folder.lstat(), folder.stat()):
+        if stat.S_ISDIR(facts.st_mode) or stat.S_ISLNK(facts.st_mode):
+            refuse_strangers(folder, facts, "700")
 
 
 def refuse_strangers(path: Path, facts: os.stat_result, mode: str) -> None:

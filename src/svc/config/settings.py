@@ -46,6 +46,7 @@ class Settings(NamedTuple):
             without end unless one was given.
         proxy: the user's own choice; HTTPS_PROXY is for the client to consider (promise R26).
         sandbox: true where the address is that of a sandbox on this machine.
+        from_profile: true where a profile says the address, and no option or variable.
     """
 
     profile: str
@@ -61,6 +62,7 @@ class Settings(NamedTuple):
     color: Color
     auth: Auth
     sandbox: bool
+    from_profile: bool
 
     @property
     def base_url(self) -> BaseUrl:
@@ -74,7 +76,8 @@ class Settings(NamedTuple):
                 f"No base URL is known for the profile {self.profile}.",
                 code="base_url_missing",
                 param="base_url",
-                hint="Start the sandbox (svc sandbox start), or give --base-url, SVC_BASE_URL, "
+                hint="Start the sandbox (svc sandbox start), or use one that runs "
+                '(eval "$(svc sandbox env --port PORT)"), or give --base-url, SVC_BASE_URL, '
                 "or: svc profiles create NAME --base-url URL",
             )
         return self.address
@@ -109,6 +112,7 @@ def resolve(options: Options, env: Mapping[str, str], config: Config) -> Setting
         color=_color(options, given, config),
         auth=profile.auth,
         sandbox=address is not None and config.is_sandbox(address),
+        from_profile=_given_address(options, given) is None,
     )
 
 
@@ -161,8 +165,12 @@ def _color(options: Options, given: _Given, config: Config) -> Color:
     return cast("Color", asked or config.color or COLOR)
 
 
+def _given_address(options: Options, given: _Given) -> str | None:
+    return given.text(options.base_url, "SVC_BASE_URL")
+
+
 def _address(options: Options, given: _Given, profile: Profile) -> BaseUrl | None:
-    text = given.text(options.base_url, "SVC_BASE_URL")
+    text = _given_address(options, given)
     if text is None:
         return profile.base_url
     try:

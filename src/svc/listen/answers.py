@@ -12,6 +12,7 @@ _UNUSUAL: Final = re.compile(
     rb"(?im)^(?:transfer-encoding|upgrade|content-length)[ \t]*:|^[ \t]|[^\r]\n"
     rb"|^connection[ \t]*:(?![ \t]*keep-alive[ \t]*\r)"
 )
+_WITHOUT_BODY: Final = (b"204", b"304")
 _HEAD_MAX: Final = 64 * 1024
 BODY_MAX: Final = 1024 * 1024
 KEPT_BYTES: Final = 4096
@@ -66,6 +67,16 @@ class AnswerReader:
             raise Unreadable("the answer is over 1 MiB")
         return self._quick(end + 4, length)
 
+    def status_so_far(self) -> Answer | None:
+        """Gives an answer whose head has come, but not all of its body; it ends the connection."""
+        if self._wire is not None:
+            body = bytes(self._body)
+            return Answer(self._status, body, reusable=False) if self._status else None
+        head, end, body = self._waiting.partition(b"\r\n\r\n")
+        if not end:
+            return None
+        return Answer(int(head[9:12]), body[:KEPT_BYTES], reusable=False)
+
     def _quick(self, offset: int, length: int) -> Answer | None:
         surplus = len(self._waiting) - offset - length
         if surplus < 0:
@@ -118,5 +129,7 @@ def _quick_length(head: bytes) -> int | None:
     line = _STATUS_LINE.match(head)
     lengths = _LENGTH.findall(head)
     if line is None or len(lengths) != 1 or len(_UNUSUAL.findall(head)) != 1:
+        return None
+    if line[1] in _WITHOUT_BODY:  # whatever length they announce
         return None
     return int(lengths[0])

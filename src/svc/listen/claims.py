@@ -68,6 +68,30 @@ def claimed(
         return
 
 
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A listener that another process runs: its port and where it forwards to."""
+
+    port: int | None
+    targets: tuple[str, ...]
+
+
+def running_with_pending(
+    state: State, folder: Path, origin: str | None, profile: str, mode: str
+) -> Running | None:
+    """Gives a listener that lives and has events to forward, if there is one.
+
+    Raises:
+        LocalError: the folder of the locks cannot be used.
+    """
+    for row in state.rows(_PENDING, (profile, mode, origin, origin)):
+        lock = _lock(folder, row["scope"])
+        if lock is None:
+            return Running(row["port"], tuple(json.loads(row["targets"])))
+        os.close(lock)
+    return None
+
+
 def last_endpoint(state: State, listening: Listening, targets: Sequence[str] = ()) -> str | None:
     """Gives the endpoint of the listener of these targets, else the first; it may be running."""
     known, ours = _known(state, listening).values(), json.dumps(list(targets))
@@ -145,6 +169,11 @@ SELECT scope, endpoint_id, IIF(port IS NULL, '', targets) AS targets, EXISTS (
   SELECT 1 FROM inbox WHERE listener = listeners.id AND outcome IS NULL
 ) AS waiting
 FROM listeners WHERE origin = ? AND profile = ? AND mode = ?"""
+
+_PENDING: Final = """
+SELECT scope, port, targets FROM listeners
+WHERE profile = ? AND mode = ? AND (? IS NULL OR origin = ?)
+  AND EXISTS (SELECT 1 FROM inbox WHERE listener = listeners.id AND outcome IS NULL)"""
 
 
 def _remembered(

@@ -112,7 +112,11 @@ class Link:
 
     def _expire(self) -> None:
         connecting = self._connecting is not None and not self._connecting.done()
+        begun = self._wire.status_so_far() if self._wire is not None else None
         self._drop()
+        if begun is not None:  # the target has said what it had to say; its body is let go
+            self._tell(begun.status, begun.body)
+            return
         self._tell(
             trouble="unreachable" if connecting else "timeout",
             error="no connection in time" if connecting else _LATE,

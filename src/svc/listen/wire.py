@@ -53,6 +53,10 @@ class Wire(ReadingProtocol):
         else:
             self._transport.write(request)
 
+    def status_so_far(self) -> Answer | None:
+        """Gives what came of an answer whose body has no end."""
+        return self._reader.status_so_far() if self._reader is not None else None
+
     def close(self) -> None:
         """Closes the connection and tells nobody."""
         self._told = None

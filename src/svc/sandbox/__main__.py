@@ -6,7 +6,6 @@ It prints one JSON line, `ready` or `failed`, and from then on writes to its log
 import json
 import os
 import sys
-from pathlib import Path
 
 from svc.errors import ExitCode, LocalError
 from svc.sandbox.launch_options import LaunchOptions
@@ -27,7 +26,7 @@ def main(argument: str) -> int:
 
 def _tell(record: RunRecord) -> None:
     _print(announce(record))
-    log = os.open(Path(record.log), os.O_WRONLY | os.O_APPEND)
+    log = os.open(record.log or os.devnull, os.O_WRONLY | os.O_APPEND)
     for stream in (1, 2):
         os.dup2(log, stream)
     os.close(log)

@@ -13,7 +13,8 @@ class LaunchOptions:
     """The settings of one sandbox process.
 
     `db` is a file or `:memory:`. Port 0 lets the system choose. `state_dir` holds the run records
-    and logs. `certificate` and `private_key` are PEM files; with both, the sandbox speaks https.
+    and logs; empty, there are none. `certificate` and `private_key` are PEM files; with both, the
+    sandbox speaks https.
     `authority` is the PEM file that clients trust, where that is not the certificate itself.
     `strict_https` makes plain HTTP answer 401, as the real service does.
     """

@@ -24,7 +24,8 @@ _TRIES: Final = 50
 class RunRecord:
     """A running sandbox: its process, address, database and log; `started` is ISO 8601 in UTC.
 
-    `certificate` is the PEM file that clients trust, where it speaks https.
+    `log` is empty where there is none. `certificate` is the PEM file that clients trust, where it
+    speaks https.
     """
 
     pid: int
@@ -42,7 +43,7 @@ def holding(folder: Path, record: RunRecord) -> Iterator[None]:
 
     Raises LocalError when the folder cannot be written.
     """
-    path = folder / f"run-{record.port}.json"
+    path = _path(folder, record.port)
     try:
         files.make_private(folder)
         handle = _claim(path)
@@ -65,9 +66,18 @@ def running(folder: Path) -> list[RunRecord]:
     return sorted((record for record in found if record is not None), key=lambda r: r.port)
 
 
+def running_at(folder: Path, port: int) -> RunRecord | None:
+    """Gives the sandbox of this user that runs on a port now."""
+    return _read(_path(folder, port))
+
+
 def is_running(folder: Path, record: RunRecord) -> bool:
     """Says whether the very process of a record still runs."""
     return any(r.pid == record.pid and r.started == record.started for r in running(folder))
+
+
+def _path(folder: Path, port: int) -> Path:
+    return folder / f"run-{port}.json"
 
 
 def _claim(path: Path) -> int:
@@ -94,6 +104,8 @@ def _read(path: Path) -> RunRecord | None:
         return None
     stale = False
     try:
+        if not files.is_mine(os.fstat(handle)):
+            return None  # anybody can write one, and hold it
         # Only looked at: a second reader at the same moment must not look like a living sandbox.
         if not locks.is_free(handle):
             return _parse(os.read(handle, 65536))

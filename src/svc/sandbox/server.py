@@ -41,7 +41,7 @@ def run(options: LaunchOptions, make_app: MakeApp, on_ready: OnReady) -> None:
     """
     with listen_on(options.port) as sock:
         record = _record(options, sock.getsockname()[1])
-        with holding(options.folder, record), _logging_to(Path(record.log)):
+        with _kept(options, record):
             caught = _serve(options, make_app, sock, lambda: on_ready(record))
     for number in caught:
         # All is closed; whoever started us decides what the signal means to them.
@@ -175,9 +175,19 @@ def _record(options: LaunchOptions, port: int) -> RunRecord:
         url=f"{'https' if options.tls else 'http'}://{LOOPBACK}:{port}",
         db=options.db,
         started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-        log=str(options.folder / f"sandbox-{port}.log"),
+        log=str(options.folder / f"sandbox-{port}.log") if options.state_dir else "",
         certificate=options.authority or options.certificate,
     )
+
+
+@contextmanager
+def _kept(options: LaunchOptions, record: RunRecord) -> Iterator[None]:
+    """Holds the run record and writes the log, where there is a folder for them."""
+    if not options.state_dir:
+        yield
+        return
+    with holding(options.folder, record), _logging_to(Path(record.log)):
+        yield
 
 
 @contextmanager

@@ -31,6 +31,21 @@ def takes_color(stream: TextIO, platform: str = sys.platform) -> bool:
     return False
 
 
+def forget_what_was_typed(stream: TextIO, platform: str = sys.platform) -> None:
+    """Empties a terminal's queue: what was typed before a question is no answer to it."""
+    if platform == WINDOWS:
+        from importlib import import_module
+
+        keyboard: Any = import_module("msvcrt")
+        while keyboard.kbhit():
+            keyboard.getwch()
+        return
+    import termios
+
+    with suppress(OSError, ValueError, termios.error):
+        termios.tcflush(stream.fileno(), termios.TCIFLUSH)
+
+
 def _told(handle: int) -> bool:
     import ctypes
     from importlib import import_module

@@ -1,8 +1,8 @@
 """Signals that end the program, as far as the system has them."""
 
 import signal
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
@@ -16,17 +16,34 @@ STOPPING: Final[tuple[int, ...]] = tuple(
 KILL: Final[int] = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
-def hear(loop: "AbstractEventLoop", numbers: Sequence[int], stop: Callable[[int], None]) -> None:
-    """Has `stop(number)` called inside the loop when one of the signals comes."""
+@contextmanager
+def heard(
+    loop: "AbstractEventLoop", numbers: Sequence[int], stop: Callable[[int], None]
+) -> Iterator[None]:
+    """Has `stop(number)` called inside the loop when one of the signals comes, also before it runs.
+
+    An exception that a handler raises while a loop runs would be dropped by it. What is ignored
+    stays ignored, and what was done about the signals before is done again after the block.
+    """
+    before = {number: signal.getsignal(number) for number in numbers}
+    before = {number: how for number, how in before.items() if how is not signal.SIG_IGN}
 
     def pass_on(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signature
         loop.call_soon_threadsafe(stop, number)
 
-    for number in numbers:
+    for number in before:
         try:
             loop.add_signal_handler(number, stop, number)
         except NotImplementedError:  # Windows
             signal.signal(number, pass_on)
+    try:
+        yield
+    finally:
+        for number, how in before.items():
+            if signal.getsignal(number) is not signal.SIG_DFL:  # the first one has come
+                with suppress(NotImplementedError):
+                    loop.remove_signal_handler(number)
+                signal.signal(number, how)
 
 
 def end_at_once(loop: "AbstractEventLoop", numbers: Sequence[int]) -> None:

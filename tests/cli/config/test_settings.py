@@ -73,7 +73,7 @@ def test_profiles_are_created_listed_used_and_removed(svc: Svc) -> None:
     assert [each["name"] for each in svc.ok("profiles", "list")] == ["shop", "outlet"]
     assert svc.ok("profiles", "use", "outlet")["active"]
     assert svc.ok("config", "get", "active_profile") == "outlet"
-    removed = svc("profiles", "remove", "outlet")
+    removed = svc("profiles", "remove", "outlet", "--yes")
     assert removed.json == {"name": "outlet", "removed": True}
     assert "svc profiles use NAME" in removed.err
     assert [each["active"] for each in svc.ok("profiles", "list")] == [False]
@@ -118,7 +118,7 @@ def test_a_wrong_change_of_profiles_is_refused(svc: Svc, argv: list[str], words:
         ("n\n", (), 2, ["shop"]),
         ("y\n", (), 0, []),
         (None, ("-y",), 0, []),
-        (None, ("--no-input",), 0, []),
+        (None, ("--no-input",), 2, ["shop"]),
     ],
 )
 def test_a_person_is_asked_before_the_active_profile_goes(
@@ -128,7 +128,7 @@ def test_a_person_is_asked_before_the_active_profile_goes(
     svc.ok("profiles", "create", "shop", "--base-url", URL)
     done = at_terminal(answer, "profiles", "remove", "shop", *argv)
     assert done.code == code
-    assert ("shop is the active profile" in done.out) == (answer is not None)
+    assert ("Go ahead?" in done.out) == (answer is not None)
     assert [each["name"] for each in svc.ok("profiles", "list")] == left
 
 
@@ -171,7 +171,7 @@ def test_a_profile_with_keys_is_not_removed(svc: Svc, fake_ring: "FakeRing") -> 
     assert refused.code == 2
     assert "still has keys: sk_live_…p7dc" in refused.error["message"]
     svc.ok("keys", "remove", "--profile", "shop", "--live", "--base-url", URL)
-    svc.ok("profiles", "remove", "shop")
+    svc.ok("profiles", "remove", "shop", "--yes")
 
 
 def test_a_profile_named_by_the_environment_is_mentioned(svc: Svc) -> None:
@@ -302,11 +302,11 @@ def test_whoami_says_what_a_command_would_use(svc: Svc, sandbox: Sandbox) -> Non
     assert "SVC_API_KEY" in shown
 
 
-def test_whoami_knows_the_sandbox_and_its_constants(svc: Svc, sandbox: Sandbox) -> None:
+def test_whoami_knows_the_sandbox_and_its_constants(svc: Svc, own_sandbox: Sandbox) -> None:
     """From the profile that starting the sandbox makes."""
     config_file().parent.mkdir(mode=0o700)
     config_file().write_text(
-        f'active_profile = "sandbox"\n[profiles.sandbox]\nbase_url = "{sandbox.url}"\nsandbox = true\n'
+        f'active_profile = "sandbox"\n[profiles.sandbox]\nbase_url = "{own_sandbox.url}"\nsandbox = true\n'
     )
     env = {"SVC_API_KEY": "", "SVC_BASE_URL": ""}
     shown = svc.ok("whoami", env=env)

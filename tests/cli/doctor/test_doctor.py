@@ -209,6 +209,19 @@ def test_whatever_fails_has_a_remedy(
     assert all(each["fix"] for each in wrong.values())
 
 
+def test_a_configuration_that_others_may_write_is_a_finding(svc: Svc, isolated: Path) -> None:
+    """R104: no command believes it, and the check-up says how to mend that."""
+    folder = isolated / "config"
+    folder.mkdir()
+    (folder / "config.toml").write_text("cache = false\n")
+    folder.chmod(0o777)
+    result = svc("doctor", "-o", "json")
+    assert result.code == 11
+    assert checks(result.out)["configuration"]["fix"] == f"Run: chmod 700 '{folder}'"
+    assert svc.ok("config", "path") == str(folder / "config.toml")
+    assert svc("config", "get").code == 10
+
+
 def test_an_unresolved_request_is_pointed_at(svc: Svc, sandbox: Sandbox) -> None:
     """Money whose fate nobody knows is what a check-up must not pass over."""
     rule = {"match": {"path": "/v1/orders"}, "phase": "after", "times": 9}

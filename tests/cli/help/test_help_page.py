@@ -13,6 +13,8 @@ from svc.cli.help_page import HelpPage, folded, without_signs
 from svc.cli.registry import COMMANDS, EVENT_VERBS, load, load_event_verb
 from svc.cli.root import app
 
+pytestmark = pytest.mark.smoke
+
 root = typer.main.get_command(app)
 HEADING = "\x1b[1;32m"
 LONG = "svc orders create --amount 12900 --item 'name=Linen jacket,quantity=1' --country DE -o id"

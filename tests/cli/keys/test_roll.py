@@ -82,15 +82,15 @@ def stored(
 
 
 @pytest.fixture
-def as_sandbox(sandbox: Sandbox, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+def as_sandbox(own_sandbox: Sandbox, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     """The profile that a started sandbox has: it uses the public constants, without a keyring."""
     folder = isolated / "config"
     folder.mkdir(mode=0o700)
-    text = f'[profiles.sandbox]\nbase_url = "{sandbox.url}"\nsandbox = true\n'
+    text = f'[profiles.sandbox]\nbase_url = "{own_sandbox.url}"\nsandbox = true\n'
     (folder / "config.toml").write_text(f'active_profile = "sandbox"\n{text}')
     for name in ("SVC_BASE_URL", "SVC_API_KEY"):
         monkeypatch.delenv(name)
-    return sandbox
+    return own_sandbox
 
 
 def constant(sandbox: Sandbox) -> Any:

@@ -438,6 +438,17 @@ def check(*argv: str, body: bytes, env: dict[str, str] | None = None) -> Result:
     return inside("events", "verify", "--now", str(NOW), *argv, stdin=body, env=secret)
 
 
+@pytest.mark.parametrize("moment", ["253402300800", "253402300500", "9999-12-31T23:59:59Z"])
+def test_verify_knows_no_time_after_the_year_9999(moment: str) -> None:
+    """A moment that has no date is refused in a clear line."""
+    secret = {"SVC_WEBHOOK_SECRET": SECRET}
+    header = header_value(b"{}", [SECRET], 253402300800)
+    argv = ("events", "verify", "--header", header, "--now", moment)
+    refused = inside(*argv, stdin=b"{}", env=secret)
+    assert refused.code == 2
+    assert f"--now '{moment}' is no time" in refused.err
+
+
 def test_verify_says_yes(tmp_path: Path) -> None:
     """`verify`: exit 0 for an authentic delivery, from a file or standard input, either spelling."""
     body = event()

@@ -14,6 +14,8 @@ from support.listeners import inside, listen
 from support.listening import Target, status_line
 from support.running import Result, Sandbox, Svc
 
+pytestmark = pytest.mark.smoke
+
 SVC = f"{sys.executable} -m svc"
 
 

@@ -1,6 +1,9 @@
 """Events that could not be forwarded: listed, left alone, and sent again to whom they are owed."""
 
 import json
+import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +77,46 @@ def test_no_resume_leaves_them_alone(waiting: int, svc: Svc, pay: Pay, tmp_path:
         "pending",
         "pending",
     ]
+
+
+def test_pending_events_are_left_to_the_listener_that_runs(
+    waiting: int, svc: Svc, tmp_path: Path
+) -> None:
+    """`replay --pending` beside a running listener sends nothing and names it; afterwards it may."""
+    routes = ("--forward-to", f"*.paid=:{waiting}/a", "--forward-to", f":{waiting}/b")
+    with listen(tmp_path, *routes) as running:
+        port = running.wait("ready")[0]["url"].split(":")[2].split("/")[0]
+        refused = svc("events", "replay", "--pending", "-o", "json")
+        assert refused.code == 11
+        assert refused.error["code"] == "listener_running"
+        assert f"port {port} " in refused.error["message"]
+        running.end()
+    with Target(port=waiting) as target:
+        assert svc("events", "replay", "--pending").code == 0
+        assert len(target.received) == 2
+
+
+def test_an_event_without_a_known_secret_stops_no_other(waiting: int, svc: Svc) -> None:
+    """`replay --pending` warns of it, counts it and sends the rest."""
+    state = Path(os.environ["SVC_STATE_DIR"]) / "state.db"
+    with closing(sqlite3.connect(state)) as database, database:
+        database.execute(
+            "INSERT INTO listeners (id, scope, origin, profile, mode, targets)"
+            " SELECT 99, 'other', origin, profile, mode, targets FROM listeners LIMIT 1"
+        )
+        database.execute("UPDATE inbox SET listener = 99 WHERE type = 'payment.captured'")
+    with Target(port=waiting) as target:
+        done = svc("events", "replay", "--pending", "-o", "human")
+        assert done.code == 11
+        assert "is not known here" in done.err
+        assert "1 of 2 events were not taken" in done.err
+        assert paths(target) == [b"/a"]
+
+
+def test_the_log_of_the_database_is_let_go_at_the_end(waiting: int) -> None:
+    """What a listener has written costs the commands after it no reading."""
+    log = Path(os.environ["SVC_STATE_DIR"]) / "state.db-wal"
+    assert not log.exists() or log.stat().st_size == 0
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ def test_second_start_on_the_file_names_the_first_and_mends_the_profile(
 ) -> None:
     """The same data cannot run twice; a profile that is gone comes back."""
     one = start()
-    svc.ok("profiles", "remove", "sandbox")
+    svc.ok("profiles", "remove", "sandbox", "--yes")
     again = svc("sandbox", "start", "--port", "0", *detach)
     assert (again.code, again.error["code"]) == (10, "sandbox_running")
     assert f"already running at {one['url']} (pid {one['pid']})" in again.error["message"]
@@ -498,12 +498,12 @@ def test_balances_are_shown_and_set_by_mode(svc: Svc, sandbox: Sandbox) -> None:
 def test_reset_empties_the_sandbox(svc: Svc, sandbox: Sandbox) -> None:
     """Equal seeds give equal ids; the demo fixture fills it again."""
     unpaid(sandbox)
-    svc.ok("sandbox", "reset", "--seed", "7")
+    svc.ok("sandbox", "reset", "--yes", "--seed", "7")
     assert api(sandbox.port, "GET", "/v1/orders")["data"] == []
     first = unpaid(sandbox)["id"]
-    svc.ok("sandbox", "reset", "--seed", "7")
+    svc.ok("sandbox", "reset", "--yes", "--seed", "7")
     assert unpaid(sandbox)["id"] == first
-    svc.ok("sandbox", "reset", "--fixture", "demo")
+    svc.ok("sandbox", "reset", "--yes", "--fixture", "demo")
     assert len(api(sandbox.port, "GET", "/v1/orders")["data"]) >= 4
 
 
@@ -536,7 +536,7 @@ CONTROLS = [
     ("fail", "rf_1"),
     ("decide", "dp_1", "won"),
     ("advance", "1d"),
-    ("reset",),
+    ("reset", "--yes"),
     ("settings",),
     ("balances",),
     ("deliveries",),
@@ -560,7 +560,7 @@ def test_control_refuses_a_server_that_is_no_sandbox(svc: Svc, tmp_path: Path) -
     ) as server:
         assert server.stdout is not None
         port = server.stdout.readline().split(" port ")[1].split()[0]
-        refused = svc("sandbox", "reset", "--base-url", f"http://127.0.0.1:{port}")
+        refused = svc("sandbox", "reset", "--yes", "--base-url", f"http://127.0.0.1:{port}")
         server.terminate()
         _, log = server.communicate(timeout=5)
     assert (refused.code, refused.error["code"]) == (2, "not_a_sandbox")
@@ -572,7 +572,7 @@ def test_control_without_a_sandbox_says_how_to_start_one(svc: Svc) -> None:
     """Nothing listens: exit code 8, not carried out, with the command to start one."""
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         port = nobody.getsockname()[1]
-    gone = svc("sandbox", "reset", "--base-url", f"http://127.0.0.1:{port}", "-o", "human")
+    gone = svc("sandbox", "reset", "--yes", "--base-url", f"http://127.0.0.1:{port}", "-o", "human")
     assert gone.code == 8
     assert "svc sandbox start --detach" in gone.err
 

@@ -290,7 +290,7 @@ def test_state_is_carried_to_another_sandbox(
     svc: Svc, sandbox: Sandbox, start: Start, tmp_path: Path
 ) -> None:
     """`export` and `import`: objects, events, clock, settings and the next id go along."""
-    svc.ok("sandbox", "reset", "--seed", "3", "--fixture", "demo")
+    svc.ok("sandbox", "reset", "--yes", "--seed", "3", "--fixture", "demo")
     sandbox.control("POST", "/clock", {"mode": "frozen"})
     state = tmp_path / "state.json"
     assert svc.ok("sandbox", "export", str(state))["file"] == str(state)
@@ -475,7 +475,7 @@ def test_equal_seeds_and_calls_give_equal_bytes(svc: Svc, start: Start) -> None:
         started = start("--db", ":memory:", "--seed", "11", "--fixture", "demo")
         env = {"SVC_BASE_URL": started["url"], "SVC_API_KEY": "sk_test_sandbox"}
         calls: list[tuple[str, ...]] = [
-            ("sandbox", "reset", "--seed", "11", "--fixture", "demo"),
+            ("sandbox", "reset", "--yes", "--seed", "11", "--fixture", "demo"),
             ("sandbox", "clock", "frozen", "--to", "2040-01-01T00:00:00Z"),
             (*CREATE, "--idempotency-key", "k-1"),
             ("sandbox", "trigger", "dispute.won"),

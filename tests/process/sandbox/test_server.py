@@ -14,6 +14,8 @@ import pytest
 from svc.sandbox.probe import health
 from svc.sandbox.records import running
 
+pytestmark = pytest.mark.smoke
+
 FAILS_AT_START = 1
 Start = Callable[..., Any]
 

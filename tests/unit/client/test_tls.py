@@ -16,6 +16,8 @@ from svc.client.client import Client
 from svc.client.wire import sockets, tls
 from svc.errors import ConfigError, NetworkError
 
+pytestmark = pytest.mark.smoke
+
 if TYPE_CHECKING:
     Connect = Callable[..., Client]
 

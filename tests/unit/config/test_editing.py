@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from svc.config import editing, files, load
 from svc.errors import ConfigError, ExitCode, LocalError
 
+pytestmark = pytest.mark.smoke
+
 URL = "https://api.example.com"
 
 COMMENTED = """\

@@ -18,6 +18,8 @@ from svc.errors import ExitCode, LocalError
 from svc.journal import State, Tx
 from svc.journal.schema import MIGRATIONS
 
+pytestmark = pytest.mark.smoke
+
 INSERT = (
     "INSERT INTO endpoints (origin, profile, mode, url, events, endpoint_id, created_at)"
     " VALUES ('https://api.example.com', 'default', 'test', ?, '', 'we_1', 0)"

@@ -13,6 +13,8 @@ from svc.keys.places import Place
 from svc.keys.signing import SigningSecrets
 from svc.keys.store import KeyStore
 
+pytestmark = pytest.mark.smoke
+
 if TYPE_CHECKING:
     from unit.keys.conftest import FakeKeyring
 

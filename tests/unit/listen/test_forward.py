@@ -25,6 +25,8 @@ from svc.listen.lane import Manner
 from svc.listen.routes import Routes
 from svc.signature import verify
 
+pytestmark = pytest.mark.smoke
+
 FAST = Manner(retry="fast")
 OFF = Manner(retry="off", seconds=0.3)
 
@@ -175,6 +177,30 @@ def test_trouble_is_named(answer: bytes | None, words: str, tmp_path: Path) -> N
     assert forward.status is None
     assert words in f"{forward.error}."
     assert (summary.forwarded, summary.failed, summary.pending) == (0, 1, 0)
+
+
+ENDLESS = [
+    pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", 200, b"ab", id="length"),
+    pytest.param(
+        b"HTTP/1.1 202 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n",
+        202,
+        b"ab",
+        id="chunks",
+    ),
+    pytest.param(b"HTTP/1.1 200 OK\r\n\r\nab", 200, b"ab", id="to-the-end"),
+    pytest.param(b"HTTP/1.1 304 Same\r\nContent-Length: 9\r\n\r\n", 304, b"", id="304"),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected", "reply"), ENDLESS)
+def test_the_status_counts_where_the_body_never_ends(
+    answer: bytes, expected: int, reply: bytes, tmp_path: Path
+) -> None:
+    """A target has answered with its head; what it still wants to say is let go."""
+    with Target(lambda _: answer) as target, listening(tmp_path, target.port, manner=OFF) as one:
+        one.send(event())
+        [forward] = one.forwards(1)
+    assert (forward.status, forward.reply, forward.error) == (expected, reply, None)
 
 
 def free_port() -> int:

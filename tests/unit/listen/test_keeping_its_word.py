@@ -303,6 +303,19 @@ def test_no_more_than_so_many_wait_for_turns_in_memory(world: World) -> None:
     assert max(most) == 512
 
 
+def test_targets_that_hang_are_ended_all_at_once(world: World) -> None:
+    """R78: six targets cost no more time at the end than one."""
+    for port in range(3001, 3007):
+        world.target(port, lambda *_: Reaction("hang"))
+    listener = world.listener()
+    listener.start()
+    world.send(listener, world.event(1))
+    world.loop.run_for(1)
+    before = world.loop.time()
+    assert world.loop.do(listener.stop()) == 1
+    assert world.loop.time() - before < 0.6
+
+
 def arrival(number: int) -> Arrival:
     body = b'{"id":"evt_%d"}' % number
     return Arrival(Delivery(body, b"", 1.7e9, read_facts(body)), None)

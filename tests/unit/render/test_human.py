@@ -12,6 +12,8 @@ import pytest
 
 from unit.render.conftest import KINDS
 
+pytestmark = pytest.mark.smoke
+
 GOLDEN = Path(__file__).parent / "golden"
 WIDTHS = (40, 80, 200)
 

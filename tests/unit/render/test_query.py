@@ -10,6 +10,8 @@ import pytest
 from svc.errors import LocalError, UsageError
 from svc.render.output import Format
 
+pytestmark = pytest.mark.smoke
+
 OBJECTS = [{"id": f"ord_{n}", "amount": n, "fx_rate": Decimal("1.10")} for n in range(250)]
 Ask = Callable[..., str]
 

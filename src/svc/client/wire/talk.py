@@ -42,7 +42,7 @@ class Line:
         """
         self.sent = self.received = False
         self._send(self._framed(request), deadline)
-        return self._answer(deadline)
+        return self._answer(deadline, request.answer_max or self._body_max)
 
     def tunnel(self, place: str, authorization: str | None, limit: Deadline) -> socket.socket:
         """Asks a proxy to connect to `place` (host:port); gives the socket to use from then on.
@@ -114,10 +114,10 @@ class Line:
                 rest = rest[self._sock.send(rest) :]
         self._whole = not rest
 
-    def _answer(self, deadline: Deadline) -> RawReply:
+    def _answer(self, deadline: Deadline, most: int) -> RawReply:
         head = self._head(deadline)
         headers = _headers(head)
-        body = Collector(head.status_code, headers, self._body_max)
+        body = Collector(head.status_code, headers, most)
         while not body.full:
             event = self._event(deadline)
             if isinstance(event, h11.EndOfMessage):

@@ -7,6 +7,8 @@ import pytest
 
 from svc.clock import ManualClock
 
+pytestmark = pytest.mark.smoke
+
 if TYPE_CHECKING:
     from unit.sandbox.api.conftest import Answer, Sandbox
 

@@ -1,0 +1,79 @@
+-- The state database as schema 1 left it; addresses and times stand for the test's.
+PRAGMA application_id = 1400267569;
+PRAGMA user_version = 1;
+BEGIN TRANSACTION;
+CREATE TABLE endpoints (
+  origin TEXT NOT NULL,
+  profile TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  url TEXT NOT NULL,
+  events TEXT NOT NULL,
+  endpoint_id TEXT NOT NULL,
+  secret TEXT,
+  created_at REAL NOT NULL,
+  PRIMARY KEY (origin, profile, mode, url, events)
+);
+INSERT INTO "endpoints" VALUES('http://sandbox.invalid','default','test','http://sandbox.invalid/hook/1','order.paid','we_1','whsec_0000000000000000000000000000000',1700000000.0);
+CREATE TABLE forwards (
+  inbox_seq INTEGER NOT NULL,
+  target TEXT NOT NULL,
+  replay INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  started_at REAL NOT NULL,
+  milliseconds REAL NOT NULL,
+  status INTEGER,
+  error TEXT,
+  reply BLOB NOT NULL,
+  PRIMARY KEY (inbox_seq, target, replay, attempt)
+) WITHOUT ROWID;
+INSERT INTO "forwards" VALUES(1,'http://127.0.0.1:9/x',0,1,1700000000.0,1.0,NULL,'connection refused',X'');
+CREATE TABLE inbox (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  listener INTEGER NOT NULL,
+  event_id TEXT NOT NULL,
+  type TEXT NOT NULL,
+  object_id TEXT NOT NULL,
+  received_at REAL NOT NULL,
+  copies INTEGER NOT NULL DEFAULT 0,
+  outcome TEXT
+);
+INSERT INTO "inbox" VALUES(1,1,'evt_3kPq0aVb7cXd9eYf1gZh2iWj','order.paid','ord_7cXd9eYf1gZh2iWj3kPq0aVb',1700000000.0,0,NULL);
+CREATE TABLE key_facts (
+  origin TEXT NOT NULL,
+  profile TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  slot TEXT NOT NULL CHECK (slot IN ('secret', 'publishable')),
+  kind TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  backend TEXT NOT NULL,
+  added_at REAL NOT NULL,
+  checked_at REAL,
+  rolled_at REAL,
+  old_fingerprint TEXT,
+  old_ends_at REAL,
+  PRIMARY KEY (origin, profile, mode, slot)
+);
+INSERT INTO "key_facts" VALUES('http://sandbox.invalid','default','test','secret','secret','sk_test_…dbox','memory',1700000000.0,1700000000.0,NULL,NULL,NULL);
+CREATE TABLE listeners (
+  id INTEGER PRIMARY KEY,
+  scope TEXT NOT NULL UNIQUE,
+  origin TEXT NOT NULL DEFAULT '',
+  profile TEXT NOT NULL DEFAULT '',
+  mode TEXT NOT NULL DEFAULT '',
+  port INTEGER,
+  path TEXT,
+  endpoint_id TEXT,
+  targets TEXT NOT NULL DEFAULT '[]'
+);
+INSERT INTO "listeners" VALUES(1,'http://sandbox.invalid|default|test|local|order.paid|0','http://sandbox.invalid','default','test',35615,'/hook/1','we_1','["http://127.0.0.1:9/x"]');
+CREATE TABLE payloads (
+  inbox_seq INTEGER PRIMARY KEY,
+  headers BLOB NOT NULL,
+  body BLOB NOT NULL
+);
+INSERT INTO "payloads" VALUES(1,X'436F6E74656E742D547970653A206170706C69636174696F6E2F6A736F6E0D0A5376632D5369676E61747572653A20743D313730303030303030302C76313D30300D0A5376632D4576656E742D49643A206576745F336B507130615662376358643965596631675A683269576A0D0A',X'7B226964223A226576745F336B507130615662376358643965596631675A683269576A222C226F626A656374223A226576656E74222C2274797065223A226F726465722E70616964222C2263726561746564223A22323032362D31312D32325430323A33313A33395A222C226C6976656D6F6465223A66616C73652C226170695F76657273696F6E223A22323032362D30392D3031222C2264617461223A7B226F626A656374223A7B226964223A226F72645F376358643965596631675A683269576A336B507130615662222C226F626A656374223A226F72646572222C22616D6F756E745F746F74616C223A3730302C2263757272656E6379223A22455552227D7D7D');
+CREATE UNIQUE INDEX inbox_event ON inbox (event_id, listener);
+CREATE INDEX inbox_open ON inbox (listener, seq) WHERE outcome IS NULL;
+DELETE FROM "sqlite_sequence";
+INSERT INTO "sqlite_sequence" VALUES('inbox',1);
+COMMIT;

@@ -1,0 +1,109 @@
+"""A state database of each released schema: what was unresolved, listed and received is still there.
+
+`released/N.sql` is what a database of schema N held. A step that was released is never edited, so
+none of these files ever changes. A new step brings a new one: `tests/support/release_schema.py`
+writes it, and the gate asks for it.
+"""
+
+import os
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from support.running import Sandbox, Svc
+from svc.clock import SystemClock
+from svc.journal import State
+from svc.journal.schema import MIGRATIONS
+
+pytestmark = pytest.mark.smoke
+
+RELEASED = Path(__file__).with_name("released")
+VERSIONS = sorted(int(path.stem) for path in RELEASED.glob("*.sql"))
+WITH_REQUESTS, WITH_BATCHES = 2, 3
+SINGLE = ["rq_00000000000000000001", "rq_00000000000000000002"]
+OF_BATCH = "rq_00000000000000000003"
+EVENT = "evt_3kPq0aVb7cXd9eYf1gZh2iWj"
+
+
+def state_file() -> Path:
+    return Path(os.environ["SVC_STATE_DIR"]) / "state.db"
+
+
+def left_by(version: int, url: str) -> None:
+    """Puts the database of a schema where `svc` keeps its own, as if left a minute ago."""
+    path = state_file()
+    path.parent.mkdir(mode=0o700)
+    text = (RELEASED / f"{version}.sql").read_text(encoding="utf-8")
+    text = text.replace("http://sandbox.invalid", url)
+    text = text.replace("1700000000.0", str(time.time() - 60))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(text)
+    for file in path.parent.iterdir():
+        file.chmod(0o600)
+
+
+def tables(path: Path) -> list[tuple[str, str]]:
+    """Every table and index as it was made, spaces folded."""
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+        return sorted((name, " ".join(sql.split())) for name, sql in rows)
+
+
+def test_each_released_schema_is_kept() -> None:
+    """The first six were there when this was written; none is left out."""
+    assert list(range(1, max(6, len(VERSIONS)) + 1)) == VERSIONS
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_steps_so_far_make_the_released_schema(
+    version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None of them was edited."""
+    left_by(version, "http://sandbox.invalid")
+    monkeypatch.setattr("svc.journal.opening.MIGRATIONS", MIGRATIONS[:version])
+    with State.open(tmp_path / "new" / "state.db", clock=SystemClock()):
+        pass
+    assert tables(state_file()) == tables(tmp_path / "new" / "state.db")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_opening_brings_it_to_the_newest_schema(version: int, tmp_path: Path) -> None:
+    """With the very tables of a new database."""
+    left_by(version, "http://sandbox.invalid")
+    for path in (state_file(), tmp_path / "new" / "state.db"):
+        with State.open(path, clock=SystemClock()):
+            pass
+    assert tables(state_file()) == tables(tmp_path / "new" / "state.db")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_was_left_is_used(version: int, sandbox: Sandbox, svc: Svc) -> None:
+    """Unresolved requests, those of a batch too, are sent once more, each with its own key.
+
+    The inbox is read, and a new request is recorded beside the old ones.
+    """
+    left_by(version, sandbox.url)
+    known = SINGLE if version >= WITH_REQUESTS else []
+    known = [*known, OF_BATCH] if version >= WITH_BATCHES else known
+    found = svc.ok("requests", "list", "--unresolved", "-o", "json")
+    listed = found["data"] if isinstance(found, dict) else found
+    assert sorted(each["id"] for each in listed) == known
+    for identifier, amount in zip(known, (700, 800, 900), strict=False):
+        assert svc.ok("requests", "resume", identifier, "-o", "json")["amount"] == amount
+    sent = [each["idempotency_key"] for each in sandbox.control("GET", "/requests")["data"]]
+    keys = [f"{first}8a8c958-3bc2-43d8-b189-ad18cd574b83" for first in "234"]
+    assert sorted(sent) == keys[: len(known)]
+    assert svc("requests", "list", "--unresolved", "-o", "id").out == ""
+
+    assert svc("events", "inbox", "-o", "id").out.split() == [EVENT]
+    shown = svc.ok("events", "inbox", "show", EVENT, "-o", "json")
+    assert shown["type"] == "order.paid"
+    svc.ok(
+        *("orders", "create", "--amount", "500", "--currency", "EUR", "--country", "DE"),
+        *("--item", "name=A,quantity=1,unit_amount=500", "-o", "json"),
+    )
+    assert len(svc("requests", "list", "-o", "id").out.split()) == len(known) + 1

@@ -1,0 +1,96 @@
+"""A sandbox that has ended leaves a profile behind, and its port to whoever comes next."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.misbehaving import Server
+from support.running import Sandbox, Svc
+from svc.sandbox.records import RunRecord, holding
+
+KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
+ROW = '{"payment": "pay_1", "amount": 1}\n'
+ITEM = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"
+CREATE = (
+    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
+    *("--item", ITEM),
+)
+
+COMMANDS = (
+    ("orders", "list"),
+    ("get", "/v1/orders"),
+    CREATE,
+    ("post", "/v1/payouts", "-d", "amount:=1"),
+    ("batch", "refunds.create", "-", "--yes", "--results", "results.ndjson"),
+    ("events", "listen", "--timeout", "1"),
+    ("sandbox", "pay", "ord_1"),
+    ("sandbox", "keys", "list"),
+    ("whoami",),
+    ("doctor",),
+)
+
+
+@pytest.fixture
+def stranger(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """Somebody who listens where the sandbox of the active profile listened until it ended."""
+    port = svc.ok("sandbox", "start", "--detach", "--port", "0")["port"]
+    assert svc.ok("orders", "list")["data"] == []
+    assert [each["result"] for each in svc.ok("sandbox", "stop")] == ["stopped"]
+    server = Server(port)
+    server.play(server.reply(200, {"object": "sandbox", "id": "ord_1", "data": []}))
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize("key", [KEY, None], ids=["own key", "the sandbox's key"])
+def test_a_stranger_on_its_port_gets_no_key(
+    svc: Svc,
+    stranger: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    key: str | None,
+) -> None:
+    """R106: not the one of SVC_API_KEY, and none of the sandbox's own."""
+    monkeypatch.chdir(tmp_path)
+    if key is not None:
+        monkeypatch.setenv("SVC_API_KEY", key)
+    for argv in COMMANDS:
+        result = svc(*argv, stdin=ROW)
+        assert "No sandbox of yours runs at" in result.out + result.err, argv
+    assert stranger.requests == []
+    assert svc.ok("requests", "list", "--unresolved") == []
+
+
+def test_the_way_out_is_named(svc: Svc, stranger: Server) -> None:
+    """The exit code is that of a service that is not there; nothing was sent."""
+    result = svc("orders", "list")
+    assert result.code == 8
+    assert (result.error["code"], result.error["outcome"]) == ("sandbox_not_running", "not_sent")
+    assert "svc sandbox start --detach" in result.error["message"]
+    assert f"--base-url {stranger.url}" in result.error["message"]
+
+
+def test_whoever_names_the_address_himself_reaches_it(
+    svc: Svc, stranger: Server, sandbox: Sandbox
+) -> None:
+    """An option or SVC_BASE_URL is no profile, though it be the address of one."""
+    stranger.play(stranger.reply(200, {"object": "list", "data": [], "has_more": False}))
+    assert svc.ok("orders", "list", "--base-url", stranger.url)["data"] == []
+    assert svc.ok("orders", "list", env={"SVC_BASE_URL": stranger.url})["data"] == []
+    assert len(stranger.requests) == 2
+
+
+def test_a_record_that_somebody_else_wrote_vouches_for_nobody(
+    svc: Svc, stranger: Server, isolated: Path
+) -> None:
+    """R106: he can write one and hold its lock, where he may write at all."""
+    folder = isolated / "state" / "sandbox"
+    record = RunRecord(os.getpid(), stranger.port, stranger.url, ":memory:", "", "")
+    with holding(folder, record):
+        assert svc("orders", "list").error["code"] != "sandbox_not_running"
+        if os.geteuid() != 0:
+            pytest.skip("only root may give files away")
+        os.chown(folder / f"run-{stranger.port}.json", 47_110, 47_110)
+        assert svc("orders", "list").error["code"] == "sandbox_not_running"

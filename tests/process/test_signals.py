@@ -1,0 +1,127 @@
+"""Signals at drawn moments: every command that runs a loop ends, as the signal says, and quietly."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from support.listening import NOW, SECRET, Target, event
+from svc.clock import ManualClock
+from svc.journal import State
+from svc.listen.delivery import Delivery, read_facts
+from svc.listen.inbox import SqliteInbox
+from svc.listen.seam import Arrival, Batch
+
+ORIGIN = "http://127.0.0.1:9"
+# Says when Python itself has started: what a signal does before that is its own affair.
+PROGRAM = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL);"
+    "sys.stderr.write('begun\\n'); sys.stderr.flush(); from svc.__main__ import main; main()"
+)
+END_SECONDS = 10.0
+SEED = 20_261_122
+FORMS = [
+    pytest.param(3, id="3"),
+    pytest.param(200, id="200", marks=pytest.mark.slow(seconds=400)),
+]
+
+
+@pytest.fixture
+def home(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with one event in its inbox, and the secret of its endpoint."""
+    monkeypatch.setenv("SVC_BASE_URL", ORIGIN)
+    with State.open(isolated / "state" / "state.db", clock=ManualClock(NOW)) as state:
+        body = event(1)
+        taken = Delivery(body, b"Content-Type: application/json\r\n", NOW, read_facts(body))
+        SqliteInbox(state, "one").store(Batch([Arrival(taken, "failed")]))
+        with state.write() as tx:
+            tx.execute(
+                "UPDATE listeners SET origin = ?, profile = 'default', mode = 'test',"
+                " endpoint_id = 'we_1'",
+                (ORIGIN,),
+            )
+            tx.execute(
+                "INSERT INTO endpoints VALUES (?, 'default', 'test', 'u', '', 'we_1', ?, ?)",
+                (ORIGIN, SECRET, NOW),
+            )
+    return isolated
+
+
+@contextmanager
+def command(name: str, folder: Path) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """The words of a command that runs until it is stopped, and its environment."""
+    env = {**os.environ, "SVC_API_KEY": "sk_test_sandbox"}
+    with Target() as target:
+        words = {
+            "listen": ["events", "listen", "--forward-to", str(target.port), "-o", "ndjson"],
+            "replay": [
+                "events",
+                "replay",
+                "evt_1",
+                "--times",
+                "1000",
+                "-o",
+                "ndjson",
+                "--forward-to",
+                str(target.port),
+            ],
+            "sandbox": ["sandbox", "start", "--port", "0", "--db", ":memory:"],
+            "batch": ["batch", "refunds.create", str(folder / "rows.ndjson"), "--yes"],
+            "quickstart": ["quickstart"],
+        }
+        if name == "listen":
+            env["SVC_WEBHOOK_SECRET"] = SECRET
+        if name == "batch":
+            env["SVC_BASE_URL"] = f"http://127.0.0.1:{target.port}"
+            rows = [f'{{"payment": "pay_{number:024}", "amount": 1}}' for number in range(200)]
+            (folder / "rows.ndjson").write_text("\n".join(rows))
+            target.reply = lambda _: None
+        yield words[name], env
+
+
+@pytest.mark.parametrize("name", ["listen", "replay", "sandbox", "batch", "quickstart"])
+@pytest.mark.parametrize("count", FORMS)
+def test_a_signal_ends_it_at_any_moment(name: str, count: int, home: Path) -> None:
+    """R78: never swallowed, no traceback, and the exit code is the signal's."""
+    drawn = random.Random(f"{SEED}{name}")
+    latest = 3.0 if name == "quickstart" else 1.2
+    with command(name, home) as (words, env):
+        for turn in range(count):
+            number = drawn.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+            at = drawn.uniform(0, latest)
+            code, err = end_at(words, env, number, at)
+            where = f"{name} {turn}: {signal.Signals(number).name} after {at:.3f} s: {code}\n{err}"
+            assert "Traceback" not in err, where
+            assert code in (128 + number, -number), where
+
+
+def end_at(
+    words: list[str], env: dict[str, str], number: int, seconds: float
+) -> tuple[int | None, str]:
+    """Runs a command, sends it a signal so many seconds later; gives how it ended."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *words],
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline() == "begun\n"
+    time.sleep(seconds)
+    process.send_signal(number)
+    try:
+        _, err = process.communicate(timeout=END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        _, err = process.communicate()
+        return None, err
+    return process.returncode, err
