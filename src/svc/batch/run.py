@@ -116,8 +116,7 @@ class Run:
             raise self._crew.results.failure
 
     def _begin(self) -> None:
-        lines = [*_known(self._plan)]
-        self._told.update(line.row for line in lines)
+        lines = _known(self._plan)  # of none of the tasks, which get theirs as they end
         self._crew.results.begin(lines)
         for line in lines:
             if line.outcome == "done":

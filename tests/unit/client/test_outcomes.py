@@ -154,6 +154,45 @@ def test_a_passing_fault_ends_well(
     assert len(made.clock.slept) == attempts - 1
 
 
+@pytest.mark.parametrize(
+    ("call", "status", "kind", "outcome"),
+    [
+        (POST, 500, OutcomeUnknown, "unknown"),
+        (POST, 429, RateLimited, "refused"),
+        (GET, 429, RateLimited, None),
+        (GET, 503, ServerError, None),
+        (GET, 307, NetworkError, None),
+        (POST, 307, OutcomeUnknown, "unknown"),
+        (POST, 400, ApiError, "refused"),
+    ],
+)
+def test_every_end_says_all_that_the_service_has_said(
+    call: Call, status: int, kind: type[SvcError], outcome: str | None, bench: "type[Bench]"
+) -> None:
+    """R73: code, parameter, status, request id and the wait that is asked for, whatever the end."""
+    said = {"type": "t", "code": "c_1", "message": "No.", "param": "items[0][name]"}
+    made = bench(reply(status, said, request_id="req_9", retry_after="3600"))
+    with pytest.raises(kind) as caught:
+        made.client.send(call)
+    error = caught.value
+    assert (error.code, error.param, error.status) == ("c_1", "items[0][name]", status)
+    assert (error.request_id, error.outcome) == ("req_9", outcome)
+    assert error.retry_after == 3600
+    assert error.idempotency_key == ("key-1" if call is POST else None)
+
+
+@pytest.mark.parametrize(("status", "done"), [(200, True), (201, True), (299, True), (300, False)])
+def test_only_2xx_is_success(status: int, done: bool, bench: "type[Bench]") -> None:
+    """R24: 300 with the very body of a success is none; of a POST nobody knows what it did."""
+    made = bench(reply(status, {"id": "rf_1", "object": "refund", "amount": 100}))
+    if done:
+        assert made.client.send(POST).status == status
+        return
+    with pytest.raises(OutcomeUnknown) as caught:
+        made.client.send(POST)
+    assert (caught.value.status, made.attempts) == (300, 1)
+
+
 def test_exit_codes_of_the_ends(bench: "type[Bench]") -> None:
     """R11, R71: unknown is 7, not carried out is 8, a GET that fails is 8."""
     ends = {}
