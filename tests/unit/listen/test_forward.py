@@ -69,6 +69,22 @@ def test_target_gets_nothing_of_the_way_there(tmp_path: Path) -> None:
         assert got.header(name.replace("_", "-")) == []
 
 
+def test_target_gets_no_header_that_only_looks_like_the_senders(tmp_path: Path) -> None:
+    """R108: the signature is of the body; whoever has one copy can send it with other headers."""
+    documented = {"Svc_Delivery_Id": "dlv_1", "Svc_Delivery_Attempt": "3"}
+    forged = {"Svc_Role": "admin", "Svc_Account": "acct_2", "Svc_Event_Type": "order.paid"}
+    with Target() as target, listening(tmp_path, target.port) as listener:
+        assert listener.send(event(), **documented, **forged, Svc_Event_Id="evt_999") == 200
+        listener.forwards(1)
+        [got] = target.received
+    sent = {line.split(b":")[0].lower() for line in got.head.split(b"\r\n")[1:] if line}
+    assert {name for name in sent if name.startswith(b"svc-")} == {
+        b"svc-signature",
+        b"svc-delivery-id",
+        b"svc-delivery-attempt",
+    }
+
+
 def test_extra_headers_are_added(tmp_path: Path) -> None:
     """`--header` adds headers and replaces the caller's of the same name, the signed ones excepted."""
     headers = (parse_header("X-Team: a: b"), parse_header("user-agent: mine"))
