@@ -178,6 +178,7 @@ class Session:
             raw_csv=self.given.listing.raw_csv,
             on_shown=self.shown.append,
             secret=self._secret,
+            workflow=self.env.get("GITHUB_ACTIONS") == "true",
         )
 
     def _color_asked(self) -> str | None:

@@ -43,7 +43,7 @@ class Output:
     `query` and `fields` are checked here, so that a mistake in them sends nothing: UsageError.
     What is printed is flushed at once; an OSError of a stream passes up. `on_shown` is given every
     object that is about to be printed, of a stream the first ones. `secret` gives the key in use,
-    which no stream shows.
+    which no stream shows. `workflow` says that GitHub's runner reads what is printed.
     """
 
     def __init__(  # noqa: PLR0913  one argument an option of the command line
@@ -64,11 +64,13 @@ class Output:
         color_errors: bool | None = None,
         on_shown: Callable[[object], None] = lambda _: None,
         secret: Callable[[], str | None] = lambda: None,
+        workflow: bool = False,
     ) -> None:
         self.format: Format = format
         self.quiet = quiet
-        self._out = Stream(stdout, json=format in ("json", "ndjson"), secret=secret)
-        self._err = Stream(stderr, json=format != "human", secret=secret)
+        json = format in ("json", "ndjson")
+        self._out = Stream(stdout, json=json, secret=secret, workflow=workflow)
+        self._err = Stream(stderr, json=format != "human", secret=secret, workflow=workflow)
         self._wraps_at = width if format == "human" and _is_terminal(stderr) else None
         self._color_errors = color if color_errors is None else color_errors
         self._on_shown = on_shown
@@ -168,6 +170,12 @@ class Output:
         from svc.render.json_dump import dump
 
         self._out.write(dump(data) + "\n")
+        self._out.flush()
+
+    def annotation(self, command: str) -> None:
+        """Prints a workflow command of our own, which the runner shall take for one."""
+        self._out.flush()
+        self._out.write_command(f"{command}\n")
         self._out.flush()
 
     def line(self, text: str) -> None:
