@@ -15,6 +15,7 @@ import sys
 import time
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Final
 
@@ -105,11 +106,10 @@ def become(request: dict[str, Any], fds: list[int]) -> None:
     os.umask(request["umask"])
     found = os.environ.get("PYTHONPATH")
     sys.path[1:1] = found.split(os.pathsep) if found else []
-    import svc.__main__
-
-    sys.argv = [svc.__main__.__file__, *request["argv"]]
     try:
-        svc.__main__.main()
+        main = import_module(request["entry"])
+        sys.argv = [str(main.__file__), *request["argv"]]
+        main.main()
     except BaseException:  # noqa: BLE001  as the interpreter would have it
         sys.excepthook(*sys.exc_info())
     os._exit(1)
@@ -117,6 +117,7 @@ def become(request: dict[str, Any], fds: list[int]) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.path[0] = str(Path(__file__).parents[1])  # entries of tests lie below it
     load()
     gc.collect()
     gc.freeze()

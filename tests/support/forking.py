@@ -60,9 +60,14 @@ class Forking:
         return at_start(env) == self._started_with
 
     def run(
-        self, argv: tuple[str, ...], env: Mapping[str, str], stdin: bytes, limit: float
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        stdin: bytes = b"",
+        limit: float = 60.0,
+        entry: str = "svc.__main__",
     ) -> Ended:
-        """Runs `svc ARGV...` and waits for its end.
+        """Calls `main` of a module, as `svc ARGV...` would, and waits for the end.
 
         Raises:
             subprocess.TimeoutExpired: it took longer than `limit` seconds, and was killed.
@@ -75,6 +80,7 @@ class Forking:
                     "env": dict(env),
                     "cwd": str(Path.cwd()),
                     "umask": _umask(),
+                    "entry": entry,
                 }
                 theirs = [pipe[0] for pipe in pipes]
                 try:

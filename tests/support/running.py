@@ -52,7 +52,7 @@ class Svc:
         """The same, as it was written."""
         whole = {**os.environ, **(env or {})}
         if self._forking is not None and self._forking.can_run(whole):
-            return self._forking.run(argv, whole, stdin, SECONDS)
+            return self._forking.run(argv, whole, stdin)
         done = subprocess.run(
             [sys.executable, "-m", "svc", *argv],
             input=stdin,

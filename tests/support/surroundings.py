@@ -12,7 +12,15 @@ from collections.abc import MutableMapping
 from typing import Final
 
 # What a process needs to find programs and to be measured; everything else is ours to set.
-KEPT: Final = ("PATH", "TMPDIR", "USER", "LOGNAME", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
+KEPT: Final = (
+    "PATH",
+    "TMPDIR",
+    "USER",
+    "LOGNAME",
+    "VIRTUAL_ENV",
+    "LD_LIBRARY_PATH",
+    "SVC_TEST_LONG",
+)
 KEPT_PREFIXES: Final = ("PYTEST_", "HYPOTHESIS_", "COV")
 GIVEN: Final = {
     "LANG": "C.UTF-8",
