@@ -96,6 +96,8 @@ def test_what_only_a_new_interpreter_reads_is_given_to_one(forking: Forking) -> 
     assert forking.can_run({**os.environ, "PYTHONPATH": "/x", "TZ": "Asia/Tokyo"})
     assert not forking.can_run({**os.environ, "PYTHONIOENCODING": "latin-1"})
     assert not forking.can_run({**os.environ, "LC_ALL": "C"})
+    lacking = Path(__file__).parents[1] / "support" / "lacking"
+    assert not forking.can_run({**os.environ, "PYTHONPATH": f"/x:{lacking}"})
 
 
 def test_runs_at_the_same_time_are_kept_apart(forking: Forking) -> None:

@@ -57,7 +57,9 @@ class Forking:
 
     def can_run(self, env: Mapping[str, str]) -> bool:
         """Whether an environment asks for nothing that only a new interpreter gives."""
-        return at_start(env) == self._started_with
+        folders = env.get("PYTHONPATH", "").split(os.pathsep)
+        customised = any(Path(folder, "sitecustomize.py").exists() for folder in folders)
+        return at_start(env) == self._started_with and not customised
 
     def run(
         self,
