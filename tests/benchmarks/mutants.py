@@ -41,7 +41,11 @@ SANDBOX: Final = (
     "unit/sandbox/controls/test_*.py",
 )
 HEART: Final[dict[str, tuple[str, ...]]] = {
-    "signature.py": ("unit/listen/test_vectors.py", "unit/listen/test_*.py"),
+    "signature.py": (
+        "unit/test_signature.py",
+        "unit/listen/test_vectors.py",
+        "unit/listen/test_*.py",
+    ),
     "money.py": ("unit/test_money.py", "unit/render/test_*.py"),
     "client/retry.py": CLIENT,
     "client/replies.py": CLIENT,
