@@ -19,6 +19,7 @@ from svc.spec import (
 
 _HEX_DIGITS = frozenset(b"0123456789abcdefABCDEF")
 _NAME_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_PRINTABLE = frozenset(range(0x20, 0x7F)) | {0x09}
 _MAC_LENGTH = 64
 _TIMESTAMP_DIGITS_MAX = 12  # 13 digits are milliseconds
 
@@ -84,6 +85,8 @@ def _single(headers: Sequence[bytes | str]) -> bytes:
         raise _malformed("the header stands more than once")
     if len(raw[0]) > SIGNATURE_HEADER_MAX:
         raise _malformed(f"the header is over {SIGNATURE_HEADER_MAX} bytes")
+    if not _PRINTABLE.issuperset(raw[0]):
+        raise _malformed("it holds more than printable ASCII and tabs")
     return raw[0]
 
 
@@ -102,9 +105,10 @@ def _parse(header: bytes) -> tuple[bytes, list[bytes]]:
         raise _malformed("it needs exactly one t, in unix seconds")
     if not macs:
         raise SignatureError("signature_no_v1", "The Svc-Signature header holds no v1 signature.")
-    if len(macs) > SIGNATURES_MAX or not all(_is_mac(mac) for mac in macs):
+    known = [mac for mac in macs if _is_mac(mac)]  # another may be of a later scheme (R111)
+    if len(macs) > SIGNATURES_MAX or not known:
         raise _malformed(f"it needs 1 to {SIGNATURES_MAX} v1 values of {_MAC_LENGTH} hex digits")
-    return times[0], macs
+    return times[0], known
 
 
 def _is_timestamp(value: bytes) -> bool:

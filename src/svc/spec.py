@@ -156,6 +156,7 @@ SANDBOX_KEYS: Final = {
 }
 SANDBOX_ROOT: Final = "/_sandbox"
 SANDBOX_HEADER: Final = "Svc-Sandbox"
+SANDBOX_WORLD_HEADER: Final = "Svc-Sandbox-World"
 SANDBOX_PORT: Final = 4242
 
 # --- ISO 3166-1 alpha-2 -----------------------------------------------------------------------

@@ -32,6 +32,7 @@ PAPERS = re.compile(
     | \b(?:cli|contract|promises|performance|peers|style)\.md\b
     | \b(?:[Ii]nterface|[Cc]ontract|[Ss]pec)\ section\ \d
     | (?:[\"(,;]\ ?|\#\ )[Rr]ows?\ \d+(?:\ (?:to|and)\ \d+)?[.:,;)]   # a row of a table of faults
+    | [( ][A-L]\.\d{1,2}(?=[\s.,:;)])                       # the same, without its name
     | \b[Ff]ault(?:\ rows)?\ \d+
     | \bpeers\ \d | \bgaps?\ \d+\ of\b | [(]issue\ \#?\d
     | (?:[\"(,]\ ?|\#\ |performance\ )[LP]\d{1,2}\b      # a figure, a fact that was measured
@@ -40,7 +41,7 @@ PAPERS = re.compile(
 )
 # Each the way it stood once; in two halves, so that this file is free of them.
 ONCE = (
-    '"""Deliveries (contract' + ' E, F.1)."""',
+    '"""Deliveries (contract' + ' E)."""',
     "in the sense of contract" + " 1.2.",
     "Three steps (contract" + " 1.6, 1.7)",
     '"""Whole and understood (row' + ' 51)."""',
@@ -55,6 +56,7 @@ ONCE = (
     '"""R9, fault' + " 15: total",
     '"""' + "L" + "9: without a length",
     '"""' + "P" + "5: what is printed",
+    "shows the table A" + ".4.",
     "durable (performance " + "P" + "10).",
 )
 

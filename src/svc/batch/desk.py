@@ -4,14 +4,23 @@ One transaction and one fsync serve the intents of many rows (promise R2); anoth
 not wait for the disk, their ends.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from svc.batch.fleet import Job
 from svc.batch.plan import Task
 from svc.batch.results import Line
 from svc.batch.verdicts import Verdict, advised_fields
 from svc.client.call import Encoding
-from svc.client.journal.entry import Asked, Intent, Scope, Settled, Stored, restored
+from svc.client.journal.entry import (
+    NOBODY_ELSE,
+    Account,
+    Asked,
+    Intent,
+    Scope,
+    Settled,
+    Stored,
+    restored,
+)
 from svc.client.journal.journal import Journal
 from svc.errors import Conflict, OutcomeUnknown, SvcError
 from svc.origin import BaseUrl
@@ -20,9 +29,9 @@ from svc.origin import BaseUrl
 class Desk:
     """Turns tasks into jobs and keeps how jobs ended.
 
-    `former_hints` name the keys that the one in use took the place of (`Asked.former_hints`),
-    `encoding` is the operation's, `api_version` is sent with new requests; one that was recorded
-    before is sent as it was (promise R1).
+    `account` is what is known of other keys, `encoding` is the operation's, `api_version` is sent
+    with new requests; one that was recorded before is sent as it was (promise R1). `served` gives
+    what a sandbox's clock says.
     """
 
     def __init__(
@@ -34,7 +43,8 @@ class Desk:
         base_url: BaseUrl,
         encoding: Encoding,
         api_version: str | None,
-        former_hints: frozenset[str] = frozenset(),
+        account: Account = NOBODY_ELSE,
+        served: Callable[[], float | None] = lambda: None,
     ) -> None:
         self._intents = intents
         self._import_id = import_id
@@ -42,7 +52,8 @@ class Desk:
         self._base_url = base_url
         self._encoding = encoding
         self._api_version = api_version
-        self._former_hints = former_hints
+        self._account = account
+        self._served = served
 
     def record(self, tasks: Sequence[Task]) -> tuple[list[Job], list[Line]]:
         """Commits the requests of tasks; gives the jobs, and the rows that may not be sent now.
@@ -55,16 +66,18 @@ class Desk:
         except (Conflict, OutcomeUnknown):
             return self._one_by_one(tasks)
 
-    def settle(self, verdicts: Iterable[Verdict]) -> None:
-        """Keeps how jobs ended, in one transaction; what is undecided stays unresolved."""
+    def settle(self, verdicts: Iterable[Verdict]) -> frozenset[str]:
+        """Keeps how jobs ended, in one transaction; what is undecided stays unresolved.
+
+        Gives the journal's ids of those whose answer belongs to another request (promise R93).
+        """
         ends: list[tuple[Intent, Settled]] = []
         for each in verdicts:
             if each.settled is None:
                 self._intents.release(each.job.intent)
             else:
                 ends.append((each.job.intent, each.settled))
-        if ends:
-            self._intents.settle_many(ends)
+        return self._intents.settle_many(ends) if ends else frozenset()
 
     def hurry(self, seconds: float) -> None:
         """From now on waits no longer for a journal that another process holds (R78)."""
@@ -72,6 +85,7 @@ class Desk:
 
     def _jobs(self, tasks: Sequence[Task]) -> Iterator[Job]:
         calls = [restored(self._stored(task), self._base_url) for task in tasks]
+        served_at = self._served()
         asked = [
             Asked(
                 call,
@@ -79,7 +93,9 @@ class Desk:
                 self._scope,
                 self._import_id,
                 task.row.number,
-                self._former_hints,
+                self._account,
+                served_at=served_at,
+                same_as=task.row.identity,
             )
             for task, (call, prepared) in zip(tasks, calls, strict=True)
         ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Final, NamedTuple
@@ -37,6 +38,17 @@ class Ended(NamedTuple):
     bug: BaseException | None = None
 
 
+class Created:
+    """Which request of this run has made which object; may be used from any thread."""
+
+    def __init__(self) -> None:
+        self._by: dict[tuple[str, str | None], str] = {}
+
+    def is_taken(self, key: str, made: str, world: str | None) -> bool:
+        """Whether a request with another idempotency key has made it already (promise R93)."""
+        return self._by.setdefault((made, world), key) != key
+
+
 class Fleet:
     """`size` workers; `connect` makes the client of one, in its own thread.
 
@@ -58,7 +70,9 @@ class Fleet:
         self._pace = pace
         self._clock = clock
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
-        self._ended: SimpleQueue[Ended] = SimpleQueue()
+        self._ended: list[Ended] = []
+        self._news = Event()
+        self._created = Created()
         self._stopping = Event()
         self._threads = [Thread(target=self._work, daemon=True) for _ in range(size)]
         for thread in self._threads:
@@ -70,16 +84,18 @@ class Fleet:
             self._jobs.put(job)
 
     def take(self, timeout: float) -> list[Ended]:
-        """Waits so many seconds for a job to end; gives all that have."""
-        found: list[Ended] = []
-        try:
-            found.append(
-                self._ended.get(timeout=timeout) if timeout > 0 else self._ended.get_nowait()
-            )
-            while True:
-                found.append(self._ended.get_nowait())
-        except Empty:
-            return found
+        """Waits so many seconds for a job to end; gives all that have.
+
+        They stay with the workers until `drop`, so that a signal in between loses none.
+        """
+        if timeout > 0 and not self._ended:
+            self._news.wait(timeout)
+        self._news.clear()
+        return self._ended[:]
+
+    def drop(self, count: int) -> None:
+        """Forgets the first ends, which have been kept."""
+        del self._ended[:count]
 
     def stop(self) -> None:
         """Begins nothing more: jobs that wait come back unsent, those under way go on."""
@@ -88,7 +104,7 @@ class Fleet:
             while True:
                 job = self._jobs.get_nowait()
                 if job is not None:
-                    self._ended.put(Ended(job))
+                    self._tell(Ended(job))
 
     def close(self, seconds: float) -> None:
         """Lets the workers go home, and waits for them so long in all."""
@@ -108,6 +124,10 @@ class Fleet:
             if client is not None:
                 client.close()
 
+    def _tell(self, ended: Ended) -> None:
+        self._ended.append(ended)
+        self._news.set()
+
     def _one(self, client: Client | None, job: Job) -> Client | None:
         try:
             client = client or self._connect()
@@ -118,7 +138,7 @@ class Fleet:
             ended = Ended(job, bug=bug)
         if self._halts(ended):
             self.stop()
-        self._ended.put(ended)
+        self._tell(ended)
         return client
 
     def _sent(self, client: Client, job: Job) -> Ended:
@@ -131,6 +151,7 @@ class Fleet:
             job.prepared,
             sent_before=intent.sent_before,
             first_sent_at=intent.first_sent_at,
+            is_taken=partial(self._created.is_taken, intent.stored.idempotency_key),
         )
         return Ended(job, reply=reply)
 

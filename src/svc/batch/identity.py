@@ -4,7 +4,7 @@ An *import* is a list of rows that belong together from run to run. Its id is ma
 profile, mode, address and a name: the file's full path, or what `--import` says. Not of the file's
 contents, since people append rows and correct some of them between two runs.
 
-A row's key is made of the import's id, the row's request (path and body) and an ordinal among equal
+A row's key is made of the import's id, what the row's request says and an ordinal among equal
 rows. Not of the row's place in the file, since a row inserted above would move all others. So:
 
 - a row that was carried out is never sent again, wherever it stands now;
@@ -49,9 +49,9 @@ def default_name(file: str, data: bytes) -> str:
     return path.decode("utf-8", "backslashreplace")
 
 
-def key_of(import_id: str, content: bytes, ordinal: int) -> str:
+def key_of(import_id: str, identity: str, ordinal: int) -> str:
     """An idempotency key in the form of a UUID (version 8, RFC 9562: made by our own rule)."""
-    raw = bytearray(_digest("row", import_id, content.hex(), str(ordinal))[:16])
+    raw = bytearray(_digest("row", import_id, identity, str(ordinal))[:16])
     raw[6] = raw[6] & 0x0F | 0x80
     raw[8] = raw[8] & 0x3F | 0x80
     text = raw.hex()

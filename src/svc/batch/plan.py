@@ -8,18 +8,22 @@ that was refused for good is closed: the same row becomes a new request (promise
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Final, NamedTuple
 
 from svc.batch.identity import key_of
 from svc.batch.rows import Bad, Row
-from svc.client.journal.entry import Intent
-from svc.client.journal.refusals import is_in_the_future, is_too_old, not_again, where_to_look
+from svc.client.journal.entry import Intent, unread
+from svc.client.journal.refusals import (
+    Say,
+    in_full,
+    is_in_the_future,
+    is_too_old,
+    not_again,
+)
+from svc.client.refusals import is_about_key
 from svc.errors import Conflict, SvcError
 
 _SHOWN: Final = 3
-# The service says that it knows the key with another request: no reason for a second key.
-_CONTESTED: Final = ("idempotency_key_reused", "idempotency_error")
 
 
 class Task(NamedTuple):
@@ -60,8 +64,10 @@ class Plan:
 
     @property
     def fresh(self) -> list[Row]:
-        """The rows that were never sent before."""
-        return [task.row for task in self.tasks if task.intent is None]
+        """The rows of which no request may have been carried out before."""
+        return [
+            task.row for task in self.tasks if task.intent is None or not task.intent.is_unresolved
+        ]
 
 
 def plan(
@@ -71,11 +77,12 @@ def plan(
     *,
     now: float,
     refusal: Callable[[Intent], SvcError | None] | None = None,
+    say: Say = in_full,
 ) -> Plan:
     """Compares a file's rows with the requests of its list.
 
     `refusal` says what else than its age on this machine (promise R4) keeps a request whose outcome
-    is unknown from being sent again.
+    is unknown from being sent again. `say` writes the command lines of hints.
 
     Raises:
         Conflict: the outcome of some request is unknown, and no row of the file says the same any
@@ -87,12 +94,12 @@ def plan(
         if isinstance(row, Bad):
             found.bad.append(row)
             continue
-        intent = shelves.take(row.content)
+        intent = shelves.take(row)
         if intent is None:
-            found.tasks.append(Task(row, shelves.new_key(row.content), None))
+            found.tasks.append(Task(row, shelves.new_key(row.identity), None))
         elif intent.state == "done":
             found.done.append(Done(row, intent))
-        elif error := _stale(intent, now, refusal):
+        elif error := _stale(intent, now, refusal, say):
             found.stale.append(Stale(row, intent, error))
         else:
             found.tasks.append(Task(row, intent.stored.idempotency_key, intent))
@@ -106,33 +113,35 @@ class _Shelves:
     def __init__(self, import_id: str, known: Sequence[Intent]) -> None:
         self._import_id = import_id
         self._keys = {intent.stored.idempotency_key for intent in known}
-        self._used: Counter[bytes] = Counter()
-        self._by_content: dict[bytes, deque[Intent]] = {}
+        self._used: Counter[str] = Counter()
+        self._by_identity: dict[str, deque[Intent]] = {}
         for intent in sorted((one for one in known if not _is_closed(one)), key=_order):
-            self._by_content.setdefault(_content(intent), deque()).append(intent)
+            self._by_identity.setdefault(intent.identity, deque()).append(intent)
 
-    def take(self, content: bytes) -> Intent | None:
-        shelf = self._by_content.get(content)
-        return shelf.popleft() if shelf else None
+    def take(self, row: Row) -> Intent | None:
+        # One whose body was let go of before identities were kept is known by its digest alone.
+        for same in (row.identity, unread(row.body_sha256)):
+            shelf = self._by_identity.get(same)
+            if shelf:
+                return shelf.popleft()
+        return None
 
-    def new_key(self, content: bytes) -> str:
+    def new_key(self, identity: str) -> str:
         """The first key of equal rows that no request has had."""
         while True:
-            key = key_of(self._import_id, content, self._used[content])
-            self._used[content] += 1
+            key = key_of(self._import_id, identity, self._used[identity])
+            self._used[identity] += 1
             if key not in self._keys:
                 return key
 
     def left(self) -> list[Intent]:
-        return [intent for shelf in self._by_content.values() for intent in shelf]
-
-
-def _content(intent: Intent) -> bytes:
-    return sha256(f"{intent.stored.path}\n{intent.body_sha256}".encode()).digest()
+        return [intent for shelf in self._by_identity.values() for intent in shelf]
 
 
 def _is_closed(intent: Intent) -> bool:
-    contested = intent.settled is not None and intent.settled.error_code in _CONTESTED
+    # That the service knows the key with another request is no reason for a second key.
+    code = intent.settled.error_code if intent.settled is not None else None
+    contested = is_about_key(code, code)
     return intent.state == "refused" and not intent.may_go_again and not contested
 
 
@@ -143,12 +152,15 @@ def _order(intent: Intent) -> tuple[int, int]:
 
 
 def _stale(
-    intent: Intent, now: float, refusal: Callable[[Intent], SvcError | None] | None
+    intent: Intent,
+    now: float,
+    refusal: Callable[[Intent], SvcError | None] | None,
+    say: Say,
 ) -> SvcError | None:
     if not intent.is_unresolved:
         return None
     if is_too_old(intent, now) or is_in_the_future(intent, now):
-        return not_again(intent, now, where_to_look(intent))
+        return not_again(intent, now, say)
     return None if refusal is None else refusal(intent)
 
 

@@ -1,35 +1,96 @@
-"""A copy of a file must not be carried out a second time unasked (promise R5, for lists)."""
+"""A copy of a file must not be carried out a second time unasked (promises R5, R92, R96)."""
 
 import time
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 from svc.batch.identity import Import
-from svc.batch.ledger import Elsewhere, Ledger
+from svc.batch.ledger import Elsewhere
 from svc.batch.rows import Row
+from svc.client.journal.entry import Account, Intent
+from svc.client.journal.refusals import resume_command
 from svc.errors import Conflict
 
+_DAY_SECONDS: Final = 24 * 3600
 
-def refuse_repeats(ledger: Ledger, what: Import, fresh: Sequence[Row], *, again: bool) -> None:
-    """Looks for rows that were sent before outside this list, for operations that would double.
 
-    `again` says that rows which another list has carried out are meant once more; it never covers
-    a request whose outcome is unknown.
+def refuse_repeats(
+    found: Sequence[Elsewhere],
+    what: Import,
+    fresh: Sequence[Row],
+    *,
+    account: Account,
+    doubles: bool,
+    again: bool,
+) -> None:
+    """Judges what says the same outside a list as its rows that were not carried out before.
+
+    `doubles` says that the operation does the same thing twice when it is sent twice. `again` says
+    that rows which another list has carried out are meant once more; it never covers a request
+    whose outcome is unknown, or one that another list is about to send.
 
     Raises:
         Conflict: with both ways on; nothing was sent.
     """
-    if not fresh:
-        return
-    hashes = dict.fromkeys(row.body_sha256 for row in fresh)
-    found = ledger.elsewhere(what, fresh[0].path, list(hashes))
+    found = [one for one in found if one.key_hint not in account.other]
     unresolved = [one for one in found if not one.done]
     if unresolved:
-        raise _unresolved(unresolved[0], len(unresolved))
-    if found and not again:
-        same = {one.body_sha256 for one in found}
-        rows = sum(row.body_sha256 in same for row in fresh)
+        first = next((one for one in unresolved if one.request is None), unresolved[0])
+        raise _running(first) if first.request is None else _unresolved(first, len(unresolved))
+    same = {one.identity for one in found}
+    rows = sum(row.identity in same for row in fresh)
+    if rows and doubles and not again:
         raise _done(what, found, rows, len(fresh))
+
+
+def refuse_whole(what: Import, whole_at: float | None, now: float) -> None:
+    """Refuses to skip in silence a list that was done long ago: it may be meant once more (R96).
+
+    Raises:
+        Conflict: naming `--import` and `--continue`; nothing was sent.
+    """
+    if whole_at is None or now - whole_at <= _DAY_SECONDS:
+        return
+    raise Conflict(
+        f"The list {what.name} was done whole on {_day(whole_at)}. Nothing was sent.",
+        code="list_done",
+        outcome="not_sent",
+        param="--continue",
+        hint="To send only rows that were added since, add --continue. To do it all again as "
+        "another list, add --import NAME --again",
+    )
+
+
+def refuse_other_account(what: Import, begun: Sequence[Intent], now: str) -> None:
+    """Refuses to skip what the key of another account, for all that is known, has done (R95).
+
+    Raises:
+        Conflict: nothing was sent.
+    """
+    if not begun:
+        return
+    open_one = next((intent for intent in begun if intent.is_unresolved), None)
+    way = f"{resume_command(open_one)} --yes" if open_one else "use a key of the first account"
+    raise Conflict(
+        f"Rows of the list {what.name} were sent with the key {begun[0].scope.key_hint}; this is "
+        f"{now}, and nothing shows that both are of one account. Nothing was sent, and no row was "
+        "skipped.",
+        code="other_account",
+        outcome="not_sent",
+        request=open_one.id if open_one else None,
+        hint=f"If both are: {way}. For another account name another list: --import NAME",
+    )
+
+
+def _running(one: Elsewhere) -> Conflict:
+    return Conflict(
+        f"A row says the same as one of the list {one.name}, which another process is running "
+        "now. Nothing was sent.",
+        code="rows_in_flight",
+        outcome="not_sent",
+        hint="Wait until that list has ended; then run this again",
+    )
 
 
 def _unresolved(one: Elsewhere, count: int) -> Conflict:
@@ -47,12 +108,15 @@ def _unresolved(one: Elsewhere, count: int) -> Conflict:
 def _done(what: Import, found: Sequence[Elsewhere], rows: int, fresh: int) -> Conflict:
     name = Counter(str(one.name) for one in found).most_common(1)[0][0]
     last = max(one.settled_at or 0.0 for one in found)
-    when = time.strftime("%Y-%m-%d", time.gmtime(last))
     return Conflict(
         f"{rows} of {fresh} rows that are new in {what.name} were carried out before, in the list "
-        f"{name} ({when}). Nothing was sent.",
+        f"{name} ({_day(last)}). Nothing was sent.",
         code="rows_repeated",
         outcome="not_sent",
         hint=f"If it is the same list, add --import '{name}': done rows are skipped. If all are "
         "meant once more, add --again",
     )
+
+
+def _day(moment: float) -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime(moment))

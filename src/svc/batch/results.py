@@ -13,10 +13,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, NamedTuple, Self
+from typing import BinaryIO, Final, NamedTuple, Self
 
 from svc.errors import LocalError
 from svc.system import files
+
+_ELSEWHERE: Final = "Free some space, or name another file with --results"
+_AGAIN: Final = (
+    "Free some space, or name another file with --results; then run the same command again: "
+    "done rows are skipped, and the file is written anew"
+)
 
 
 class Line(NamedTuple):
@@ -41,7 +47,11 @@ class Line(NamedTuple):
 class Results:
     """The results file of one run; a context manager that leaves no temporary file behind.
 
-    All methods raise LocalError where the file cannot be written.
+    `check` and `begin` raise LocalError where the file cannot be written. Once rows have been sent
+    nothing does any more: what became of them matters more than this file.
+
+    Attributes:
+        failure: why it is not complete, and how far it goes; None while it is.
     """
 
     def __init__(self, path: Path, import_id: str) -> None:
@@ -50,7 +60,9 @@ class Results:
         self._fresh = path.with_name(f".{path.name}.part")
         self._file: BinaryIO | None = None
         self._unfinished = False
+        self.failure: LocalError | None = None
         self._end = 0
+        self._written: set[int] = set()
         self._rows, self._starts = array("Q"), array("Q")
 
     def __enter__(self) -> Self:
@@ -104,13 +116,13 @@ class Results:
             self._publish()
 
     def add(self, lines: Iterable[Line]) -> None:
-        """Appends rows that have ended."""
-        with self._worded():
+        """Appends rows that have ended; what stands in the file already is left as it is."""
+        with self._kept():
             self._write(lines)
 
     def finish(self) -> None:
         """Puts the file in its place complete: every line once, in the order of the rows."""
-        with self._worded():
+        with self._kept():
             old = self._file
             assert old is not None
             order = sorted(range(len(self._rows)), key=self._rows.__getitem__)
@@ -123,15 +135,18 @@ class Results:
 
     def _write(self, lines: Iterable[Line]) -> None:
         assert self._file is not None
-        texts = []
-        for line in lines:
-            text = self._text(line)
-            texts.append(text)
-            self._rows.append(line.row)
-            self._starts.append(self._end)
-            self._end += len(text)
+        fresh = [line for line in lines if line.row not in self._written]
+        texts = [self._text(line) for line in fresh]
+        # Behind the last whole line, whatever a signal or a full disk has left there.
+        self._file.seek(self._end)
+        self._file.truncate()
         self._file.write(b"".join(texts))
         self._file.flush()
+        for line, text in zip(fresh, texts, strict=True):
+            self._rows.append(line.row)
+            self._starts.append(self._end)
+            self._written.add(line.row)
+            self._end += len(text)
 
     def _text(self, line: Line) -> bytes:
         shown = {"import": self._import_id, **line._asdict()}
@@ -159,14 +174,35 @@ class Results:
         self._unfinished = False
 
     @contextmanager
-    def _worded(self) -> Iterator[None]:
+    def _kept(self) -> Iterator[None]:
+        """Does what can be done once rows were sent: whole lines stay, the reason is kept."""
+        if self.failure is not None:
+            return
+        try:
+            with self._worded(f" It holds {len(self._written)} results.", _AGAIN):
+                yield
+        except LocalError as error:
+            self.failure = error
+            self._cut()
+
+    def _cut(self) -> None:
+        """Takes away the torn line that a full disk has left."""
+        with suppress(OSError):
+            handle = files.open_private(self.path, os.O_WRONLY)
+            try:
+                os.ftruncate(handle, self._end)
+            finally:
+                os.close(handle)
+
+    @contextmanager
+    def _worded(self, held: str = "", hint: str = _ELSEWHERE) -> Iterator[None]:
         try:
             yield
         except OSError as error:
             why = (error.strerror or str(error)).lower()
             raise LocalError(
-                f"The results file {self.path} cannot be written: {why}.",
+                f"The results file {self.path} cannot be written: {why}.{held}",
                 code="results_not_written",
                 param="--results",
-                hint=files.advice(error) or "Name another file with --results",
+                hint=hint,
             ) from error

@@ -64,7 +64,7 @@ class Row(NamedTuple):
     Attributes:
         path: what the request is posted to.
         body: the encoded parameters, with names in alphabetical order.
-        content: the same path and the same body give the same digest.
+        identity: what the request says, whoever sends it (promise R91).
         amount: in minor units, where the row says it.
         currency: where the row says it.
     """
@@ -74,7 +74,7 @@ class Row(NamedTuple):
     path: str
     body: bytes
     body_sha256: str
-    content: bytes
+    identity: str
     amount: int | None
     currency: str | None
 

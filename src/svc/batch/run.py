@@ -5,7 +5,7 @@ workers, so that they never wait for the disk, and collects for a moment what th
 that one transaction serves many rows.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -18,10 +18,12 @@ from svc.batch.pace import SharedQuota
 from svc.batch.plan import Plan, Task
 from svc.batch.results import Line, Results
 from svc.batch.tally import Tally
-from svc.batch.verdicts import OPEN_ENDS, Verdict, advised_fields, bad_line, stop_of, verdict
+from svc.batch.verdicts import OPEN_ENDS, Verdict, advised_fields, bad_line, stop_of, taken, verdict
 from svc.clock import Clock
-from svc.errors import SvcError
+from svc.errors import LocalError, SvcError
+from svc.journal import LOST
 
+_NONE: Final[Mapping[int, Verdict]] = {}
 _AHEAD: Final = 4  # rows in hand for each worker
 _LOOK_SECONDS: Final = 0.2
 _GATHER_SECONDS: Final = 0.01
@@ -84,6 +86,7 @@ class Run:
         self._told: set[int] = set()
         self.tally = Tally(plan.rows)
         self.stopped_by: BaseException | None = None
+        self._is_lost = False  # whether the journal is gone, with all ids that it gave
 
     def go(self) -> None:
         """Sends every row that is to be sent, unless something stops the run.
@@ -96,22 +99,24 @@ class Run:
         self._begin()
         try:
             while self._feed():
-                self._keep(self._collect())
-        except BaseException:
+                self._collect()
+                self._keep()
+        except BaseException as reason:
             # A full disk or a signal: what can still be kept is kept, the first reason is raised.
+            self._is_lost = isinstance(reason, LocalError) and reason.code in LOST
             self._crew.desk.hurry(_JOURNAL_SECONDS)
             with suppress(SvcError):
                 self._say_farewell()
-            with suppress(SvcError):
-                self._end()
+            self._end()
             raise
         self._end()
         if self.stopped_by is not None and not isinstance(self.stopped_by, SvcError):
             raise self.stopped_by
+        if self._crew.results.failure is not None:
+            raise self._crew.results.failure
 
     def _begin(self) -> None:
-        lines = [*_known(self._plan)]
-        self._told.update(line.row for line in lines)
+        lines = _known(self._plan)  # of none of the tasks, which get theirs as they end
         self._crew.results.begin(lines)
         for line in lines:
             if line.outcome == "done":
@@ -136,40 +141,54 @@ class Run:
         self._crew.fleet.put(jobs)
         self._note(lines)
 
-    def _collect(self) -> list[Ended]:
+    def _collect(self) -> None:
+        """Waits for rows to end, and a moment longer, so that one transaction serves many."""
         ended = self._crew.fleet.take(_LOOK_SECONDS)
         if ended and len(ended) < len(self._in_hand):
             self._crew.clock.sleep(_GATHER_SECONDS)
-            ended += self._crew.fleet.take(0)
-        return ended
 
-    def _keep(self, ended: list[Ended]) -> None:
+    def _keep(self, seconds: float = 0.0) -> None:
+        """Keeps what has ended by now; what a signal interrupts is kept when this is done again."""
+        ended = self._crew.fleet.take(seconds)
         verdicts = [verdict(each, self._operation) for each in ended]
         for each in verdicts:
             self._watch(each)
-            if each.line.outcome == "done" and self._operation.total:
-                self.tally.money.add(each.total)
         try:
-            # The results come first: they tell what was done even where the journal cannot.
-            self._note([each.line for each in verdicts])
+            foreign = self._crew.desk.settle(verdicts)
+            verdicts = [taken(one) if one.job.intent.id in foreign else one for one in verdicts]
+            for each in verdicts:
+                self._watch(each)
         finally:
-            self._crew.desk.settle(verdicts)
+            # Also where the journal cannot: this file tells what was done.
+            self._note([each.line for each in verdicts], {one.line.row: one for one in verdicts})
         for each in verdicts:
-            del self._in_hand[each.job.intent.id]
+            self._in_hand.pop(each.job.intent.id, None)
+        self._crew.fleet.drop(len(ended))
         self._progress.tell(self.tally)
 
-    def _note(self, lines: list[Line]) -> None:
-        for line in lines:
-            self._told.add(line.row)
-            self.tally.add(line)
+    def _note(self, lines: list[Line], ends: Mapping[int, Verdict] = _NONE) -> None:
         if lines:
             self._crew.results.add(lines)
+        for line in lines:
+            if line.row not in self._told:
+                self._told.add(line.row)
+                self.tally.add(line)
+                if line.outcome == "done" and line.row in ends and self._operation.total:
+                    self.tally.money.add(ends[line.row].total)
+        failure = self._crew.results.failure
+        if failure is not None:
+            self._stop(failure)
 
     def _watch(self, each: Verdict) -> None:
         """Remembers why the run ends, where what happened to a row concerns all others."""
         stop = stop_of(each, strained=self._crew.quota.exhausted or self._in_order)
-        if stop is not None and self.stopped_by is None:
-            self.stopped_by = stop
+        if stop is not None:
+            self._stop(stop)
+
+    def _stop(self, why: BaseException) -> None:
+        """Begins no further row; those under way go on."""
+        if self.stopped_by is None:
+            self.stopped_by = why
             self._crew.fleet.stop()
 
     def _say_farewell(self) -> None:
@@ -177,13 +196,13 @@ class Run:
         self._crew.fleet.stop()
         until = self._crew.clock.monotonic() + _FAREWELL_SECONDS
         while self._in_hand and (left := until - self._crew.clock.monotonic()) > 0:
-            self._keep(self._crew.fleet.take(left))
+            self._keep(left)
 
     def _end(self) -> None:
         """Gives every row that has none its line, and puts the results in their place."""
         under_way = {job.row: job for job in self._in_hand.values()}
         lines = [
-            _left(task, under_way.get(task.row.number))
+            _left(task, under_way.get(task.row.number), is_lost=self._is_lost)
             for task in self._plan.tasks
             if task.row.number not in self._told
         ]
@@ -210,11 +229,12 @@ def halting(operation: Operation, quota: SharedQuota) -> Callable[[Ended], bool]
     return halts
 
 
-def _left(task: Task, job: Job | None) -> Line:
+def _left(task: Task, job: Job | None, *, is_lost: bool) -> Line:
     """The line of a row that has not ended: begun or not, it is for the next run."""
     outcome, request = ("not_sent", None) if job is None else ("unknown", job.intent.id)
     if task.intent is not None and task.intent.is_unresolved:
         outcome, request = "unknown", task.intent.id
+    request = None if is_lost else request
     return Line(task.row.number, task.row.line, outcome, None, None, task.key, request)
 
 

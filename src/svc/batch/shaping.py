@@ -10,6 +10,8 @@ from typing import Any, Final
 from svc.batch.operations import ANSWERED_INSIDE, Operation
 from svc.batch.rows import Bad, BadRow, Given, Read, Row, blank_amount
 from svc.client.fields import MONEY, check_names, check_whole
+from svc.client.journal.entry import Scope
+from svc.client.journal.identity import identity
 from svc.client.prepared import encoded
 from svc.errors import UsageError
 from svc.spec import ID_PREFIXES
@@ -19,7 +21,7 @@ _CURRENCY_LENGTH: Final = 3
 
 
 class Shaper:
-    """Shapes the rows of one file for one operation.
+    """Shapes the rows of one file for one operation; `scope` says where they are sent.
 
     `blank_means_all` takes an amount that is null for one that is not there (promise R97).
 
@@ -27,11 +29,14 @@ class Shaper:
         left_out: fields of the file that the operation does not take, in the order met.
     """
 
-    def __init__(self, operation: Operation, *, blank_means_all: bool = False) -> None:
+    def __init__(
+        self, operation: Operation, scope: Scope, *, blank_means_all: bool = False
+    ) -> None:
         self._operation = operation
         self._names = operation.columns
         self._fields = operation.fields
         self._blank_means_all = blank_means_all
+        self._scope = scope
         self.left_out: dict[str, None] = {}
 
     def shape(self, read: Read) -> Row | Bad:
@@ -60,7 +65,7 @@ class Shaper:
         check_whole(self._fields, body, is_form=call.encoding == "form")
         data = encoded(call)
         digest = hashlib.sha256(data).hexdigest()
-        content = hashlib.sha256(f"{call.path}\n{digest}".encode()).digest()
+        same = identity(self._scope.base_url, self._scope.mode, call.path, call.body or {})
         amount, currency = body.get("amount"), body.get("currency")
         return Row(
             read.number,
@@ -68,7 +73,7 @@ class Shaper:
             call.path,
             data,
             digest,
-            content,
+            same,
             amount if isinstance(amount, int) else None,
             currency if isinstance(currency, str) else None,
         )

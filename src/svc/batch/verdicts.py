@@ -7,7 +7,8 @@ from svc.batch.operations import Operation
 from svc.batch.results import Line
 from svc.batch.rows import Bad
 from svc.client.journal.entry import Settled, settled_by, settled_with
-from svc.client.replies import Reply
+from svc.client.journal.refusals import not_ours
+from svc.client.replies import NOT_OURS, Reply
 from svc.errors import (
     AuthError,
     Forbidden,
@@ -109,13 +110,22 @@ def _failed(job: Job, error: SvcError) -> Verdict:
         # There was no connection to send it over.
         settled = None if job.intent.sent_before else settled_with(error)
     cause = error.__cause__ if isinstance(error, OutcomeUnknown) else None
-    stop = error if key_refused or isinstance(error, _STOPPING) else None
+    is_ours = error.code != NOT_OURS
+    stop = error if key_refused or isinstance(error, _STOPPING) or not is_ours else None
     if isinstance(cause, _KEY_REFUSED):
         stop = cause
     outcome = "unknown" if settled is None else settled.outcome
     made = None if settled is None else settled.object_id
     line = _line(job, outcome, identifier=made, error=error_fields(error))
     return Verdict(job, settled, line, error=error, stop=stop)
+
+
+def taken(each: Verdict) -> Verdict:
+    """What a row's end is whose answer belongs to another request (promise R93)."""
+    assert each.settled is not None
+    error = not_ours(each.job.intent, each.settled)
+    line = _line(each.job, "unknown", error=error_fields(error))
+    return Verdict(each.job, None, line, error=error, stop=error)
 
 
 def _unsent(job: Job, bug: BaseException | None) -> Verdict:

@@ -45,6 +45,10 @@ def batch(
     again: Annotated[
         bool, typer.Option("--again", help="Send rows that another list has carried out, too.")
     ] = False,
+    goes_on: Annotated[
+        bool,
+        typer.Option("--continue", help="Of a list that is done, send rows added since."),
+    ] = False,
     raw_csv: Annotated[
         bool, typer.Option("--raw-csv", help="Take cells as they are, as list --raw-csv wrote.")
     ] = False,
@@ -89,6 +93,7 @@ def batch(
         force=force,
         name=name,
         again=again,
+        goes_on=goes_on,
         raw_csv=raw_csv,
         blank_means_all=blank_means_all,
     )

@@ -25,6 +25,7 @@ class Asked:
         size: requests at a time.
         rate: requests in a second at most, or None.
         name: of the list, or None for the file's path.
+        goes_on: whether a list that was done whole is gone on with (`--continue`).
     """
 
     operation: str
@@ -36,6 +37,7 @@ class Asked:
     force: bool
     name: str | None
     again: bool
+    goes_on: bool
     raw_csv: bool
     blank_means_all: bool
 
@@ -85,7 +87,7 @@ def understood(session: Session, asked: Asked, scope: Scope) -> Given:
     operation = named(asked.operation)
     data = read_bytes(asked.file, session.streams.stdin.buffer, SIZE_MAX, "FILE")
     form, blank = format_of(asked.file, data), asked.blank_means_all
-    shaper = Shaper(operation, blank_means_all=blank)
+    shaper = Shaper(operation, scope, blank_means_all=blank)
     found = rows_of(data, form, operation, raw=asked.raw_csv, blank_means_all=blank)
     rows = [shaper.shape(read) for read in found]
     name = asked.name or default_name(asked.file, data)

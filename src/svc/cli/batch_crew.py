@@ -12,11 +12,11 @@ from svc.batch.results import Results
 from svc.batch.run import Crew, Run, halting
 from svc.cli.batch_asked import Asked, Given
 from svc.cli.batch_progress import Progress
-from svc.cli.journalled_account import hints_of_account
-from svc.cli.key_past import former_hints
 from svc.cli.live_line import LiveLine
+from svc.cli.service_clock import ServedClock
 from svc.cli.session import Session
 from svc.client.client import AttemptRecord, Client
+from svc.client.journal.entry import Account
 from svc.client.journal.journal import Journal
 from svc.client.prepared import checked_version
 from svc.client.proxies import chosen
@@ -26,19 +26,26 @@ _LIMITED: Final = 429
 
 
 def put_together(
-    session: Session, asked: Asked, given: Given, todo: Plan, intents: Journal, results: Results
+    session: Session,
+    asked: Asked,
+    given: Given,
+    todo: Plan,
+    journal: Journal,
+    results: Results,
+    account: Account,
 ) -> Run:
     """Puts a run together; its workers start with it."""
     settings, clock = session.settings, session.clock
     version = settings.api_version
     desk = Desk(
-        intents,
+        journal,
         import_id=given.what.id,
         scope=given.what.scope,
         base_url=settings.base_url,
         encoding=given.operation.call("x", {}).encoding,
         api_version=None if version is None else checked_version(version),
-        former_hints=_own_hints(session, todo, intents),
+        account=account,
+        served=ServedClock(session).now,
     )
     pace, quota = Pace(clock, asked.rate), SharedQuota(len(todo.tasks))
     size = max(1, min(asked.size, len(todo.tasks)))
@@ -53,17 +60,6 @@ def put_together(
         in_order=asked.in_order,
         progress=_progress(session),
     )
-
-
-def _own_hints(session: Session, todo: Plan, intents: Journal) -> frozenset[str]:
-    """The keys of the same account under which rows of this list may have been carried out."""
-    now = session.key.fingerprint
-    begun = (task.intent for task in todo.tasks if task.intent is not None)
-    others = frozenset(one.scope.key_hint for one in begun if one.is_unresolved) - {now}
-    if not others:
-        return former_hints(session)
-    with session.client() as client:
-        return hints_of_account(session, client, intents, others)
 
 
 def _progress(session: Session) -> Progress:

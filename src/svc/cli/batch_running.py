@@ -1,12 +1,12 @@
 """Checking a list, and running it: what `svc batch` puts together."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import NamedTuple
 
-from svc.batch.ledger import Ledger
+from svc.batch.ledger import Elsewhere, Ledger
 from svc.batch.plan import Plan, plan
-from svc.batch.repeats import refuse_repeats
+from svc.batch.repeats import refuse_other_account, refuse_repeats, refuse_whole
 from svc.batch.results import Results
 from svc.batch.rows import Row
 from svc.batch.run import Run
@@ -15,11 +15,11 @@ from svc.cli.batch_confirm import confirm_rows
 from svc.cli.batch_crew import put_together
 from svc.cli.batch_report import Report, left_out_note, report_check
 from svc.cli.journalled import scope_of
-from svc.cli.journalled_ages import ages_here
+from svc.cli.service_clock import ages_here
 from svc.cli.session import Session
 from svc.cli.signals import Stopped
 from svc.client.guards import refuse_secrets
-from svc.client.journal.entry import Scope
+from svc.client.journal.entry import NOBODY_ELSE, Account, Intent, Scope
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
 from svc.errors import AuthError, LocalError, SvcError
@@ -27,7 +27,7 @@ from svc.keys.resolve import VARIABLE
 
 
 class _Books(NamedTuple):
-    intents: Journal
+    journal: Journal
     ledger: Ledger
 
 
@@ -40,7 +40,12 @@ def check_list(session: Session, asked: Asked) -> None:
     # Without a keyring being opened: that of a machine, such as CI, lies in the environment.
     _refuse_secrets(session.env.get(VARIABLE) or "", given)
     with _books(session) as books:
-        todo = _planned(session, asked, given, books, will_send=False)
+        todo = _planned(session, asked, given, books, books.journal.list(batch=given.what.id))
+        _tell_left_out(session, given)
+        found = books.ledger.elsewhere(given.what, _identities(todo))
+        # Whose key it will be is not known yet: other profiles are left to the run.
+        others = frozenset(one.key_hint for one in found if one.profile != scope.profile)
+        _judged(asked, given, todo, Account(other=others))(found)
     report_check(out, given, todo)
 
 
@@ -55,18 +60,18 @@ def run_list(session: Session, asked: Asked) -> None:
     out = session.out  # made first: a wrong --query must be refused before anything is sent
     given = understood(session, asked, scope_of(session))
     _refuse_secrets(session.key.secret, given)
+    ended = _End()
     with _books(session) as books, Results(path, given.what.id) as results:
         results.check(force=asked.force)
         books.ledger.begin(given.what)
         try:
-            todo = _planned(session, asked, given, books, will_send=True)
-            confirm_rows(session, given.operation, todo)
-            run = put_together(session, asked, given, todo, books.intents, results)
+            run = _put_together(session, asked, given, books, results)
             report = Report(given, run.tally, path)
             failure = _carried_through(run, lambda: report.show(out))
+            ended = _End(whole=not run.tally.not_done, changed=run.tally.done > 0)
         finally:
             with suppress(LocalError):  # a full disk; the process's end gives it back as well
-                books.ledger.end(given.what)
+                books.ledger.end(given.what, whole=ended.whole, changed=ended.changed)
         with suppress(LocalError):  # there is a next time
             books.ledger.pack_an_old_one()
     report.show(out)
@@ -75,34 +80,100 @@ def run_list(session: Session, asked: Asked) -> None:
         raise error
 
 
+def _put_together(
+    session: Session, asked: Asked, given: Given, books: _Books, results: Results
+) -> Run:
+    todo, account = _reserved(session, asked, given, books)
+    confirm_rows(session, given.operation, todo)
+    return put_together(session, asked, given, todo, books.journal, results, account)
+
+
+class _End(NamedTuple):
+    """How a run left its list: every row done, and one of them just now."""
+
+    whole: bool = False
+    changed: bool = False
+
+
 @contextmanager
 def _books(session: Session) -> Iterator[_Books]:
     state = session.state()
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
-        intents = Journal(lambda: state, leases, session.clock)
-        yield _Books(intents, Ledger(state, leases, session.clock))
+        journal = Journal(lambda: state, leases, session.clock, say=session.say)
+        yield _Books(journal, Ledger(state, leases, session.clock))
+
+
+def _reserved(session: Session, asked: Asked, given: Given, books: _Books) -> tuple[Plan, Account]:
+    """Compares the file with the journal, and holds what is to be sent (promise R92).
+
+    Raises:
+        Conflict: something would be done twice, or skipped in silence; nothing was sent.
+    """
+    known = books.journal.list(batch=given.what.id)
+    todo = _planned(session, asked, given, books, known)
+    _tell_left_out(session, given)
+    same = _identities(todo)
+    begun = [one for one in known if one.state == "done" or one.is_unresolved]
+    strangers = {one.scope.key_hint for one in begun}
+    strangers |= {one.key_hint for one in books.ledger.elsewhere(given.what, same)}
+    strangers -= {session.key.fingerprint}
+    account = _account(session, books.journal, strangers)
+    own = {session.key.fingerprint, *account.same}
+    others = [one for one in begun if one.scope.key_hint not in own]
+    refuse_other_account(given.what, others, session.key.fingerprint)
+    books.ledger.reserve(given.what, same, _judged(asked, given, todo, account))
+    return todo, account
+
+
+def _account(session: Session, journal: Journal, strangers: set[str]) -> Account:
+    if not strangers:
+        return NOBODY_ELSE
+    from svc.cli.account import account_of
+
+    with session.client() as client:
+        return account_of(session, client, journal, strangers)
+
+
+def _identities(todo: Plan) -> list[str]:
+    return list(dict.fromkeys(task.row.identity for task in todo.tasks))
+
+
+def _judged(
+    asked: Asked, given: Given, todo: Plan, account: Account
+) -> Callable[[Sequence[Elsewhere]], None]:
+    return lambda found: refuse_repeats(
+        found,
+        given.what,
+        todo.fresh,
+        account=account,
+        doubles=given.operation.doubles,
+        again=asked.again,
+    )
 
 
 def _planned(
-    session: Session, asked: Asked, given: Given, books: _Books, *, will_send: bool
+    session: Session, asked: Asked, given: Given, books: _Books, known: Sequence[Intent]
 ) -> Plan:
-    """Compares the file with the journal; refuses what would be done twice."""
-    known = books.intents.list(batch=given.what.id)
-    open_ones = will_send and any(intent.is_unresolved for intent in known)
-    ages = ages_here(session) if open_ones else None
+    """Compares the file with what the journal knows of its list."""
+    ages = ages_here(session) if any(intent.is_unresolved for intent in known) else None
+    now = session.clock.now()
     todo = plan(
         given.what.id,
         given.rows,
         known,
-        now=session.clock.now(),
-        refusal=None if ages is None else ages.refusal,
+        now=now,
+        refusal=None if ages is None else lambda intent: ages.refusal(intent, session.say),
+        say=session.say,
     )
-    if given.operation.doubles:
-        refuse_repeats(books.ledger, given.what, todo.fresh, again=asked.again)
+    if todo.done and not asked.goes_on:
+        refuse_whole(given.what, books.ledger.whole_at(given.what), now)
+    return todo
+
+
+def _tell_left_out(session: Session, given: Given) -> None:
     note = left_out_note(given)
     if note is not None and session.format == "human":
         session.out.note(note)
-    return todo
 
 
 def _carried_through(run: Run, on_stop: Callable[[], None]) -> SvcError | None:

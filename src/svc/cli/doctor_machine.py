@@ -18,7 +18,7 @@ _TUNNELS: Final = ("cloudflared", "ngrok", "ssh")
 
 def state(session: Session) -> Finding:
     """Whether the state database is whole and private, and whether a request waits in it."""
-    from svc.cli.journalled import journal
+    from svc.cli.journalled import journal_of
     from svc.journal import State
 
     name, path = "state", session.paths.state_file
@@ -28,8 +28,8 @@ def state(session: Session) -> Finding:
         verdict = database.rows("PRAGMA quick_check(1)")[0]["quick_check"]
     if verdict != "ok":
         return Finding(name, "failed", f"{path}: {verdict}", "Copy it away and run svc again")
-    with journal(session) as intents:
-        waiting = len(intents.list(unresolved=True))
+    with journal_of(session) as journal:
+        waiting = len(journal.list(unresolved=True))
     if waiting:
         words = "request has" if waiting == 1 else "requests have"
         return Finding(

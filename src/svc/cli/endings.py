@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 def report_stopped(session: "Session", stopped: "Stopped") -> int:
     """Names the request that a signal left unresolved, or what was done before (promise R78)."""
-    error = _stopped_sending(stopped) or _stopped_after(session, stopped)
+    error = (
+        _stopped_sending(stopped)
+        or _stopped_at_end(stopped)
+        or _stopped_before(stopped)
+        or _stopped_after(session, stopped)
+    )
     if error is not None:
         report_error(session, error)
     return stopped.exit_code
@@ -31,7 +36,7 @@ def report_end_of_output(session: "Session", error: OSError) -> int:
         f"Done: {session.done}, but the result could not be written: {why}.",
         code="result_not_written",
         outcome="done",
-        hint=_look(session.done),
+        hint=_look(session, session.done),
     )
     lost.exit_code = code
     return report_error(session, lost)
@@ -53,6 +58,30 @@ def _stopped_sending(stopped: "Stopped") -> SvcError | None:
     )
 
 
+def _stopped_at_end(stopped: "Stopped") -> SvcError | None:
+    """The request had ended, and what it ended with is told all the same."""
+    ended = stopped.ended
+    if ended is None:
+        return None
+    return _interrupted(
+        stopped,
+        f"Stopped. {ended.message}",
+        outcome=ended.outcome,
+        request=ended.request,
+        request_id=ended.request_id,
+        idempotency_key=ended.idempotency_key,
+        hint=ended.hint,
+    )
+
+
+def _stopped_before(stopped: "Stopped") -> SvcError | None:
+    if stopped.unsent is None:
+        return None
+    return _interrupted(
+        stopped, f"Stopped before POST {stopped.unsent} was sent.", outcome="not_sent"
+    )
+
+
 def _stopped_after(session: "Session", stopped: "Stopped") -> SvcError | None:
     if session.done is None:
         return None
@@ -60,15 +89,15 @@ def _stopped_after(session: "Session", stopped: "Stopped") -> SvcError | None:
         stopped,
         f"Stopped, but {session.done} was done before.",
         outcome="done",
-        hint=_look(session.done),
+        hint=_look(session, session.done),
     )
 
 
-def _look(identifier: str) -> str | None:
+def _look(session: "Session", identifier: str) -> str | None:
     """The command that shows an object; an endpoint cannot be retrieved (spec: Endpoints)."""
     if identifier.startswith(ID_PREFIXES["webhook_endpoint"]):
         return None
-    return f"svc get {identifier}"
+    return session.command(f"get {identifier}")
 
 
 def _interrupted(stopped: "Stopped", message: str, **fields: object) -> SvcError:

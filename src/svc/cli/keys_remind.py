@@ -73,7 +73,7 @@ def _print(session: Session, judged: "list[Judged]", name: str | None, warn: int
         _write_bytes(session, text.encode())
     elif name == "github":
         for line in reminder_text.annotations(judged):
-            session.out.line(line)
+            session.out.annotation(line)
     elif session.out.format == "human" and session.given.everywhere.query is None:
         if judged:
             session.out.checkup([reminder_text.finding(each) for each in judged])

@@ -2,22 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
+from svc.cli.account import sees, witnesses
+from svc.cli.journalled import journal_of
 from svc.cli.key_check import ask, client_of
 from svc.cli.keys_roll_old import OldKey
 from svc.cli.session import Session
-from svc.client import raw
-from svc.errors import AuthError, Forbidden, NotFound, SvcError, Unauthorized
+from svc.client.journal.entry import Scope
+from svc.errors import AuthError, SvcError, Unauthorized
 from svc.keys.kinds import ApiKey
 from svc.keys.places import Place
 
-_SENT: Final = (
-    "SELECT object_id FROM requests WHERE profile = ? AND mode = ? AND base_url = ?"
-    # Not what another account's key has made here, such as one in the environment.
-    " AND key_hint IN (?, ?) AND state = 'done' AND object_id IS NOT NULL"
-    " ORDER BY seq DESC LIMIT 20"
-)
 _TRIED: Final = 3
 
 
@@ -90,13 +87,7 @@ def still_works(session: Session, old: OldKey, new: ApiKey) -> bool | None:
 
 def _sees(session: Session, secret: str, place: Place, identifier: str) -> bool | None:
     with client_of(session, secret, place.mode) as client:
-        try:
-            client.send(raw.retrieve(identifier))
-        except NotFound:
-            return False
-        except Forbidden:
-            return None
-    return True
+        return sees(client, identifier)
 
 
 def _recorded(session: Session, old: OldKey) -> Iterator[str]:
@@ -104,15 +95,6 @@ def _recorded(session: Session, old: OldKey) -> Iterator[str]:
     if not session.paths.has_state:
         return
     before = old.fact.old_fingerprint if old.fact is not None else None
-    where = (old.place.profile, old.place.mode, str(session.base_url))
-    rows = session.state().rows(_SENT, (*where, old.fingerprint, before))
-    found = [row["object_id"] for row in rows if _can_be_retrieved(row["object_id"])]
-    yield from found[:_TRIED]
-
-
-def _can_be_retrieved(identifier: str) -> bool:
-    try:
-        raw.retrieve(identifier)
-    except SvcError:
-        return False
-    return True
+    scope = Scope(old.place.profile, old.place.mode, str(session.base_url))
+    with journal_of(session) as journal:
+        yield from islice(witnesses(journal, (old.fingerprint, before), scope), _TRIED)

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from svc.client import raw
 from svc.client.journal.entry import Intent, moment
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.redaction import redact
@@ -17,16 +18,7 @@ def status_of(intent: Intent, *, in_flight: bool) -> str:
 
 def operation_of(path: str) -> str:
     """What a path does, in the words that `svc batch` uses; a path that is not known, as it is."""
-    match path.split("/")[2:]:
-        case [("orders" | "refunds" | "payouts" | "webhook_endpoints") as noun]:
-            return f"{noun.replace('_', '-')}.create"
-        case ["landed-cost", "quotes"]:
-            return "landed-cost-quotes.create"
-        case [("orders" | "disputes") as noun, _]:
-            return f"{noun}.update"
-        case [("orders" | "disputes") as noun, _, verb]:
-            return f"{noun}.{verb}"
-    return path
+    return raw.post(path).operation or path
 
 
 def summary_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:

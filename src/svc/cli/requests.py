@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 
 from svc.cli.app import new_noun, verb
-from svc.cli.journalled import journal
+from svc.cli.journalled import journal_of
 from svc.cli.request_records import record_of, summary_of
 from svc.cli.session import Session
 from svc.client.journal.refusals import unknown_request
+from svc.journal.files import set_aside_of
 
 app = new_noun("See what was sent and what became of it; settle what is unresolved.")
 
@@ -37,10 +38,15 @@ def list_(
     $ svc requests list --unresolved
     """
     session = Session.of(ctx)
-    with journal(session) as intents:
-        found = intents.list(unresolved=unresolved, limit=None if unresolved else limit)
-        rows = [summary_of(one, in_flight=intents.is_in_flight(one)) for one in found]
+    with journal_of(session) as journal:
+        found = journal.list(unresolved=unresolved, limit=None if unresolved else limit)
+        rows = [summary_of(one, in_flight=journal.is_in_flight(one)) for one in found]
     session.out.value(rows)
+    for aside in set_aside_of(session.paths.state_file):
+        session.out.warn(
+            f"{aside} is a damaged state database that was set aside: requests that it knew are "
+            "not in this list. Look at the service for what they did, then remove the file."
+        )
     if any(row["status"] in ("unresolved", "unknown") for row in rows):
         session.out.hint("Settle each: svc requests resume ID")
 
@@ -52,11 +58,11 @@ def show(ctx: typer.Context, request_id: RequestId) -> None:
     $ svc requests show rq_4kd0v6x8gq2m7w1s9b3t
     """
     session = Session.of(ctx)
-    with journal(session) as intents:
-        found = intents.find(request_id)
+    with journal_of(session) as journal:
+        found = journal.find(request_id)
         if found is None:
             raise unknown_request(request_id)
-        session.out.value(record_of(found, in_flight=intents.is_in_flight(found)))
+        session.out.value(record_of(found, in_flight=journal.is_in_flight(found)))
 
 
 @verb(app)
@@ -83,8 +89,8 @@ def forget(ctx: typer.Context, request_id: RequestId) -> None:
     $ svc requests forget rq_4kd0v6x8gq2m7w1s9b3t
     """
     session = Session.of(ctx)
-    with journal(session) as intents:
-        gone = intents.forget(request_id)
+    with journal_of(session) as journal:
+        gone = journal.forget(request_id)
     session.out.value(record_of(gone, in_flight=False))
     if gone.is_unresolved:
         session.out.note("Forgotten. Whether it was carried out is not known to this machine.")

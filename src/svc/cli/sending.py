@@ -203,7 +203,14 @@ def _settled(
 
     try:
         left = max(until - session.clock.monotonic(), 0)
-        return wait(client, reply, settling, seconds=left, on_status=tell)
+        return wait(
+            client,
+            reply,
+            settling,
+            seconds=left,
+            on_status=tell,
+            say=session.command,
+        )
     except CheckFailed:
         # It was made all the same: a script needs its id (promise R72).
         session.out.one(reply.text, reply.data)

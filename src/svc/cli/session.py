@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
@@ -19,6 +19,7 @@ from svc.redaction import redact
 if TYPE_CHECKING:  # loaded by the properties that need them
     from svc.client.call import Call
     from svc.client.client import AttemptRecord, Client
+    from svc.client.journal.entry import Scope
     from svc.client.prepared import Prepared
     from svc.config import Config, Settings
     from svc.journal import State
@@ -123,6 +124,23 @@ class Session:
         choice = self._color() if self.streams.person_reads else asked or "auto"
         return self.streams.wants_color(self.env, choice, self.streams.stdout)
 
+    def command(self, words: str) -> str:
+        """A command line for the profile, address and mode of this one, such as `svc get ID`."""
+        from svc.client.journal.entry import Scope
+
+        settings = self.settings
+        return self.say(Scope(settings.profile, settings.mode, str(settings.base_url)), words)
+
+    def say(self, scope: "Scope", words: str) -> str:
+        """A command line about a request: for whom and where it was sent, as far as must be said.
+
+        What a command without options would take from the environment and the configuration is
+        left out.
+        """
+        from svc.cli.scoped import scoped
+
+        return scoped(scope, words, self.env, self.config)
+
     # --- output -----------------------------------------------------------------------------
 
     @cached_property
@@ -160,6 +178,7 @@ class Session:
             raw_csv=self.given.listing.raw_csv,
             on_shown=self.shown.append,
             secret=self._secret,
+            workflow=self.env.get("GITHUB_ACTIONS") == "true",
         )
 
     def _color_asked(self) -> str | None:
@@ -280,8 +299,9 @@ class Session:
         what = str(record.status) if record.status is not None else record.error
         line = f"{record.method} {record.path}  attempt {record.attempt}  {what}"
         line += f"  {record.milliseconds:.0f} ms  {record.request_id or ''}"
-        self.streams.stderr.write(redact(line.rstrip()) + "\n")
-        self.streams.stderr.flush()
+        with suppress(OSError):  # nobody reads any more, or the disk is full: the request goes on
+            self.streams.stderr.write(redact(line.rstrip()) + "\n")
+            self.streams.stderr.flush()
 
 
 def _word_after(argv: Sequence[str], *names: str) -> str | None:

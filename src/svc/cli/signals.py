@@ -11,6 +11,7 @@ from svc.system.signals import STOPPING
 
 if TYPE_CHECKING:  # loaded only where something is sent
     from svc.client.journal.entry import Intent
+    from svc.errors import SvcError
 
 
 _AGAIN_SECONDS: Final = 0.002  # what dropped it has gone on by then
@@ -21,6 +22,8 @@ class Stopped(BaseException):
 
     Attributes:
         sending: the recorded request that was being sent, to be named to the user.
+        unsent: the path of a request that had not begun to leave.
+        ended: how the request had ended, where that was an error.
     """
 
     def __init__(self, number: int, dropped: Callable[[], None] | None = None) -> None:
@@ -29,6 +32,8 @@ class Stopped(BaseException):
         self.number = number
         self.exit_code = 128 + number
         self.sending: Intent | None = None
+        self.unsent: str | None = None
+        self.ended: SvcError | None = None
         self._dropped = dropped
 
     def __del__(self) -> None:

@@ -28,6 +28,7 @@ class Meaning(Enum):
     REPEATED = "a 5xx that the service stored and replays"
     REDIRECT = "3xx"
     UNREADABLE = "a 2xx whose body is not what was asked for"
+    FOREIGN = "a 2xx that answers another request"
     OVERSIZED = "a body over the limit"
     UNREACHED = "not sent; worth another try"
     UNTRUSTED = "not sent; another try would end the same"

@@ -26,6 +26,10 @@ class Call(NamedTuple):
         expects: names that the answer's `object` may have; empty takes any JSON (promise R14).
         checks: pairs of a field of the answer and the value that it must have, where the answer
             has the field (promise R15).
+        operation: of a documented POST, such as `refunds.create`; see `client.operations`.
+        makes: whether its answer is a new object.
+        names: objects that it names, by field; an answer that names others is not its answer
+            (promise R93).
         assumed: true for a call that the specification does not show.
     """
 
@@ -37,6 +41,9 @@ class Call(NamedTuple):
     expects: tuple[str, ...] = ()
     checks: tuple[tuple[str, object], ...] = ()
     assumed: bool = False
+    operation: str = ""
+    makes: bool = False
+    names: tuple[tuple[str, object], ...] = ()
 
     @property
     def changes(self) -> bool:

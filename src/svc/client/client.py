@@ -12,10 +12,11 @@ from svc.client.deadline import Deadline
 from svc.client.endings import Ending, error_of
 from svc.client.exchange import Trouble, Wire, WireRequest
 from svc.client.guards import Auth, Mode
-from svc.client.judge import judged
+from svc.client.judge import IsTaken, judged
 from svc.client.prepared import Prepared, checked_version, prepare
 from svc.client.replies import Reply, limits_of, refuse_contradiction, reply_of
 from svc.client.retry import (
+    CLOCK_STEP_SECONDS,
     KEY_SAFE_SECONDS,
     OPEN,
     Progress,
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 DEADLINE_SECONDS = 60.0
 # What is found where an earlier run sent it and this one may not.
 _NOT_SENT_AGAIN = Finding(Meaning.UNREACHED, detail="it was not sent again")
+
+_OUT_OF_STEP = (Meaning.FOREIGN, Meaning.UNREADABLE)
 
 
 class AttemptRecord(NamedTuple):
@@ -154,13 +157,16 @@ class Client:
         sent_before: bool = False,
         first_sent_at: float | None = None,
         within: float | None = None,
+        is_taken: IsTaken | None = None,
     ) -> Reply:
         """Sends a prepared request in up to four byte-identical attempts.
 
         `sent_before` says that an earlier run may have sent it, so that only a definite answer
         settles it. `first_sent_at` is when its key was first used (unix seconds; now if not
         given): no attempt repeats a key that is 23 hours old or from the future (promise R4).
-        `within` shortens the deadline of this one call (seconds).
+        `within` shortens the deadline of this one call (seconds). `is_taken` says of the id of a
+        new object whether it is on record under another idempotency key: then the answer is
+        another request's (promise R93).
 
         Raises:
             ApiError: the service refused it, or was too busy, or failed on a GET.
@@ -175,9 +181,10 @@ class Client:
         was_open, finding = sent_before, _NOT_SENT_AGAIN
         for attempt in count(1):
             # The machine may have been asleep since the wait before this began.
-            if (sent_before or attempt > 1) and not self._may_repeat(prepared, first):
-                raise self._error(call, prepared, finding, Reason.KEY_AGE, attempt - 1, was_open)
-            finding = self._attempt(call, request, attempt, deadline)
+            late = self._too_late(prepared, first) if sent_before or attempt > 1 else None
+            if late is not None:
+                raise self._error(call, prepared, finding, late, attempt - 1, was_open)
+            finding = self._attempt(call, request, attempt, deadline, is_taken)
             if finding.meaning is Meaning.DONE:
                 return self._accepted(call, prepared, finding, attempt)
             progress = Progress(attempt, deadline.left(), self.clock.now() - first)
@@ -188,10 +195,14 @@ class Client:
             self.clock.sleep(decision.after)
         raise AssertionError  # count() has no end
 
-    def _may_repeat(self, prepared: Prepared, first_sent_at: float) -> bool:
-        """Whether the service still knows the key, so that it carries nothing out twice (R4)."""
+    def _too_late(self, prepared: Prepared, first_sent_at: float) -> Reason | None:
+        """Why the service may not know the key any more, so that it would do it twice (R4)."""
+        if prepared.idempotency_key is None:
+            return None
         age = self.clock.now() - first_sent_at
-        return prepared.idempotency_key is None or 0 <= age < KEY_SAFE_SECONDS
+        if age < -CLOCK_STEP_SECONDS:
+            return Reason.CLOCK_BEHIND
+        return Reason.KEY_AGE if age >= KEY_SAFE_SECONDS else None
 
     def _error(
         self,
@@ -212,7 +223,12 @@ class Client:
         )
 
     def _attempt(
-        self, call: Call, request: WireRequest, attempt: int, deadline: Deadline
+        self,
+        call: Call,
+        request: WireRequest,
+        attempt: int,
+        deadline: Deadline,
+        is_taken: IsTaken | None,
     ) -> Finding:
         begun = self.clock.monotonic()
         result = self._wire.exchange(
@@ -220,7 +236,9 @@ class Client:
             deadline=deadline,
             connect_seconds=connect_seconds(attempt, deadline.left()),
         )
-        finding = judged(result, call, self.clock.now())
+        finding = judged(result, call, self.clock.now(), is_taken)
+        if finding.meaning in _OUT_OF_STEP:
+            self._wire.close()  # the next answer on this connection might be another's as well
         if self._on_attempt is not None:
             self._on_attempt(
                 AttemptRecord(

@@ -1,17 +1,17 @@
 """Disputes (spec: Disputes); all but the update are assumed (assumptions: Dispute)."""
 
 from svc.client.call import Body, Call, Encoding, Params, query_of, segment
+from svc.client.operations import post
 
 
 def update(dispute: str, body: Body, *, encoding: Encoding = "form") -> Call:
     """Attaches `evidence`, a draft until `submit` is true."""
-    return Call(
-        "POST",
+    return post(
+        "disputes.update",
         f"/v1/disputes/{segment(dispute)}",
-        body=body,
-        encoding=encoding,
-        expects=("dispute",),
-        checks=(("id", dispute),),
+        body,
+        encoding,
+        about=(("dispute", dispute),),
     )
 
 
@@ -33,12 +33,11 @@ def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
 
 def accept(dispute: str, body: Body | None = None, *, encoding: Encoding = "form") -> Call:
     """Gives a dispute up; this cannot be undone."""
-    return Call(
-        "POST",
+    return post(
+        "disputes.accept",
         f"/v1/disputes/{segment(dispute)}/accept",
-        body=body,
-        encoding=encoding,
-        expects=("dispute",),
-        checks=(("id", dispute),),
+        body,
+        encoding,
+        about=(("dispute", dispute),),
         assumed=True,
     )

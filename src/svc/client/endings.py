@@ -6,13 +6,11 @@ from svc.client import refusals
 from svc.client.attempts import Finding, Meaning
 from svc.client.call import Call
 from svc.client.prepared import Prepared
+from svc.client.replies import NOT_OURS
 from svc.client.retry import OPEN, Reason
 from svc.errors import NetworkError, OutcomeUnknown, RateLimited, ServerError, SvcError
 from svc.origin import BaseUrl
 
-# These are answered before the service looks at the idempotency key, or by what
-# stands in front of it, so they say nothing about an earlier attempt.
-_SAYS_NOTHING_OF_BEFORE = (401, 403, 405, 408)
 _REASONS = {
     Reason.ANSWERED: "",
     Reason.ATTEMPTS: "",
@@ -20,8 +18,10 @@ _REASONS = {
     Reason.RETRY_AFTER: "; it asks for a longer wait than there is time",
     Reason.QUOTA: "; too many requests of this run needed another attempt",
     Reason.KEY_AGE: "; the idempotency key is too old to send it again",
+    Reason.CLOCK_BEHIND: "; the clock was put back, so that the idempotency key's age is not known",
 }
 
+_FINAL = (Reason.KEY_AGE, Reason.CLOCK_BEHIND)
 _UNKNOWN = "may have been carried out, but {} gave no clear answer"
 _BUSY = "was not carried out, {} takes no more requests now"
 _FAILED = "failed at {}"
@@ -62,31 +62,26 @@ def _refused(ending: Ending) -> SvcError:
     refused = refusals.error(
         ending.call, ending.finding, idempotency_key=ending.prepared.idempotency_key
     )
-    if ending.was_open and not _settles_before(ending.finding):
+    if ending.was_open and not refusals.settles(ending.finding.refusal):
         unknown = _unknown(ending)
         unknown.__cause__ = refused
         return unknown
     return refused
 
 
-def _settles_before(finding: Finding) -> bool:
-    """Whether a 4xx is the service's own error, which knows what became of an earlier attempt."""
-    refusal = finding.refusal
-    own = refusal is not None and (refusal.type is not None or refusal.code is not None)
-    return own and finding.status not in _SAYS_NOTHING_OF_BEFORE
-
-
 def _unknown(ending: Ending) -> OutcomeUnknown:
     return OutcomeUnknown(
         _line(ending, _UNKNOWN),
         **_answer_fields(ending),
-        retryable=ending.reason is not Reason.KEY_AGE,
+        retryable=ending.reason not in _FINAL,
         outcome="unknown",
         hint=_hint_unknown(ending),
     )
 
 
 def _hint_unknown(ending: Ending) -> str:
+    if ending.reason is Reason.CLOCK_BEHIND:
+        return "Do not send it again before the clock is right; or look at what the service did."
     if ending.reason is Reason.KEY_AGE:
         return "Do not send it again: look at the service for what it did."
     key = ending.prepared.idempotency_key
@@ -141,7 +136,7 @@ def _server_fields(ending: Ending) -> dict[str, Any]:
 def _answer_fields(ending: Ending) -> dict[str, Any]:
     refusal, finding = ending.finding.refusal, ending.finding
     return {
-        "code": refusal.code if refusal else None,
+        "code": NOT_OURS if finding.meaning is Meaning.FOREIGN else refusal and refusal.code,
         "param": refusal.param if refusal else None,
         "status": finding.status,
         "request_id": finding.request_id,

@@ -1,24 +1,42 @@
 """From what the wire brought to what it means for the request; without input or output."""
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from svc.client.attempts import Finding, Meaning
 from svc.client.call import Call
 from svc.client.cleaning import one_line
 from svc.client.exchange import Failure, RawReply, Trouble, header
 from svc.client.refusals import read
-from svc.client.replies import is_replayed, understood
+from svc.client.replies import id_in, is_replayed, not_ours, understood, world_of
 from svc.client.retry import meaning_of
 from svc.client.waiting import retry_after
+
+# Whether an object (its id, and the sandbox's world) is on record under another idempotency key.
+IsTaken: TypeAlias = Callable[[str, str | None], bool]
 
 _FINAL_UNSENT = (Trouble.CERTIFICATE, Trouble.PROXY)
 _LOCATION_MAX = 200
 
 
-def judged(result: RawReply | Failure, call: Call, now: float) -> Finding:
-    """Understands one attempt; `now` is wall-clock time, for dates in `Retry-After`."""
+def judged(
+    result: RawReply | Failure,
+    call: Call,
+    now: float,
+    is_taken: IsTaken | None = None,
+) -> Finding:
+    """Understands one attempt; `now` is wall-clock time, for dates in `Retry-After`.
+
+    `is_taken` is as in `Client.deliver`.
+    """
     if isinstance(result, Failure):
         return _failed(result)
     if 200 <= result.status < 300:  # noqa: PLR2004
-        return understood(result, call)
+        finding = understood(result, call)
+        made = id_in(finding.data) if call.makes else None
+        if made is not None and is_taken is not None and is_taken(made, world_of(result.headers)):
+            return not_ours(result, f"it names {made}, which another request has made")
+        return finding
     refusal = read(result)
     replayed = is_replayed(result.headers)
     meaning = meaning_of(call.method, result.status, refusal.code, replayed=replayed)

@@ -1,18 +1,12 @@
 """Orders (spec: Orders), and the capture of an order's payment (spec: Payments)."""
 
-from svc.client.call import Body, Call, Encoding, Params, query_of, same, segment
+from svc.client.call import Body, Call, Encoding, Params, query_of, segment
+from svc.client.operations import post
 
 
 def create(body: Body, *, encoding: Encoding = "json") -> Call:
     """Creates an order; `amount` in minor units."""
-    return Call(
-        "POST",
-        "/v1/orders",
-        body=body,
-        encoding=encoding,
-        expects=("order",),
-        checks=same(body, "amount", "currency", "settlement_currency"),
-    )
+    return post("orders.create", "/v1/orders", body, encoding)
 
 
 def retrieve(order: str) -> Call:
@@ -22,25 +16,19 @@ def retrieve(order: str) -> Call:
 
 def update(order: str, body: Body, *, encoding: Encoding = "json") -> Call:
     """Changes an unpaid order."""
-    return Call(
-        "POST",
-        f"/v1/orders/{segment(order)}",
-        body=body,
-        encoding=encoding,
-        expects=("order",),
-        checks=(("id", order), *same(body, "amount", "currency", "settlement_currency")),
+    return post(
+        "orders.update", f"/v1/orders/{segment(order)}", body, encoding, about=(("order", order),)
     )
 
 
 def cancel(order: str, body: Body | None = None, *, encoding: Encoding = "json") -> Call:
     """Cancels an order that is not paid."""
-    return Call(
-        "POST",
+    return post(
+        "orders.cancel",
         f"/v1/orders/{segment(order)}/cancel",
-        body=body,
-        encoding=encoding,
-        expects=("order",),
-        checks=(("id", order),),
+        body,
+        encoding,
+        about=(("order", order),),
     )
 
 
@@ -54,12 +42,10 @@ def capture(order: str, body: Body | None = None, *, encoding: Encoding = "form"
 
     The answer may be the payment or the order: the specification does not show which.
     """
-    captured = tuple(("amount_captured", amount) for _, amount in same(body or {}, "amount"))
-    return Call(
-        "POST",
+    return post(
+        "orders.capture",
         f"/v1/orders/{segment(order)}/capture",
-        body=body,
-        encoding=encoding,
-        expects=("payment", "order"),
-        checks=(("order", order), *captured),
+        body,
+        encoding,
+        about=(("order", order),),
     )

@@ -1,18 +1,12 @@
 """Payouts (spec: Payouts)."""
 
-from svc.client.call import Body, Call, Encoding, Params, query_of, same, segment
+from svc.client.call import Body, Call, Encoding, Params, query_of, segment
+from svc.client.operations import post
 
 
 def create(body: Body, *, encoding: Encoding = "json") -> Call:
     """Sends a payout; `amount` is what the bank receives, in minor units of `currency`."""
-    return Call(
-        "POST",
-        "/v1/payouts",
-        body=body,
-        encoding=encoding,
-        expects=("payout",),
-        checks=same(body, "amount", "currency", "source_currency"),
-    )
+    return post("payouts.create", "/v1/payouts", body, encoding)
 
 
 def retrieve(payout: str) -> Call:

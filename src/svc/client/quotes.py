@@ -1,18 +1,12 @@
 """Landed-cost quotes (spec: Landed cost)."""
 
-from svc.client.call import Body, Call, Encoding, same, segment
+from svc.client.call import Body, Call, Encoding, segment
+from svc.client.operations import post
 
 
 def create(body: Body, *, encoding: Encoding = "json") -> Call:
     """Asks for duties, taxes and fees; amounts in minor units of `currency`."""
-    return Call(
-        "POST",
-        "/v1/landed-cost/quotes",
-        body=body,
-        encoding=encoding,
-        expects=("landed_cost_quote",),
-        checks=same(body, "currency"),
-    )
+    return post("landed-cost-quotes.create", "/v1/landed-cost/quotes", body, encoding)
 
 
 def retrieve(quote: str) -> Call:

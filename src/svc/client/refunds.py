@@ -1,18 +1,12 @@
 """Refunds (spec: Refunds)."""
 
-from svc.client.call import Body, Call, Encoding, Params, query_of, same, segment
+from svc.client.call import Body, Call, Encoding, Params, query_of, segment
+from svc.client.operations import post
 
 
 def create(body: Body, *, encoding: Encoding = "json") -> Call:
     """Refunds a payment, all of it or `amount` in minor units."""
-    return Call(
-        "POST",
-        "/v1/refunds",
-        body=body,
-        encoding=encoding,
-        expects=("refund",),
-        checks=same(body, "amount", "currency", "payment"),
-    )
+    return post("refunds.create", "/v1/refunds", body, encoding)
 
 
 def retrieve(refund: str) -> Call:

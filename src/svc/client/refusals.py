@@ -1,5 +1,7 @@
 """Error answers: read whatever their shape, raised as the class that says what to do."""
 
+from typing import Final
+
 from svc.client import next_steps
 from svc.client.attempts import Finding, Refusal
 from svc.client.call import Call
@@ -30,6 +32,42 @@ _CLASSES: dict[int, type[ApiError]] = {
 }
 
 
+# What the service looks at only after it has looked for the idempotency key: one of these says that
+# nothing was carried out under that key. Others are said before, or by what stands in between.
+_SETTLING: Final[dict[str, frozenset[str]]] = {
+    "invalid_request_error": frozenset(
+        (
+            "parameter_missing parameter_unknown parameter_invalid_empty parameter_invalid_integer "
+            "parameter_invalid_boolean parameter_invalid_type parameter_too_long "
+            "parameter_invalid_value parameter_invalid_timestamp parameters_exclusive "
+            "currency_invalid currency_unsupported country_code_invalid hs_code_invalid "
+            "amount_too_small amount_too_large resource_missing capture_not_allowed "
+            "order_unexpected_state dispute_unexpected_state payment_not_refundable "
+            "payment_already_refunded payment_disputed iban_invalid balance_insufficient "
+            "evidence_missing event_type_unknown webhook_endpoint_limit url_invalid"
+        ).split()
+    ),
+}
+# Of the key itself, not of its use for another request.
+_KEY_FORM: Final = "idempotency_key_invalid"
+
+
+def is_about_key(type_: str | None, code: str | None) -> bool:
+    """Whether a refusal says that the idempotency key belongs to another request (R12)."""
+    if code == _KEY_FORM:
+        return False
+    return type_ == "idempotency_error" or (code or "").startswith("idempotency_")
+
+
+def settles(refusal: Refusal | None) -> bool:
+    """Whether a refusal proves that nothing was carried out before under the same key (R94).
+
+    Only the service's own envelope does, with a documented type and a documented code together,
+    about neither routing nor idempotency.
+    """
+    return refusal is not None and (refusal.code or "") in _SETTLING.get(refusal.type or "", ())
+
+
 def request_id(headers: Headers) -> str | None:
     """The service's name for the exchange, under any header that it may use."""
     for name in _REQUEST_ID_HEADERS:
@@ -57,7 +95,7 @@ def error(call: Call, finding: Finding, *, idempotency_key: str | None = None) -
     refusal = finding.refusal or Refusal("The service refused the request.")
     status = finding.status or 0
     kind = _CLASSES.get(status, ApiError)
-    if refusal.type == "idempotency_error" or refusal.code == "idempotency_key_reused":
+    if is_about_key(refusal.type, refusal.code):
         kind = Conflict
     return kind(
         refusal.message,
@@ -130,11 +168,13 @@ def _hint_forbidden(call: Call, code: str | None) -> str:
     return f"The key's permissions do not cover this call.{named} Use a key that has it."
 
 
+_OTHER_USE = "The key was used with another request; use a new key for this one."
 _HINTS_BY_CODE = {
     "api_key_expired": "The key was rolled and its old value no longer works: svc keys add",
     "https_required": "Use an https:// base URL.",
     "version_invalid": "Leave --api-version out to use the account's own version.",
-    "idempotency_key_reused": "The key was used with another request; use a new key for this one.",
+    "idempotency_key_reused": _OTHER_USE,
+    "idempotency_key_mismatch": _OTHER_USE,
 }
 _HINTS_BY_CLASS: dict[type[ApiError], str] = {
     Unauthorized: "svc whoami shows which key is used and where it came from",

@@ -8,11 +8,13 @@ from svc.client.attempts import Finding, Meaning
 from svc.client.call import Call, is_id
 from svc.client.cleaning import one_line
 from svc.client.exchange import Headers, RawReply, header
-from svc.client.jsontext import NotJson, has_more_values, parse, parse_list
+from svc.client.jsontext import NotJson, has_more_values, parse_given, parse_list
 from svc.client.refusals import request_id
 from svc.errors import ReplyContradiction
-from svc.spec import API_ROOT, ID_PREFIXES, REPLAYED_HEADER
+from svc.spec import API_ROOT, ID_PREFIXES, REPLAYED_HEADER, SANDBOX_WORLD_HEADER
 
+# The code of an error: what answered is the answer to another request.
+NOT_OURS: Final = "reply_not_ours"
 _TEXT_MAX: Final = 32 * 1024 * 1024  # of memory
 _MODES = {True: "live", False: "test"}
 
@@ -22,17 +24,22 @@ class Contradiction(ReplyContradiction):
 
     Attributes:
         object_id: of that; None where the answer names none, or nothing was changed.
+        world: as `Reply.world`.
     """
 
-    def __init__(self, message: str, *, object_id: str | None, **fields: Any) -> None:
+    def __init__(
+        self, message: str, *, object_id: str | None, world: str | None = None, **fields: Any
+    ) -> None:
         super().__init__(message, **fields)
         self.object_id = object_id
+        self.world = world
 
 
 class Reply(NamedTuple):
     """A successful answer.
 
     Attributes:
+        world: the state of the sandbox that answered; None of any other service.
         headers: names in lower case, in the order sent; `header(reply.headers, name)` finds one.
         text: the body exactly as sent.
         data: the body parsed; numbers with a fraction are `Spelled` and keep their text.
@@ -50,6 +57,15 @@ class Reply(NamedTuple):
     replayed: bool
     attempts: int
     idempotency_key: str | None = None
+
+    @property
+    def world(self) -> str | None:
+        return world_of(self.headers)
+
+
+def world_of(headers: Headers) -> str | None:
+    """The state of the sandbox that answered: one that was reset may give the same ids again."""
+    return header(headers, SANDBOX_WORLD_HEADER)
 
 
 class Limits(NamedTuple):
@@ -100,7 +116,7 @@ def understood(raw: RawReply, call: Call) -> Finding:
         text = raw.body.decode("utf-8").removeprefix("\ufeff")
         if is_too_much(text, limits_of(call)) and call.path.startswith(API_ROOT):
             return _unreadable(raw, "its body holds more than any answer does")
-        data, slices = parse_list(text) if "list" in call.expects else (parse(text), ())
+        data, slices = parse_list(text) if "list" in call.expects else (parse_given(text), ())
     except UnicodeDecodeError:
         return _unreadable(raw, "its body is not UTF-8")
     except NotJson:
@@ -109,12 +125,25 @@ def understood(raw: RawReply, call: Call) -> Finding:
     complaint = _complaint(data, call.expects)
     if complaint is not None:
         return _unreadable(raw, complaint)
+    foreign = _other_object(data, call)
+    if foreign is not None:
+        return not_ours(raw, foreign)
     return Finding(
         Meaning.DONE,
         raw=raw,
         data=data,
         text=text,
         slices=slices,
+        request_id=request_id(raw.headers),
+    )
+
+
+def not_ours(raw: RawReply, why: str) -> Finding:
+    """What a 2xx is that answers another request: a cache's, or one that came late (R93)."""
+    return Finding(
+        Meaning.FOREIGN,
+        detail=f"the service answered {raw.status}, but {why}: it is the answer to another request",
+        raw=raw,
         request_id=request_id(raw.headers),
     )
 
@@ -136,6 +165,7 @@ def refuse_contradiction(
         f"The service's answer to {call.method} {call.path} contradicts the request: {said}."
         f"{about}",
         object_id=object_id,
+        world=world_of(finding.raw.headers) if finding.raw else None,
         code="reply_contradiction",
         status=finding.status,
         request_id=finding.request_id,
@@ -183,6 +213,8 @@ def _complaint(data: Any, expects: tuple[str, ...]) -> str | None:
         return f"its body has no id; expected {wanted}"
     if not is_id(identifier):
         return f"its body has an id that no object can have; expected {wanted}"
+    if not isinstance(data.get("livemode"), bool | None):
+        return f"its livemode is neither true nor false; expected {wanted}"
     name = data.get("object")
     # The marker is stated for every object; where it is absent, the prefix names the type too.
     known = any(identifier.startswith(ID_PREFIXES[one]) for one in expects)
@@ -199,6 +231,50 @@ def _list_complaint(data: dict[str, Any]) -> str | None:
     if not all(isinstance(entry, dict) for entry in data["data"]):
         return "its list holds something else than objects"
     return None
+
+
+def _other_object(data: Any, call: Call) -> str | None:
+    """Says which object an answer names that its request does not, or None.
+
+    What the answer leaves out says nothing; an object may stand for its id.
+    """
+    for field, wanted in call.names:
+        said = data.get("id") if _is_a(data, field) else data.get(field)
+        if isinstance(wanted, Mapping):
+            other = _other_part(said, wanted)
+        else:
+            found = said.get("id") if isinstance(said, Mapping) else said
+            other = None if found in (None, wanted) else str(found)
+        if other is not None:
+            return f"its {field} is {one_line(other)}, not the one asked for"
+    return None
+
+
+def _is_a(data: Mapping[str, Any], kind: str) -> bool:
+    """Whether an answer is an object of a kind; where it has no marker, its id's prefix tells."""
+    prefix = ID_PREFIXES.get(kind)
+    marked = data.get("object")
+    if marked is None and prefix is not None:
+        return str(data.get("id")).startswith(prefix)
+    return bool(marked == kind)
+
+
+def _other_part(said: object, wanted: Mapping[str, object]) -> str | None:
+    """Compares what both sides say of a destination; of its number an answer has the end only."""
+    if not isinstance(said, Mapping):
+        return None
+    number = wanted.get("iban") or wanted.get("account_number")
+    asked = {**wanted, "last4": None if number is None else _folded(number)[-4:]}
+    for name in ("country", "account_holder_name", "bank_name", "bic", "bank_code", "last4"):
+        ours, theirs = asked.get(name), said.get(name)
+        if None not in (ours, theirs) and _folded(ours) != _folded(theirs):
+            return f"{name} {theirs}"
+    return None
+
+
+def _folded(value: object) -> str:
+    """A text as banks compare it: without blanks, in one case."""
+    return "".join(str(value).split()).casefold()
 
 
 def _contradiction(call: Call, data: Any, mode: str) -> str | None:

@@ -13,6 +13,8 @@ SLEEP_MAX = 8.0
 CONNECT_SECONDS = 10.0
 # Past the key's retention of 24 h less a margin, a repeated POST would be a second one (R4).
 KEY_SAFE_SECONDS = 23 * 3600
+# A machine's clock is put right now and then; a step back by more than this is no such thing.
+CLOCK_STEP_SECONDS = 10.0
 # A longer wait than a day is no answer to "when": it is a mistake or an attack (R8).
 RETRY_AFTER_MAX = 24 * 3600
 
@@ -25,6 +27,7 @@ RETRIED = frozenset(
         Meaning.BUSY,
         Meaning.FAILING,
         Meaning.UNREADABLE,
+        Meaning.FOREIGN,
         Meaning.UNREACHED,
         Meaning.LOST,
     )
@@ -38,6 +41,7 @@ OPEN = frozenset(
         Meaning.REPEATED,
         Meaning.REDIRECT,
         Meaning.UNREADABLE,
+        Meaning.FOREIGN,
         Meaning.OVERSIZED,
         Meaning.LOST,
     )
@@ -53,6 +57,7 @@ class Reason(Enum):
     RETRY_AFTER = "the service asks for a longer wait than there is time"
     QUOTA = "too many other requests needed another attempt"
     KEY_AGE = "the idempotency key is too old to repeat safely"
+    CLOCK_BEHIND = "the clock was put back, so that nobody can tell the key's age"
 
 
 class Retry(NamedTuple):

@@ -15,6 +15,23 @@ def retry_after(headers: Headers, now: float) -> float | None:
     clock on this machine does no harm, else against `now` (seconds since 1970).
     """
     value = (header(headers, "retry-after") or "").strip()
+    # Several headers, or several figures in one: the longest wait is right for each of them.
+    waits = [_seconds(part.strip(), headers, now) for part in _parts(value)]
+    return max((wait for wait in waits if wait is not None), default=None)
+
+
+def _parts(value: str) -> list[str]:
+    """Figures are parted by commas; a date has one of its own behind the day's name."""
+    parts: list[str] = []
+    for part in value.split(","):
+        if parts and parts[-1].strip().isalpha():
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part)
+    return parts
+
+
+def _seconds(value: str, headers: Headers, now: float) -> float | None:
     if value.isascii() and value.isdigit():
         seconds = float(value[:_DIGITS_MAX])
     else:

@@ -38,17 +38,19 @@ def wait(
     *,
     seconds: float,
     on_status: Callable[[str, bool], None] | None = None,
+    say: Callable[[str], str] = "svc {}".format,
 ) -> Reply:
     """Reads an object again and again until its status is final; gives the last answer.
 
     `seconds` is the time that is left in all. `on_status` is told each new status and whether it is
-    a known one. A final status may well be `failed`: that is for the caller to judge.
+    a known one; `say` writes a command line for hints. A final status may well be `failed`: that
+    is for the caller to judge.
 
     Raises:
         CheckFailed: when no final status was reached or the object could not be read any more. The
             call that made the object was carried out all the same.
     """
-    return _Watch(client, settling, Deadline(client.clock, seconds), on_status).run(reply)
+    return _Watch(client, settling, Deadline(client.clock, seconds), on_status, say).run(reply)
 
 
 class _Watch:
@@ -58,11 +60,13 @@ class _Watch:
         settling: Settling,
         deadline: Deadline,
         on_status: Callable[[str, bool], None] | None,
+        say: Callable[[str], str],
     ) -> None:
         self._client = client
         self._settling = settling
         self._deadline = deadline
         self._on_status = on_status
+        self._say = say
         self._status = ""
 
     def run(self, reply: Reply) -> Reply:
@@ -99,5 +103,5 @@ class _Watch:
             f"{why}.",
             code="not_settled",
             outcome="done",
-            hint=f"Look again later: svc get {identifier}",
+            hint=f"Look again later: {self._say(f'get {identifier}')}",
         )

@@ -61,6 +61,12 @@ def create_private(path: Path) -> None:
     os.close(files.open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
 
 
+def set_aside_of(path: Path) -> list[Path]:
+    """Damaged databases that lie beside their place, oldest first (promise R67)."""
+    names = (each for each in path.parent.glob(f"{path.name}.corrupt-*"))
+    return sorted(each for each in names if each.name.rpartition("-")[2].isdigit())
+
+
 def set_aside(path: Path) -> Path | None:
     """Renames a database and its companions to the first free `.corrupt-N`, if any is there."""
     number = 1

@@ -13,6 +13,7 @@ from svc.journal.patience import SLICE_SECONDS, Patience
 from svc.journal.schema import MIGRATIONS
 from svc.system.files import put_in_place
 
+DAMAGED: Final = "state_damaged"  # the code of the error
 _APPLICATION_ID: Final = 0x53766331  # marks the file as ours
 
 
@@ -58,10 +59,12 @@ def damaged(path: Path, clock: Clock) -> LocalError:
     if aside is None:
         return LocalError(
             f"The state database {path} was damaged and has been replaced.",
+            code=DAMAGED,
             hint="Run the command again.",
         )
     return LocalError(
         f"The state database {path} is damaged; it was moved to {aside.name}, unchanged.",
+        code=DAMAGED,
         hint="Unresolved requests may be recorded in it: check recent orders, refunds and payouts "
         "before you run the command again, which starts a new database.",
     )

@@ -180,6 +180,42 @@ _NO_INBOX_EVENT: Final = "DROP INDEX inbox_event"
 _INBOX_EVENTS: Final = "CREATE INDEX inbox_events ON inbox (event_id, listener)"
 # The last attempt at a target, of an event that other targets may still get.
 _FORWARD_FINAL: Final = "ALTER TABLE forwards ADD COLUMN final INTEGER NOT NULL DEFAULT 0"
+# What a request says, whoever sends it and however it is spelled: requests with equal identities
+# are the same. Null in rows from before; the journal fills those in when it is opened. `key_given`
+# is 1 where the user gave the idempotency key. `served_at` is what a sandbox's clock said before
+# the first byte left; `world` names the state of a sandbox that answered, since one that was reset
+# may give the same ids again.
+_REQUEST_IDENTITY: Final = (
+    "ALTER TABLE requests ADD COLUMN identity TEXT",
+    "ALTER TABLE requests ADD COLUMN key_given INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE requests ADD COLUMN served_at REAL",
+    "ALTER TABLE requests ADD COLUMN world TEXT",
+    """UPDATE requests SET key_given = 1 WHERE batch_id IS NULL
+    AND NOT (length(idempotency_key) = 36 AND substr(idempotency_key, 15, 1) = '4')""",
+    "DROP INDEX request_open",
+    "DROP INDEX request_content",
+    "DROP INDEX request_settled",
+    "CREATE INDEX request_identity ON requests (identity)",
+    "CREATE INDEX request_unread ON requests (seq) WHERE identity IS NULL",
+    "CREATE INDEX request_object ON requests (object_id) WHERE object_id IS NOT NULL",
+    """CREATE INDEX request_settled ON requests (settled_at)
+    WHERE batch_id IS NULL AND state IN ('done', 'refused', 'not_sent') AND key_given = 0""",
+)
+# The requests that a running list is going to make; they are held for as long as its lease lives.
+# `whole_at` is when the last row of a list was done, null while one is not; `key_hint` names the
+# API key that it was last begun with.
+_RESERVATIONS: Final = (
+    """CREATE TABLE reservations (
+    identity TEXT NOT NULL,
+    batch_id TEXT NOT NULL,
+    PRIMARY KEY (identity, batch_id)
+  ) WITHOUT ROWID""",
+    "ALTER TABLE batches ADD COLUMN key_hint TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE batches ADD COLUMN whole_at REAL",
+    """UPDATE batches SET whole_at =
+    (SELECT max(settled_at) FROM requests WHERE batch_id = batches.id)
+    WHERE NOT EXISTS (SELECT 1 FROM requests WHERE batch_id = batches.id AND state != 'done')""",
+)
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (_KEY_FACTS, _ENDPOINTS, _LISTENERS, _INBOX, _INBOX_EVENT, _INBOX_OPEN, _PAYLOADS, _FORWARDS),
@@ -188,4 +224,5 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (_SANDBOX_KEYS, _REMINDERS),
     (_REQUEST_SETTLED, _BATCH_PACKED),
     (_NO_INBOX_EVENT, _INBOX_EVENTS, _FORWARD_FINAL),
+    (*_REQUEST_IDENTITY, *_RESERVATIONS),
 )

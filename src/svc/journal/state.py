@@ -5,13 +5,15 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.journal import faults
 from svc.journal.opening import damaged, open_database
 from svc.journal.patience import Patience
+
+GONE: Final = "state_replaced"  # the code of the error
 
 Row = dict[str, Any]
 Params = Sequence[object]
@@ -72,6 +74,7 @@ class State:
         self._path = path
         self._clock = clock
         self._lock = threading.RLock()
+        self._file = _file_of(path)
 
     @classmethod
     def open(cls, path: Path, *, clock: Clock) -> Self:
@@ -103,6 +106,20 @@ class State:
         """Reads outside any transaction."""
         with self._lock, self._worded():
             return self._patience.run(lambda: self._connection.execute(sql, params).fetchall())
+
+    def check_in_place(self) -> None:
+        """Makes sure that the file which is written to is the one that others will read.
+
+        Raises:
+            LocalError: it was deleted, moved away or replaced meanwhile (promise R102).
+        """
+        if self._file is None or _file_of(self._path) != self._file:
+            raise LocalError(
+                f"The state database {self._path} was deleted or replaced while this command ran.",
+                code=GONE,
+                hint="What it knew of unresolved requests is lost: look at the service for recent "
+                "orders, refunds and payouts before you run the command again",
+            )
 
     def hurry(self, seconds: float) -> None:
         """From now on waits no longer for other processes: this one is about to end (R78)."""
@@ -138,6 +155,14 @@ class State:
         with suppress(sqlite3.Error):
             self._connection.close()
         return damaged(self._path, self._clock)
+
+
+def _file_of(path: Path) -> tuple[int, int] | None:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
 
 
 def _as_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> Row:

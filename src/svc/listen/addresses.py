@@ -1,4 +1,4 @@
-"""Which addresses are never forwarded to: where clouds hand out a machine's credentials (R53)."""
+"""Which addresses are never forwarded to: those of no host, of links, and of clouds' keys (R53)."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -24,15 +24,31 @@ _NEVER: Final = frozenset(
 _V4: Final = 4
 _RESERVED_OCTET: Final = 8  # RFC 6052 puts it in the midst of an embedded IPv4 address
 _TEREDO: Final = ipaddress.ip_network("2001::/32")
+_TRANSLATED: Final = ipaddress.ip_network("64:ff9b::/96")
+_COMPATIBLE: Final = ipaddress.ip_network("::/96")
 
 
 def is_never_allowed(address: Address) -> bool:
-    """Says whether an address is a metadata service, in whatever form it is written.
+    """Says whether an address is unspecified, link-local or a metadata service, however written.
 
-    An IPv6 address that carries such an IPv4 address anywhere in its bytes is one too: mapped,
-    compatible, NAT64, 6to4, Teredo and ISATAP are only the ways that are common.
+    The unspecified one is this machine, unchecked; on links wait services that ask nobody who he
+    is, metadata services for one. An IPv6 address that carries such a service's IPv4 address
+    anywhere in its bytes is one too: mapped, compatible, NAT64, 6to4, Teredo and ISATAP are only
+    the ways that are common.
     """
-    return any(form in _NEVER for form in _forms(address))
+    nowhere = any(each.is_unspecified or each.is_link_local for each in _meant(address))
+    return nowhere or any(form in _NEVER for form in _forms(address))
+
+
+def _meant(address: Address) -> Iterator[Address]:
+    """The address, and the IPv4 address that it stands for, if it does so in a usual way."""
+    yield address
+    if isinstance(address, ipaddress.IPv4Address):
+        return
+    if address in _TRANSLATED or address in _COMPATIBLE:
+        yield ipaddress.IPv4Address(address.packed[-_V4:])
+    teredo = address.teredo[1] if address.teredo else None
+    yield from filter(None, (address.ipv4_mapped, address.sixtofour, teredo))
 
 
 def _forms(address: Address) -> Iterator[bytes]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from svc.listen.framing import Header
+from svc.spec import ATTEMPT_HEADER, DELIVERY_ID_HEADER, EVENT_ID_HEADER, SIGNATURE_HEADER
 
 _EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")  # promise R25's shape of an id
 _TYPE: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -16,9 +17,15 @@ _AMOUNTS: Final = {
     "order": ("amount_total", "amount"),  # what the shopper pays
     "payment": ("amount_captured", "amount"),
 }
-# The sender's own headers; what a tunnel adds stays behind (promise R52).
-_PASSED_ON: Final = frozenset((b"content-type", b"content-encoding", b"user-agent"))
-_PASSED_ON_PREFIX: Final = b"svc-"
+# The sender's own headers; what a tunnel adds stays behind (promise R52), and so does what looks
+# like one of the sender's and is none: only the body is signed (promise R108).
+_EVENT_ID_HEADER: Final = EVENT_ID_HEADER.lower().encode()
+_PASSED_ON: Final = frozenset(
+    (
+        *(b"content-type", b"content-encoding", b"user-agent", _EVENT_ID_HEADER),
+        *(name.lower().encode() for name in (SIGNATURE_HEADER, DELIVERY_ID_HEADER, ATTEMPT_HEADER)),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +54,22 @@ class Delivery:
     facts: Facts
 
 
-def passed_on(headers: Iterable[Header]) -> bytes:
-    """Picks the header lines that a target gets (promise R52)."""
-    return b"".join([b"%s: %s\r\n" % (name, value) for name, value in headers if _goes_on(name)])
+def passed_on(headers: Iterable[Header], event: str) -> bytes:
+    """Picks the header lines that a target gets, none that names another event (R52, R108)."""
+    return b"".join(
+        [
+            b"%s: %s\r\n" % (name, value)
+            for name, value in headers
+            if (kind := _kind(name)) and (kind != _EVENT_ID_HEADER or value == event.encode())
+        ]
+    )
 
 
 @lru_cache(maxsize=256)
-def _goes_on(name: bytes) -> bool:
+def _kind(name: bytes) -> bytes:
+    """The name of a header that a target gets, in lower case; else nothing."""
     lower = name.lower()
-    return lower.startswith(_PASSED_ON_PREFIX) or lower in _PASSED_ON
+    return lower if lower in _PASSED_ON else b""
 
 
 def read_facts(body: bytes) -> Facts:

@@ -48,9 +48,8 @@ class Intake:
             found = self._explain(error, request.body, values, now)
             headers, size = request.head.headers, len(request.body)
             return Rejected(now, error.reason, found.message, size, headers, found.cause)
-        return Delivery(
-            request.body, passed_on(request.head.headers), now, read_facts(request.body)
-        )
+        facts = read_facts(request.body)
+        return Delivery(request.body, passed_on(request.head.headers, facts.id), now, facts)
 
     def _explain(
         self, error: SignatureError, body: bytes, values: Sequence[bytes], now: float

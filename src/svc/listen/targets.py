@@ -53,7 +53,7 @@ class Target:
         """Refuses addresses that are plainly elsewhere or written in a misleading way."""
         address = _literal(self.host)
         if address is not None and is_never_allowed(address):
-            raise _refusal(text, "it is where a cloud hands out a machine's credentials")
+            raise _refusal(text, "nothing goes to unspecified, link-local or metadata addresses")
         if address is not None and not self.allows(address):
             raise _refusal(text, "it is not on this machine", remote=True)
         if address is None and _NUMERIC.fullmatch(self.host):
@@ -62,7 +62,7 @@ class Target:
     def allows(self, address: Address) -> bool:
         """Says whether a connection to this address may be made (promise R53).
 
-        Without `allow_remote` only to this machine; to where clouds hand out credentials never.
+        Without `allow_remote` only to this machine; to what `is_never_allowed` names never.
         """
         if is_never_allowed(address):
             return False

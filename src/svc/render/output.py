@@ -1,6 +1,7 @@
 """The one object that commands print through: results on stdout, everything else on stderr."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import tzinfo
 from itertools import islice
 from typing import Any, Final, Literal, Protocol, TextIO, TypeGuard
@@ -42,7 +43,7 @@ class Output:
     `query` and `fields` are checked here, so that a mistake in them sends nothing: UsageError.
     What is printed is flushed at once; an OSError of a stream passes up. `on_shown` is given every
     object that is about to be printed, of a stream the first ones. `secret` gives the key in use,
-    which no stream shows.
+    which no stream shows. `workflow` says that GitHub's runner reads what is printed.
     """
 
     def __init__(  # noqa: PLR0913  one argument an option of the command line
@@ -63,11 +64,13 @@ class Output:
         color_errors: bool | None = None,
         on_shown: Callable[[object], None] = lambda _: None,
         secret: Callable[[], str | None] = lambda: None,
+        workflow: bool = False,
     ) -> None:
         self.format: Format = format
         self.quiet = quiet
-        self._out = Stream(stdout, json=format in ("json", "ndjson"), secret=secret)
-        self._err = Stream(stderr, json=format != "human", secret=secret)
+        json = format in ("json", "ndjson")
+        self._out = Stream(stdout, json=json, secret=secret, workflow=workflow)
+        self._err = Stream(stderr, json=format != "human", secret=secret, workflow=workflow)
         self._wraps_at = width if format == "human" and _is_terminal(stderr) else None
         self._color_errors = color if color_errors is None else color_errors
         self._on_shown = on_shown
@@ -169,6 +172,12 @@ class Output:
         self._out.write(dump(data) + "\n")
         self._out.flush()
 
+    def annotation(self, command: str) -> None:
+        """Prints a workflow command of our own, which the runner shall take for one."""
+        self._out.flush()
+        self._out.write_command(f"{command}\n")
+        self._out.flush()
+
     def line(self, text: str) -> None:
         """Prints plain words as a result on stdout, in any format."""
         self._out.write(escape(text) + "\n")
@@ -177,17 +186,17 @@ class Output:
     def note(self, text: str) -> None:
         """Says something on stderr, unless quiet."""
         if not self.quiet:
-            self._say(self._fitted(escape(text)))
+            self._tell(self._fitted(escape(text)))
 
     def hint(self, text: str) -> None:
         """Says on stderr what can be done next, unless quiet."""
         if not self.quiet:
             dim, plain = ("\x1b[2m", "\x1b[0m") if self._color_errors else ("", "")
-            self._say(f"{dim}{self._fitted(escape(text))}{plain}")
+            self._tell(f"{dim}{self._fitted(escape(text))}{plain}")
 
     def warn(self, text: str) -> None:
         """Says on stderr what nobody should miss."""
-        self._say(self._fitted(f"Warning: {escape(text)}"))
+        self._tell(self._fitted(f"Warning: {escape(text)}"))
 
     def error(self, error: SvcError) -> None:
         """Prints an error on stderr: at most four lines for people, else one line of JSON."""
@@ -209,6 +218,11 @@ class Output:
         return "\n".join(
             part for line in safe.split("\n") for part in hanging(line, self._wraps_at)
         )
+
+    def _tell(self, safe: str) -> None:
+        """Says what is good to know: that nobody can read it any more costs no result."""
+        with suppress(OSError):
+            self._say(safe)
 
     def _say(self, safe: str) -> None:
         self._err.write(safe + "\n")

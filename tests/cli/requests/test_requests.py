@@ -160,7 +160,7 @@ def test_resume_is_refused_when_it_could_double(
     assert result.code == 7
     assert result.error["code"].endswith(code)
     assert result.error["outcome"] == "unknown"
-    assert "svc orders list --created-gte" in result.error["message"]
+    assert "svc orders list --all --created-gte" in result.error["message"]
     assert len(posts(sandbox)) == before
     assert svc("requests", "resume", unknown).code == 7
     assert len(svc.ok("requests", "list", "--unresolved")) == 1

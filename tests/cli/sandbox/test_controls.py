@@ -162,7 +162,7 @@ def test_lost_answer_is_made_good_by_a_retry(svc: Svc, sandbox: Sandbox) -> None
 def test_every_option_of_a_rule_reaches_the_sandbox(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    """Both kinds, as F.6 spells them; a body may come from a file."""
+    """Both kinds, with all their words; a body may come from a file."""
     page = tmp_path / "page.html"
     page.write_text("<html>down</html>")
     rule = ("--method", "POST", "--path", "/v1/*", "--idempotency-key", "k", "--skip", "1")

@@ -83,6 +83,7 @@ class Ledger(Server):
         self.effects: Counter[str] = Counter()
         self.gate = Gate()
         self._answers: dict[str, bytes] = {}
+        self._made: Counter[str] = Counter()
         self._faults: dict[str, list[Fault]] = {}
         self._changes: dict[str, Any] = {}
         self._books = threading.Lock()
@@ -125,8 +126,9 @@ class Ledger(Server):
         replayed = post.key in self._answers
         if not replayed:
             self.effects[post.mark] += 1
-            body = json.dumps({**_object(post), **self._changes}).encode()
-            self._answers[post.key] = body
+            self._made[post.path] += 1
+            made = {**_object(post, self._made[post.path]), **self._changes}
+            self._answers[post.key] = json.dumps(made).encode()
         headers = {"Request-Id": "req_1", "Idempotent-Replayed": str(replayed).lower()}
         return http(200, self._answers[post.key], headers)
 
@@ -156,8 +158,11 @@ _CREATED: dict[str, dict[str, Any]] = {
 }
 
 
-def _object(post: Posted) -> dict[str, Any]:
-    """The object that a path answers with; what the request said stands in it."""
+def _object(post: Posted, number: int = 1) -> dict[str, Any]:
+    """The object that a path answers with; what the request said stands in it.
+
+    `number` tells new objects apart: the first refund is rf_1.
+    """
     fields = post.fields
     said: dict[str, Any] = {
         name: fields[name] for name in ("amount", "currency", "payment") if name in fields
@@ -165,7 +170,8 @@ def _object(post: Posted) -> dict[str, Any]:
     live = "live" in post.headers["authorization"]
     common: dict[str, Any] = {"livemode": live, "status": "pending", **said}
     if post.path in _CREATED:
-        return {**_CREATED[post.path], **common}
+        first = _CREATED[post.path]
+        return {**first, "id": first["id"].replace("_1", f"_{number}"), **common}
     _, _, noun, identifier, *rest = post.path.split("/")
     if rest == ["capture"]:
         return {"id": "pay_1", "object": "payment", "order": identifier, **common}

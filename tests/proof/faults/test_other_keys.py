@@ -8,7 +8,7 @@ from proof.faults.bench import Machine
 from proof.faults.ledger import Fault
 from proof.faults.operations import command
 from proof.faults.test_fault_matrix import closed, refusal, says
-from support.batches import dying, orders_file, outcomes_of, results_of
+from support.batches import dying, orders_file, outcomes_of
 from support.running import Sandbox, Svc
 
 OWN = (*command("refund", "mark-1"), "--idempotency-key", "refund-1", "-o", "json")
@@ -63,7 +63,7 @@ def test_refusal_to_a_key_of_the_same_account_settles_it(machine: Machine) -> No
     assert machine.run(*command("payout", "mark-2")).code == 0
     machine.run(*OWN, kill="after_intent")
     (request,) = machine.unresolved()
-    machine.ledger.spoil(Fault(says(404, refusal("x"))), mark="mark-1")
+    machine.ledger.spoil(Fault(says(404, refusal("resource_missing"))), mark="mark-1")
     assert run_as(machine, OTHER, "requests", "resume", request).code == 5
     assert machine.unresolved() == []
 
@@ -75,11 +75,11 @@ def test_rows_of_another_account_say_what_to_do(svc: Svc, sandbox: Sandbox, tmp_
     assert dying("after_bytes", 1, *argv) == -signal.SIGKILL
     new = {"SVC_API_KEY": roll(sandbox)}
     refused = svc(*argv, env=new)
-    assert refused.code == 9
-    begun = [line for line in results_of(path) if line["outcome"] == "unknown"]
-    for line in begun:
-        assert f"svc requests resume {line['request']}" in line["error"]["message"]
-        assert svc("requests", "resume", line["request"], "--yes", env=new).code == 0
+    assert (refused.code, refused.error["code"]) == (6, "other_account")
+    assert f"svc requests resume {refused.error['request']} --yes" in refused.error["message"]
+    begun = svc.ok("requests", "list", "--unresolved")
+    for row in begun:
+        assert svc("requests", "resume", row["id"], "--yes", env=new).code == 0
     assert begun
     assert svc.ok(*argv, env=new)["unknown"] == 0
     assert len(svc.ok("orders", "list", env=new)["data"]) == 3

@@ -45,12 +45,12 @@ def test_service_that_is_gone_leaves_it_unknown(machine: Machine, lost: str) -> 
     assert machine.unresolved() == [lost]
 
 
-@pytest.mark.parametrize(("status", "code"), [(402, 3), (404, 5)])
+@pytest.mark.parametrize(("status", "code"), [(400, 3), (404, 5)])
 def test_definite_refusal_settles_it(machine: Machine, status: int, code: int) -> None:
     """R12: the service knows the key and refuses: so it was not carried out before."""
     machine.run(*REFUND, kill="after_intent")
     (row,) = machine.rows()
-    machine.ledger.spoil(Fault(says(status, refusal("x"))))
+    machine.ledger.spoil(Fault(says(status, refusal("resource_missing"))))
     assert machine.run("requests", "resume", row["id"]).code == code
     assert machine.rows()[0]["state"] == "refused"
     assert machine.unresolved() == []

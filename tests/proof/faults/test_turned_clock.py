@@ -46,7 +46,7 @@ def test_resume_is_refused_once_the_sandbox_has_forgotten_the_key(
     refused = svc("requests", "resume", request)
     assert (refused.code, refused.error["code"]) == (7, "idempotency_key_too_old")
     assert refused.error["outcome"] == "unknown"
-    assert "svc orders list --created-gte" in refused.error["message"]
+    assert "svc orders list --all --created-gte" in refused.error["message"]
     assert orders_made(svc) == 1
     assert [row["id"] for row in svc.ok("requests", "list", "--unresolved")] == [request]
 

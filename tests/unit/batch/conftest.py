@@ -32,6 +32,7 @@ from svc.origin import BaseUrl
 
 BASE = BaseUrl.parse("https://api.example.com")
 KEY = "sk_test_canary"
+SCOPE = Scope("default", "test", str(BASE), "sk_test_…nary")
 Answer = RawReply | Failure
 
 
@@ -122,8 +123,7 @@ class Floor:
         self.path = folder / "r.ndjson"
         self.leases = Leases(folder / "state" / "senders")
         self.intents = Journal(lambda: state, self.leases, self.clock)
-        scope = Scope("default", "test", str(BASE), "sk_test_…nary")
-        self.what = Import("/a/refunds.csv", "refunds.create", scope)
+        self.what = Import("/a/refunds.csv", "refunds.create", SCOPE)
         self.quota = SharedQuota(10_000)
 
     def connect(self, **more: Any) -> Client:
@@ -189,7 +189,7 @@ class Floor:
 
 
 def _rows(amounts: "list[int | str]") -> list[Row | Bad]:
-    shaper = Shaper(named("refunds.create"))
+    shaper = Shaper(named("refunds.create"), SCOPE)
     return [
         shaper.shape(Read(number, number, {"amount": amount, "payment": "pay_1"}))
         for number, amount in enumerate(amounts, 1)

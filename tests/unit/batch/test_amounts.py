@@ -11,12 +11,15 @@ from svc.batch.operations import OPERATIONS, named
 from svc.batch.reading import Format, rows_of
 from svc.batch.rows import Bad, Row
 from svc.batch.shaping import Shaper
+from svc.client.journal.entry import Scope
 from svc.errors import UsageError
+
+SCOPE = Scope("default", "test", "https://api.example.com")
 
 
 def shaped(operation: str, text: str, form: Format = "csv", *, blank: bool = False) -> Row | Bad:
     """The first row of a file."""
-    shaper = Shaper(named(operation), blank_means_all=blank)
+    shaper = Shaper(named(operation), SCOPE, blank_means_all=blank)
     reads = rows_of(text.encode(), form, named(operation), blank_means_all=blank)
     return shaper.shape(next(reads))
 

@@ -17,7 +17,7 @@ from svc.batch.repeats import refuse_repeats
 from svc.batch.rows import Bad, BadRow, Read, Row
 from svc.batch.shaping import Shaper
 from svc.client import refunds
-from svc.client.journal.entry import Asked, Scope, Settled
+from svc.client.journal.entry import NOBODY_ELSE, Asked, Scope, Settled
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
 from svc.client.prepared import prepare
@@ -34,7 +34,7 @@ HOUR = 3600
 
 def rows(*amounts: int | str) -> list[Row | Bad]:
     """Refunds of one payment by amount; a text is a row that cannot be read."""
-    shaper = Shaper(named("refunds.create"))
+    shaper = Shaper(named("refunds.create"), SCOPE)
     return [
         shaper.shape(
             Read(
@@ -79,10 +79,19 @@ class List:
         """Sends a row for each amount and lets it end so; gives the keys that were used."""
         jobs = self.record(self.plan(*ends, what=what), what)
         by_amount = dict(zip(ends, jobs, strict=True))
-        settled = [(by_amount[amount].intent, end) for amount, end in ends.items() if end]
+        settled = [
+            (by_amount[amount].intent, _of_its_own(end, amount))
+            for amount, end in ends.items()
+            if end
+        ]
         self.intents.settle_many(settled)
         self.leases.close()  # the process has ended
         return [job.intent.stored.idempotency_key for job in jobs]
+
+
+def _of_its_own(end: Settled, amount: int) -> Settled:
+    """No two rows make the same object."""
+    return end._replace(object_id=f"rf_{amount}") if end.object_id else end
 
 
 DONE = Settled("done", 200, "rf_1")
@@ -135,7 +144,7 @@ def test_a_list_is_known_by_its_file_or_its_name() -> None:
     assert len(ids) == 12
     assert Import("a", "refunds.create", SCOPE._replace(key_hint="new")).id in ids
     assert all(one.startswith("imp_") and len(one) == 24 for one in ids)
-    assert key_of("imp_1", b"x", 0) != key_of("imp_1", b"x", 1)
+    assert key_of("imp_1", "x", 0) != key_of("imp_1", "x", 1)
 
 
 def test_done_rows_are_skipped_wherever_they_stand(journal: List) -> None:
@@ -182,7 +191,8 @@ def test_equal_rows_are_as_many_requests(journal: List) -> None:
     """Two equal rows are two refunds; a third one added later is one more."""
     jobs = journal.record(journal.plan(100, 100))
     assert len({job.intent.stored.idempotency_key for job in jobs}) == 2
-    journal.intents.settle_many([(job.intent, DONE) for job in jobs])
+    ends = [(job.intent, _of_its_own(DONE, job.row)) for job in jobs]
+    journal.intents.settle_many(ends)
     todo = journal.plan(100, 100, 100)
     assert (len(todo.done), len(todo.tasks)) == (2, 1)
 
@@ -246,7 +256,8 @@ COPY = Import("/a/refunds-copy.csv", "refunds.create", SCOPE)
 
 def check_repeats(journal: List, *amounts: int, again: bool = False) -> None:
     todo = journal.plan(*amounts, what=COPY)
-    refuse_repeats(journal.ledger, COPY, todo.fresh, again=again)
+    found = journal.ledger.elsewhere(COPY, [row.identity for row in todo.fresh])
+    refuse_repeats(found, COPY, todo.fresh, account=NOBODY_ELSE, doubles=True, again=again)
 
 
 def test_a_copy_of_a_list_is_not_run_a_second_time_unasked(journal: List) -> None:

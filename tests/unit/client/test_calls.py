@@ -99,31 +99,34 @@ def test_the_longest_id_is_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "checks"),
+    ("call", "names", "checks"),
     [
         (
             orders.create({"amount": 100, "currency": "EUR", "items": []}),
+            (),
             (("amount", 100), ("currency", "EUR")),
         ),
         (
             orders.capture("ord_1", {"amount": "50"}),
-            (("order", "ord_1"), ("amount_captured", "50")),
+            (("order", "ord_1"),),
+            (("amount_captured", "50"),),
         ),
-        (orders.capture("ord_1"), (("order", "ord_1"),)),
+        (orders.capture("ord_1"), (("order", "ord_1"),), ()),
         (
             refunds.create({"payment": "pay_1", "amount": 7}),
-            (("amount", 7), ("payment", "pay_1")),
+            (("payment", "pay_1"),),
+            (("amount", 7),),
         ),
-        (refunds.create({"payment": "pay_1"}), (("payment", "pay_1"),)),
-        (orders.update("ord_1", {"metadata": {}}), (("id", "ord_1"),)),
-        (payments.retrieve("pay_1"), (("id", "pay_1"),)),
+        (orders.update("ord_1", {"metadata": {}}), (("order", "ord_1"),), ()),
+        (payouts.create({"destination": {"iban": "X"}}), (("destination", {"iban": "X"}),), ()),
+        (payments.retrieve("pay_1"), (), (("id", "pay_1"),)),
     ],
 )
 def test_a_call_says_what_its_answer_must_repeat(
-    call: Call, checks: tuple[tuple[str, object], ...]
+    call: Call, names: tuple[tuple[str, object], ...], checks: tuple[tuple[str, object], ...]
 ) -> None:
-    """R15: amounts, currencies and ids of the request are to be found in the answer."""
-    assert call.checks == checks
+    """R93, R15: objects that it names, then amounts and currencies of what it is about."""
+    assert (call.names, call.checks) == (names, checks)
 
 
 def test_list_filters_become_query_pairs() -> None:

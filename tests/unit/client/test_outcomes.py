@@ -42,6 +42,7 @@ def refusal(status: int, code: str | None = None, **headers: str) -> RawReply:
 
 
 OK = reply(200, {"id": "rf_1", "object": "refund", "amount": 100}, request_id="req_1")
+REFUSED_FOR_GOOD = {"type": "invalid_request_error", "code": "amount_too_large", "message": "No."}
 REFUSED = Failure(Trouble.NO_CONNECTION, sent=False, detail="connection refused")
 NO_NAME = Failure(Trouble.NO_ADDRESS, sent=False)
 BAD_CERTIFICATE = Failure(Trouble.CERTIFICATE, sent=False, detail="expired")
@@ -102,7 +103,7 @@ BUSY = refusal(409, "idempotency_key_in_use")
         (POST, [RESET, refusal(403)], 2, OutcomeUnknown, "unknown"),
         (POST, [RESET, BAD_CERTIFICATE], 2, OutcomeUnknown, "unknown"),
         # Mixed: a definite answer behind the idempotency layer settles it.
-        (POST, [RESET, refusal(400, "amount_too_large")], 2, ApiError, "refused"),
+        (POST, [RESET, reply(400, REFUSED_FOR_GOOD)], 2, ApiError, "refused"),
         (POST, [refusal(429), REFUSED], 4, NetworkError, "not_sent"),
         (POST, [REFUSED, refusal(429)], 4, RateLimited, "refused"),
     ],
@@ -151,6 +152,45 @@ def test_a_passing_fault_ends_well(
     assert len(set(made.wire.requests)) == 1
     assert [record.attempt for record in made.records] == list(range(1, attempts + 1))
     assert len(made.clock.slept) == attempts - 1
+
+
+@pytest.mark.parametrize(
+    ("call", "status", "kind", "outcome"),
+    [
+        (POST, 500, OutcomeUnknown, "unknown"),
+        (POST, 429, RateLimited, "refused"),
+        (GET, 429, RateLimited, None),
+        (GET, 503, ServerError, None),
+        (GET, 307, NetworkError, None),
+        (POST, 307, OutcomeUnknown, "unknown"),
+        (POST, 400, ApiError, "refused"),
+    ],
+)
+def test_every_end_says_all_that_the_service_has_said(
+    call: Call, status: int, kind: type[SvcError], outcome: str | None, bench: "type[Bench]"
+) -> None:
+    """R73: code, parameter, status, request id and the wait that is asked for, whatever the end."""
+    said = {"type": "t", "code": "c_1", "message": "No.", "param": "items[0][name]"}
+    made = bench(reply(status, said, request_id="req_9", retry_after="3600"))
+    with pytest.raises(kind) as caught:
+        made.client.send(call)
+    error = caught.value
+    assert (error.code, error.param, error.status) == ("c_1", "items[0][name]", status)
+    assert (error.request_id, error.outcome) == ("req_9", outcome)
+    assert error.retry_after == 3600
+    assert error.idempotency_key == ("key-1" if call is POST else None)
+
+
+@pytest.mark.parametrize(("status", "done"), [(200, True), (201, True), (299, True), (300, False)])
+def test_only_2xx_is_success(status: int, done: bool, bench: "type[Bench]") -> None:
+    """R24: 300 with the very body of a success is none; of a POST nobody knows what it did."""
+    made = bench(reply(status, {"id": "rf_1", "object": "refund", "amount": 100}))
+    if done:
+        assert made.client.send(POST).status == status
+        return
+    with pytest.raises(OutcomeUnknown) as caught:
+        made.client.send(POST)
+    assert (caught.value.status, made.attempts) == (300, 1)
 
 
 def test_exit_codes_of_the_ends(bench: "type[Bench]") -> None:
@@ -270,7 +310,7 @@ def test_a_suspended_machine_still_reads(bench: "type[Bench]") -> None:
 
 
 @pytest.mark.parametrize(
-    ("first_sent", "attempts"), [(-22.9 * 3600, 1), (-23 * 3600, 0), (5.0, 0), (-3600.0, 2)]
+    ("first_sent", "attempts"), [(-22.9 * 3600, 1), (-23 * 3600, 0), (-3600.0, 2), (5.0, 2)]
 )
 def test_the_age_of_a_key_is_counted_from_its_first_sending(
     bench: "type[Bench]", first_sent: float, attempts: int
@@ -312,6 +352,14 @@ def test_a_resumed_request_stays_open_until_a_definite_answer(bench: "type[Bench
         reply(404, {"type": 5, "code": None}),
         refusal(405, "x"),
         refusal(408, "x"),
+        # What gateways and the service's own router say knows nothing of the key.
+        reply(404, {"type": "about:blank", "title": "Not Found", "status": 404}),
+        reply(404, {"type": "invalid_request_error", "code": "route_not_found"}),
+        reply(404, {"type": "invalid_request_error", "code": "endpoint_unknown"}),
+        reply(400, {"error": {"code": "UPSTREAM_CLOSED"}}),
+        reply(400, {"type": "invalid_request_error", "code": "version_invalid"}),
+        reply(400, {"type": "t", "code": "amount_too_large"}),
+        reply(409, {"type": "idempotency_error", "code": "idempotency_key_reused"}),
     ],
 )
 def test_a_gateways_refusal_does_not_settle_an_earlier_attempt(
@@ -326,7 +374,13 @@ def test_a_gateways_refusal_does_not_settle_an_earlier_attempt(
     assert alone.value.outcome == "refused"
 
 
-@pytest.mark.parametrize("body", [{"type": "t"}, {"error": {"code": "c"}}])
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"type": "invalid_request_error", "code": "resource_missing"},
+        {"error": {"type": "invalid_request_error", "code": "payment_disputed"}},
+    ],
+)
 def test_an_error_of_the_service_settles_an_earlier_attempt(
     bench: "type[Bench]", body: Any
 ) -> None:

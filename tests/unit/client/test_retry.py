@@ -106,6 +106,7 @@ def test_what_may_have_been_carried_out_is_listed() -> None:
         Meaning.REPEATED,
         Meaning.REDIRECT,
         Meaning.UNREADABLE,
+        Meaning.FOREIGN,
         Meaning.OVERSIZED,
         Meaning.LOST,
     }
@@ -183,7 +184,9 @@ DATE = formatdate(NOW, usegmt=True)
         ("2.5", None),
         ("+5", None),
         ("٣", None),
-        ("5, 7", None),
+        ("5, 7", 7.0),
+        ("7, abc, 5", 7.0),
+        (f"2, {formatdate(NOW + 60, usegmt=True)}, 3", 60.0),
         (formatdate(NOW + 3600, usegmt=True), 3600.0),
         (formatdate(NOW - 10, usegmt=True), None),
         (formatdate(NOW + 10**9, usegmt=True), None),

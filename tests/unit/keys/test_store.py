@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from svc.errors import ExitCode, KeyStoreError
+from svc.errors import AuthError, ExitCode, KeyStoreError
 from svc.keys.backend import Absent, Denied, Dismissed, Failed, KeyringTrouble, Locked
 from svc.keys.places import Place
 from svc.keys.signing import SigningSecrets
@@ -89,6 +89,28 @@ def test_a_kill_while_replacing_leaves_a_key(
     assert found.secret == (NEW if at == USER else OLD)
     store.put(USER, NEW)
     assert fake.items == {USER: NEW}
+
+
+@pytest.mark.parametrize("second", [None, NEW])
+def test_a_replacement_goes_on_after_a_kill_that_came_late(
+    store: KeyStore, fake: "FakeKeyring", second: str | None
+) -> None:
+    """R36: the new key was in its place already; the same command again only tidies up."""
+    fake.items = {USER: NEW} | ({f"{USER}|new": second} if second else {})
+    assert store.put(USER, NEW, instead_of=OLD) == "fake.Keyring"
+    assert fake.items == {USER: NEW}
+    fake.items = {f"{USER}|new": NEW}  # killed while the old one was out and the new one not in
+    assert store.put(USER, NEW, instead_of=OLD) == "fake.Keyring"
+    assert fake.items == {USER: NEW}
+
+
+def test_a_replacement_does_not_overwrite_a_third_key(store: KeyStore, fake: "FakeKeyring") -> None:
+    """Somebody else was quicker: nothing is stored, and the error says so."""
+    fake.items = {USER: "sk_test_third"}
+    with pytest.raises(AuthError, match="another key has taken the old one's place") as caught:
+        store.put(USER, NEW, instead_of=OLD)
+    assert (caught.value.code, caught.value.outcome) == ("key_changed", "not_sent")
+    assert fake.items == {USER: "sk_test_third"}
 
 
 def test_a_refused_replacement_keeps_the_old_key_only(

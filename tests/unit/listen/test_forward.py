@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from support.absence import importable
 from support.listening import (
     NOW,
     OK,
@@ -67,6 +68,22 @@ def test_target_gets_nothing_of_the_way_there(tmp_path: Path) -> None:
         [got] = target.received
     for name in unwanted:
         assert got.header(name.replace("_", "-")) == []
+
+
+def test_target_gets_no_header_that_only_looks_like_the_senders(tmp_path: Path) -> None:
+    """R108: the signature is of the body; whoever has one copy can send it with other headers."""
+    documented = {"Svc_Delivery_Id": "dlv_1", "Svc_Delivery_Attempt": "3"}
+    forged = {"Svc_Role": "admin", "Svc_Account": "acct_2", "Svc_Event_Type": "order.paid"}
+    with Target() as target, listening(tmp_path, target.port) as listener:
+        assert listener.send(event(), **documented, **forged, Svc_Event_Id="evt_999") == 200
+        listener.forwards(1)
+        [got] = target.received
+    sent = {line.split(b":")[0].lower() for line in got.head.split(b"\r\n")[1:] if line}
+    assert {name for name in sent if name.startswith(b"svc-")} == {
+        b"svc-signature",
+        b"svc-delivery-id",
+        b"svc-delivery-attempt",
+    }
 
 
 def test_extra_headers_are_added(tmp_path: Path) -> None:
@@ -353,8 +370,10 @@ def test_proxies_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_httpx_is_not_loaded() -> None:
     """The listen room sends without httpx: it is too slow for a burst, and costs memory."""
-    code = "import sys, svc.listen.relay; print([m for m in ('httpx', 'rich') if m in sys.modules])"
-    assert subprocess.check_output([sys.executable, "-c", code]) == b"[]\n"
+    code = "import sys, svc.listen.relay; print(*sys.modules)"
+    loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).split())
+    assert "svc.listen.link" in loaded
+    assert not loaded & importable(["httpx", "rich"])
 
 
 def test_routes_share_nothing(tmp_path: Path) -> None:

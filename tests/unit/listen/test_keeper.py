@@ -25,12 +25,16 @@ class FakeInbox:
     batches: list[Batch] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
     gate: threading.Event = field(default_factory=threading.Event)
+    second_waits: bool = False
+    second: threading.Event = field(default_factory=threading.Event)
     threads: set[str] = field(default_factory=set)
 
     def store(self, batch: Batch) -> list[Kept | LocalError]:
         self.batches.append(batch)
         self.threads.add(threading.current_thread().name)
         assert self.gate.wait(10)
+        if self.second_waits and len(self.batches) == 2:
+            assert self.second.wait(10)
         if self.errors:
             raise self.errors.pop(0)
         return [kept(one) for one in batch.arrivals]
@@ -279,6 +283,28 @@ def test_close_writes_what_is_left() -> None:
     assert inbox.batches[1].attempts == [attempt()]
     assert told == [kept(arrival(1))]
     assert [one for one in threading.enumerate() if one.name.startswith("inbox")] == []
+
+
+def test_close_begins_no_second_group_beside_the_first() -> None:
+    """What waits is not kept before its own group is on the disk, also in the last moment."""
+    inbox = FakeInbox(second_waits=True)
+
+    async def story(keeper: Keeper, loop: Timers) -> None:
+        keeper.keep(arrival(1), lambda _: None)
+        await until(lambda: bool(inbox.batches))
+        keeper.keep(arrival(2), lambda _: None)
+        closing = asyncio.ensure_future(keeper.close())
+        await asyncio.sleep(0)
+        inbox.gate.set()
+        await until(lambda: len(inbox.batches) == 2)
+        await asyncio.sleep(0.02)
+        assert not keeper.idle
+        inbox.second.set()
+        await closing
+        assert keeper.idle
+
+    run(inbox, story)
+    assert [numbers(batch) for batch in inbox.batches] == [[1], [2]]
 
 
 def test_close_ends_although_nothing_can_be_written() -> None:

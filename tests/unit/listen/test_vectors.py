@@ -13,6 +13,27 @@ from svc.errors import SignatureError
 from svc.listen.intake import Intake
 from svc.signature import verify
 
+# A header with a v1 of a later scheme beside a good one, and with bytes that no header of ours has.
+GOOD = "83cbea49657b6159be20818ba5559e83961f6ad43f90798bf6a6a05d2508818c"
+WRONG = "0" * 64
+LATER = "v1=" + "A-_b64" * 12
+MORE = [
+    (f"t=1700000000,{LATER},v1={GOOD}", "ok"),
+    (f"t=1700000000,v1={GOOD},{LATER}", "ok"),
+    (f"t=1700000000,v1=,v1={GOOD}", "ok"),
+    (f"t=1700000000,v1={GOOD}0,v1={GOOD}", "ok"),
+    (f"t=1700000000,{','.join([LATER] * 15)},v1={GOOD}", "ok"),
+    (f"t=1700000000,{','.join([LATER] * 16)},v1={GOOD}", "signature_malformed"),
+    (f"t=1700000000,{LATER}", "signature_malformed"),
+    (f"t=1700000000,{LATER},v1={WRONG}", "signature_mismatch"),
+    (f"t=1700000000,v1={GOOD},note=\x1b[2J", "signature_malformed"),
+    (f"t=1700000000,v1={GOOD},note=\x7f", "signature_malformed"),
+    (f"t=1700000000,v1={GOOD},note=\xe9", "signature_malformed"),
+    (f"t=1700000000,v1={GOOD},note=\x00", "signature_malformed"),
+    (f"t=1700000000,v1={GOOD},note=a b!~", "ok"),
+    (f"t=1700000000,\tv1={GOOD}", "ok"),
+]
+
 FILE = Path(__file__).parent / "vectors" / "signature.json"
 VECTORS = json.loads(FILE.read_text())["vectors"]
 OVER_HTTP = [one for one in VECTORS if one["expect"] != "secret_invalid"]
@@ -39,6 +60,18 @@ def test_verify_agrees_with_the_vector(vector: dict[str, Any]) -> None:
     except SignatureError as error:
         verdict = error.reason
     assert verdict == vector["expect"]
+
+
+@pytest.mark.parametrize(("header", "expect"), MORE)
+def test_verify_passes_over_later_schemes_and_takes_no_odd_byte(header: str, expect: str) -> None:
+    """R111: whoever adds a scheme breaks no receiver; whoever adds an escape reaches no log."""
+    [valid] = [one for one in VECTORS if one["n"] == 1]
+    try:
+        verify(body_of(valid), [header.encode("latin-1")], valid["secrets"], valid["now"])
+        verdict = "ok"
+    except SignatureError as error:
+        verdict = error.reason
+    assert verdict == expect
 
 
 def request_of(vector: dict[str, Any], body: bytes) -> bytes:

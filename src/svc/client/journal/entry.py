@@ -1,12 +1,13 @@
 """What the journal keeps of a POST, as values (promises R2, R10)."""
 
+import hashlib
 import time
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from svc.client import raw
 from svc.client.call import Call, Encoding
-from svc.client.jsontext import NotJson, parse
+from svc.client.journal.identity import Unreadable, fields_of, identity
 from svc.client.prepared import (
     Prepared,
     checked_path,
@@ -55,12 +56,33 @@ class Stored(NamedTuple):
     api_version: str | None
 
 
+class Account(NamedTuple):
+    """Which API keys are known to be of the account of the one in use, and which are not.
+
+    A key names no account, so there are three answers: what is in neither set is not known. A
+    request may be sent again only with a key that is shown to be of its account; a request counts
+    as the same unless its key is shown to be of another account (promise R91).
+
+    Attributes:
+        same, other: `key_hint`s of keys; the one in use need not be among them.
+    """
+
+    same: frozenset[str] = frozenset()
+    other: frozenset[str] = frozenset()
+
+
+NOBODY_ELSE: Final = Account()
+
+
 class Asked(NamedTuple):
     """A prepared POST that is to be recorded.
 
     Attributes:
         batch, row: where it came from.
-        former_hints: `key_hint` of keys that the one in use took the place of.
+        account: what is known of other keys.
+        key_given: whether the idempotency key is the user's own.
+        served_at: what a sandbox's clock said just before (unix seconds), if the service has one.
+        same_as: its identity, where that is known already.
     """
 
     call: Call
@@ -68,7 +90,19 @@ class Asked(NamedTuple):
     scope: Scope
     batch: str | None = None
     row: int | None = None
-    former_hints: frozenset[str] = frozenset()
+    account: Account = NOBODY_ELSE
+    key_given: bool = False
+    served_at: float | None = None
+    same_as: str = ""
+
+    @property
+    def identity(self) -> str:
+        """What it says, whoever sends it (promise R91)."""
+        return self.same_as or identity_of(self.scope, stored(self.call, self.prepared))
+
+    def is_own(self, key_hint: str) -> bool:
+        """Whether a key is shown to be of the account of the one in use."""
+        return key_hint == self.scope.key_hint or key_hint in self.account.same
 
 
 class Settled(NamedTuple):
@@ -78,6 +112,7 @@ class Settled(NamedTuple):
         status: of the last answer, where one came.
         object_id: what was made or changed.
         request_id: the service's name for the exchange.
+        world: the state of a sandbox that answered, see `spec.SANDBOX_WORLD_HEADER`.
     """
 
     outcome: Outcome
@@ -86,6 +121,7 @@ class Settled(NamedTuple):
     request_id: str | None = None
     error_code: str | None = None
     error_message: str | None = None
+    world: str | None = None
 
 
 class Intent(NamedTuple):
@@ -99,6 +135,9 @@ class Intent(NamedTuple):
         sent_before: whether an earlier sending may have been carried out; for `Client.deliver`.
         settled: how it ended, or None.
         lease: the sender that has it, or that died while it had it.
+        key_given: whether the idempotency key is the user's own.
+        served_at: what a sandbox's clock said before the first byte left, if the service has one.
+        sent_with: `key_hint` of the API key of this sending, where it is not the first one's.
     """
 
     seq: int
@@ -106,6 +145,7 @@ class Intent(NamedTuple):
     scope: Scope
     stored: Stored
     body_sha256: str
+    identity: str
     created_at: float
     first_sent_at: float
     last_sent_at: float
@@ -116,7 +156,10 @@ class Intent(NamedTuple):
     batch: str | None = None
     row: int | None = None
     lease: str | None = None
+    key_given: bool = False
+    served_at: float | None = None
     sent_before: bool = False
+    sent_with: str = ""
 
     @property
     def is_unresolved(self) -> bool:
@@ -137,7 +180,9 @@ class Intent(NamedTuple):
 def settled_by(reply: Reply) -> Settled:
     """The end of a request that was carried out."""
     object_id = redact_maybe(id_in(reply.data))
-    return Settled("done", reply.status, object_id, redact_maybe(reply.request_id))
+    return Settled(
+        "done", reply.status, object_id, redact_maybe(reply.request_id), world=reply.world
+    )
 
 
 def settled_with(error: SvcError) -> Settled:
@@ -150,6 +195,7 @@ def settled_with(error: SvcError) -> Settled:
         redact_maybe(error.request_id),
         redact(error.code or error.type),
         redact(error.message),
+        error.world if isinstance(error, Contradiction) else None,
     )
 
 
@@ -172,6 +218,7 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
             row["path"], row["encoding"], row["body"], row["idempotency_key"], row["api_version"]
         ),
         row["body_sha256"],
+        row["identity"] or unread(row["body_sha256"]),
         row["created_at"],
         row["first_sent_at"],
         row["last_sent_at"],
@@ -182,6 +229,8 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
         row["batch_id"],
         row["batch_row"],
         row["lease"],
+        bool(row["key_given"]),
+        row["served_at"],
     )
 
 
@@ -221,25 +270,27 @@ def restored(kept: Stored, base_url: BaseUrl) -> tuple[Call, Prepared]:
     return call, without_secrets(made)
 
 
-def _fields(kept: Stored) -> dict[str, object]:
-    """Reads the parameters back; of a form the plain ones, which are all that answers repeat."""
+def identity_of(scope: Scope, kept: Stored) -> str:
+    """What a kept request says; of one whose body is gone, what its digest says (promise R91)."""
     try:
-        text = kept.body.decode("utf-8")
-        fields = _form(text) if kept.encoding == "form" else parse(text or "{}")
-    except (UnicodeDecodeError, NotJson):
-        fields = None
-    if not isinstance(fields, dict):
+        fields = fields_of(kept.encoding, kept.body)
+    except Unreadable:
+        return unread(hashlib.sha256(kept.body).hexdigest())
+    return identity(scope.base_url, scope.mode, kept.path, fields)
+
+
+def unread(body_sha256: str) -> str:
+    """Stands for the identity of a request that was kept before there was one, without a body."""
+    return f"sha256:{body_sha256}"
+
+
+def _fields(kept: Stored) -> dict[str, object]:
+    try:
+        return fields_of(kept.encoding, kept.body)
+    except Unreadable:
         raise LocalError(
             f"The kept body of POST {kept.path} is damaged; it cannot be sent again.",
             code="journal_damaged",
             idempotency_key=kept.idempotency_key,
             hint="Look at the service for what it did.",
-        )
-    return fields
-
-
-def _form(text: str) -> dict[str, object]:
-    from urllib.parse import parse_qsl
-
-    pairs = parse_qsl(text, keep_blank_values=True)
-    return {name: value for name, value in pairs if "[" not in name}
+        ) from None

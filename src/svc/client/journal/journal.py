@@ -12,17 +12,20 @@ from typing import Final
 
 from svc.client.journal.entry import Asked, Intent, Scope, Settled, intent_of
 from svc.client.journal.leases import Leases
+from svc.client.journal.refusals import Say, in_full
 from svc.client.journal.transaction import (
+    ANY_UNREAD,
     BY_ID,
     BY_KEY,
     MADE_WITH,
-    RELEASE,
+    RESERVED,
     SELECT,
-    SETTLE,
-    TWIN,
+    TAKEN,
+    TWINS,
     UNRESOLVED,
     JournalTransaction,
-    twin_params,
+    is_taken,
+    taken_params,
 )
 from svc.clock import Clock
 from svc.errors import LocalError
@@ -32,13 +35,11 @@ KEPT_SECONDS: Final = 90 * 24 * 3600
 # One request in so many looks for old ones; others need not wait for it.
 EVERY: Final = 256
 
-# The condition of the index `request_settled`, word for word, so that SQLite uses it. A key of ours
-# is a random UUID (version 4).
+# The condition of the index `request_settled`, word for word, so that SQLite uses it.
 PRUNE: Final = """
 DELETE FROM requests WHERE lease IS NULL AND seq IN (
   SELECT seq FROM requests WHERE settled_at < ?
-    AND batch_id IS NULL AND state IN ('done', 'refused', 'not_sent')
-    AND length(idempotency_key) = 36 AND substr(idempotency_key, 15, 1) = '4'
+    AND batch_id IS NULL AND state IN ('done', 'refused', 'not_sent') AND key_given = 0
   LIMIT 1000)"""
 # No letter that could be read as another one: people type these ids.
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -54,7 +55,8 @@ class Journal:
     """The requests of one state database; every method may be called from any thread.
 
     `open_state` is called at the first use. Whoever records or leases a request holds its lease
-    until `settle` or `release`; nobody else can send it meanwhile (promise R69).
+    until `settle` or `release`; nobody else can send it meanwhile (promise R69). `say` writes the
+    command lines of hints.
 
     All methods raise LocalError where the database cannot be used.
     """
@@ -65,11 +67,13 @@ class Journal:
         leases: Leases,
         clock: Clock,
         new_id: Callable[[], str] = fresh_id,
+        say: Say = in_full,
     ) -> None:
         self._open_state = open_state
         self._leases = leases
         self._clock = clock
         self._new_id = new_id
+        self._say = say
         self._opened: State | None = None
         self._lock = Lock()
 
@@ -92,7 +96,9 @@ class Journal:
             return change.admit(asked)
 
     def record_many(self, asked: Sequence[Asked]) -> list[Intent]:
-        """Commits several POSTs in one transaction, with one fsync; twins are not looked for.
+        """Commits several POSTs in one transaction, with one fsync.
+
+        Twins are not looked for: a list has looked when it was reserved (promise R92).
 
         Raises:
             Conflict, OutcomeUnknown: as `record`, on the first that cannot be; none is recorded.
@@ -100,8 +106,13 @@ class Journal:
         with self._changing() as change:
             return [change.admit(one) for one in asked]
 
-    def lease(self, identifier: str) -> Intent:
-        """Begins to send a recorded request again under its own key (R3).
+    def lease(
+        self, identifier: str, *, key_hint: str | None = None, served_at: float | None = None
+    ) -> Intent:
+        """Begins to send a recorded request again under its own idempotency key (R3).
+
+        `key_hint` is the API key in use, where that is not the first one's. `served_at` is as in
+        `Asked`, for a request whose 24 hours begin anew.
 
         Raises:
             NotFound: no such request.
@@ -109,32 +120,40 @@ class Journal:
             OutcomeUnknown: it was sent 23 hours ago or more, or the clock runs behind (R4).
         """
         with self._changing() as change:
-            return change.reopen(change.find(identifier))
+            return change.reopen(change.find(identifier), key_hint, served_at)
+
+    def withdraw(self, key: str) -> None:
+        """Takes back what this process may have recorded under a key, and will not send."""
+        with self._writing(durable=False) as tx:
+            self._transaction(tx).withdraw(key)
 
     # --- afterwards ---
 
-    def settle(self, intent: Intent, settled: Settled) -> None:
-        """Keeps how a request ended, and gives its lease back."""
-        self.settle_many([(intent, settled)])
+    def settle(self, intent: Intent, settled: Settled) -> bool:
+        """Keeps how a request ended, and gives its lease back.
 
-    def settle_many(self, ends: Iterable[tuple[Intent, Settled]]) -> None:
-        """The same for several in one transaction.
+        False says that the answer belongs to another request: what it says was made is on record
+        under another idempotency key, so that this one's outcome is not known (promise R93).
+        """
+        return not self.settle_many([(intent, settled)])
+
+    def settle_many(self, ends: Iterable[tuple[Intent, Settled]]) -> frozenset[str]:
+        """The same for several in one transaction; gives the ids of those that are not known.
 
         This does not wait for the disk: what a power cut takes away is unresolved again, and
         resuming it brings the same answer. Now and then old ones are forgotten afterwards.
         """
-        now = self._clock.now()
         ends = list(ends)
         with self._writing(durable=False) as tx:
-            tx.many(SETTLE, [(*end, now, intent.id, end.outcome) for intent, end in ends])
-            tx.many(RELEASE, [(intent.id, intent.lease) for intent, _ in ends])
+            taken = self._transaction(tx).settle(ends)
         if any(intent.seq % EVERY == 0 for intent, _ in ends):
-            self._forget_old(now)
+            self._forget_old(self._clock.now())
+        return taken
 
     def release(self, intent: Intent) -> None:
         """Gives a lease back and leaves the request unresolved; a process that ends need not."""
         with self._writing(durable=False) as tx:
-            tx.execute(RELEASE, (intent.id, intent.lease))
+            self._transaction(tx).release([intent])
 
     def forget(self, identifier: str) -> Intent:
         """Deletes a request from the journal and returns what was known of it.
@@ -167,9 +186,19 @@ class Journal:
         return intent_of(rows[0]) if rows else None
 
     def twin(self, asked: Asked) -> Intent | None:
-        """An unresolved request with the same method, path and body in the same scope (R5)."""
-        rows = self._state().rows(TWIN, twin_params(asked))
-        return intent_of(rows[0]) if rows else None
+        """An unresolved request that says the same and may be of the same account (R5, R91)."""
+        for row in self._state().rows(TWINS, (asked.identity,)):
+            if row["key_hint"] not in asked.account.other:
+                return intent_of(row)
+        return None
+
+    def strangers(self, asked: Asked) -> frozenset[str]:
+        """`key_hint`s of other keys under which the same was begun, or is about to be."""
+        rows = [
+            *self._state().rows(TWINS, (asked.identity,)),
+            *self._state().rows(RESERVED, (asked.identity,)),
+        ]
+        return frozenset(row["key_hint"] for row in rows if not asked.is_own(row["key_hint"]))
 
     def list(
         self, *, unresolved: bool = False, batch: str | None = None, limit: int | None = None
@@ -189,6 +218,14 @@ class Journal:
         place = (key_hint, scope.base_url, scope.mode)
         return tuple(row["object_id"] for row in self._state().rows(MADE_WITH, place))
 
+    def is_taken(self, intent: Intent, object_id: str, world: str | None = None) -> bool:
+        """Whether an object that a request is said to have made is another one's (R93).
+
+        `world` is the state of the sandbox that answered, see `replies.world_of`.
+        """
+        params = taken_params(intent, object_id, world)
+        return is_taken(lambda: self._state().rows(TAKEN, params), intent)
+
     def is_in_flight(self, intent: Intent) -> bool:
         """Whether some process is sending a request now."""
         return self._leases.is_alive(intent.lease)
@@ -203,12 +240,19 @@ class Journal:
         with self._lock:
             if self._opened is None:
                 self._opened = self._open_state()
+                self._read_old(self._opened)
             return self._opened
+
+    def _read_old(self, state: State) -> None:
+        if state.rows(ANY_UNREAD):
+            with state.write() as tx:
+                self._transaction(tx).read_old()
 
     @contextmanager
     def _writing(self, *, durable: bool) -> Iterator[Tx]:
         state = self._state()
         with self._lock:
+            state.check_in_place()
             if not durable:
                 state.rows("PRAGMA synchronous = NORMAL")
             try:
@@ -217,8 +261,14 @@ class Journal:
             finally:
                 if not durable:
                     state.rows("PRAGMA synchronous = FULL")
+            state.check_in_place()  # what went into a file that is gone is not kept
 
     @contextmanager
     def _changing(self) -> Iterator[JournalTransaction]:
         with self._writing(durable=True) as tx:
-            yield JournalTransaction(tx, self._leases, self._clock.now(), self._new_id)
+            yield self._transaction(tx)
+
+    def _transaction(self, tx: Tx) -> JournalTransaction:
+        return JournalTransaction(
+            tx, self._leases, self._clock.now(), new_id=self._new_id, say=self._say
+        )

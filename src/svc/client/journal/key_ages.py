@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from svc.client import controls
 from svc.client.control import Control
 from svc.client.journal.entry import Intent
-from svc.client.journal.refusals import forgotten, key_spent, where_to_look
+from svc.client.journal.refusals import Say, forgotten, key_spent
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.errors import SvcError
 
@@ -30,17 +30,28 @@ class KeyAges(NamedTuple):
     first_seen: dict[str, float]
 
     def age(self, intent: Intent) -> float:
-        """Seconds since a request came; of one that it does not remember, since it was sent."""
+        """Seconds since a request was sent, all by the sandbox's clock (promise R101).
+
+        Where that was not noted when it was sent: since the request came, as the sandbox has it;
+        of one that it does not remember, since it was sent by the clock of this machine.
+        """
+        if intent.served_at is not None:
+            return self.now - intent.served_at
         key = intent.stored.idempotency_key
         return self.now - self.first_seen.get(key, intent.first_sent_at)
 
-    def refusal(self, intent: Intent) -> SvcError | None:
+    def refusal(self, intent: Intent, say: Say) -> SvcError | None:
         """Why a request that was sent before must not be sent again, or None."""
         if self.age(intent) < KEY_SAFE_SECONDS:
             return None
         if intent.state == "done":
             return key_spent(intent)
-        return forgotten(intent, self.now, where_to_look(intent))
+        return forgotten(intent, self.now, say)
+
+
+def clock_of(control: Control) -> float:
+    """What a sandbox's clock says (unix seconds); raises as `key_ages`."""
+    return _seconds(control.health().data.get("now"))
 
 
 def key_ages(control: Control) -> KeyAges:
@@ -50,7 +61,7 @@ def key_ages(control: Control) -> KeyAges:
         UsageError: what answers is no sandbox.
         SvcError: nothing answers.
     """
-    now = _seconds(control.health().data.get("now"))
+    now = clock_of(control)
     logged = control.send(controls.requests(_LOGGED)).data.get("data", [])
     # Newest first, so that of several with one key the oldest stays.
     return KeyAges(now, {entry["idempotency_key"]: _seconds(entry["created"]) for entry in logged})

@@ -1,13 +1,26 @@
 """Why a request is not sent (again): one line and the exact next command (promises R4, R5, R12)."""
 
-from svc.client.journal.entry import Intent, Settled, moment
-from svc.client.jsontext import NotJson, parse
-from svc.client.retry import KEY_SAFE_SECONDS
+from collections.abc import Callable
+from typing import TypeAlias
+
+from svc.client.journal.entry import Intent, Scope, Settled, moment
+from svc.client.journal.identity import Unreadable, fields_of
+from svc.client.replies import NOT_OURS
+from svc.client.retry import CLOCK_STEP_SECONDS, KEY_SAFE_SECONDS
 from svc.errors import Conflict, NotFound, OutcomeUnknown, SvcError
 
 _HOURS = KEY_SAFE_SECONDS // 3600
 # A clock that differs a little from the service's must not hide the object.
 _MARGIN_SECONDS = 300
+
+
+Say: TypeAlias = Callable[[Scope, str], str]
+
+
+def in_full(scope: Scope, words: str) -> str:
+    """A command line about a request, with all that says where and for whom it was sent."""
+    live = " --live" if scope.mode == "live" else ""
+    return f"svc {words} --profile {scope.profile} --base-url {scope.base_url}{live}"
 
 
 def resume_command(intent: Intent) -> str:
@@ -21,8 +34,11 @@ def is_too_old(intent: Intent, now: float) -> bool:
 
 
 def is_in_the_future(intent: Intent, now: float) -> bool:
-    """Whether the clock was put back, so that nobody can tell the key's age."""
-    return now < intent.first_sent_at
+    """Whether the clock was put back, so that nobody can tell the key's age.
+
+    Some seconds are nothing: a clock that is kept right is put back by as much now and then.
+    """
+    return now < intent.first_sent_at - CLOCK_STEP_SECONDS
 
 
 def unknown_request(identifier: str) -> NotFound:
@@ -46,7 +62,49 @@ def in_flight(intent: Intent) -> Conflict:
     )
 
 
-def already_settled(intent: Intent) -> Conflict:
+def twin_in_list(path: str, name: str) -> Conflict:
+    """A list that another process is running has the same as one of its rows (promise R92)."""
+    return Conflict(
+        f"The same request (POST {path}) is a row of the list {name}, which another process is "
+        "running now. Nothing was sent.",
+        code="request_in_flight",
+        outcome="not_sent",
+        hint="Wait for the list; to send a second one all the same, add --new-request",
+    )
+
+
+def taken_end(settled: Settled) -> Settled:
+    """The end of a request whose answer says that it made what another one has made (R93)."""
+    return settled._replace(
+        outcome="unknown",
+        object_id=None,
+        error_code=NOT_OURS,
+        error_message=taken_words(settled.object_id),
+    )
+
+
+def taken_words(object_id: str | None) -> str:
+    """Why an answer is not the one to its request."""
+    return f"the answer names {object_id}, which was made under another idempotency key"
+
+
+def not_ours(intent: Intent, settled: Settled) -> OutcomeUnknown:
+    """The answer to a request belongs to another one (promise R93)."""
+    return OutcomeUnknown(
+        f"{_what(intent)} may have been carried out, but {taken_words(settled.object_id)}: "
+        "it is the answer to another request.",
+        code=NOT_OURS,
+        status=settled.status,
+        request=intent.id,
+        request_id=settled.request_id,
+        idempotency_key=intent.stored.idempotency_key,
+        retryable=True,
+        outcome="unknown",
+        hint=resume_command(intent),
+    )
+
+
+def already_settled(intent: Intent, say: Say) -> Conflict:
     """There is nothing to resume."""
     settled = intent.settled or Settled("unknown")
     made = f" ({settled.object_id})" if settled.object_id else ""
@@ -59,7 +117,7 @@ def already_settled(intent: Intent) -> Conflict:
         outcome=settled.outcome,
         request=intent.id,
         idempotency_key=intent.stored.idempotency_key,
-        hint=f"svc get {settled.object_id}" if settled.object_id else look,
+        hint=say(intent.scope, f"get {settled.object_id}") if settled.object_id else look,
     )
 
 
@@ -148,7 +206,7 @@ def refused_to_other_key(intent: Intent, error: SvcError) -> OutcomeUnknown:
     )
 
 
-def done_before(intent: Intent, error: SvcError) -> Conflict:
+def done_before(intent: Intent, error: SvcError, say: Say) -> Conflict:
     """It was carried out, whatever sending it once more met."""
     made = intent.settled.object_id if intent.settled else None
     what = f" ({made})" if made else ""
@@ -162,7 +220,7 @@ def done_before(intent: Intent, error: SvcError) -> Conflict:
         request=intent.id,
         request_id=error.request_id,
         idempotency_key=intent.stored.idempotency_key,
-        hint=f"svc get {made}" if made else f"svc requests show {intent.id}",
+        hint=say(intent.scope, f"get {made}") if made else f"svc requests show {intent.id}",
     )
 
 
@@ -180,8 +238,8 @@ def key_spent(intent: Intent) -> Conflict:
     )
 
 
-def not_again(intent: Intent, now: float, look: str) -> OutcomeUnknown:
-    """Sending it again could do it twice; `look` says where to see what it did (promise R4)."""
+def not_again(intent: Intent, now: float, say: Say) -> OutcomeUnknown:
+    """Sending it again could do it twice; the hint says where to see what it did (promise R4)."""
     behind = is_in_the_future(intent, now)
     sent = moment(intent.first_sent_at)
     why = (
@@ -195,11 +253,11 @@ def not_again(intent: Intent, now: float, look: str) -> OutcomeUnknown:
         outcome="unknown",
         request=intent.id,
         idempotency_key=intent.stored.idempotency_key,
-        hint=f"{look}; then svc requests forget {intent.id}",
+        hint=f"{where_to_look(intent, say)}; then svc requests forget {intent.id}",
     )
 
 
-def forgotten(intent: Intent, served: float, look: str) -> OutcomeUnknown:
+def forgotten(intent: Intent, served: float, say: Say) -> OutcomeUnknown:
     """A sandbox's clock was turned forward, so that it may have forgotten the key (promise R4)."""
     return OutcomeUnknown(
         f"The request {intent.id} ({_what(intent)}) is not sent again: the sandbox's clock says "
@@ -208,7 +266,7 @@ def forgotten(intent: Intent, served: float, look: str) -> OutcomeUnknown:
         outcome="unknown",
         request=intent.id,
         idempotency_key=intent.stored.idempotency_key,
-        hint=f"{look}; then svc requests forget {intent.id}",
+        hint=f"{where_to_look(intent, say)}; then svc requests forget {intent.id}",
     )
 
 
@@ -216,27 +274,27 @@ def _what(intent: Intent) -> str:
     return f"POST {intent.stored.path}"
 
 
-def where_to_look(intent: Intent) -> str:
+def where_to_look(intent: Intent, say: Say) -> str:
     """A sentence with the command that shows what the request did, such as `Look at: svc ...`."""
-    command = _command(intent)
-    if command is None:
+    words = _command(intent)
+    if words is None:
         return "Look at the service's dashboard for what it did"
-    return f"See what it did: {command}{' --live' if intent.is_live else ''}"
+    return f"See what it did: {say(intent.scope, words)}"
 
 
 def _command(intent: Intent) -> str | None:
-    since = f"--created-gte {moment(intent.first_sent_at - _MARGIN_SECONDS)}"
+    since = f"--all --created-gte {moment(intent.first_sent_at - _MARGIN_SECONDS)}"
     match intent.stored.path.split("/")[2:]:
         case ["orders"]:
-            return f"svc orders list {since}"
+            return f"orders list {since}"
         case ["orders", order, *_]:
-            return f"svc orders retrieve {order}"
+            return f"orders retrieve {order}"
         case ["refunds"]:
             return _refunds(intent)
         case ["payouts"]:
-            return f"svc payouts list {since}"
+            return f"payouts list {since}"
         case ["disputes", dispute, *_]:
-            return f"svc disputes retrieve {dispute}"
+            return f"disputes retrieve {dispute}"
     return None
 
 
@@ -244,21 +302,16 @@ def _refunds(intent: Intent) -> str:
     """The payment: its documented call shows what was given back; the list of refunds may fail."""
     payment = _field(intent, "payment")
     if payment is None:
-        return "svc refunds list"
-    return f"svc payments retrieve {payment}"
+        return "refunds list --all"
+    return f"payments retrieve {payment}"
 
 
 def _field(intent: Intent, name: str) -> str | None:
     try:
-        text = intent.stored.body.decode()
-        if intent.stored.encoding == "form":
-            from urllib.parse import parse_qsl
-
-            value = dict(parse_qsl(text)).get(name)
-        else:
-            document = parse(text)
-            value = document.get(name) if isinstance(document, dict) else None
-    except (UnicodeDecodeError, NotJson):
+        value = fields_of(intent.stored.encoding, intent.stored.body).get(name)
+    except Unreadable:
         return None
-    plain = isinstance(value, str) and value.isascii() and value.replace("_", "").isalnum()
+    if not isinstance(value, str):
+        return None
+    plain = value.isascii() and value.replace("_", "").isalnum()
     return value if plain else None

@@ -1,20 +1,31 @@
-"""Changes of the journal of POSTs within one transaction; `intents` is the way in."""
+"""Changes of the journal of POSTs within one transaction; `journal` is the way in."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 from svc.client.journal import refusals
-from svc.client.journal.entry import Asked, Intent, Phase, intent_of, stored
+from svc.client.journal.entry import (
+    Asked,
+    Intent,
+    Phase,
+    Settled,
+    identity_of,
+    intent_of,
+    stored,
+)
+from svc.client.journal.identity import is_making, place_of
 from svc.client.journal.leases import Leases
-from svc.client.journal.refusals import where_to_look
-from svc.journal import Tx
+from svc.journal import Row, Tx
 
 UNRESOLVED = "state IN ('open', 'unknown')"
 SELECT = "SELECT * FROM requests"
 BY_ID = f"{SELECT} WHERE id = ?"
 BY_KEY = f"{SELECT} WHERE idempotency_key = ? AND base_url = ? AND mode = ? AND profile = ?"
-TWIN = f"""{SELECT} WHERE {UNRESOLVED} AND body_sha256 = ? AND path = ? AND encoding = ?
-  AND base_url = ? AND mode = ? AND profile = ? ORDER BY seq DESC LIMIT 1"""
+TWINS = f"{SELECT} WHERE {UNRESOLVED} AND identity = ? ORDER BY seq DESC"
+# Who is about to send the same as a row of a list.
+RESERVED = """
+SELECT name, lease, key_hint FROM reservations JOIN batches ON batches.id = batch_id
+WHERE identity = ?"""
 # What was sent a second time may have been sent with another key.
 MADE_WITH = """
 SELECT object_id FROM requests WHERE state = 'done' AND sendings = 1 AND object_id IS NOT NULL
@@ -22,27 +33,48 @@ SELECT object_id FROM requests WHERE state = 'done' AND sendings = 1 AND object_
 _INSERT = """
 INSERT INTO requests
   (id, profile, mode, base_url, key_hint, idempotency_key, api_version, path, encoding, body,
-   body_sha256, created_at, first_sent_at, last_sent_at, sendings, state, batch_id, batch_row,
-   lease)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 'open', ?, ?, ?)"""
+   body_sha256, identity, created_at, first_sent_at, last_sent_at, sendings, state, batch_id,
+   batch_row, lease, key_given, served_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 'open', ?, ?, ?, ?, ?)"""
 _AGAIN = """
-UPDATE requests SET state = ?, key_hint = ?, first_sent_at = ?, last_sent_at = ?,
+UPDATE requests SET state = ?, key_hint = ?, first_sent_at = ?, last_sent_at = ?, served_at = ?,
   sendings = sendings + 1, lease = ? WHERE seq = ?"""
 # What was carried out once stays so, whatever a later sending of the same key meets.
-SETTLE = """
+_SETTLE = """
 UPDATE requests SET state = ?, status = ?, object_id = ?, request_id = ?, error_code = ?,
-  error_message = ?, settled_at = ? WHERE id = ? AND (state != 'done' OR ? = 'done')"""
-RELEASE = "UPDATE requests SET lease = NULL WHERE id = ? AND lease = ?"
+  error_message = ?, world = ?, settled_at = ?, key_hint = ?
+  WHERE id = ? AND (state != 'done' OR ? = 'done')"""
+_RELEASE = "UPDATE requests SET lease = NULL WHERE id = ? AND lease = ?"
+# Only what was never sent before is known not to have been sent now.
+_WITHDRAW = """
+UPDATE requests SET state = 'not_sent', settled_at = ? WHERE idempotency_key = ? AND lease = ?
+  AND state = 'open' AND sendings = 1"""
+_RELEASE_KEY = "UPDATE requests SET lease = NULL WHERE idempotency_key = ? AND lease = ?"
+TAKEN = """
+SELECT base_url FROM requests WHERE object_id = ? AND path = ? AND mode = ?
+  AND state = 'done' AND idempotency_key != ? AND coalesce(world, '') = ?"""
+_UNREAD = f"{SELECT} WHERE identity IS NULL"
+_READ = "UPDATE requests SET identity = ? WHERE seq = ?"
+ANY_UNREAD = "SELECT 1 FROM requests WHERE identity IS NULL LIMIT 1"
 
 
 class JournalTransaction:
     """What is done to the requests within one transaction."""
 
-    def __init__(self, tx: Tx, leases: Leases, now: float, new_id: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        tx: Tx,
+        leases: Leases,
+        now: float,
+        *,
+        new_id: Callable[[], str],
+        say: refusals.Say,
+    ) -> None:
         self._tx = tx
         self._leases = leases
         self._now = now
         self._new_id = new_id
+        self._say = say
 
     def find(self, identifier: str) -> Intent:
         rows = self._tx.rows(BY_ID, (identifier,))
@@ -56,12 +88,21 @@ class JournalTransaction:
         return intent_of(rows[0]) if rows else None
 
     def refuse_twin(self, asked: Asked) -> None:
-        rows = self._tx.rows(TWIN, twin_params(asked))
-        if rows:
-            twin = intent_of(rows[0])
-            if self._leases.is_alive(twin.lease):
-                raise refusals.twin_in_flight(twin)
-            raise refusals.twin_of(twin, self._now)
+        """Refuses what is unresolved already, or what a running list is about to send (R91, R92).
+
+        A request counts as the same unless its key is shown to be of another account.
+        """
+        same = asked.identity
+        for row in self._tx.rows(TWINS, (same,)):
+            if row["key_hint"] not in asked.account.other:
+                twin = intent_of(row)
+                if self._leases.is_alive(twin.lease):
+                    raise refusals.twin_in_flight(twin)
+                raise refusals.twin_of(twin, self._now)
+        for row in self._tx.rows(RESERVED, (same,)):
+            other = row["key_hint"] in asked.account.other
+            if not other and self._leases.is_alive(row["lease"]):
+                raise refusals.twin_in_list(asked.call.path, row["name"])
 
     def admit(self, asked: Asked) -> Intent:
         """Inserts a request, or begins the one again that has its key."""
@@ -73,22 +114,76 @@ class JournalTransaction:
         if known.state == "done" and refusals.is_too_old(known, self._now):
             raise refusals.key_spent(known)
         self._refuse_in_flight(known)
-        own = known.scope.key_hint in (asked.scope.key_hint, *asked.former_hints)
-        if (known.is_unresolved or known.state == "done") and not own:
+        if (known.is_unresolved or known.state == "done") and not asked.is_own(
+            known.scope.key_hint
+        ):
             raise refusals.other_key(known, asked.scope.key_hint)
-        return self._begin(known, asked.scope.key_hint)
+        return self._begin(known, asked.scope.key_hint, asked.served_at)
 
-    def reopen(self, intent: Intent) -> Intent:
+    def reopen(self, intent: Intent, key_hint: str | None, served_at: float | None) -> Intent:
         """Begins a request again that is unresolved or was not carried out."""
         self._refuse_in_flight(intent)
         if not intent.may_go_again:
-            raise refusals.already_settled(intent)
-        return self._begin(intent, intent.scope.key_hint)
+            raise refusals.already_settled(intent, self._say)
+        begun = self._begin(intent, intent.scope.key_hint, served_at)
+        return begun._replace(sent_with=key_hint or "")
 
     def forget(self, intent: Intent) -> None:
         """Deletes a request that nobody is sending."""
         self._refuse_in_flight(intent)
         self._tx.execute("DELETE FROM requests WHERE seq = ?", (intent.seq,))
+
+    def settle(self, ends: Sequence[tuple[Intent, Settled]]) -> frozenset[str]:
+        """Keeps ends and gives leases back; gives the ids of those whose answer is not theirs.
+
+        That is where the object which they are said to have made is on record under another
+        idempotency key: their outcome is not known (promise R93).
+        """
+        taken = self._taken(ends)
+        kept = [
+            (intent, refusals.taken_end(settled) if intent.id in taken else settled)
+            for intent, settled in ends
+        ]
+        self._tx.many(
+            _SETTLE,
+            [
+                (*end, self._now, _settled_under(intent, end), intent.id, end.outcome)
+                for intent, end in kept
+            ],
+        )
+        self.release(intent for intent, _ in ends)
+        return taken
+
+    def release(self, intents: Iterable[Intent]) -> None:
+        self._tx.many(_RELEASE, [(intent.id, intent.lease) for intent in intents])
+
+    def withdraw(self, key: str) -> None:
+        """Takes back what this process has recorded under a key and will not send."""
+        lease = self._leases.token
+        self._tx.execute(_WITHDRAW, (self._now, key, lease))
+        self._tx.execute(_RELEASE_KEY, (key, lease))
+
+    def read_old(self) -> None:
+        """Fills in what requests say that were recorded before that was kept."""
+        for row in self._tx.rows(_UNREAD):
+            intent = intent_of(row)
+            self._tx.execute(_READ, (identity_of(intent.scope, intent.stored), intent.seq))
+
+    def _taken(self, ends: Sequence[tuple[Intent, Settled]]) -> frozenset[str]:
+        found: set[str] = set()
+        by: dict[tuple[str, str | None], str] = {}
+        for intent, settled in ends:
+            made = settled.object_id if settled.outcome == "done" else None
+            if made is None or not is_making(intent.stored.path):
+                continue
+            first = by.setdefault((made, settled.world), intent.stored.idempotency_key)
+            if first != intent.stored.idempotency_key or self._is_taken(intent, settled):
+                found.add(intent.id)
+        return frozenset(found)
+
+    def _is_taken(self, intent: Intent, settled: Settled) -> bool:
+        params = taken_params(intent, str(settled.object_id), settled.world)
+        return is_taken(lambda: self._tx.rows(TAKEN, params), intent)
 
     def _refuse_in_flight(self, intent: Intent) -> None:
         if self._leases.is_alive(intent.lease):
@@ -96,63 +191,77 @@ class JournalTransaction:
 
     def _insert(self, asked: Asked) -> Intent:
         kept, now = stored(asked.call, asked.prepared), self._now
-        identifier, digest, lease = self._new_id(), _hash(kept.body), self._leases.token
+        intent = Intent(
+            0,
+            self._new_id(),
+            asked.scope,
+            kept,
+            _hash(kept.body),
+            asked.identity,
+            *(now, now, now),
+            sendings=1,
+            state="open",
+            batch=asked.batch,
+            row=asked.row,
+            lease=self._leases.token,
+            key_given=asked.key_given,
+            served_at=asked.served_at,
+        )
         values = (
-            identifier,
+            intent.id,
             *asked.scope,
             kept.idempotency_key,
             kept.api_version,
             kept.path,
             kept.encoding,
             kept.body,
-            digest,
+            intent.body_sha256,
+            intent.identity,
             *(now, now, now),
-            asked.batch,
-            asked.row,
-            lease,
+            *(intent.batch, intent.row, intent.lease, intent.key_given, intent.served_at),
         )
-        seq = self._tx.insert(_INSERT, values)
-        return Intent(
-            seq,
-            identifier,
-            asked.scope,
-            kept,
-            digest,
-            *(now, now, now),
-            sendings=1,
-            state="open",
-            batch=asked.batch,
-            row=asked.row,
-            lease=lease,
-        )
+        return intent._replace(seq=self._tx.insert(_INSERT, values))
 
-    def _begin(self, intent: Intent, key_hint: str) -> Intent:
+    def _begin(self, intent: Intent, key_hint: str, served_at: float | None) -> Intent:
         now = self._now
         begun = intent.is_unresolved or intent.state == "done"
         stale = refusals.is_too_old(intent, now) or refusals.is_in_the_future(intent, now)
         if begun and stale:
-            raise refusals.not_again(intent, now, where_to_look(intent))
+            raise refusals.not_again(intent, now, self._say)
         lease = self._leases.token
         phase: Phase = "done" if intent.state == "done" else "open"
         # A request that was never carried out starts its 24 hours anew.
         first = intent.first_sent_at if begun else now
-        self._tx.execute(_AGAIN, (phase, key_hint, first, now, lease, intent.seq))
+        served = intent.served_at if begun else served_at
+        self._tx.execute(_AGAIN, (phase, key_hint, first, now, served, lease, intent.seq))
         return intent._replace(
             state=phase,
             first_sent_at=first,
             last_sent_at=now,
+            served_at=served,
             sendings=intent.sendings + 1,
             lease=lease,
             sent_before=begun,
         )
 
 
-def twin_params(asked: Asked) -> tuple[object, ...]:
-    kept = stored(asked.call, asked.prepared)
-    scope = asked.scope
-    place = (kept.path, kept.encoding, scope.base_url, scope.mode, scope.profile)
-    return (_hash(kept.body), *place)
-
-
 def _hash(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
+
+
+def _settled_under(intent: Intent, end: Settled) -> str:
+    """The API key under which it is known to be done, else the first one's."""
+    return intent.sent_with if intent.sent_with and end.outcome == "done" else intent.scope.key_hint
+
+
+def taken_params(intent: Intent, object_id: str, world: str | None) -> tuple[object, ...]:
+    kept = intent.stored
+    return (object_id, kept.path, intent.scope.mode, kept.idempotency_key, world or "")
+
+
+def is_taken(rows: Callable[[], list[Row]], intent: Intent) -> bool:
+    """Whether a new object is on record under another idempotency key; `rows` reads `TAKEN`."""
+    if not is_making(intent.stored.path):
+        return False
+    here = place_of(intent.scope.base_url)
+    return any(place_of(row["base_url"]) == here for row in rows())

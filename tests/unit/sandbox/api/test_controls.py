@@ -276,7 +276,7 @@ def test_default_fixture_has_keys_and_balances(sandbox: "Sandbox") -> None:
 
 
 def test_demo_fixture_has_one_of_each(make_sandbox: Any) -> None:
-    """The objects that F.7 promises, in test mode only."""
+    """The objects of the fixture, in test mode only."""
     demo = make_sandbox(fixture="demo")
 
     def statuses(path: str) -> list[str]:

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from svc.sandbox.idempotency import InFlight
+
 if TYPE_CHECKING:
     from unit.sandbox.api.conftest import Sandbox
 
@@ -291,3 +293,37 @@ def test_the_checkout_does_not_take_idempotency_keys(sandbox: "Sandbox") -> None
     headers = {"idempotency-key": "k1"}
     assert sandbox.pay(order, headers=headers).status == 200
     assert sandbox.pay(order, headers=headers).code == "order_unexpected_state"
+
+
+def test_loser_of_a_race_leaves_the_key_to_its_winner() -> None:
+    """R81: being turned away releases nothing; only the end of the first request does."""
+    keys = InFlight()
+    with keys.claim("test", "k1", finished=False) as first:
+        for _ in range(2):
+            with keys.claim("test", "k1", finished=False) as later:
+                assert (first, later) == (True, False)
+        with keys.claim("live", "k1", finished=False) as elsewhere:
+            assert elsewhere
+    with keys.claim("test", "k1", finished=False) as again:
+        assert again
+
+
+def test_requests_without_a_key_never_hold_each_other() -> None:
+    """R81: they have nothing in common, also with one whose request has ended."""
+    keys = InFlight()
+    with (
+        keys.claim("test", None, finished=False) as one,
+        keys.claim("test", None, finished=False) as other,
+        keys.claim("test", "k1", finished=True) as replayed,
+        keys.claim("test", "k1", finished=True) as too,
+    ):
+        assert (one, other, replayed, too) == (True, True, True, True)
+
+
+def test_third_request_is_turned_away_like_the_second(sandbox: "Sandbox") -> None:
+    """R81: while the first one runs, every other one is told to try again, and none gets through."""
+    sandbox.control("/faults", {"effect": {"delay_ms": 80}})
+    request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
+    answers = sandbox.together(request, request, request)
+    assert sorted(answer.status for answer in answers) == [200, 409, 409]
+    assert len(orders(sandbox)) == 1

@@ -203,7 +203,7 @@ def test_empty_optional_fields_on_create_equal_absent_ones(sandbox: "Sandbox") -
 
 
 def test_payment_has_its_fields_in_order(sandbox: "Sandbox") -> None:
-    """A captured payment shows the table A.2, key by key."""
+    """A captured payment shows all its fields, key by key."""
     payment = sandbox.paid()
     shown = sandbox.get(f"/v1/payments/{payment['id']}").json
     assert list(shown) == PAYMENT_KEYS
@@ -240,8 +240,18 @@ def test_capture_answers_the_payment(sandbox: "Sandbox") -> None:
     assert captured["amount_captured"] == 15708
 
 
+@pytest.mark.parametrize("reason", ["duplicate", "fraudulent", "requested_by_customer"])
+def test_refund_takes_each_reason(sandbox: "Sandbox", reason: str) -> None:
+    """It is shown as it was given; another one is refused."""
+    payment = sandbox.paid()
+    asked = {"payment": payment["id"], "amount": 1, "reason": reason}
+    assert sandbox.post("/v1/refunds", asked).json["reason"] == reason
+    wrong = sandbox.post("/v1/refunds", asked | {"reason": f"{reason}x"})
+    assert (wrong.status, wrong.json["param"]) == (400, "reason")
+
+
 def test_refund_has_its_fields_in_order(sandbox: "Sandbox") -> None:
-    """A refund shows the table A.4."""
+    """A refund shows all its fields in their order."""
     payment = sandbox.paid()
     params = {
         "payment": payment["id"],
@@ -351,7 +361,7 @@ def test_payout_to_an_account_number(sandbox: "Sandbox") -> None:
 
 
 def test_quote_has_its_fields_in_order(sandbox: "Sandbox") -> None:
-    """A quote shows the table A.6 with the charges of every line."""
+    """A quote shows all its fields with the charges of every line."""
     params = {**sandbox.quote_params, "shipping_amount": 1000}
     quote = sandbox.post("/v1/landed-cost/quotes", params).json
     assert list(quote) == QUOTE_KEYS
@@ -522,7 +532,7 @@ def test_event_can_be_retrieved_for_30_days(sandbox: "Sandbox") -> None:
 
 
 def test_dispute_has_its_fields_in_order(sandbox: "Sandbox") -> None:
-    """A new dispute shows the table A.7; evidence is due 14 days later at the end of the day."""
+    """A new dispute shows all its fields; evidence is due 14 days later at the end of the day."""
     payment = sandbox.paid()
     dispute = sandbox.control("/disputes", {"payment": payment["id"]}).json
     assert list(dispute) == DISPUTE_KEYS

@@ -226,7 +226,7 @@ def test_a_declined_order_can_be_paid_again(sandbox: "Sandbox") -> None:
     ],
 )
 def test_delayed_debit(sandbox: "Sandbox", iban: str | None, seconds: int, status: str) -> None:
-    """Processing at first; the bank confirms or rejects at the second that F.2 gives."""
+    """Processing at first; the bank confirms or rejects at the second that its account means."""
     order = sandbox.order()
     answer = sandbox.pay(order, method="sepa_debit", **({"iban": iban} if iban else {}))
     payment = answer.json["payment"]
@@ -537,7 +537,7 @@ def test_submitting_needs_evidence(sandbox: "Sandbox") -> None:
 
 @pytest.mark.parametrize("key", EVIDENCE_KEYS)
 def test_every_evidence_key_is_taken(shared: "Sandbox", key: str) -> None:
-    """The 21 keys of A.7, 20000 characters each."""
+    """All 21 keys, 20000 characters each."""
     dispute = disputed(shared)
     path = f"/v1/disputes/{dispute['id']}"
     assert shared.post(path, {"evidence": {key: "x" * 20000}}).json["evidence"][key]

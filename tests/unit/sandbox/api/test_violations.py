@@ -254,7 +254,7 @@ def rows(path: str, base: dict[str, Any], table: list[Any]) -> list[Any]:
 def test_violation_is_named(
     shared: "Sandbox", path: str, body: Any, code: str, param: str | None
 ) -> None:
-    """Each row of B.0 and of the endpoints' own rules answers 400 with its code and parameter."""
+    """Each rule, of all endpoints and of one, answers 400 with its code and parameter."""
     answer = shared.post(path, body)
     shown = answer.json
     assert (answer.status, shown["code"], shown.get("param")) == (400, code, param)

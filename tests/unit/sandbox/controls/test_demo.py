@@ -1,4 +1,4 @@
-"""The fixture `demo` against F.7, object by object."""
+"""The fixture `demo`, object by object."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -224,7 +224,7 @@ def test_balances_are_kept_apart_by_mode(lab: "Lab") -> None:
 
 
 def test_settings_begin_as_the_contract_says_and_persist(lab: "Lab") -> None:
-    """The defaults of F.5; a change survives a restart."""
+    """The defaults (assumptions: Settings); a change survives a restart."""
     assert DEFAULTS["smart_retries"] is False  # spec: off by default
     assert DEFAULTS["settlement_currency"] == "USD"
     assert DEFAULTS["allow_remote_webhooks"] is False

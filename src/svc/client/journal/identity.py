@@ -1,0 +1,138 @@
+"""What makes two POSTs the same request, whoever begins them and however they are spelled.
+
+The bytes that leave are kept apart from this: they are repeated as they were, this is compared.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Final, TypeAlias
+
+from svc.client.call import Encoding
+from svc.client.jsontext import NotJson, parse
+from svc.client.spelled import Spelled
+from svc.origin import BaseUrl
+
+Names: TypeAlias = tuple[str, ...]
+
+_HERE: Final = ("localhost", "127.0.0.1", "::1", "::ffff:7f00:1", "::ffff:127.0.0.1")
+_LENGTH: Final = 32
+# Where something is made: collections have no id in their path.
+_MAKING: Final = frozenset({"orders", "refunds", "payouts", "quotes", "webhook_endpoints"})
+_PLAIN_ZEROS: Final = 40
+
+
+class Unreadable(ValueError):  # noqa: N818  it describes a body
+    """The kept bytes are no body of ours."""
+
+
+def place_of(base_url: str) -> str:
+    """An address as it is compared: the three names of this machine are one."""
+    url = BaseUrl.parse(base_url)
+    return str(url._replace(host="localhost") if url.host in _HERE else url)
+
+
+def is_making(path: str) -> bool:
+    """Whether a POST makes something new, in place of changing what its path names."""
+    return path.rsplit("/", 1)[-1] in _MAKING
+
+
+def identity(base_url: str, mode: str, path: str, fields: Mapping[str, object]) -> str:
+    """What a POST says, as 32 hexadecimal digits (promise R91).
+
+    Names are sorted, numbers count by their exact value, and scalars are compared as text, since a
+    form has nothing else: 500, 500.0, 5e2 and "500" are one. Where something is made, null is the
+    same as leaving a field out.
+
+    The account is no part of it, for a key does not name one: see `entry.Account`.
+    """
+    pairs = sorted(_pairs((), fields, drop=is_making(path)), key=lambda pair: pair[0])
+    parts = [place_of(base_url), mode, "POST", path]
+    for names, text in pairs:
+        parts += ["\x1f".join(names), text]
+    told = b"".join(b"%d:%s" % (len(one), one) for one in map(_bytes, parts))
+    return hashlib.sha256(told).hexdigest()[:_LENGTH]
+
+
+def fields_of(encoding: Encoding, body: bytes) -> dict[str, object]:
+    """Reads kept bytes back to fields, nested as in JSON.
+
+    Raises:
+        Unreadable: they are no body of this encoding.
+    """
+    try:
+        text = body.decode("utf-8")
+        found = _form(text) if encoding == "form" else parse(text or "{}")
+    except (UnicodeDecodeError, NotJson) as error:
+        raise Unreadable(str(error)) from None
+    if not isinstance(found, dict):
+        raise Unreadable("it is no object")
+    return found
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _pairs(names: Names, value: object, *, drop: bool) -> Iterator[tuple[Names, str]]:
+    if isinstance(value, Mapping):
+        inside = [(str(name), inner) for name, inner in value.items()]
+    elif isinstance(value, list | tuple):
+        inside = [(str(index), inner) for index, inner in enumerate(value)]
+    else:
+        if value is not None or not drop:
+            yield names, _text(value)
+        return
+    if not inside and names and not drop:
+        yield names, "{}"
+    for name, inner in inside:
+        yield from _pairs((*names, name), inner, drop=drop)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    return _number(value.text if isinstance(value, Spelled) else repr(value))
+
+
+def _number(text: str) -> str:
+    """A number by its exact value: no exponent, no zeros that say nothing."""
+    from decimal import Decimal
+
+    sign, digits, exponent = Decimal(text).as_tuple()
+    if not isinstance(exponent, int):
+        return text
+    plain = "".join(map(str, digits))
+    kept = plain.rstrip("0")
+    exponent += len(plain) - len(kept)
+    kept = kept.lstrip("0")
+    if not kept:
+        return "0"
+    minus = "-" if sign else ""
+    if 0 <= exponent <= _PLAIN_ZEROS:
+        return f"{minus}{kept}{'0' * exponent}"
+    return f"{minus}{kept}e{exponent}"
+
+
+def _form(text: str) -> dict[str, object]:
+    """The names of a form with their brackets undone; `list[]` counts up."""
+    from urllib.parse import parse_qsl
+
+    found: dict[str, object] = {}
+    for name, value in parse_qsl(text, keep_blank_values=True):
+        head, *rest = name.replace("]", "").split("[")
+        here, last = found, head
+        for part in rest:
+            inner = here.setdefault(last, {})
+            if not isinstance(inner, dict):
+                raise Unreadable(f"{name} goes through a plain value")
+            here, last = inner, part or str(len(inner))
+        if last in here:
+            raise Unreadable(f"{name} stands twice")
+        here[last] = value
+    return found

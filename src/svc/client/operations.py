@@ -1,0 +1,90 @@
+"""What each POST does, as one table: what its answer is, and what proves that it is the answer.
+
+The table serves the sender and everything that names an operation. A path that is not in it is
+sent as it is, and any JSON is an answer to it.
+"""
+
+from typing import Final, NamedTuple
+
+from svc.client.call import Body, Call, Encoding, same
+
+
+class Operation(NamedTuple):
+    """One POST of the documentation.
+
+    Attributes:
+        answers: names that the answer's `object` may have.
+        makes: whether the answer is a new object, with an id that no other request has brought.
+        named: fields of the request that name an object; the answer must name the same one, else
+            it is the answer to another request (promise R93).
+        compared: fields whose difference, on our own object, is a contradiction; as the request
+            and as the answer call them (promise R15).
+    """
+
+    answers: tuple[str, ...]
+    makes: bool = False
+    named: tuple[str, ...] = ()
+    compared: tuple[tuple[str, str], ...] = ()
+
+
+def _equal(*names: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, name) for name in names)
+
+
+_ORDER: Final = _equal("amount", "currency", "settlement_currency")
+
+# What is changed stands in the path, and its id is compared wherever it does.
+OPERATIONS: Final[dict[str, Operation]] = {
+    "orders.create": Operation(("order",), makes=True, compared=_ORDER),
+    "orders.update": Operation(("order",), compared=_ORDER),
+    "orders.cancel": Operation(("order",)),
+    # Either the payment or the order.
+    "orders.capture": Operation(("payment", "order"), compared=(("amount", "amount_captured"),)),
+    "refunds.create": Operation(
+        ("refund",), makes=True, named=("payment",), compared=_equal("amount", "currency")
+    ),
+    "payouts.create": Operation(
+        ("payout",),
+        makes=True,
+        named=("destination",),
+        compared=_equal("amount", "currency", "source_currency"),
+    ),
+    "landed-cost-quotes.create": Operation(
+        ("landed_cost_quote",), makes=True, compared=_equal("currency")
+    ),
+    "webhook-endpoints.create": Operation(("webhook_endpoint",), makes=True),
+    "disputes.update": Operation(("dispute",)),
+    "disputes.accept": Operation(("dispute",)),
+}
+
+
+def post(
+    name: str,
+    path: str,
+    body: Body | None,
+    encoding: Encoding,
+    *,
+    about: tuple[tuple[str, str], ...] = (),
+    assumed: bool = False,
+) -> Call:
+    """Builds the call of an operation; `about` is the object in its path, such as `("order", id)`.
+
+    The answer is that object, or has a field of that name with its id.
+    """
+    operation, fields = OPERATIONS[name], body or {}
+    return Call(
+        "POST",
+        path,
+        body=body,
+        encoding=encoding,
+        expects=operation.answers,
+        checks=tuple(
+            (theirs, fields[ours])
+            for ours, theirs in operation.compared
+            if fields.get(ours) not in (None, "")
+        ),
+        assumed=assumed,
+        operation=name,
+        makes=operation.makes,
+        names=(*about, *same(fields, *operation.named)),
+    )

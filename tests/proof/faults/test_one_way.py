@@ -1,0 +1,254 @@
+"""One truth for every POST: who begins it, and what answers it, does not matter (R91 to R95)."""
+
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proof.faults.bench import Machine
+from proof.faults.ledger import Fault, http
+from support.running import Result
+
+MARK = ("-d", "metadata[note]=mark-500")
+REFUND = ("refunds", "create", "--payment", "pay_X1", "--amount", "500", *MARK)
+TYPED = ("refunds", "create", *MARK, "-d", "amount:=500", "-d", "payment=pay_X1")
+POSTED = ("post", "/v1/refunds", "--form", "-d", "amount=500", "-d", "payment=pay_X1", *MARK)
+SHARED = ("refunds", "create", "--payment", "pay_X1", "--amount", "139")
+NOTED = ("-d", "metadata[note]=mark-139")
+QUICK = ("--max-time", "3", "-o", "json")
+ONE_AT_A_TIME = ("--concurrency", "1")
+
+
+def cut(sock: socket.socket, reply: bytes) -> bool:
+    """Carried out, and no answer."""
+    return False
+
+
+def says(status: int, body: Any, kind: str = "application/json") -> Callable[..., bool]:
+    """Another answer than the service's own."""
+    data = http(status, json.dumps(body).encode(), {"Content-Type": kind})
+
+    def spoil(sock: socket.socket, reply: bytes) -> bool:
+        sock.sendall(data)
+        return True
+
+    return spoil
+
+
+def goes_through(sock: socket.socket, reply: bytes) -> bool:
+    """Nothing goes wrong."""
+    sock.sendall(reply)
+    return True
+
+
+LOST = Fault(cut, carried_out=True)
+
+
+def listed(folder: Path, *rows: dict[str, Any], name: str = "list.ndjson") -> str:
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def refund(amount: int, payment: str = "pay_X1") -> dict[str, Any]:
+    return {"amount": amount, "payment": payment, "metadata": {"note": f"mark-{amount}"}}
+
+
+def effects(machine: Machine) -> int:
+    return len(machine.ledger._answers)
+
+
+def outcomes(path: str) -> list[str]:
+    lines = Path(f"{path}.results.ndjson").read_text().splitlines()
+    return [json.loads(line)["outcome"] for line in lines]
+
+
+# --- who begins it -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("second", [REFUND, TYPED, POSTED], ids=["typed", "fields", "form"])
+def test_the_same_single_command_stops_however_it_is_spelled(
+    machine: Machine, second: tuple[str, ...]
+) -> None:
+    """R91: order of the fields, options or `-d`, JSON or a form: one effect, exit 6."""
+    machine.ledger.spoil(*(LOST,) * 4)
+    first = machine.run(*REFUND, *QUICK)
+    machine.ledger.spoil()
+    again = machine.run(*second, *QUICK)
+    assert (first.code, again.code, effects(machine)) == (7, 6, 1)
+    assert again.error["request"] == first.error["request"]
+    assert machine.run("requests", "resume", first.error["request"]).code == 0
+    assert effects(machine) == 1
+
+
+def test_a_row_that_a_single_command_has_begun_stops_the_list(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """R91: exit 7, then a list with that row: exit 6, one refund."""
+    machine.ledger.spoil(*(LOST,) * 4)
+    first = machine.run(*REFUND, *QUICK)
+    machine.ledger.spoil()
+    again = machine.run("batch", "refunds.create", listed(tmp_path, refund(500)), *QUICK)
+    assert (first.code, again.code, effects(machine)) == (7, 6, 1)
+    assert again.error["request"] == first.error["request"]
+
+
+def test_a_single_command_that_a_list_has_begun_stops(machine: Machine, tmp_path: Path) -> None:
+    """R91, the other way round; another profile with the same key, and localhost, are no way out."""
+    machine.ledger.spoil(*(LOST,) * 4)
+    path = listed(tmp_path, refund(500))
+    first = machine.run("batch", "refunds.create", path, *QUICK)
+    machine.ledger.spoil()
+    assert (first.code, outcomes(path), effects(machine)) == (9, ["unknown"], 1)
+    assert machine.run(*REFUND, *QUICK).code == 6
+    elsewhere = {"SVC_BASE_URL": machine.ledger.url.replace("127.0.0.1", "localhost")}
+    with machine.start(*REFUND, *QUICK, env=elsewhere) as process:
+        assert machine.ended(process).code == 6
+    made = machine.run("profiles", "create", "shop", "--base-url", machine.ledger.url)
+    assert made.code == 0, made.err
+    assert machine.run(*REFUND, *QUICK, "--profile", "shop").code == 6
+    assert effects(machine) == 1
+    resumed = machine.run("batch", "refunds.create", path, *QUICK, "--profile", "default")
+    assert (resumed.code, effects(machine)) == (0, 1)
+
+
+def test_lists_that_share_rows_give_each_effect_once(machine: Machine, tmp_path: Path) -> None:
+    """R92: the second list begins while the first one has only reserved what they share."""
+    machine.ledger.spoil(Fault(machine.ledger.gate.hold))
+    rows = [refund(100 + number) for number in range(40)]
+    first = listed(tmp_path, *rows, name="a.ndjson")
+    second = listed(tmp_path, *rows[20:], name="b.ndjson")
+    argv = ("batch", "refunds.create", first, *ONE_AT_A_TIME, "-o", "json")
+    with machine.start(*argv, hurry=1) as process:
+        while not machine.ledger.posts:
+            pass
+        stopped = machine.run("batch", "refunds.create", second, *QUICK)
+        single = machine.run(*SHARED, *NOTED, *QUICK)
+        machine.ledger.gate.open()
+        assert machine.ended(process).code == 0
+    assert (stopped.code, stopped.error["code"]) == (6, "rows_in_flight")
+    assert "a.ndjson" in stopped.error["message"]
+    assert (single.code, single.error["code"]) == (6, "request_in_flight")
+    assert effects(machine) == 40
+    late = machine.run("batch", "refunds.create", second, *QUICK)
+    assert (late.code, late.error["code"]) == (6, "rows_repeated")
+    assert effects(machine) == 40
+
+
+# --- what answers it ---------------------------------------------------------------------------
+
+
+def test_an_answer_about_another_object_settles_nothing(machine: Machine, tmp_path: Path) -> None:
+    """R93: row 2 is not carried out and row 1's answer comes again: the batch stops, unknown."""
+    other = {"id": "rf_1", "object": "refund", "amount": 100, "payment": "pay_0"}
+    ours = Fault(goes_through, carried_out=True)
+    machine.ledger.spoil(ours, *(Fault(says(200, other)),) * 4)
+    path = listed(tmp_path, *(refund(100 + n, f"pay_{n}") for n in range(3)))
+    first = machine.run("batch", "refunds.create", path, *ONE_AT_A_TIME, *QUICK)
+    assert (first.code, outcomes(path)) == (9, ["done", "unknown", "not_sent"])
+    again = machine.run("batch", "refunds.create", path, *ONE_AT_A_TIME, *QUICK)
+    assert (again.code, outcomes(path), effects(machine)) == (0, ["done"] * 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        (("orders", "cancel", "ord_7"), {"id": "ord_8", "object": "order"}),
+        (("orders", "capture", "ord_7"), {"id": "pay_1", "object": "payment", "order": "ord_8"}),
+        (REFUND, {"id": "rf_9", "object": "refund", "payment": "pay_X2", "amount": 500}),
+        (REFUND, {"id": "rf_9", "object": "refund", "payment": "pay_X1", "livemode": "true"}),
+    ],
+    ids=["cancel", "capture", "refund", "livemode"],
+)
+def test_a_single_command_believes_no_answer_about_another_object(
+    machine: Machine, command: tuple[str, ...], answer: dict[str, Any]
+) -> None:
+    """R93: exit 7, unresolved, and resumed to one effect."""
+    machine.ledger.spoil(*(Fault(says(200, answer)),) * 4)
+    result = machine.run(*command, *QUICK)
+    assert (result.code, result.error["outcome"]) == (7, "unknown")
+    machine.ledger.spoil()
+    assert machine.run("requests", "resume", result.error["request"]).code == 0
+    assert effects(machine) == 1
+
+
+def payout(number: int, iban: str) -> dict[str, Any]:
+    to = {"country": "DE", "account_holder_name": f"Person {number}", "iban": iban}
+    note = {"note": f"mark-{number}"}
+    return {"amount": 1000, "currency": "EUR", "destination": to, "metadata": note}
+
+
+def test_one_stored_answer_pays_nobody_twice(machine: Machine, tmp_path: Path) -> None:
+    """R93: a proxy gives the first answer to every POST; an id counts for one key only."""
+    stored = {"id": "po_1", "object": "payout", "amount": 1000, "currency": "EUR"}
+    machine.ledger.spoil(*(Fault(says(200, stored)),) * 300)
+    rows = [payout(number, f"DE8937040044053201{number:04}") for number in range(30)]
+    path = listed(tmp_path, *rows)
+    result = machine.run("batch", "payouts.create", path, *ONE_AT_A_TIME, *QUICK)
+    found = outcomes(path)
+    assert (result.code, found.count("done"), found.count("unknown")) == (9, 1, 1)
+    single = ("payouts", "create", "--amount", "5", "--currency", "EUR", "--country", "DE")
+    alone = machine.run(*single, *QUICK)
+    assert (alone.code, alone.error["code"]) == (7, "reply_not_ours")
+
+
+def test_an_answer_that_comes_twice_is_not_the_next_ones(machine: Machine, tmp_path: Path) -> None:
+    """R93: late answers on a kept connection: each row has the object that it has made."""
+
+    def again(sock: socket.socket, reply: bytes) -> bool:
+        sock.sendall(http(200, next(iter(machine.ledger._answers.values()))))
+        sock.sendall(reply)
+        return True
+
+    own = Fault(goes_through, carried_out=True)
+    machine.ledger.spoil(own, Fault(again, carried_out=True))
+    path = listed(tmp_path, *(payout(number, "DE89370400440532013000") for number in range(4)))
+    assert machine.run("batch", "payouts.create", path, *ONE_AT_A_TIME, *QUICK).code == 0
+    lines = Path(f"{path}.results.ndjson").read_text().splitlines()
+    assert sorted(json.loads(line)["id"] for line in lines) == ["po_1", "po_2", "po_3", "po_4"]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind"),
+    [
+        (404, {"type": "about:blank", "title": "Not Found"}, "application/problem+json"),
+        (404, {"type": "invalid_request_error", "code": "route_not_found"}, "application/json"),
+        (400, {"error": {"code": "UPSTREAM_CLOSED"}}, "application/json"),
+        (409, {"type": "idempotency_error", "code": "idempotency_key_reused"}, "application/json"),
+    ],
+    ids=["problem", "route", "gateway", "reused"],
+)
+def test_only_the_service_itself_refuses_what_may_have_been_done(
+    machine: Machine, status: int, body: dict[str, Any], kind: str
+) -> None:
+    """R94: attempt 1 is carried out and lost, attempt 2 meets somebody else: 7, one effect."""
+    machine.ledger.spoil(LOST, Fault(says(status, body, kind)))
+    result = machine.run(*REFUND, *QUICK)
+    assert (result.code, result.error["outcome"]) == (7, "unknown")
+    assert machine.run(*REFUND, *QUICK).code == 6
+    assert machine.run("requests", "resume", result.error["request"]).code == 0
+    assert effects(machine) == 1
+
+
+# --- whose it is -------------------------------------------------------------------------------
+
+
+def run_with(machine: Machine, key: str, *argv: str) -> Result:
+    with machine.start(*argv, env={"SVC_API_KEY": key}) as process:
+        return machine.ended(process)
+
+
+def test_done_rows_are_not_skipped_for_another_account(machine: Machine, tmp_path: Path) -> None:
+    """R95: with a key that nothing shows to be of the first account: exit 6, nothing skipped."""
+    path = listed(tmp_path, refund(500), refund(501))
+    assert machine.run("batch", "refunds.create", path, *QUICK).code == 0
+    gone = says(404, {"type": "invalid_request_error", "code": "resource_missing"})
+    machine.ledger.spoil(*(Fault(gone),) * 9)
+    other = run_with(machine, "sk_test_anotherAccount42", "batch", "refunds.create", path, *QUICK)
+    assert (other.code, other.error["code"]) == (6, "other_account")
+    machine.ledger.spoil()
+    rolled = run_with(machine, "sk_test_rolledKeyOfThis7", "batch", "refunds.create", path, *QUICK)
+    assert (rolled.code, rolled.json["skipped"], effects(machine)) == (0, 2, 2)

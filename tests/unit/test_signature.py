@@ -1,0 +1,46 @@
+"""Signatures at the edges of what a secret and a body may be; the vectors have the rest."""
+
+import pytest
+
+from svc.errors import SignatureError
+from svc.signature import check_secret, header_value, verify
+from svc.spec import SECRET_PREFIX, WEBHOOK_BODY_MAX
+
+SECRET = "whsec_test_4fQzN7cPq2LrTxVb9KdYhWm3"
+NOW = 1_700_000_000
+
+
+def reason(body: bytes, secrets: tuple[str, ...]) -> str:
+    with pytest.raises(SignatureError) as caught:
+        verify(body, [header_value(body, [SECRET], NOW)], secrets, NOW)
+    return str(caught.value.reason)
+
+
+@pytest.mark.parametrize("secret", ["", SECRET_PREFIX, " ", "whsec", f"{SECRET_PREFIX} ", "sk_a"])
+def test_prefix_alone_is_no_secret(secret: str) -> None:
+    """R48: an environment variable that was cut off must not make everybody's key."""
+    with pytest.raises(SignatureError) as caught:
+        check_secret(secret)
+    assert caught.value.reason == "secret_invalid"
+    assert reason(b"{}", (SECRET, secret)) == "secret_invalid"
+
+
+def test_one_character_after_the_prefix_is_a_secret() -> None:
+    """How long a secret is is the service's choice."""
+    secret = f"{SECRET_PREFIX}a"
+    check_secret(secret)
+    header = header_value(b"{}", [secret], NOW)
+    assert verify(b"{}", [header], [secret], NOW).secret_index == 0
+
+
+def test_without_a_secret_nothing_verifies() -> None:
+    """R48: it is refused as such, not as a signature that does not fit."""
+    assert reason(b"{}", ()) == "secret_invalid"
+
+
+def test_body_of_exactly_one_mebibyte_is_verified() -> None:
+    """R57: the limit belongs to what is allowed; the next byte does not."""
+    assert WEBHOOK_BODY_MAX == 1_048_576
+    body = b"x" * 1_048_576
+    assert verify(body, [header_value(body, [SECRET], NOW)], [SECRET], NOW).timestamp == NOW
+    assert reason(body + b"x", (SECRET,)) == "body_too_large"
