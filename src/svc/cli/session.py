@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from svc.cli.given import FORMATS, Given
-from svc.cli.streams import Streams
+from svc.cli.streams import FORCING, Streams
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError, UsageError
 from svc.paths import CONFIG_FILE, NoFolder, Paths
@@ -163,12 +163,15 @@ class Session:
 
         asked = self.given.everywhere
         choice = self._color()
+        env = self.env
+        if chosen != "human":  # what a CI forces on every program must not reach one that reads us
+            env = {name: value for name, value in env.items() if name not in FORCING}
         return Output(
             format=chosen,
             stdout=self.streams.stdout,
             stderr=self.streams.stderr,
-            color=self.streams.wants_color(self.env, choice, self.streams.stdout),
-            color_errors=self.streams.wants_color(self.env, choice, self.streams.stderr),
+            color=self.streams.wants_color(env, choice, self.streams.stdout),
+            color_errors=self.streams.wants_color(env, choice, self.streams.stderr),
             width=self.streams.width(self.env),
             quiet=bool(asked.quiet),
             query=query,
