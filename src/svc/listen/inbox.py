@@ -72,7 +72,7 @@ class SqliteInbox:
         Not where somebody reads in it: whoever comes last does.
         """
         with suppress(LocalError):
-            self._state.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._state.empty_log()
 
     def _keep_each(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept | LocalError]:
         """Keeps all of them at once, or, where one cannot be kept, each by itself."""
