@@ -880,7 +880,7 @@ _svc_own() {
       ;;
     'completion')
       commands=''
-      options='--install:- --force:- '
+      options='--install:- --uninstall:- --force:- '
       arguments='w.completion_shell'
       shared='global'
       ;;

@@ -828,7 +828,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'completion'
             set commands 
-            set options --install '-' 'Put it where the shell finds it, and say where.' --force '-' 'With --install: replace a file that is not ours.'
+            set options --install '-' 'Put it where the shell finds it, and say where.' --uninstall '-' 'Take away what --install has put there.' --force '-' 'With --install: replace a file that is not ours.'
             set arguments 'w.completion_shell'
             set shared 'global'
         case 'help'

@@ -676,7 +676,7 @@ $script:SvcCommands = @{
     }
     'completion' = @{
         Commands = @()
-        Options = @(@('--install', '-', 'Put it where the shell finds it, and say where.'), @('--force', '-', 'With --install: replace a file that is not ours.'))
+        Options = @(@('--install', '-', 'Put it where the shell finds it, and say where.'), @('--uninstall', '-', 'Take away what --install has put there.'), @('--force', '-', 'With --install: replace a file that is not ours.'))
         Arguments = @(,'w.completion_shell')
         Shared = @(,'global')
     }
