@@ -211,10 +211,16 @@ class Session:
     def key(self) -> "ResolvedKey":
         """The API key of this command and where it came from."""
         from svc.keys.resolve import resolve_key
+        from svc.spec import SANDBOX_KEYS
 
-        return resolve_key(
+        key = resolve_key(
             self.settings, self.env, store=self.key_store, facts=lambda: self.key_facts
         )
+        if key.secret not in SANDBOX_KEYS.values():
+            from svc.system.memory import keep_unread
+
+            keep_unread()
+        return key
 
     def refuse_stranger(self) -> None:
         """Lets a key go to a sandbox's profile only where that sandbox runs (promise R106).
