@@ -285,12 +285,14 @@ class History:
         world, identifier = self.world, row["id"]
         owner = account_of(row["key_hint"])
         process = self._run(self._resuming(identifier), account=owner)[0]
-        if process.code == 2:  # the key was rolled, and nothing shows it: the person knows it
+        rolled = process.code == 2  # the key was, and nothing shows it: the person knows it
+        if rolled:
             process = self._run(self._resuming(identifier, yes=True), account=owner)[0]
         age = world.clock.now() - row["first_sent_at"]
         young = 0 <= age < 23 * _HOUR
         known = world.service.by_key.get(row["idempotency_key"], [])
-        if young and process.code not in (0, 3, 5):
+        refused = process.code in (3, 5) or (rolled and process.code == 7)
+        if young and process.code != 0 and not refused:
             raise Violation(f"{identifier} cannot be resumed: {process.err.getvalue()}")
         if young and (process.code == 0) != bool(known):
             raise Violation(f"{identifier} was resumed with exit {process.code}, and made {known}")

@@ -14,6 +14,7 @@ from simulation.world import KEYS, World, account_of, said_by
 from svc.client.exchange import WireRequest
 
 _OPEN: Final = ("open", "unknown")
+_BEFORE: Final = (2, 4, 6, 10)  # exit codes of what is found before anything is sent
 _NEVER: Final = ("refused", "not_sent")
 
 
@@ -37,6 +38,7 @@ class Judge:
         self._meant_twice: set[Identity] = set()
         self._broken: Violation | None = None
         world.network.on_post = self._posted
+        world.network.is_known = self._is_known
 
     # --- before a command ---
 
@@ -82,6 +84,11 @@ class Judge:
         """Remembers it for `look`: a process must not see it."""
         self._broken = self._broken or Violation(words)
 
+    def _is_known(self, body: bytes) -> bool:
+        """Whether the journal has an answer's object on record."""
+        known = {row["object_id"] for row in self.world.requests()}
+        return json.loads(body)["id"] in known
+
     def _unresolved(self, account: str, what: Identity) -> bool:
         return any(
             row["state"] in _OPEN and account_of(row["key_hint"]) == account and said_by(row) == what
@@ -104,7 +111,7 @@ class Judge:
             raise Violation(f"exit {process.code} says done, and nothing was")
         if outcome in _NEVER and effects:
             raise Violation(f"exit {process.code} says {outcome}, and {effects[0].id} was made")
-        if outcome == "not_sent" and process.code != 8 and process.posted:
+        if outcome == "not_sent" and process.code in _BEFORE and process.posted:
             raise Violation(f"exit {process.code} says that nothing was sent, and it was")
         if process.code == 7 and not self._row(error.get("request")):
             raise Violation(f"exit 7 names {error.get('request')}, which is not in the journal")
@@ -112,7 +119,7 @@ class Judge:
     def told_list(self, process: Process, wishes: list[Wish]) -> None:
         """What a batch says of each row is so."""
         self._no_bug(process)
-        if process.code is not None and process.code != 0 and process.posted:
+        if process.code in _BEFORE and process.posted:
             if _error(process).get("outcome") == "not_sent":
                 raise Violation(f"exit {process.code} says that nothing was sent, and it was")
         lines = self._lines(process)
@@ -186,7 +193,7 @@ class Judge:
         """
         own = [one for one in self.world.service.by_key.get(key, []) if one.account == account]
         if not own and what[0].startswith("/v1/orders/"):
-            return self.world.effects(account, what)
+            return [one for one in self.world.service.effects if one.what == what]
         return [one for one in own if one.what == what]
 
     def _told_done(self, process: Process, identifier: object, wish: Wish | None) -> None:
@@ -208,7 +215,8 @@ class Judge:
             own = self._done(key, process.account, wish.what)
             if not own:
                 raise Violation(f"row {line['row']} is told as done, and it was not")
-            contradicted = (line["error"] or {}).get("code") == "reply_contradiction"
+            row = self._row(line["request"]) or {}
+            contradicted = row.get("error_code") == "reply_contradiction"
             if not contradicted and line["id"] not in (None, own[0].id):
                 raise Violation(f"row {line['row']} is told as {line['id']}, it was {own[0].id}")
         elif outcome in _NEVER and effects:

@@ -126,9 +126,12 @@ class Machine:
             self._arrivals()
 
     def wait(self, seconds: float) -> None:
-        """Lets time pass while nothing runs."""
-        self.now += seconds
-        self._arrivals()
+        """Lets time pass while nothing runs; what is due meanwhile comes when it is due."""
+        until = self.now + seconds
+        while self._due and min(self._due)[0] <= until:
+            self.now = max(self.now, min(self._due)[0])
+            self._arrivals()
+        self.now = until
 
     def bury(self) -> None:
         """Unwinds the killed processes."""
@@ -201,8 +204,7 @@ class Machine:
         if task.process.dead:
             raise Gone
         if len(self._tasks) == 1:
-            self.now += seconds
-            self._arrivals()
+            self.wait(seconds)
             return
         task.wake = self.now + seconds
         self._hub.switch()
@@ -267,8 +269,8 @@ class Machine:
         self._left += [task for task in process.tasks if not (task.over or task in self._left)]
         self._tasks = [task for task in self._tasks if task.process is not process]
         process.dead = True
-        for connection in process.connections:
-            sqlite3.Connection.close(connection)
+        for connection in list(process.connections):
+            connection.close()
         for handle in process.handles:
             os.close(handle)
         process.handles.clear()

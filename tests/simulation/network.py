@@ -35,8 +35,8 @@ class Network:
         self.weather: tuple[str, ...] = ()
         self.often = 0.0
         self.quiet = False
-        self.seen: dict[str, str] = {}
         self.on_post: Callable[[str, WireRequest], None] = lambda key, request: None
+        self.is_known: Callable[[bytes], bool] = lambda body: True
         self._cache: dict[str, RawReply] = {}
 
     def exchange(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
@@ -141,9 +141,13 @@ class Network:
         return last
 
     def _cached(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
-        """A proxy answers from its store; what it has not stored goes on to the service."""
+        """A proxy answers from its store; what it has not stored goes on to the service.
+
+        Nor does what it has stored of an answer that the machine never got: to the same request
+        once more, nobody could tell that one from its own.
+        """
         kept = self._cache.get(request.target)
-        if kept is None:
+        if kept is None or not self.is_known(kept.body):
             return self._fine(wire, request, deadline)
         self._takes(0.001, deadline)
         return kept
@@ -160,7 +164,7 @@ class Network:
             if name in document:
                 document[name] = f"{document[name]}0"
         if "destination" in document:
-            document["destination"] = {**document["destination"], "iban": "DE00999"}
+            document["destination"] = {**document["destination"], "last4": "9999"}
         if kind == "order" and "status" in document and "currency" in document:
             document["amount"] = 77
         return result._replace(body=json.dumps(document).encode())

@@ -111,7 +111,10 @@ class Service:
                     return _error(400, "invalid_request_error", "payment_not_refundable")
                 return {"id": f"rf_{number}", "object": "refund", "currency": "EUR", **plain, **_LIFE}
             case ["payouts"]:
-                return {"id": f"po_{number}", "object": "payout", **plain, **_LIFE}
+                destination = dict(plain["destination"])
+                destination["last4"] = destination.pop("iban")[-4:]
+                shown = {**plain, "destination": destination}
+                return {"id": f"po_{number}", "object": "payout", **shown, **_LIFE}
             case ["orders"]:
                 return {"id": f"ord_{number}", "object": "order", **plain, **_LIFE}
             case ["orders", order, ("cancel" | "capture") as verb]:

@@ -18,7 +18,7 @@ from typing import Any, Final
 import svc.batch.fleet as fleet
 import svc.cli.main as cli
 import svc.client.wire.sockets as sockets
-from simulation.machine import Machine, Thread
+from simulation.machine import Machine, Process, Thread
 from simulation.network import Network, Wire
 from svc.config.model import Config
 from svc.system import locks
@@ -40,19 +40,32 @@ class Stage:
 
 
 class Connection(sqlite3.Connection):
-    """A connection of the program; writes are steps, and may fail."""
+    """A connection of the program; writes are steps, and may fail.
+
+    It is used again by another process once its own has ended: to read the schema anew takes longer
+    than all that a process does with it.
+    """
 
     stage: Stage
+    idle: "list[Connection]" = []
+    owner: Process | None = None
 
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__(*args, **named)
-        if self.stage.machine.task is not None:
-            self.stage.machine.process.connections.append(self)
+    def close(self) -> None:
+        """Ends whatever was begun, as the system does for a process that is no more."""
+        if self not in self.idle:
+            if self.in_transaction:
+                self.rollback()
+            if self.owner is not None:
+                self.owner.connections.remove(self)
+            self.owner = None
+            self.idle.append(self)
 
     def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:  # type: ignore[override]
         first = sql.lstrip()[:1]
         if first == "C" and sql == "COMMIT":
             return self._commit()
+        if first == "P" and "=" in sql:
+            return self.cursor()  # nothing to sync; and each would have every statement read anew
         if sql == "BEGIN IMMEDIATE":
             self.stage.machine.step("begin")
         elif first in _WRITES:
@@ -114,6 +127,29 @@ class Queue:
         return self._items.popleft()
 
 
+class Flag:
+    """Stands in for `threading.Event` between the threads of one process."""
+
+    machine: Any = None
+
+    def __init__(self) -> None:
+        self._is_set = False
+
+    def is_set(self) -> bool:
+        return self._is_set
+
+    def set(self) -> None:
+        self._is_set = True
+        self.machine.rouse(self.machine.process)
+
+    def clear(self) -> None:
+        self._is_set = False
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.machine.step("wait")
+        return bool(self.machine.block(timeout, self.is_set))
+
+
 @contextmanager
 def staged() -> Iterator[Stage]:
     """Puts the stand-ins in place."""
@@ -127,6 +163,7 @@ def staged() -> Iterator[Stage]:
         (locks, "close_and_remove", lambda handle, path: _remove(stage, handle, path)),
         (fleet, "Thread", Thread),
         (fleet, "SimpleQueue", Queue),
+        (fleet, "Event", Flag),
         (cli, "_invoke", lambda session: stage.commands[session.argv[0]](session) or 0),
         (cli, "stopping", nullcontext),
     ]
@@ -138,12 +175,15 @@ def staged() -> Iterator[Stage]:
     finally:
         for (where, name, _), real in zip(patches, before, strict=True):
             setattr(where, name, real)
+        for connection in Connection.idle:
+            sqlite3.Connection.close(connection)
+        Connection.idle.clear()
 
 
 def use(stage: Stage, machine: Machine, network: Network) -> None:
     """Begins a history."""
     stage.machine, stage.network = machine, network
-    Thread.machine = Queue.machine = machine
+    Thread.machine = Queue.machine = Flag.machine = machine
 
 
 def real_connection() -> sqlite3.Connection:
@@ -154,7 +194,16 @@ def real_connection() -> sqlite3.Connection:
 
 
 def _connect(where: str, **named: Any) -> sqlite3.Connection:
-    return _real_connect(_DATABASE, **{**named, "timeout": 0, "factory": Connection})
+    if Connection.idle:
+        found = Connection.idle.pop()
+        found.row_factory = None
+    else:
+        found = _real_connect(_DATABASE, **{**named, "timeout": 0, "factory": Connection})
+    machine = Connection.stage.machine
+    if machine.task is not None:
+        found.owner = machine.process
+        machine.process.connections.append(found)
+    return found
 
 
 def _wire(stage: Stage) -> Wire:
@@ -163,7 +212,7 @@ def _wire(stage: Stage) -> Wire:
 
 
 def _take(stage: Stage, handle: int) -> bool:
-    stage.machine.step("lock")
+    stage.machine.step("lock", yields=False)  # it may be taken inside a transaction
     taken = _real_take(handle)
     if taken and stage.machine.task is not None:
         stage.machine.process.handles.add(handle)
