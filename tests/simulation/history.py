@@ -4,7 +4,6 @@ Every step has a seed of its own, drawn at the start, so that steps can be left 
 that fails while the others stay what they were.
 """
 
-import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
@@ -12,12 +11,12 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace, TracebackType
 from typing import Any, Final, NamedTuple, Self
 
-from simulation.judge import Judge, Violation
+from simulation.judge import Judge, ViolationError
 from simulation.machine import Process, StuckError
 from simulation.network import FAULTS
 from simulation.stage import Stage, staged
 from simulation.wishes import Wish, pool, single, table
-from simulation.world import Disk, World, account_of, said_by
+from simulation.world import Disk, World, account_of
 from svc.cli import batch, requests
 from svc.cli.session import Session
 
@@ -64,7 +63,7 @@ class Theatre:
         broken = None
         try:
             history.play(steps)
-        except Violation as found:
+        except ViolationError as found:
             broken = str(found)
         except StuckError:
             broken = "nobody can go on"
@@ -161,7 +160,8 @@ class History:
         def run(session: Session) -> None:
             path.write_bytes(data)
             context: Any = SimpleNamespace(obj=session)
-            batch.batch(context, wishes[0].operation, str(path), concurrency=size, again=again)
+            operation = wishes[0].operation
+            batch.batch(context, operation, str(path), concurrency=size, again=again, name=name)
 
         def means(process: Process) -> None:
             self.judge.means_list(process, name, wishes, again=again)
@@ -192,7 +192,9 @@ class History:
         return name, wishes
 
     def _resume(self) -> None:
-        rows = [row for row in self.world.requests() if row["state"] in ("open", "unknown", "not_sent")]
+        rows = [
+            row for row in self.world.requests() if row["state"] in ("open", "unknown", "not_sent")
+        ]
         if not rows:
             self._run(self._single())
             return
@@ -234,7 +236,8 @@ class History:
             ran.append((process, one))
         machine.run()
         for process, one in ran:
-            machine.note(process.name, "exit", process.code, process.err.getvalue()[:400])
+            said = process.err.getvalue().replace(str(self.world.disk.folder), "")
+            machine.note(process.name, "exit", process.code, said[:400])
             one.told(process)
         return [process for process, _ in ran]
 
@@ -293,11 +296,13 @@ class History:
         known = world.service.by_key.get(row["idempotency_key"], [])
         refused = process.code in (3, 5) or (rolled and process.code == 7)
         if young and process.code != 0 and not refused:
-            raise Violation(f"{identifier} cannot be resumed: {process.err.getvalue()}")
+            raise ViolationError(f"{identifier} cannot be resumed: {process.err.getvalue()}")
         if young and (process.code == 0) != bool(known):
-            raise Violation(f"{identifier} was resumed with exit {process.code}, and made {known}")
+            raise ViolationError(
+                f"{identifier} was resumed with exit {process.code}, and made {known}"
+            )
         if not young and process.code == 0 and age >= 0:
-            raise Violation(f"{identifier} was sent again {age / _HOUR:.1f} hours later")
+            raise ViolationError(f"{identifier} was sent again {age / _HOUR:.1f} hours later")
 
 
 class _Started(NamedTuple):

@@ -18,7 +18,7 @@ _BEFORE: Final = (2, 4, 6, 10)  # exit codes of what is found before anything is
 _NEVER: Final = ("refused", "not_sent")
 
 
-class Violation(AssertionError):
+class ViolationError(AssertionError):
     """A rule was broken."""
 
 
@@ -36,7 +36,7 @@ class Judge:
         self.lists: dict[tuple[str, str], Counter[Identity]] = {}
         self.again: Counter[tuple[str, Identity]] = Counter()
         self._meant_twice: set[Identity] = set()
-        self._broken: Violation | None = None
+        self._broken: ViolationError | None = None
         world.network.on_post = self._posted
         world.network.is_known = self._is_known
 
@@ -56,7 +56,9 @@ class Judge:
             self._meant_twice.update(counts)
             for what, count in counts.items():
                 self.again[process.account, what] += count
-        self.lists[process.account, name] = self.lists.get((process.account, name), Counter()) | counts
+        self.lists[process.account, name] = (
+            self.lists.get((process.account, name), Counter()) | counts
+        )
 
     # --- while it runs ---
 
@@ -82,7 +84,7 @@ class Judge:
 
     def _breaks(self, words: str) -> None:
         """Remembers it for `look`: a process must not see it."""
-        self._broken = self._broken or Violation(words)
+        self._broken = self._broken or ViolationError(words)
 
     def _is_known(self, body: bytes) -> bool:
         """Whether the journal has an answer's object on record."""
@@ -91,7 +93,9 @@ class Judge:
 
     def _unresolved(self, account: str, what: Identity) -> bool:
         return any(
-            row["state"] in _OPEN and account_of(row["key_hint"]) == account and said_by(row) == what
+            row["state"] in _OPEN
+            and account_of(row["key_hint"]) == account
+            and said_by(row) == what
             for row in self.world.requests()
         )
 
@@ -108,33 +112,39 @@ class Judge:
         error = _error(process)
         outcome, effects = error.get("outcome"), self._effects_of(process)
         if outcome == "done" and process.posted and not effects:
-            raise Violation(f"exit {process.code} says done, and nothing was")
+            raise ViolationError(f"exit {process.code} says done, and nothing was")
         if outcome in _NEVER and effects:
-            raise Violation(f"exit {process.code} says {outcome}, and {effects[0].id} was made")
+            raise ViolationError(
+                f"exit {process.code} says {outcome}, and {effects[0].id} was made"
+            )
         if outcome == "not_sent" and process.code in _BEFORE and process.posted:
-            raise Violation(f"exit {process.code} says that nothing was sent, and it was")
+            raise ViolationError(f"exit {process.code} says that nothing was sent, and it was")
         if process.code == 7 and not self._row(error.get("request")):
-            raise Violation(f"exit 7 names {error.get('request')}, which is not in the journal")
+            raise ViolationError(
+                f"exit 7 names {error.get('request')}, which is not in the journal"
+            )
 
     def told_list(self, process: Process, wishes: list[Wish]) -> None:
         """What a batch says of each row is so."""
         self._no_bug(process)
-        if process.code in _BEFORE and process.posted:
-            if _error(process).get("outcome") == "not_sent":
-                raise Violation(f"exit {process.code} says that nothing was sent, and it was")
+        sent_nothing = process.code in _BEFORE and _error(process).get("outcome") == "not_sent"
+        if sent_nothing and process.posted:
+            raise ViolationError(f"exit {process.code} says that nothing was sent, and it was")
         lines = self._lines(process)
-        if process.code == 0 and sorted(line["row"] for line in lines) != [*range(1, len(wishes) + 1)]:
-            raise Violation("exit 0, and the results lack rows")
+        if process.code == 0 and sorted(line["row"] for line in lines) != [
+            *range(1, len(wishes) + 1)
+        ]:
+            raise ViolationError("exit 0, and the results lack rows")
         ids: set[str] = set()
         for line in lines:
             self._true_line(process, line, wishes[line["row"] - 1])
             if line["outcome"] == "done" and line["idempotency_key"] in ids:
-                raise Violation(f"two rows are done by one request: {line}")
+                raise ViolationError(f"two rows are done by one request: {line}")
             ids.add(line["idempotency_key"])
         if process.code == 0 and any(line["outcome"] != "done" for line in lines):
-            raise Violation("exit 0, and not every row is done")
+            raise ViolationError("exit 0, and not every row is done")
         if process.code == 9 and all(line["outcome"] == "done" for line in lines):
-            raise Violation("exit 9, and every row is done")
+            raise ViolationError("exit 9, and every row is done")
 
     def look(self) -> None:
         """The journal agrees with the service, and nothing was done more often than meant."""
@@ -143,9 +153,9 @@ class Judge:
         known = {row["idempotency_key"]: row for row in self.world.requests()}
         for key, effects in self.world.service.by_key.items():
             if len(effects) > 1:
-                raise Violation(f"{effects[0].id} and {effects[1].id} were made with one key")
+                raise ViolationError(f"{effects[0].id} and {effects[1].id} were made with one key")
             if key not in known:
-                raise Violation(f"{effects[0].id} was made, and the journal does not know it")
+                raise ViolationError(f"{effects[0].id} was made, and the journal does not know it")
         for key, row in known.items():
             self._true_row(row, key)
         self._as_often_as_meant()
@@ -162,7 +172,7 @@ class Judge:
         texts.append(self.world.journal.serialize())
         for key in KEYS:
             if any(key.encode() in text for text in texts):
-                raise Violation(f"{key[:12]}... was written to the disk")
+                raise ViolationError(f"{key[:12]}... was written to the disk")
 
     # --- inside ---
 
@@ -172,19 +182,23 @@ class Judge:
             rows = [each[what] for (owner, _), each in self.lists.items() if owner == account]
             meant = self.singles[account, what] + max(rows, default=0) + self.again[account, what]
             if count > meant:
-                raise Violation(f"{count} effects of {what} for {meant} that were meant")
+                raise ViolationError(f"{count} effects of {what} for {meant} that were meant")
 
     def _true_row(self, row: dict[str, Any], key: str) -> None:
         effects = self.world.service.by_key.get(key, [])
         if row["state"] == "done":
             effects = self._done(key, account_of(row["key_hint"]), said_by(row))
             if not effects:
-                raise Violation(f"{row['id']} is kept as done, and nothing was done")
+                raise ViolationError(f"{row['id']} is kept as done, and nothing was done")
             contradicted = row["error_code"] == "reply_contradiction"  # it may name anything
             if not contradicted and row["object_id"] not in (None, effects[0].id):
-                raise Violation(f"{row['id']} is kept as {row['object_id']}, it was {effects[0].id}")
+                raise ViolationError(
+                    f"{row['id']} is kept as {row['object_id']}, it was {effects[0].id}"
+                )
         elif row["state"] in _NEVER and effects:
-            raise Violation(f"{row['id']} is kept as {row['state']}, and {effects[0].id} was made")
+            raise ViolationError(
+                f"{row['id']} is kept as {row['state']}, and {effects[0].id} was made"
+            )
 
     def _done(self, key: str, account: str, what: Identity) -> list[Effect]:
         """What proves that a request was carried out.
@@ -206,7 +220,7 @@ class Judge:
             if effect.id == identifier and (wish is None or effect.what == wish.what)
         ]
         if not found:
-            raise Violation(f"exit 0 shows {identifier}, which is not what was asked for")
+            raise ViolationError(f"exit 0 shows {identifier}, which is not what was asked for")
 
     def _true_line(self, process: Process, line: dict[str, Any], wish: Wish) -> None:
         key, outcome = line["idempotency_key"], line["outcome"]
@@ -214,24 +228,28 @@ class Judge:
         if outcome == "done":
             own = self._done(key, process.account, wish.what)
             if not own:
-                raise Violation(f"row {line['row']} is told as done, and it was not")
+                raise ViolationError(f"row {line['row']} is told as done, and it was not")
             row = self._row(line["request"]) or {}
             contradicted = row.get("error_code") == "reply_contradiction"
             if not contradicted and line["id"] not in (None, own[0].id):
-                raise Violation(f"row {line['row']} is told as {line['id']}, it was {own[0].id}")
+                raise ViolationError(
+                    f"row {line['row']} is told as {line['id']}, it was {own[0].id}"
+                )
         elif outcome in _NEVER and effects:
-            raise Violation(f"row {line['row']} is told as {outcome}, and {effects[0].id} was made")
+            raise ViolationError(
+                f"row {line['row']} is told as {outcome}, and {effects[0].id} was made"
+            )
         elif outcome == "invalid":
-            raise Violation(f"row {line['row']} is told as invalid: {line}")
+            raise ViolationError(f"row {line['row']} is told as invalid: {line}")
         elif outcome == "unknown" and line["request"] and not self._row(line["request"]):
-            raise Violation(f"row {line['row']} names a request that is not in the journal")
+            raise ViolationError(f"row {line['row']} names a request that is not in the journal")
 
     def _lines(self, process: Process) -> list[dict[str, Any]]:
         if not process.results or process.code not in (0, 9):
             return []
         texts = process.results.split("\n")
         if texts.pop():
-            raise Violation("the results end in half a line")
+            raise ViolationError("the results end in half a line")
         return [json.loads(text) for text in texts]
 
     def _no_bug(self, process: Process) -> None:
@@ -239,9 +257,9 @@ class Judge:
             raise process.bug
         if process.code == 1 and _error(process).get("type") == "bug":
             reports = sorted((self.world.disk.state / "reports").iterdir())
-            raise Violation(f"a bug: {reports[-1].read_text()}")
+            raise ViolationError(f"a bug: {reports[-1].read_text()}")
         if any(key in process.out.getvalue() + process.err.getvalue() for key in KEYS):
-            raise Violation("the key was printed")
+            raise ViolationError("the key was printed")
 
     def _effects_of(self, process: Process) -> list[Any]:
         by_key = self.world.service.by_key

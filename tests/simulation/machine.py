@@ -155,6 +155,7 @@ class Machine:
 
     def spawn(self, process: Process, work: Callable[[], None], *, after: float = 0.0) -> Task:
         """Adds a thread to a process."""
+
         def body() -> None:
             try:
                 work()

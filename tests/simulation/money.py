@@ -21,6 +21,20 @@ def failing(seeds: range) -> list[int]:
         return [seed for seed in seeds if theatre.play(seed).broken is not None]
 
 
+def failing_of_many(seeds: range, *, jobs: int, tell: bool = False) -> list[int]:
+    """The same on several cores; `tell` says how far it is."""
+    chunks = [seeds[at : at + _CHUNK] for at in range(0, len(seeds), _CHUNK)]
+    begun, done, bad = time.monotonic(), 0, []
+    for played, failed in _played(chunks, jobs):
+        done += played
+        bad += failed
+        pace = done / (time.monotonic() - begun)
+        if tell:
+            told = f"{done} of {len(seeds)}, {pace:.0f} a second, failed: {len(bad)} {bad[-3:]}"
+            print(told, flush=True)
+    return sorted(bad)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", default="0..1000", help="A..B, without B")
@@ -28,14 +42,9 @@ def main() -> int:
     asked = parser.parse_args()
     first, _, last = asked.seeds.partition("..")
     seeds = range(int(first), int(last or int(first) + 1))
-    chunks = [seeds[at : at + _CHUNK] for at in range(0, len(seeds), _CHUNK)]
-    begun, done, bad = time.monotonic(), 0, []
-    for played, failed in _played(chunks, asked.jobs):
-        done += played
-        bad += failed
-        pace = done / (time.monotonic() - begun)
-        print(f"{done} of {len(seeds)}, {pace:.0f} a second, failed: {len(bad)}", flush=True)
-    print(f"{done} histories, {time.monotonic() - begun:.0f} s, failed: {sorted(bad)}")
+    begun = time.monotonic()
+    bad = failing_of_many(seeds, jobs=asked.jobs, tell=True)
+    print(f"{len(seeds)} histories, {time.monotonic() - begun:.0f} s, failed: {bad}")
     if bad:
         with Theatre() as theatre:
             print(readable(theatre.shortest(theatre.play(min(bad)))))

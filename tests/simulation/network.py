@@ -51,7 +51,9 @@ class Network:
         if fault != "refused":
             self._leaves(request)
         result: Result = getattr(self, f"_{fault}")(wire, request, deadline)
-        machine.note("wire", request.method, request.target, _key(request)[:8], fault, _shown(result))
+        machine.note(
+            "wire", request.method, request.target, _key(request)[:8], fault, _shown(result)
+        )
         wire.last = result if isinstance(result, RawReply) else None
         machine.step("answered")
         return result
@@ -65,9 +67,7 @@ class Network:
         headers = dict(request.headers)
         path = request.target.partition("?")[0]
         before = len(self.service.effects)
-        answer = self.service.handle(
-            request.method, path, headers, request.body, self.machine.now
-        )
+        answer = self.service.handle(request.method, path, headers, request.body, self.machine.now)
         if len(self.service.effects) > before:
             effect = self.service.effects[-1]
             self.machine.note("EFFECT", effect.id, effect.account, effect.key[:8], path)
@@ -224,7 +224,13 @@ class Network:
     def _unreadable(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
         if self.machine.random.random() < 0.5:
             self._fine(wire, request, deadline)
-        bodies = (b"", b"<html>", b"[]", b'{"id":"', b'{"object":"list","data":[],"has_more":false}')
+        bodies = (
+            b"",
+            b"<html>",
+            b"[]",
+            b'{"id":"',
+            b'{"object":"list","data":[],"has_more":false}',
+        )
         return self._foreign(deadline, 200, "text/plain", self.machine.random.choice(bodies))
 
     def _moved(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:

@@ -84,7 +84,11 @@ class Service:
 
     def _get(self, account: str, path: str) -> Answer:
         found = self.objects.get((account, path.rpartition("/")[2]))
-        return Answer(200, found) if found else _error(404, "invalid_request_error", "resource_missing")
+        return (
+            Answer(200, found)
+            if found
+            else _error(404, "invalid_request_error", "resource_missing")
+        )
 
     def _carry_out(self, account: str, key: str, what: Identity, now: float) -> Answer:
         path, fields = what[0], dict(what[1])
@@ -101,15 +105,24 @@ class Service:
 
     def _made(self, account: str, path: str, fields: dict[str, Any]) -> "dict[str, Any] | Answer":
         plain = {name: thawed(value) for name, value in fields.items()}
-        number = f"{len(self.effects):06d}{account}"
-        if account != "A" and ("payment" in plain or len(path.split("/")) > 3):
+        parts = path.split("/")[2:]
+        if account != "A" and ("payment" in plain or len(parts) > 1):
             # Orders and payments that were there before are the first account's.
             return _error(404, "invalid_request_error", "resource_missing")
-        match path.split("/")[2:]:
+        number = f"{len(self.effects):06d}{account}"
+        match parts:
+            case ["orders", order, verb]:
+                return self._closed(account, order, verb, plain)
+            case ["refunds"] if str(plain.get("payment")).startswith(_REFUSED):
+                return _error(400, "invalid_request_error", "payment_not_refundable")
             case ["refunds"]:
-                if str(plain.get("payment")).startswith(_REFUSED):
-                    return _error(400, "invalid_request_error", "payment_not_refundable")
-                return {"id": f"rf_{number}", "object": "refund", "currency": "EUR", **plain, **_LIFE}
+                return {
+                    "id": f"rf_{number}",
+                    "object": "refund",
+                    "currency": "EUR",
+                    **plain,
+                    **_LIFE,
+                }
             case ["payouts"]:
                 destination = dict(plain["destination"])
                 destination["last4"] = destination.pop("iban")[-4:]
@@ -117,16 +130,25 @@ class Service:
                 return {"id": f"po_{number}", "object": "payout", **shown, **_LIFE}
             case ["orders"]:
                 return {"id": f"ord_{number}", "object": "order", **plain, **_LIFE}
-            case ["orders", order, ("cancel" | "capture") as verb]:
-                if (account, order) in self.closed:
-                    return _error(400, "invalid_request_error", "order_unexpected_state")
-                self.closed.add((account, order))
-                if verb == "cancel":
-                    return {"id": order, "object": "order", "status": "cancelled", "livemode": False}
-                amount = plain.get("amount", 1000)
-                return {"id": f"pay_{order[4:]}", "object": "payment", "order": order, "amount": 1000,
-                        "amount_captured": amount, "currency": "EUR", **_LIFE}
         return _error(404, "invalid_request_error", "endpoint_unknown")
+
+    def _closed(
+        self, account: str, order: str, verb: str, plain: dict[str, Any]
+    ) -> "dict[str, Any] | Answer":
+        if (account, order) in self.closed:
+            return _error(400, "invalid_request_error", "order_unexpected_state")
+        self.closed.add((account, order))
+        if verb == "cancel":
+            return {"id": order, "object": "order", "status": "cancelled", "livemode": False}
+        return {
+            "id": f"pay_{order[4:]}",
+            "object": "payment",
+            "order": order,
+            "amount": 1000,
+            "amount_captured": plain.get("amount", 1000),
+            "currency": "EUR",
+            **_LIFE,
+        }
 
 
 _LIFE: Final = {"status": "pending", "livemode": False}

@@ -13,14 +13,13 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-import svc.batch.fleet as fleet
 import svc.cli.main as cli
-import svc.client.wire.sockets as sockets
 from simulation.machine import Machine, Process, Thread
 from simulation.network import Network, Wire
-from svc.config.model import Config
+from svc.batch import fleet
+from svc.client.wire import sockets
 from svc.system import locks
 
 _WRITES: Final = ("I", "U", "D")  # INSERT, UPDATE, DELETE
@@ -47,7 +46,7 @@ class Connection(sqlite3.Connection):
     """
 
     stage: Stage
-    idle: "list[Connection]" = []
+    idle: ClassVar["list[Connection]"] = []
     owner: Process | None = None
 
     def close(self) -> None:
@@ -60,7 +59,7 @@ class Connection(sqlite3.Connection):
             self.owner = None
             self.idle.append(self)
 
-    def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:  # type: ignore[override]
+    def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:
         first = sql.lstrip()[:1]
         if first == "C" and sql == "COMMIT":
             return self._commit()
@@ -72,7 +71,7 @@ class Connection(sqlite3.Connection):
             self._write()
         return super().execute(sql, *args)
 
-    def executemany(self, sql: str, *args: Any) -> sqlite3.Cursor:  # type: ignore[override]
+    def executemany(self, sql: str, *args: Any) -> sqlite3.Cursor:
         self._write()
         return super().executemany(sql, *args)
 
@@ -156,7 +155,7 @@ def staged() -> Iterator[Stage]:
     stage = Stage()
     Connection.stage = stage
     patches: list[tuple[Any, str, Any]] = [
-        (os, "urandom", lambda size: stage.machine.names.randbytes(size)),
+        (os, "urandom", stage.machine.names.randbytes),
         (sqlite3, "connect", _connect),
         (sockets, "SocketWire", lambda *_, **__: _wire(stage)),
         (locks, "take", lambda handle: _take(stage, handle)),

@@ -13,7 +13,11 @@ from svc.cli import orders, payouts, post, refunds
 from svc.cli.session import Session
 
 Command = Callable[[Session], None]
-_IBANS: Final = ("DE89370400440532013000", "FR7630006000011234567890189", "ES9121000418450200051332")
+_IBANS: Final = (
+    "DE89370400440532013000",
+    "FR7630006000011234567890189",
+    "ES9121000418450200051332",
+)
 
 
 class Wish(NamedTuple):
@@ -58,7 +62,9 @@ class Wish(NamedTuple):
 
 def pool(random: Random) -> list[Wish]:
     """The few requests that a history is about, so that they meet."""
-    kind = random.choice(("refunds", "refunds", "payouts", "payouts", "orders", "cancel", "capture"))
+    kind = random.choice(
+        ("refunds", "refunds", "payouts", "payouts", "orders", "cancel", "capture")
+    )
     targets = {
         "refunds": ("pay_X1", "pay_X2", "pay_X10", "pay_refused"),
         "payouts": _IBANS,
@@ -99,8 +105,10 @@ def single(wish: Wish, random: Random, folder: Path) -> tuple[str, Command]:
 
 def table(wishes: Sequence[Wish], random: Random, kind: str) -> bytes:
     """A list of them as a file: CSV with its columns in some order, or NDJSON."""
-    rows = [{**({"id": one.target} if one.path.startswith("/v1/orders/") else {}), **one.body}
-            for one in wishes]
+    rows = [
+        {**({"id": one.target} if one.path.startswith("/v1/orders/") else {}), **one.body}
+        for one in wishes
+    ]
     if kind == "ndjson":
         return "".join(f"{_text(row, random)}\n" for row in rows).encode()
     flat = [{name: str(value) for name, _, value in _pairs(row)} for row in rows]
@@ -115,8 +123,14 @@ def _typed(wish: Wish) -> Callable[[Any], None]:
         case "refunds":
             return partial(refunds.create, payment=wish.target, amount=amount)
         case "payouts":
-            return partial(payouts.create, amount=amount, currency="EUR", country="DE",
-                           account_holder_name="M", iban=wish.target)
+            return partial(
+                payouts.create,
+                amount=amount,
+                currency="EUR",
+                country="DE",
+                account_holder_name="M",
+                iban=wish.target,
+            )
         case "orders":
             return partial(orders.create, amount=amount, currency="EUR", capture_method=wish.target)
         case "cancel":
@@ -127,7 +141,9 @@ def _typed(wish: Wish) -> Callable[[Any], None]:
 def _bare(wish: Wish) -> Callable[[Any], None]:
     if wish.kind in ("cancel", "capture"):
         return partial(getattr(orders, wish.kind), order_id=wish.target)
-    return {"refunds": refunds.create, "payouts": payouts.create, "orders": orders.create}[wish.kind]
+    return {"refunds": refunds.create, "payouts": payouts.create, "orders": orders.create}[
+        wish.kind
+    ]
 
 
 def _pairs(body: dict[str, Any], inside: str = "") -> list[tuple[str, str, Any]]:

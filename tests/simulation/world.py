@@ -59,7 +59,7 @@ class Disk:
                 if entry.is_dir(follow_symlinks=False):
                     shutil.rmtree(entry.path)
                 elif entry.name != "state.db":
-                    os.unlink(entry.path)
+                    Path(entry.path).unlink()
         for table in self._tables:
             self.database.execute(f"DELETE FROM {table}")
 
@@ -127,9 +127,7 @@ class World:
 
     def effects(self, account: str, what: Identity) -> list[Effect]:
         """What the service has carried out of one request of an account."""
-        return [
-            one for one in self.service.effects if one.account == account and one.what == what
-        ]
+        return [one for one in self.service.effects if one.account == account and one.what == what]
 
 
 def account_of(key_hint: str) -> str:
@@ -148,9 +146,7 @@ _CONFIGS: "dict[tuple[Path, float], Config]" = {}
 
 def _config(folder: Path, max_time: float) -> Config:
     if (folder, max_time) not in _CONFIGS:
-        profiles = {
-            name: Profile(name, BaseUrl.parse(url)) for name, url in _ADDRESSES.items()
-        }
+        profiles = {name: Profile(name, BaseUrl.parse(url)) for name, url in _ADDRESSES.items()}
         _CONFIGS[folder, max_time] = Config(
             folder / "config" / "config.toml", profiles=profiles, max_time=max_time, cache=False
         )

@@ -210,3 +210,21 @@ def test_headers_are_found_and_joined() -> None:
     assert header(headers, "c") is None
     assert is_replayed((("idempotent-replayed", "true"),))
     assert not is_replayed((("idempotent-replayed", "false"),))
+
+
+@pytest.mark.parametrize(
+    ("said", "ours"),
+    [
+        ({"iban": "DE89 3704 0044 0532 0130 00"}, True),
+        ({"iban": "DE89**************3000"}, True),
+        ({"iban": "DE89370400440532******"}, True),
+        ({"last4": "3000"}, True),
+        ({"iban": "FR7630006000011234567890189"}, False),
+        ({"last4": "0189"}, False),
+    ],
+)
+def test_a_payout_to_another_account_is_not_ours(said: dict[str, str], ours: bool) -> None:
+    """R93: however much of the number an answer shows, its end is the one that was asked for."""
+    call = payouts.create({"amount": 500, "destination": {"iban": "DE89370400440532013000"}})
+    answer = reply({"id": "po_1", "object": "payout", "amount": 500, "destination": said})
+    assert (understood(answer, call).meaning is Meaning.DONE) is ours
