@@ -436,7 +436,7 @@ _svc_own() {
       ;;
     'batch')
       commands=''
-      options='--concurrency:t --rate:t --strict-order:- --results:f --force:- --import:t --again:- --raw-csv:- --blank-means-all:- --dry-run:- '
+      options='--concurrency:t --rate:t --strict-order:- --results:f --force:- --import:t --again:- --continue:- --raw-csv:- --blank-means-all:- --dry-run:- '
       arguments='w.operation f'
       shared='global'
       ;;
@@ -880,7 +880,7 @@ _svc_own() {
       ;;
     'completion')
       commands=''
-      options='--install:- --force:- '
+      options='--install:- --uninstall:- --force:- '
       arguments='w.completion_shell'
       shared='global'
       ;;

@@ -458,7 +458,7 @@ function __svc_command --no-scope-shadowing
             set shared 'request global'
         case 'batch'
             set commands 
-            set options --concurrency 't' 'Requests at a time, 1 to 64.' --rate 't' 'At most so many requests a second.' --strict-order '-' 'One at a time, in the order of the file.' --results 'f' 'A line a row; FILE.results.ndjson.' --force '-' 'Overwrite a results file of something else.' --import 't' 'The list\'s name; the path of FILE.' --again '-' 'Send rows that another list has carried out, too.' --raw-csv '-' 'Take cells as they are, as list --raw-csv wrote.' --blank-means-all '-' 'Take a blank amount for all that is left.' --dry-run '-' 'Check every row and send nothing.'
+            set options --concurrency 't' 'Requests at a time, 1 to 64.' --rate 't' 'At most so many requests a second.' --strict-order '-' 'One at a time, in the order of the file.' --results 'f' 'A line a row; FILE.results.ndjson.' --force '-' 'Overwrite a results file of something else.' --import 't' 'The list\'s name; the path of FILE.' --again '-' 'Send rows that another list has carried out, too.' --continue '-' 'Of a list that is done, send rows added since.' --raw-csv '-' 'Take cells as they are, as list --raw-csv wrote.' --blank-means-all '-' 'Take a blank amount for all that is left.' --dry-run '-' 'Check every row and send nothing.'
             set arguments 'w.operation' 'f'
             set shared 'global'
         case 'events'
@@ -828,7 +828,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'completion'
             set commands 
-            set options --install '-' 'Put it where the shell finds it, and say where.' --force '-' 'With --install: replace a file that is not ours.'
+            set options --install '-' 'Put it where the shell finds it, and say where.' --uninstall '-' 'Take away what --install has put there.' --force '-' 'With --install: replace a file that is not ours.'
             set arguments 'w.completion_shell'
             set shared 'global'
         case 'help'

@@ -232,7 +232,7 @@ $script:SvcCommands = @{
     }
     'batch' = @{
         Commands = @()
-        Options = @(@('--concurrency', 't', 'Requests at a time, 1 to 64.'), @('--rate', 't', 'At most so many requests a second.'), @('--strict-order', '-', 'One at a time, in the order of the file.'), @('--results', 'f', 'A line a row; FILE.results.ndjson.'), @('--force', '-', 'Overwrite a results file of something else.'), @('--import', 't', 'The list''s name; the path of FILE.'), @('--again', '-', 'Send rows that another list has carried out, too.'), @('--raw-csv', '-', 'Take cells as they are, as list --raw-csv wrote.'), @('--blank-means-all', '-', 'Take a blank amount for all that is left.'), @('--dry-run', '-', 'Check every row and send nothing.'))
+        Options = @(@('--concurrency', 't', 'Requests at a time, 1 to 64.'), @('--rate', 't', 'At most so many requests a second.'), @('--strict-order', '-', 'One at a time, in the order of the file.'), @('--results', 'f', 'A line a row; FILE.results.ndjson.'), @('--force', '-', 'Overwrite a results file of something else.'), @('--import', 't', 'The list''s name; the path of FILE.'), @('--again', '-', 'Send rows that another list has carried out, too.'), @('--continue', '-', 'Of a list that is done, send rows added since.'), @('--raw-csv', '-', 'Take cells as they are, as list --raw-csv wrote.'), @('--blank-means-all', '-', 'Take a blank amount for all that is left.'), @('--dry-run', '-', 'Check every row and send nothing.'))
         Arguments = @('w.operation', 'f')
         Shared = @(,'global')
     }
@@ -676,7 +676,7 @@ $script:SvcCommands = @{
     }
     'completion' = @{
         Commands = @()
-        Options = @(@('--install', '-', 'Put it where the shell finds it, and say where.'), @('--force', '-', 'With --install: replace a file that is not ours.'))
+        Options = @(@('--install', '-', 'Put it where the shell finds it, and say where.'), @('--uninstall', '-', 'Take away what --install has put there.'), @('--force', '-', 'With --install: replace a file that is not ours.'))
         Arguments = @(,'w.completion_shell')
         Shared = @(,'global')
     }

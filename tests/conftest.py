@@ -1,38 +1,70 @@
-"""What every test gets: a home of its own; and the fixtures `svc`, `sandbox` and `control`."""
+"""What every test gets: surroundings, a limit and a home of its own, `svc` and `sandbox`."""
 
 import os
-from collections.abc import Iterator
+import shutil
+import tempfile
+from collections.abc import Generator, Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+from support.forking import Forking
 from support.keyrings import gnome_keyring, session_bus
+from support.limits import Limits, end_all, limit_of
 from support.paying import pay
 from support.running import Sandbox, Svc
+from support.surroundings import take_over
 from svc.clock import SystemClock
 from svc.sandbox.launch_options import LaunchOptions
 from svc.sandbox.process import start, stop
 
 __all__ = ["gnome_keyring", "pay", "session_bus"]  # fixtures
 
+FAILED = pytest.StashKey[bool]()
+
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begins with what takes longest, so that no core waits for it at the end."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Before anything is collected or started; once in each worker."""
+    home = tempfile.mkdtemp(prefix="svc-tests-")
+    config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
+    take_over(os.environ, home)
+    limits = Limits()
+    limits.watch_processes()
+    config.pluginmanager.register(limits)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begins with what takes longest, so that no core waits for it at the end; limits each."""
 
     def seconds(item: pytest.Item) -> float:
         mark = item.get_closest_marker("slow")
         return float(mark.kwargs.get("seconds", 0)) if mark else 0.0
 
     items.sort(key=seconds, reverse=True)
+    if config.pluginmanager.hasplugin("timeout"):
+        for item in items:
+            if item.get_closest_marker("timeout") is None:
+                item.add_marker(pytest.mark.timeout(limit_of(item)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Notes what fails: what it has started is ended."""
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
 
 
 @pytest.fixture(autouse=True)
-def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Points every folder at a temporary one and clears what could leak in from outside."""
-    for name in list(os.environ):
-        if name.startswith(("SVC_", "XDG_")) or name.upper().endswith("_PROXY"):
-            monkeypatch.delenv(name)
+def isolated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Iterator[Path]:
+    """Points every folder at a temporary one; no process outlives a test that fails."""
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     monkeypatch.setenv("HOME", str(home))
@@ -40,14 +72,22 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SVC_STATE_DIR", str(home / "state"))
     monkeypatch.setenv("SVC_CACHE_DIR", str(home / "cache"))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
-    monkeypatch.setenv("NO_COLOR", "1")
-    return home
+    yield home
+    if request.node.stash.get(FAILED, False):
+        end_all(str(home))
+
+
+@pytest.fixture(scope="session")
+def forking() -> Iterator[Forking]:
+    """The program, loaded once."""
+    with Forking() as loaded:
+        yield loaded
 
 
 @pytest.fixture
-def svc() -> Svc:
+def svc(forking: Forking) -> Svc:
     """The program."""
-    return Svc()
+    return Svc(forking)
 
 
 @pytest.fixture(scope="session")
@@ -60,10 +100,18 @@ def sandbox_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbo
     stop(folder, record, SystemClock())
 
 
+@pytest.fixture(scope="session")
+def seeds() -> Iterator[int]:
+    """A seed for each reset: without one, a sandbox makes the last test's keys and ids again."""
+    return count(1_000_000)
+
+
 @pytest.fixture
-def sandbox(sandbox_process: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+def sandbox(
+    sandbox_process: Sandbox, seeds: Iterator[int], monkeypatch: pytest.MonkeyPatch
+) -> Sandbox:
     """An empty sandbox, and an environment in which the program uses it."""
-    sandbox_process.control("POST", "/reset", {})
+    sandbox_process.control("POST", "/reset", {"seed": next(seeds)})
     monkeypatch.setenv("SVC_BASE_URL", sandbox_process.url)
     monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
     return sandbox_process

@@ -41,7 +41,11 @@ SANDBOX: Final = (
     "unit/sandbox/controls/test_*.py",
 )
 HEART: Final[dict[str, tuple[str, ...]]] = {
-    "signature.py": ("unit/listen/test_vectors.py", "unit/listen/test_*.py"),
+    "signature.py": (
+        "unit/test_signature.py",
+        "unit/listen/test_vectors.py",
+        "unit/listen/test_*.py",
+    ),
     "money.py": ("unit/test_money.py", "unit/render/test_*.py"),
     "client/retry.py": CLIENT,
     "client/replies.py": CLIENT,
@@ -97,7 +101,10 @@ WORD: Final = re.compile(r"[A-Za-z0-9_.*/-]+")  # codes and names; not texts for
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: in `module`, `line` on, the text from `start` to `end` becomes `new`."""
+    """One change: in `module`, `line` on, the text from `start` to `end` becomes `new`.
+
+    `at_import`: outside of every function, so that it runs once, in whichever test comes first.
+    """
 
     module: str
     line: int
@@ -105,6 +112,7 @@ class Mutant:
     start: int
     end: int
     new: str
+    at_import: bool
 
 
 class Places(ast.NodeVisitor):
@@ -113,6 +121,7 @@ class Places(ast.NodeVisitor):
     def __init__(self, module: str, text: str) -> None:
         self.module = module
         self.found: list[Mutant] = []
+        self._functions = 0
         self._text = text.encode()
         self._starts = [0]
         for line in self._text.splitlines(keepends=True):
@@ -125,7 +134,8 @@ class Places(ast.NodeVisitor):
         last = node.end_lineno or node.lineno
         start = self._offset(node.lineno, node.col_offset)
         end = self._offset(last, node.end_col_offset or 0)
-        self.found.append(Mutant(self.module, node.lineno, last, start, end, new))
+        at_import = self._functions == 0
+        self.found.append(Mutant(self.module, node.lineno, last, start, end, new, at_import))
 
     def changed(self, node: Any, **fields: Any) -> None:
         """Adds `node` with other values in some of its fields."""
@@ -143,8 +153,10 @@ class Places(ast.NodeVisitor):
         for default in (*node.args.defaults, *node.args.kw_defaults):
             if default is not None:
                 self.visit(default)
+        self._functions += 1
         for statement in node.body[ast.get_docstring(node, clean=False) is not None :]:
             self.visit(statement)
+        self._functions -= 1
 
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815  the visitor's name
 
@@ -397,12 +409,14 @@ def chosen(
     mutant: Mutant, lines: dict[str, list[str]], seconds: dict[str, float], near: list[str]
 ) -> list[str]:
     """The tests that reach a change, those of the nearest files first, within the time for it."""
-    reached = {
-        test
-        for line in range(mutant.line, mutant.last + 1)
-        for test in lines.get(f"{mutant.module}:{line}", ())
-        if test
-    }
+    if mutant.at_import:
+        touched = [
+            it for at, its in lines.items() if at.startswith(f"{mutant.module}:") for it in its
+        ]
+    else:
+        spread = range(mutant.line, mutant.last + 1)
+        touched = [it for line in spread for it in lines.get(f"{mutant.module}:{line}", ())]
+    reached = {it for it in touched if it and it.split("::")[0] in near}
     place = {name: index for index, name in enumerate(near)}
     ordered = sorted(
         reached, key=lambda it: (seconds[it] > 1, place[it.split("::")[0]], seconds[it])

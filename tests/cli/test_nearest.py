@@ -32,6 +32,26 @@ def test_a_mistyped_word_is_answered_with_the_nearest(
     assert CASES[line] in result.err
 
 
+@pytest.mark.parametrize(
+    ("line", "way"),
+    [
+        ("auth", "svc keys"),
+        ("open", "svc sandbox checkout"),
+        ("logs", "svc sandbox requests"),
+        ("config list", "svc config get"),
+        ("profiles show work", "svc profiles list"),
+        ("events trigger order.paid", "svc sandbox trigger"),
+        ("version", "svc --version"),
+        ("update", "Install it anew"),
+    ],
+)
+def test_words_of_other_programs_lead_to_ours(svc: Svc, line: str, way: str) -> None:
+    """Exit 2, with a way on that works."""
+    result = svc(*line.split(), "-o", "human")
+    assert (result.code, result.out) == (2, "")
+    assert way in result.err
+
+
 def test_nonsense_is_not_guessed_at(svc: Svc) -> None:
     """A far-fetched guess would be worse than none."""
     result = svc("help", "qqqqq")
@@ -43,6 +63,8 @@ def test_nonsense_is_not_guessed_at(svc: Svc) -> None:
 def test_what_is_named_elsewhere_is_there(name: str, there: str) -> None:
     """A suggestion is a command, and hides none."""
     assert name not in COMMANDS
+    noun, _, word = name.partition(" ")
+    assert not word or word not in getattr(load(noun), "commands", {})
     first, _, verb = there.partition(" ")
     assert not verb or verb in getattr(load(first), "commands", {}) or verb in EVENT_VERBS
 

@@ -1,9 +1,12 @@
 """Every command on a resource, as a process against the sandbox."""
 
 import json
+import os
 import shlex
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -200,6 +203,29 @@ def test_curl_line_does_the_same(svc: Svc, sandbox: Sandbox) -> None:
     )
     # The same key and body through svc give the same order back.
     assert svc.ok(*ORDER, "--idempotency-key", "my-key")["id"] == sent["id"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_curl_line_shows_the_key_to_nobody(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str
+) -> None:
+    """R32: curl gets it through a pipe; and the body as it was, whatever shell reads the line."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    note = "it's \\\\ \\' \"$HOME\" `id` \\u00e9 !x {a,b} \\"
+    line = svc(*ORDER, "-d", f"metadata[note]={note}", "--curl", "--idempotency-key", "k").out
+    recorder = tmp_path / "curl"
+    recorder.write_text(
+        f'#!/bin/sh\nprintf "%s\\0" "$@" > {tmp_path}/argv\ncat > {tmp_path}/stdin\n'
+    )
+    recorder.chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run([shell, "-c", line.strip()], env={**os.environ, "PATH": path}, check=True)
+    argv = (tmp_path / "argv").read_text().split("\0")
+    assert not [word for word in argv if "sk_test_sandbox" in word]
+    assert (tmp_path / "stdin").read_text() == "Authorization: Bearer sk_test_sandbox\n"
+    body = json.loads(argv[argv.index("--data-binary") + 1])
+    assert body["metadata"]["note"] == note
 
 
 @pytest.mark.parametrize("encoding", ["--form", "--json-body"])

@@ -32,7 +32,7 @@ sys.exit(done.returncode)
 def server() -> Iterator[Server]:
     server = Server()
     yield server
-    server.close()
+    server.stop()
 
 
 def measured(url: str, *argv: str) -> tuple[Result, int, float]:

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import svc
 from svc.cli.requirements import DISTRIBUTION, unmet
 
 pytestmark = pytest.mark.smoke
 
-PROJECT = Path(svc.__file__).parents[2] / "pyproject.toml"
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 
 def installed(folder: Path, name: str, version: str, *needs: str) -> None:

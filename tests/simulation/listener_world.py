@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,7 @@ START: Final = 1_700_000_000
 SECRET: Final = "whsec_test_4fQzN7cPq2LrTxVb9KdYhWm3"
 _WAY: Final = 0.0005  # seconds from one end of a connection to the other
 _GRACE: Final = 0.5
+_LIMIT: Final = 7.995  # a listener lets a target answer for 8 s
 _TABLES: Final = ("inbox", "payloads", "forwards", "listeners", "sqlite_sequence")
 
 What = Literal["answer", "close", "hang", "crash", "garbage"]
@@ -82,7 +84,7 @@ class SimTarget:
     script: Script
     up: bool = True
     tries: list[Try] = field(default_factory=list)
-    outside: list[Event] = field(default_factory=list)
+    outside: dict[tuple["SimListener", Event], float] = field(default_factory=dict)
     open: set["SimWire"] = field(default_factory=set)
     counts: dict[Event, int] = field(default_factory=dict)
 
@@ -168,9 +170,15 @@ class SimWire:
 
     def close(self) -> None:
         if self._told is not None and self._try is not None:
-            self._hear("let go")
+            late = self._target.world.loop.time() - self._try.at > _LIMIT
+            self._hear("late" if late else "let go")
         self._told = None
         self._lost = True
+        self._target.open.discard(self)
+
+    def cut(self) -> None:
+        """Ends with the process that held it."""
+        self._told = self._try = None
         self._target.open.discard(self)
 
     def _tell(self, heard: Answer | Broken) -> None:
@@ -198,6 +206,7 @@ class SimListener:
         self.run = 0
         self.lost_at: list[float] = []
         self.answers: list[tuple[Event, int, float]] = []
+        self.sent: Counter[Event] = Counter()
         self.records: list[Record] = []
         self.halves: Halves | None = None
 
@@ -230,6 +239,7 @@ class SimListener:
 
     def deliver(self, event: Event, told: Callable[[int], None]) -> None:
         """Has the service send an event; `told` hears the answer, if one comes."""
+        self.sent[event] += 1
         if self.halves is None:
             told(0)
             return
@@ -266,7 +276,7 @@ class SimListener:
             for target in self.world.targets.values():
                 for wire in tuple(target.open):
                     if wire._listener is self:
-                        target.open.discard(wire)
+                        wire.cut()
 
     async def _connect(self, target: Target, context: object) -> Wire:
         del context
@@ -336,8 +346,7 @@ class World:
             }
         ).encode()
         event = Event(name, object_id, type_, body, generation)
-        self.events[body] = event
-        return event
+        return self.events.setdefault(body, event)
 
     def send(self, listener: SimListener, *events: Event) -> list[int]:
         """Delivers events, one after the other without a pause; gives their answers as they come."""
@@ -367,7 +376,7 @@ class World:
             event = self.events[row["body"]]
             sent = []
             for target in listener.plan.routes.match(row["type"]):
-                self.targets[str(target)].outside.append(event)
+                self.targets[str(target)].outside[listener, event] = self.loop.time()
                 sent.append((str(target), self.now(), 1.0, 200, None, b""))
             archive.note_replays(row["seq"], sent, taken=True, pending=True)
         return [self.events[row["body"]] for row in rows]

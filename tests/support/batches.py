@@ -34,6 +34,13 @@ def results_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+def beside(path: Path) -> list[str]:
+    """What lies beside a file and its results, but for the home of the test."""
+    results_of(path)
+    names = {entry.name for entry in path.parent.iterdir()}
+    return sorted(names - {path.name, f"{path.name}.results.ndjson", "home"})
+
+
 def outcomes_of(path: Path) -> list[str]:
     return [line["outcome"] for line in results_of(path)]
 

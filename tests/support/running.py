@@ -6,7 +6,11 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from http.client import HTTPConnection
-from typing import Any
+from typing import Any, Final
+
+from support.forking import Ended, Forking
+
+SECONDS: Final = 60.0
 
 
 @dataclass(frozen=True)
@@ -29,26 +33,46 @@ class Result:
 
 
 class Svc:
-    """Runs the real program as a process of its own, in the test's environment."""
+    """Runs the real program in the test's environment, forked from one that is loaded already.
+
+    Where that cannot be (the environment changes how an interpreter starts, or a test wants the
+    start itself), it is `python -m svc`.
+    """
+
+    def __init__(self, forking: Forking | None = None) -> None:
+        self._forking = forking
 
     def __call__(self, *argv: str, stdin: str = "", env: dict[str, str] | None = None) -> Result:
+        ended = self.bytes(*argv, stdin=stdin.encode(), env=env)
+        out, err = (_text(each) for each in (ended.out, ended.err))
+        assert "Traceback" not in err, err
+        return Result(ended.code, out, err)
+
+    def bytes(self, *argv: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Ended:
+        """The same, as it was written."""
+        whole = {**os.environ, **(env or {})}
+        if self._forking is not None and self._forking.can_run(whole):
+            return self._forking.run(argv, whole, stdin)
         done = subprocess.run(
             [sys.executable, "-m", "svc", *argv],
             input=stdin,
-            env={**os.environ, **(env or {})},
+            env=whole,
             capture_output=True,
-            text=True,
             check=False,
-            timeout=60,
+            timeout=SECONDS,
         )
-        assert "Traceback" not in done.stderr, done.stderr
-        return Result(done.returncode, done.stdout, done.stderr)
+        return Ended(done.returncode, done.stdout, done.stderr)
 
     def ok(self, *argv: str, stdin: str = "", env: dict[str, str] | None = None) -> Any:
         """Runs a command that must succeed and returns its JSON."""
         result = self(*argv, stdin=stdin, env=env)
         assert result.code == 0, result.err
         return result.json
+
+
+def _text(data: bytes) -> str:
+    """As `subprocess` reads text: with one kind of line ends."""
+    return data.decode().replace("\r\n", "\n").replace("\r", "\n")
 
 
 @dataclass(frozen=True)

@@ -117,11 +117,15 @@ class Results:
 
     def add(self, lines: Iterable[Line]) -> None:
         """Appends rows that have ended; what stands in the file already is left as it is."""
+        if self.failure is not None:
+            return
         with self._kept():
             self._write(lines)
 
     def finish(self) -> None:
         """Puts the file in its place complete: every line once, in the order of the rows."""
+        if self.failure is not None:
+            return
         with self._kept():
             old = self._file
             assert old is not None
@@ -176,8 +180,6 @@ class Results:
     @contextmanager
     def _kept(self) -> Iterator[None]:
         """Does what can be done once rows were sent: whole lines stay, the reason is kept."""
-        if self.failure is not None:
-            return
         try:
             with self._worded(f" It holds {len(self._written)} results.", _AGAIN):
                 yield

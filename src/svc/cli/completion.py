@@ -24,6 +24,9 @@ def completion(
     install: Annotated[
         bool, typer.Option("--install", help="Put it where the shell finds it, and say where.")
     ] = False,
+    uninstall: Annotated[
+        bool, typer.Option("--uninstall", help="Take away what --install has put there.")
+    ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="With --install: replace a file that is not ours.")
     ] = False,
@@ -42,6 +45,13 @@ def completion(
         )
     from svc.cli.completion_files import script
 
+    if install and uninstall:
+        raise UsageError("--install and --uninstall exclude each other.", param="--uninstall")
+    if uninstall:
+        from svc.cli.completion_install import uninstall as take_away
+
+        take_away(session, shell)
+        return
     text = script(SHELLS[shell])
     if not install:
         session.streams.stdout.write(text)

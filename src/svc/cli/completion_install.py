@@ -1,10 +1,11 @@
 """`svc completion SHELL --install`: the script goes where the shell finds it, once."""
 
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from svc.cli.completion_writing import put, put_line
+from svc.cli.completion_writing import put, put_line, take_away, take_line
 from svc.cli.session import Session
 from svc.errors import LocalError
 
@@ -31,6 +32,26 @@ def install(session: Session, shell: str, text: str, *, force: bool) -> None:
     session.out.hint(told)
     if line:
         session.out.line(line)  # to be copied: never broken
+
+
+def uninstall(session: Session, shell: str) -> None:
+    """Takes the script away, and from PowerShell's profile its line; says what is left to do.
+
+    Raises:
+        LocalError: it cannot be removed, lies behind a link, or is somebody else's file.
+    """
+    path = place_of(shell, session.env)
+    changed = take_away(path)
+    line = _still_to_do(shell, session.env, path)[1]
+    if shell == "powershell":
+        changed = take_line(profile_of(session.env), line) or changed
+        line = ""
+    if session.format != "human":
+        session.out.value({"shell": shell, "path": str(path), "changed": changed})
+        return
+    session.out.line(f"{'Removed' if changed else 'Not there:'} {path}")
+    if shell == "zsh" and changed:
+        session.out.hint(f"In ~/.zshrc, a line that begins fpath=('{path.parent}' may go too.")
 
 
 def place_of(shell: str, env: Mapping[str, str]) -> Path:
@@ -85,7 +106,10 @@ def _still_to_do(shell: str, env: Mapping[str, str], path: Path) -> tuple[str, s
         return f"New sessions read it from {profile_of(env)} (not tested on this system).", line
     if _knows(env, path.parent):
         return "New shells complete svc.", ""
-    return "Put this line into ~/.zshrc, above compinit:", f"fpath=('{path.parent}' $fpath)"
+    return (
+        "Put this line into ~/.zshrc, above compinit:",
+        f"fpath=({shlex.quote(str(path.parent))} $fpath)",
+    )
 
 
 def _knows(env: Mapping[str, str], folder: Path) -> bool:

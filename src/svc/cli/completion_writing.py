@@ -49,6 +49,38 @@ def put_line(path: Path, line: str) -> bool:
     return True
 
 
+def take_away(path: Path) -> bool:
+    """Removes one of our scripts and says whether there was one.
+
+    Raises:
+        LocalError: it cannot be removed, is or lies in a link, or is not ours.
+    """
+    old = _read(path)
+    if old is None:
+        return False
+    if _OURS.encode() not in old[:_HEAD]:
+        raise LocalError(f"{path} is not a file of ours; it is as it was.")
+    try:
+        path.unlink()
+    except OSError as error:
+        raise LocalError(f"{path} cannot be removed: {error.strerror}.") from error
+    return True
+
+
+def take_line(path: Path, line: str) -> bool:
+    """Takes our line out of a profile; says whether it was there.
+
+    Raises:
+        LocalError: it cannot be written, or is or lies in a link.
+    """
+    lines = (_read(path) or b"").splitlines(keepends=True)
+    kept = [each for each in lines if each.rstrip(b"\r\n") != line.encode()]
+    if len(kept) == len(lines):
+        return False
+    _write(path, b"".join(kept))
+    return True
+
+
 def _read(path: Path) -> bytes | None:
     """What is there; refuses what is not a plain file in a plain folder."""
     _refuse_link(path.parent, stat.S_ISDIR, "folder")

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import sys
 from itertools import islice
 from typing import Annotated, Any
 
@@ -52,7 +53,9 @@ def inbox(
     start = session.clock.now() - seconds_of(since, "--since") if since else None
     archive = archive_of(session, session.state())
     found = archive.entries(Wanted(type_, failed, start, pending))
-    shown = [(line, json.loads(line)) for line in map(_as_json, islice(found, most))]
+    shown = [
+        (line, json.loads(line)) for line in map(_as_json, islice(found, min(most, sys.maxsize)))
+    ]
     session.out.stream(iter(shown))
     if next(found, None) is not None:
         session.out.hint(f"Only the newest {most} are shown; --max shows more.")

@@ -5,6 +5,7 @@ from typing import TextIO
 from svc.cli.session import Session
 from svc.errors import UsageError
 from svc.keys.kinds import from_stdin
+from svc.system.memory import keep_unread
 
 _BYTES_MAX = 65_536
 _ADD = "svc keys add"
@@ -25,6 +26,7 @@ def read_secret(session: Session, prompt: str, *, stdin: bool, command: str = _A
     Raises:
         UsageError: nobody is at a terminal, and `--stdin` is not given (promise R76).
     """
+    keep_unread()
     if stdin and not may_ask(session):
         return from_stdin(_piped(session.streams.stdin))
     if not may_ask(session):

@@ -16,6 +16,7 @@ from svc.listen.records import Ready, Record, Summary
 from svc.listen.relay import Plan, Relay
 from svc.listen.seam import Inbox
 from svc.system import signals
+from svc.system.supervisor import tell_ready
 
 _AWAITED_SECONDS: Final = 10.0  # in which the service delivers what a command has set off
 
@@ -111,6 +112,8 @@ class _Loop:
             self._fail(error)
         if self._inspection is not None:
             self._inspection.tell(record)
+        if isinstance(record, Ready):
+            tell_ready(self._session.env)
         if isinstance(record, Ready) and self._command is not None:
             self._command.start(self._command_ended)
 

@@ -1,6 +1,7 @@
 """A request shown instead of sent: as JSON, or as a command for curl."""
 
 import json
+import re
 import shlex
 from typing import Any
 
@@ -11,6 +12,7 @@ from svc.spec import IDEMPOTENCY_HEADER
 _HIDDEN = "(redacted)"
 # The same input shows the same bytes (promise R74); the real key is made when it is sent.
 _NO_KEY_YET = "new-for-each-request"
+_KEY = """printf 'Authorization: Bearer %s\\n' "$SVC_API_KEY\""""
 
 
 def request_as_data(session: Session, call: Call) -> dict[str, Any]:
@@ -32,15 +34,24 @@ def request_as_json(session: Session, call: Call) -> str:
 
 
 def curl_command(session: Session, call: Call) -> str:
-    """The same request for curl, which reads the key from `$SVC_API_KEY`."""
+    """The same request for curl, one line for bash, zsh and fish.
+
+    The key comes from `$SVC_API_KEY` through a pipe: every user of the machine can read a program's
+    arguments, and `printf` is none, but a part of the shell.
+    """
     prepared = session.prepare(call, session.given.write.idempotency_key)
-    words = ["curl", "--request", prepared.method, prepared.url]
+    words = ["curl", "--header", "@-", "--request", prepared.method, prepared.url]
     for name, value in prepared.headers:
         if name in (IDEMPOTENCY_HEADER, "Content-Type", "Svc-Version"):
             words += ["--header", f"{name}: {value}"]
     if prepared.body:
         words += ["--data-binary", prepared.body.decode()]
-    return shlex.join(words) + ' --header "Authorization: Bearer $SVC_API_KEY"'
+    return f"{_KEY} | {' '.join(map(_quoted, words))}"
+
+
+def _quoted(word: str) -> str:
+    """Quotes a word as the shells do, but for fish no backslash that it would take away."""
+    return re.sub(r"\\(?=\\|'|$)", lambda _: "'\"\\\\\"'", shlex.quote(word))
 
 
 def _readable(body: bytes) -> Any:

@@ -1,13 +1,16 @@
 """How errors reach people and programs: one line and what to do, or one JSON object."""
 
+import os
 import traceback
 from contextlib import suppress
+from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from svc.errors import ExitCode, Forbidden, NotFound, SvcError, Unauthorized, UsageError
+from svc.errors import ExitCode, Forbidden, LocalError, NotFound, SvcError, Unauthorized, UsageError
 from svc.paths import NoFolder
 from svc.redaction import redact, redact_maybe
-from svc.system.files import make_private
+from svc.system.files import make_private, open_private
 
 if TYPE_CHECKING:
     from svc.cli.session import Session
@@ -19,6 +22,11 @@ _NO_ARGUMENT: Final = (
 )
 
 
+_NO_THREADS: Final = "can't start new thread"
+_LIMIT: Final = "The system starts no more threads for this user."
+_LESS: Final = "Use a smaller --concurrency, or raise the limit: ulimit -u"
+
+
 def report_error(session: "Session", error: SvcError) -> int:
     """Prints an expected error on stderr and returns its exit code."""
     _name_key_source(session, error)
@@ -28,8 +36,12 @@ def report_error(session: "Session", error: SvcError) -> int:
     # What the service sends may hold a key as well: it saw ours (promise R39).
     error.type, error.code = redact(error.type), redact_maybe(error.code)
     error.param, error.request_id = redact_maybe(error.param), redact_maybe(error.request_id)
-    with suppress(OSError):  # stderr may be closed as well: the exit code still tells
+    try:
         session.error_output().error(error)
+    except OSError:  # no descriptor may be left for what makes an error readable
+        with suppress(OSError, ValueError):  # or stderr is closed: the exit code still tells
+            hint = f" {error.hint}" if error.hint else ""
+            session.streams.stderr.write(f"Error: {error.message}{hint}\n")
     return error.exit_code
 
 
@@ -52,6 +64,9 @@ def report_bug(session: "Session", error: Exception) -> int:
     """
     from svc.cli.requirements import unmet
 
+    outside = _from_outside(session, error)
+    if outside is not None:
+        return report_error(session, outside)
     intent = getattr(error, "sending", None)  # of a request that the bug came into
     wrong = unmet() if intent is None else None
     if wrong is not None:
@@ -68,6 +83,22 @@ def report_bug(session: "Session", error: Exception) -> int:
     if intent is not None:
         _name_request(bug, intent)
     return report_error(session, bug)
+
+
+def _from_outside(session: "Session", error: Exception) -> SvcError | None:
+    """What is no bug but the system's limit, or an argument's bytes; None for anything else."""
+    if _NO_THREADS in str(error):
+        return LocalError(_LIMIT, hint=_LESS)
+    if isinstance(error, UnicodeEncodeError):
+        for number, word in enumerate(session.argv, 1):
+            # Python marks bytes that are no UTF-8; as the name of a file they are taken.
+            if not word.isascii() and word != word.encode("utf-8", "replace").decode():
+                return UsageError(
+                    f"Argument {number} is not UTF-8 text.",
+                    code="argument_invalid",
+                    hint="Write it in UTF-8",
+                )
+    return None
 
 
 def _name_key_source(session: "Session", error: SvcError) -> None:
@@ -104,10 +135,18 @@ def _name_request(bug: SvcError, intent: "Intent") -> None:
 def _write_report(session: "Session", text: str) -> str | None:
     try:
         folder = session.paths.state_dir / "reports"
-        path = folder / f"report-{int(session.clock.now())}.txt"
         make_private(folder)
-        path.write_text(text, encoding="utf-8")
-        path.chmod(0o600)
+        return _write_new(folder, f"report-{int(session.clock.now())}", text.encode("utf-8"))
     except (OSError, NoFolder):
         return None
-    return str(path)
+
+
+def _write_new(folder: Path, name: str, data: bytes) -> str:
+    """Writes a file of its own: a second report of one second must not replace the first."""
+    for number in count(1):
+        path = folder / (f"{name}.txt" if number == 1 else f"{name}-{number}.txt")
+        with suppress(FileExistsError):
+            with os.fdopen(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+                file.write(data)
+            return str(path)
+    raise AssertionError  # count() has no end

@@ -13,17 +13,30 @@ from svc.errors import UsageError
 
 # What people type who come from other tools, or who leave out the resource.
 ELSEWHERE: Final = {
+    "auth": "keys",
+    "config list": "config get",
+    "events trigger": "sandbox trigger",
     "inbox": "events inbox",
     "listen": "events listen",
     "login": "keys add",
     "logout": "keys remove",
+    "logs": "sandbox requests",
+    "open": "sandbox checkout",
     "pay": "sandbox pay",
+    "profiles show": "profiles list",
     "replay": "events replay",
     "start": "sandbox start",
     "status": "whoami",
     "stop": "sandbox stop",
     "trigger": "sandbox trigger",
     "verify": "events verify",
+}
+
+# What is no command: how to do it all the same.
+OTHERWISE: Final = {
+    "version": "svc --version",
+    "update": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
+    "upgrade": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
 }
 
 
@@ -42,12 +55,7 @@ class Root(TyperGroup):
             return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        if args and args[0] in ELSEWHERE:
-            there = ELSEWHERE[args[0]]
-            raise UsageError(
-                f"No such command {args[0]!r}. Did you mean 'svc {there}'?",
-                hint=f"svc {there} --help shows what it takes",
-            )
+        _send_elsewhere(args)
         asked = [SHORT_NAMES.get(args[0], args[0]), *args[1:]] if args else args
         name, command, rest = super().resolve_command(ctx, asked)
         if name in COMMANDS:
@@ -69,6 +77,19 @@ class Root(TyperGroup):
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's signature
         with formatter.section("First steps"):
             formatter.write("  svc quickstart\n  svc sandbox start\n  svc orders create --help\n")
+
+
+def _send_elsewhere(args: list[str]) -> None:
+    """Raises UsageError on one or two words that mean a command of another name."""
+    for words in (" ".join(args[:2]), args[0] if args else ""):
+        if words in ELSEWHERE:
+            there = ELSEWHERE[words]
+            raise UsageError(
+                f"No such command {words!r}. Did you mean 'svc {there}'?",
+                hint=f"svc {there} --help shows what it takes",
+            )
+        if words in OTHERWISE:
+            raise UsageError(f"No such command {words!r}.", hint=OTHERWISE[words])
 
 
 app = new_app(cls=Root)

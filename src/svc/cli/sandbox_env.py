@@ -39,7 +39,6 @@ def env(
     Where there is none, or more than one and no --port, it prints a command that fails.
 
     $ eval "$(svc sandbox env)"
-    $ eval "$(svc sandbox env --port 4243)"
     """
     session = Session.of(ctx)
     if shell not in SHELLS:

@@ -10,6 +10,7 @@ from svc.errors import LocalError
 from svc.sandbox.launch_options import MEMORY
 from svc.sandbox.records import RunRecord
 from svc.system.files import write_whole
+from svc.system.supervisor import tell_ready
 
 
 def announce(
@@ -23,6 +24,8 @@ def announce(
     profile = remember(session, record)
     if ready_file is not None:
         _write(ready_file, record.url + "\n")
+    if not detached:
+        tell_ready(session.env)
     if session.format != "human":
         shown = {"object": "sandbox_process", **asdict(record)}
         shown["profile"] = None if profile is None else NAME

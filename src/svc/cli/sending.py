@@ -59,9 +59,12 @@ def send_write(
     from svc.cli.journalled import send_recorded
 
     out = session.out  # made first: a wrong --query must be refused before anything is sent
+    until = session.clock.monotonic() + session.settings.max_time
     with session.client() as client:
         action = money(body) if callable(money) else money
+        asked_at = session.clock.monotonic()
         confirm_money(session, action, body, client=client, about=about)
+        until += session.clock.monotonic() - asked_at  # how long a person thinks does not count
         sent = send_recorded(
             session,
             client,
@@ -69,7 +72,7 @@ def send_write(
             idempotency_key=asked.idempotency_key,
             new_request=asked.new_request,
         )
-        show_reply(session, out, call, _settled(session, client, sent.reply, settles, out))
+        show_reply(session, out, call, _settled(session, client, sent.reply, settles, until))
     if sent.unsaved is not None:
         raise sent.unsaved
 
@@ -184,8 +187,9 @@ def _without(argv: list[str], option: str, beginning: str) -> list[str]:
 
 
 def _settled(
-    session: Session, client: "Client", reply: "Reply", settles: str | None, out: "Output"
+    session: Session, client: "Client", reply: "Reply", settles: str | None, until: float
 ) -> "Reply":
+    """Waits for the final state, at most until then on the monotonic clock."""
     if settles is None:
         return reply
     from svc.client.waits import PAYOUT, REFUND, wait
@@ -198,15 +202,16 @@ def _settled(
         session.out.note(f"{reply.data['id']} is {status}{'' if known else ' (unknown to svc)'}")
 
     try:
+        left = max(until - session.clock.monotonic(), 0)
         return wait(
             client,
             reply,
             settling,
-            seconds=session.settings.max_time,
+            seconds=left,
             on_status=tell,
             say=session.command,
         )
     except CheckFailed:
         # It was made all the same: a script needs its id (promise R72).
-        out.one(reply.text, reply.data)
+        session.out.one(reply.text, reply.data)
         raise

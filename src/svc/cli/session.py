@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from svc.cli.given import FORMATS, Given
-from svc.cli.streams import Streams
+from svc.cli.streams import FORCING, Streams
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError, UsageError
 from svc.paths import CONFIG_FILE, NoFolder, Paths
@@ -163,12 +163,15 @@ class Session:
 
         asked = self.given.everywhere
         choice = self._color()
+        env = self.env
+        if chosen != "human":  # what a CI forces on every program must not reach one that reads us
+            env = {name: value for name, value in env.items() if name not in FORCING}
         return Output(
             format=chosen,
             stdout=self.streams.stdout,
             stderr=self.streams.stderr,
-            color=self.streams.wants_color(self.env, choice, self.streams.stdout),
-            color_errors=self.streams.wants_color(self.env, choice, self.streams.stderr),
+            color=self.streams.wants_color(env, choice, self.streams.stdout),
+            color_errors=self.streams.wants_color(env, choice, self.streams.stderr),
             width=self.streams.width(self.env),
             quiet=bool(asked.quiet),
             query=query,
@@ -208,10 +211,16 @@ class Session:
     def key(self) -> "ResolvedKey":
         """The API key of this command and where it came from."""
         from svc.keys.resolve import resolve_key
+        from svc.spec import SANDBOX_KEYS
 
-        return resolve_key(
+        key = resolve_key(
             self.settings, self.env, store=self.key_store, facts=lambda: self.key_facts
         )
+        if key.secret not in SANDBOX_KEYS.values():
+            from svc.system.memory import keep_unread
+
+            keep_unread()
+        return key
 
     def refuse_stranger(self) -> None:
         """Lets a key go to a sandbox's profile only where that sandbox runs (promise R106).

@@ -3,9 +3,11 @@
 import os
 import sys
 from collections.abc import Mapping
-from typing import NamedTuple, TextIO
+from typing import Final, NamedTuple, TextIO
 
 from svc.system.consoles import takes_color, write_alike
+
+FORCING: Final = ("CLICOLOR_FORCE", "FORCE_COLOR")
 
 
 class Streams(NamedTuple):
@@ -34,10 +36,18 @@ class Streams(NamedTuple):
         return _is_terminal(self.stdin) and _is_terminal(self.stderr)
 
     def wants_color(self, env: Mapping[str, str], choice: str, stream: TextIO) -> bool:
-        """Applies --color, NO_COLOR and TERM=dumb (promise R75)."""
-        if choice == "auto":
-            plain = bool(env.get("NO_COLOR")) or env.get("TERM") == "dumb"
-            return not plain and _is_terminal(stream) and takes_color(stream)
+        """Applies --color, NO_COLOR and TERM=dumb (promise R75), then what other programs heed.
+
+        NO_COLOR wins. FORCE_COLOR and CLICOLOR_FORCE, unless they are 0, colour a pipe too;
+        CLICOLOR=0 is no colour.
+        """
+        if choice == "auto" and not env.get("NO_COLOR"):
+            if any(env.get(name, "0") not in ("", "0") for name in FORCING):
+                choice = "always"
+            elif env.get("TERM") == "dumb" or env.get("CLICOLOR") == "0":
+                return False
+            else:
+                return _is_terminal(stream) and takes_color(stream)
         if choice == "always" and _is_terminal(stream):
             takes_color(stream)
         return choice == "always"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from svc.clock import SystemClock
 from svc.config.fields import PROFILE, SETTINGS, Field, profile_name
 from svc.config.files import one_writer, refuse_link, write_atomically
 from svc.config.model import Config
@@ -169,7 +170,7 @@ def _refuse_plain_http(text: str, param: str) -> None:
 
 
 def _edit(path: Path, change: Change) -> Config:
-    with one_writer(path.parent):
+    with one_writer(path.parent, SystemClock()):
         refuse_link(path)
         old = read_text(path) or ""
         before = parse(old, path)  # a damaged file is refused, not mended

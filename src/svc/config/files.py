@@ -7,20 +7,23 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from svc.clock import Clock
 from svc.config.reading import refuse_strangers
 from svc.errors import LocalError
 from svc.system import files, locks
 
+_LOCK_SECONDS: Final = 10.0
 _LOCK: Final = ".config.lock"
 
 
 @contextmanager
-def one_writer(folder: Path) -> Iterator[None]:
+def one_writer(folder: Path, clock: Clock) -> Iterator[None]:
     """Makes the folder if it is missing and holds it for one process at a time.
 
     The system frees it when the process dies.
 
     Raises:
+        LocalError: another process held it for over ten seconds.
         LocalError: the folder cannot be made, is a symbolic link, is another user's, or others may
             write to it.
     """
@@ -31,7 +34,8 @@ def one_writer(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise _local_error(f"The folder {folder} cannot be used", error) from error
     try:
-        locks.wait_for(handle)
+        if not locks.take_within(handle, _LOCK_SECONDS, now=clock.monotonic, sleep=clock.sleep):
+            raise LocalError(f"Another svc process holds {folder} for too long.", hint="Try again")
         yield
     finally:
         os.close(handle)

@@ -1,9 +1,11 @@
 """What SQLite's refusals mean for the user."""
 
+import os
 import sqlite3
 from typing import Final
 
 from svc.errors import LocalError
+from svc.system.files import advice
 
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _PRIMARY: Final = 0xFF  # extended codes keep the primary one in their lowest byte
@@ -30,7 +32,18 @@ def code_of(error: sqlite3.Error) -> int:
     return int(code) & _PRIMARY
 
 
+def _descriptor_limit() -> tuple[str, str | None] | None:
+    """SQLite does not say why it could not open a file: looks whether this process may open any."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as refused:
+        return os.strerror(refused.errno or 0).lower(), advice(refused)
+    return None
+
+
 def local_error(error: sqlite3.Error) -> LocalError:
     """Words any other refusal, for the one error boundary."""
     why, hint = _WORDS.get(code_of(error), (str(error), None))
+    if code_of(error) == sqlite3.SQLITE_CANTOPEN and (limit := _descriptor_limit()):
+        why, hint = limit
     return LocalError(f"The state database cannot be used: {why}.", hint=hint)

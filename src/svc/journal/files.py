@@ -1,6 +1,5 @@
 """The state database's files: private to the user, made whole or not at all, never overwritten."""
 
-import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -14,7 +13,6 @@ from svc.system import files, locks
 
 _LOCK: Final = ".state.lock"
 _LOCK_SECONDS: Final = 10.0
-_LOCK_PAUSE_SECONDS: Final = 0.02
 COMPANIONS: Final = ("-wal", "-shm")
 
 
@@ -100,8 +98,7 @@ def folder_lock(folder: Path, clock: Clock) -> Iterator[None]:
 
 def local_error(what: str, error: OSError) -> LocalError:
     """Words a file system's refusal."""
-    hint = "Free some space and try again." if error.errno == errno.ENOSPC else None
-    return LocalError(f"{what}: {os.strerror(error.errno or 0).lower()}.", hint=hint)
+    return LocalError(f"{what}: {os.strerror(error.errno or 0).lower()}.", hint=files.advice(error))
 
 
 def _check_private(path: Path, facts: os.stat_result, mode: str) -> None:
@@ -115,8 +112,5 @@ def _check_private(path: Path, facts: os.stat_result, mode: str) -> None:
 
 
 def _lock(handle: int, folder: Path, clock: Clock) -> None:
-    deadline = clock.monotonic() + _LOCK_SECONDS
-    while not locks.take(handle):
-        if clock.monotonic() > deadline:
-            raise LocalError(f"Another svc process holds {folder} for too long.")
-        clock.sleep(_LOCK_PAUSE_SECONDS)
+    if not locks.take_within(handle, _LOCK_SECONDS, now=clock.monotonic, sleep=clock.sleep):
+        raise LocalError(f"Another svc process holds {folder} for too long.")

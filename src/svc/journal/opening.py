@@ -46,6 +46,8 @@ def connect(path: Path) -> sqlite3.Connection:
         # Without it macOS leaves what was synced in the disk's own memory; no other system asks.
         connection.execute("PRAGMA fullfsync = ON")
         connection.execute("PRAGMA foreign_keys = ON")
+        # Bodies hold bank accounts: what is forgotten is to be gone from the file as well.
+        connection.execute("PRAGMA secure_delete = ON")
     except BaseException:
         connection.close()
         raise

@@ -107,6 +107,14 @@ class State:
         with self._lock, self._worded():
             return self._patience.run(lambda: self._connection.execute(sql, params).fetchall())
 
+    def empty_log(self) -> None:
+        """Moves the log into the database, so that neither is longer than what it holds.
+
+        Not where somebody reads in it: whoever comes last does. What was deleted is overwritten by
+        then, and stands in neither.
+        """
+        self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def check_in_place(self) -> None:
         """Makes sure that the file which is written to is the one that others will read.
 

@@ -35,13 +35,14 @@ class ApiKey(NamedTuple):
 
 
 def parse(text: str, source: str) -> ApiKey:
-    """Reads kind and mode from the prefix.
+    """Reads kind and mode from the prefix; a line end, as a file ends with, is no part of it.
 
     `source` names in errors where the text came from, such as `SVC_API_KEY`.
 
     Raises:
         UsageError: it has another form, or characters that no key has (promise R44).
     """
+    text = text.removesuffix("\n").removesuffix("\r")
     _check_characters(text, source, "key")
     if not text.startswith(KEY_PREFIXES) or text in KEY_PREFIXES:
         raise UsageError(

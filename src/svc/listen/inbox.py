@@ -42,7 +42,7 @@ class SqliteInbox:
                 _record(tx, attempts)
             for outcome in dict.fromkeys(outcome for _, outcome in batch.settled):
                 for seqs in _chunks([seq for seq, its in batch.settled if its == outcome]):
-                    tx.execute(_SETTLE + _marks(len(seqs), 1), (outcome, *seqs))
+                    tx.execute(_SETTLE % _marks(len(seqs), 1), (outcome, *seqs))
             # Last, for a copy may have come of an event that was settled in this very batch.
             return self._keep_each(tx, batch.arrivals) if batch.arrivals else []
 
@@ -72,7 +72,7 @@ class SqliteInbox:
         Not where somebody reads in it: whoever comes last does.
         """
         with suppress(LocalError):
-            self._state.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._state.empty_log()
 
     def _keep_each(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept | LocalError]:
         """Keeps all of them at once, or, where one cannot be kept, each by itself."""
@@ -191,7 +191,8 @@ def _marks(width: int, rows: int) -> str:
     return ",".join(["(" + ",".join("?" * width) + ")"] * rows)
 
 
-_SETTLE: Final = "UPDATE inbox SET outcome = ? WHERE seq IN "
+# What another program has had taken meanwhile stays taken.
+_SETTLE: Final = "UPDATE inbox SET outcome = ? WHERE seq IN %s AND outcome IS NOT 'forwarded'"
 _TRIED: Final = """
 SELECT target, SUM(NOT replay) AS attempts, MAX(COALESCE(status, 0) BETWEEN 200 AND 299) AS taken,
   MAX(final AND NOT replay) AS final,

@@ -3,23 +3,29 @@
 import re
 from typing import Final
 
-from svc.render.text import UNSAFE, visible
+from svc.render.text import UNSAFE, is_plain, visible
 
-_FORMULA: Final = re.compile(r"'*[=+\-@\t\r]")
-_DEFUSED: Final = re.compile(r"'+[=+\-@\t\r]")
+# What begins a formula for a spreadsheet, in full width as well, and behind blanks, which some
+# take away. A cell begins at the text's start, and where one that parts cells by semicolons or tabs
+# would begin another.
+_MARKS: Final = r"=+\-@\uff1d\uff0b\uff0d\uff20"
+_MARK: Final = re.compile(rf"[{_MARKS}\t\r]")
+_BEGINS: Final = r"(?:^|(?<=[;\t\r\n]))"
+_FORMULA: Final = re.compile(rf"{_BEGINS}(?='*[^\S\t\r\n]*[{_MARKS}])|^(?='*[\t\r])")
+_DEFUSED: Final = re.compile(rf"{_BEGINS}'(?='*[^\S\t\r\n]*[{_MARKS}])|^'(?='*[\t\r])")
 _SHOWN: Final = re.compile(r"\\u\{([0-9a-f]{1,6})\}")
 _NEEDS_QUOTES: Final = re.compile(r'[",\n]|^\s|\s$')
 
 
 def cell(text: str, *, raw: bool = False) -> str:
-    r"""Prepares one text cell: no formula starts it and no control character is in it.
+    r"""Prepares one text cell: no formula starts in it and no control character is in it.
 
-    A text that would start a formula gets a leading `'`, unless `raw`. Characters that could act on
+    What would start a formula gets a `'` in front, unless `raw`. Characters that could act on
     a terminal are written as `\u{..}` (promise R61). `restore` undoes both.
     """
-    if not raw and _FORMULA.match(text):
-        text = f"'{text}"
-    if text.isprintable() and r"\u{" not in text:
+    if not raw and _MARK.search(text):
+        text = _FORMULA.sub("'", text)
+    if is_plain(text) and r"\u{" not in text:
         return text
     text = text.replace(r"\u{", r"\u{5c}u{")  # so that text which looks like ours comes back
     return re.sub(UNSAFE, lambda found: visible(found[0]), text)
@@ -28,7 +34,7 @@ def cell(text: str, *, raw: bool = False) -> str:
 def restore(text: str, *, raw: bool = False) -> str:
     """Gives back the text that `cell` was given (promise R64)."""
     text = _SHOWN.sub(_char, text)
-    return text[1:] if not raw and _DEFUSED.match(text) else text
+    return text if raw else _DEFUSED.sub("", text)
 
 
 def _char(found: re.Match[str]) -> str:

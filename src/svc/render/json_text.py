@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from svc.render.text import UNSAFE
+from svc.render.text import UNSAFE, is_plain
 
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+|\S', re.DOTALL)
 _RAW_CONTROL: Final = f"{UNSAFE}|[\t\n]"
@@ -46,19 +46,19 @@ def _line(level: int) -> str:
 
 def compact(text: str) -> str:
     """Writes JSON text on one line, without the spaces that encoders put between tokens."""
-    if ", " not in text and ": " not in text and text.isprintable():
+    if ", " not in text and ": " not in text and is_plain(text):
         return text  # already so: an export of 10,000 objects passes here
     return "".join(_tokens(text))
 
 
 def _tokens(text: str) -> Iterator[str]:
     tokens = (found[0] for found in _TOKEN.finditer(text))
-    return tokens if text.isprintable() else map(harmless, tokens)
+    return tokens if is_plain(text) else map(harmless, tokens)
 
 
 def harmless(token: str) -> str:
     """Escapes what could act on a terminal inside a JSON string."""
-    if token.isprintable():
+    if is_plain(token):
         return token
     return re.sub(_RAW_CONTROL, lambda found: escaped(found[0]), token)
 

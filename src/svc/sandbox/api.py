@@ -24,6 +24,7 @@ from svc.spec import (
     IDEMPOTENCY_HEADER,
     REPLAYED_HEADER,
     REQUEST_ID_HEADER,
+    SANDBOX_WORLD_HEADER,
     VERSION_HEADER,
     VERSIONS,
 )
@@ -96,7 +97,9 @@ class Api:
         if SITE in request.headers:
             reply = reply.without_header(auth.CHALLENGE)  # a browser would ask for a password
         return reply.with_headers(
-            (REQUEST_ID_HEADER, passage.id), (VERSION_HEADER, passage.version)
+            (REQUEST_ID_HEADER, passage.id),
+            (VERSION_HEADER, passage.version),
+            (SANDBOX_WORLD_HEADER, self._engine.world),
         )
 
     async def _pass(self, passage: Passage) -> Reply:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from svc.clock import Clock, SystemClock
 from svc.errors import LocalError
@@ -25,6 +25,9 @@ from svc.sandbox.world import Ground, World
 
 T = TypeVar("T")
 Fixture = Callable[[World, World, str | None], None]
+
+
+_BOOT_BYTES: Final = 4
 
 
 class Engine:
@@ -53,6 +56,7 @@ class Engine:
         self._fixture = fixture
         self._job_names = {*(handlers or {}), *jobs.LANES}
         self._random = random
+        self._boot = random(_BOOT_BYTES).hex()
         self._clock = VirtualClock(real)
         self._ground = Ground(store, IdSource(seed, random), Settings(store))
         self._groups = GroupCommit(self._ground, self._clock, random)
@@ -188,6 +192,11 @@ class Engine:
         self._runner.wake()
 
     # --- controls -------------------------------------------------------------------------------
+
+    @property
+    def world(self) -> str:
+        """Names the present state: after a reset a seed gives the same ids to other objects."""
+        return f"{self._boot}-{self._runner.era}"
 
     async def reset(self, *, seed: int | None = None, fixture: str | None = None) -> None:
         """Drops all state and fills the sandbox anew; without a seed the present one begins again.

@@ -4,6 +4,7 @@ Windows knows no owner and mode of this kind: there the user's profile folder, i
 lie, is closed to others, and nothing is checked.
 """
 
+import errno
 import os
 import stat
 from contextlib import suppress
@@ -15,6 +16,13 @@ PRIVATE_FOLDER: Final = 0o700
 OTHERS: Final = 0o077
 OTHERS_WRITE: Final = 0o022
 
+_ADVICE: Final = {
+    errno.ENOSPC: "Free some space and try again.",
+    errno.EMFILE: "This process has too many files open: ulimit -n allows more.",
+    errno.ENFILE: "The system has too many files open; try again later.",
+    errno.EACCES: "Make it writable for this user.",
+    errno.EROFS: "Make it writable, or use another folder.",
+}
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 _BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows would translate the ends of lines
 _HAS_OWNERS: Final = hasattr(os, "geteuid")
@@ -107,6 +115,11 @@ def put_in_place(fresh: Path, path: Path) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def advice(error: OSError) -> str | None:
+    """What a person can do about a file system's refusal; None where nothing helps."""
+    return _ADVICE.get(error.errno or 0)
 
 
 def put_open_in_place(file: BinaryIO, fresh: Path, path: Path) -> BinaryIO:

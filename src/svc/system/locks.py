@@ -8,6 +8,7 @@ other for the holder. (SQLite did the same where there were no shared locks.)
 
 import errno
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +24,7 @@ except ImportError:  # Windows
 _HAS_FLOCK: Final = fcntl is not None
 _START: Final = 1 << 30  # bytes from the beginning of the file
 _COUNT: Final = 1 << 30
+_PAUSE_SECONDS: Final = 0.02
 _HELD: Final = (errno.EACCES, errno.EDEADLK)
 
 
@@ -49,6 +51,24 @@ def take(handle: int) -> bool:
     if not _HAS_FLOCK:
         return _lock_bytes(handle, "LK_NBLCK", _START, _COUNT)
     return _flock(handle, fcntl.LOCK_EX)
+
+
+def take_within(
+    handle: int, seconds: float, *, now: Callable[[], float], sleep: Callable[[float], object]
+) -> bool:
+    """Takes the lock of an open file, waiting so long at most; says whether it did.
+
+    `now` is a clock that only goes on, in seconds, and `sleep` waits by it.
+
+    Raises:
+        OSError: the file system knows no locks.
+    """
+    until = now() + seconds
+    while not take(handle):
+        if now() > until:
+            return False
+        sleep(_PAUSE_SECONDS)
+    return True
 
 
 def is_free(handle: int) -> bool:

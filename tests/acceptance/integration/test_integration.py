@@ -83,7 +83,110 @@ def test_workflow_steps_test_a_handler(shop: Path) -> None:
     assert install.startswith("pipx install")
     assert len(steps) == 4
     for step in steps:
-        done = run(["bash", "-e", "-o", "pipefail", "-c", step], shop)
+        done = as_step(step, shop)
         assert done.returncode == 0, (step, done.stderr)
     assert SUITABLE.fullmatch((shop / "paid.txt").read_text())
     assert {"ready", "event", "forward", "summary"} <= set(records(shop))
+    assert running() == []
+
+
+def as_step(step: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Runs a step as a runner does: a shell of its own, and what steps before put into GITHUB_ENV."""
+    kept = folder / "github.env"
+    kept.touch()
+    values = dict(line.split("=", 1) for line in kept.read_text().splitlines())
+    return subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", step],
+        cwd=folder,
+        env={**os.environ, "GITHUB_ENV": str(kept), **values},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def running() -> list[str]:
+    """The addresses of the sandboxes of this home that still run."""
+    return run(["svc", "sandbox", "status", "-o", "id"], Path()).stdout.split()
+
+
+def readme_script() -> str:
+    """The recipe without a handler."""
+    text = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    found = re.search(r"<!-- run: ci -->\n```sh\n(.*?)```", text, re.DOTALL)
+    assert found
+    return found[1]
+
+
+def break_listener() -> None:
+    """From now on `svc events listen` ends at once, as where its state cannot be written."""
+    program = Path(shutil.which("svc") or "")
+    lines = program.read_text().splitlines()
+    lines.insert(1, 'case "$1 $2" in "events listen") echo broken >&2; exit 10;; esac')
+    program.write_text("\n".join(lines) + "\n")
+
+
+def test_scripts_end_where_the_listener_cannot_start(shop: Path) -> None:
+    """Every shown wait ends, the script fails, and no sandbox is left running."""
+    break_listener()
+    for command in (["sh", "webhooks.sh"], ["bash", "-c", readme_script()]):
+        done = run(command, shop)
+        assert done.returncode == 10, (command, done.stderr)
+        assert running() == []
+
+
+def test_workflow_ends_where_the_listener_cannot_start(shop: Path) -> None:
+    """The step that waits for it fails; the one that stops the sandbox runs all the same."""
+    break_listener()
+    _, start, pay, _, stop = workflow_steps()
+    assert as_step(start, shop).returncode == 0
+    assert as_step(pay, shop).returncode != 0
+    assert as_step(stop, shop).returncode == 0
+    assert running() == []
+
+
+def test_two_jobs_on_one_machine_do_not_meet(shop: Path) -> None:
+    """Each has its own sandbox and its own order, also with one home for both."""
+    jobs = []
+    for number in (1, 2):
+        folder = shop / f"job-{number}"
+        shutil.copytree(EXAMPLES, folder)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            env = {**os.environ, "PORT": str(free.getsockname()[1])}
+        jobs.append(
+            subprocess.Popen(
+                ["sh", "webhooks.sh"],
+                cwd=folder,
+                env=env,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        )
+    ended = [(job.communicate(timeout=60), job.returncode) for job in jobs]
+    assert [code for _, code in ended] == [0, 0], ended
+    paid = {(shop / f"job-{number}" / "paid.txt").read_text() for number in (1, 2)}
+    assert len(paid) == 2
+    assert all(SUITABLE.fullmatch(text) for text in paid)
+    assert running() == []
+
+
+def test_script_that_means_no_sandbox_ends_before_it_sends_anything(shop: Path) -> None:
+    """With two running and none named, or none at all, `eval` of what is printed fails."""
+    script = 'set -e; eval "$(svc sandbox env)"; echo went on'
+    for _ in range(2):
+        done = run(["sh", "-c", script], shop)
+        assert done.returncode != 0
+        assert "went on" not in done.stdout
+        started = run(
+            [
+                "sh",
+                "-c",
+                "for _ in 1 2; do svc sandbox start --detach --port 0 --db :memory:; done",
+            ],
+            shop,
+        )
+        assert started.returncode == 0, started.stderr
+    assert len(running()) == 4
+    run(["svc", "sandbox", "stop", "--all"], shop)

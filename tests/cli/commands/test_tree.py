@@ -14,8 +14,6 @@ from svc.cli.registry import COMMANDS, EVENT_VERBS, load, load_event_verb
 from svc.cli.root import app as root_app
 from svc.completion.tree import Argument, Command, Option, Tree
 
-pytestmark = pytest.mark.smoke
-
 
 @cache
 def found() -> Tree:

@@ -31,6 +31,28 @@ def test_install_writes_the_file_once_and_says_where(svc: Svc, isolated: Path, s
     assert (isolated / place).stat().st_ino == before
 
 
+@pytest.mark.parametrize("shell", PLACES)
+def test_uninstall_takes_away_what_install_put_there(svc: Svc, isolated: Path, shell: str) -> None:
+    """A profile keeps the lines that are not ours; a second time nothing changes."""
+    profile = isolated / ".config" / "powershell" / "Microsoft.PowerShell_profile.ps1"
+    profile.parent.mkdir(parents=True)
+    profile.write_text("Set-Alias a b\n")
+    svc.ok("completion", shell, "--install")
+    assert svc.ok("completion", shell, "--uninstall")["changed"]
+    assert not (isolated / PLACES[shell][0]).exists()
+    assert profile.read_text() == "Set-Alias a b\n"
+    assert not svc.ok("completion", shell, "--uninstall")["changed"]
+
+
+def test_uninstall_leaves_a_file_of_somebody_else(svc: Svc, isolated: Path) -> None:
+    """Ours say so in their first line."""
+    path = isolated / PLACES["fish"][0]
+    path.parent.mkdir(parents=True)
+    path.write_text("complete -c svc -f\n")
+    assert svc("completion", "fish", "--uninstall").code == 10
+    assert path.exists()
+
+
 @pytest.mark.parametrize(
     ("shell", "variable", "place"),
     [

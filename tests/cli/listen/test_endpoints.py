@@ -5,6 +5,7 @@ import os
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
+from support.absence import holding
 from support.listening import NOW, event
 from svc.cli.listen_endpoint import Endpoint, Endpoints, is_sandbox
 from svc.cli.session import Session
@@ -89,8 +90,7 @@ def test_secret_of_a_real_endpoint_goes_to_the_keyring(
     assert "we_1" in said
     assert silent == ""
     assert list(keyring.items.values()) == ["whsec_of_1"]
-    for file in (isolated / "state").rglob("*"):
-        assert not file.is_file() or b"whsec_of_1" not in file.read_bytes()
+    assert holding(isolated / "state", b"whsec_of_1") == []
 
 
 def renewed(service: str, keyring: Keyring, secret: str, clock: ManualClock) -> tuple[str, ...]:
@@ -117,8 +117,7 @@ def test_rolled_secret_stands_beside_the_old_one_for_a_day(
     clock.advance(86_400)
     assert renewed(service, keyring, "", clock) == ("whsec_new",)
     assert len(registered) == 1
-    for file in (isolated / "state").rglob("*"):
-        assert not file.is_file() or b"whsec_" not in file.read_bytes()
+    assert holding(isolated / "state", b"whsec_") == []
 
 
 def test_another_url_means_another_endpoint_and_says_so(
@@ -141,8 +140,7 @@ def test_without_a_keyring_the_secret_is_held_for_the_run(
         found, said = endpoint(service, Keyring(absent=True), url)
         assert (found.id, found.where) == (f"we_{number}", "for this run only")
         assert "held for this run only" in said.replace("\n", " ")
-    for file in (isolated / "state").rglob("*"):
-        assert not file.is_file() or b"whsec_of" not in file.read_bytes()
+    assert holding(isolated / "state", b"whsec_of") == []
 
 
 def test_claims_are_kept_and_exclusive(tmp_path: Path) -> None:

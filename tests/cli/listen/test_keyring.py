@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli.listen.test_rotation import deliver
+from support.absence import holding
 from support.listeners import listen
 from support.listening import event
 from support.running import Svc
@@ -45,8 +46,7 @@ def test_endpoint_and_secret_are_found_again(
         stdin=event().decode(),
     )
     assert checked.json["verified"] is True
-    for file in (isolated / "state").rglob("*"):
-        assert not file.is_file() or b"whsec_of_1" not in file.read_bytes()
+    assert holding(isolated / "state", b"whsec_of_1") == []
 
 
 @pytest.mark.slow

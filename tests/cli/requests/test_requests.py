@@ -126,6 +126,22 @@ def test_forget_frees_the_way_for_the_same_command(
     assert svc(*ORDER).code == 0
 
 
+def test_a_forgotten_request_leaves_nothing_behind(
+    svc: Svc, sandbox: Sandbox, isolated: Path
+) -> None:
+    """What was sent holds a bank account: it is gone from the database and from its log."""
+    svc.ok(*PAYOUT)
+    [made] = svc.ok("requests", "list")
+
+    def holding() -> list[str]:
+        files = (path for path in (isolated / "state").rglob("*") if path.is_file())
+        return [path.name for path in files if b"DE89370400440532013000" in path.read_bytes()]
+
+    assert holding()
+    svc.ok("requests", "forget", made["id"])
+    assert holding() == []
+
+
 def test_list_fits_a_terminal(svc: Svc, sandbox: Sandbox, unknown: str) -> None:
     """People get one line a request, the newest first, and what to do about it."""
     svc.ok("landed-cost-quotes", "create", "--body", "-", stdin=json.dumps(QUOTE))

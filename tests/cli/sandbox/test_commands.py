@@ -236,6 +236,7 @@ def test_signal_ends_a_sandbox_in_the_foreground(
             "Data: in memory, gone when it stops\n",
             "Next: svc orders list\n",
         ]
+        assert list((isolated / "state" / "sandbox").glob("run-*"))
         begun = time.monotonic()
         process.send_signal(number)
         out, err = process.communicate(timeout=10)

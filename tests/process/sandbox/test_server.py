@@ -55,6 +55,7 @@ def test_process_says_when_it_is_ready(stub: Start, folder: Path) -> None:
 def test_signal_ends_it_gracefully(stub: Start, folder: Path, number: signal.Signals) -> None:
     """R78: within a second, after the app has closed, and the signal still is what ended it."""
     sandbox = stub()
+    assert list(folder.glob("run-*"))
     assert ends(sandbox.process, number) < 1
     assert sandbox.process.returncode == -number
     assert (folder / "diary").read_text() == "down"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from proof.faults.ledger import CLIENT_SECRET, SIGNING_SECRET, Ledger
+from support.forking import Forking
 from support.running import Result
 
 CANARY = "canary7Qx2Lw9Zp4"
@@ -28,6 +29,7 @@ class Machine:
 
     home: Path
     ledger: Ledger
+    forking: Forking
 
     @property
     def state(self) -> Path:
@@ -59,20 +61,34 @@ class Machine:
             env={**self.env, **(env or {})},
         )
 
-    def run(self, *argv: str, **how: Any) -> Result:
+    def run(
+        self,
+        *argv: str,
+        env: dict[str, str] | None = None,
+        wrap: Sequence[str] | None = None,
+        **how: Any,
+    ) -> Result:
         """Runs the program to its end; whatever happens to it, the invariants hold."""
-        with self.start(*argv, **how) as process:
-            return self.ended(process)
+        whole = {**self.env, **(env or {})}
+        if wrap or not self.forking.can_run(whole):
+            with self.start(*argv, env=env, wrap=wrap or (), **how) as process:
+                return self.ended(process)
+        orders = json.dumps({"hurry": HURRY, **how})
+        ended = self.forking.run((orders, *argv), whole, entry="proof.faults.driver")
+        return self._checked(ended.code, ended.out.decode(), ended.err.decode(), "kill" in orders)
 
     def ended(self, process: "Process") -> Result:
         """Waits for the end of a program and checks what must be so at every end."""
         out, err = process.communicate(timeout=60)
-        killed = process.returncode == -signal.SIGKILL and "kill" in str(process.args)
-        assert killed or process.returncode in EXITS, (process.returncode, err)
+        return self._checked(process.returncode, out, err, "kill" in str(process.args))
+
+    def _checked(self, code: int, out: str, err: str, may_be_killed: bool) -> Result:
+        killed = code == -signal.SIGKILL and may_be_killed
+        assert killed or code in EXITS, (code, err)
         assert "Traceback" not in err + out
         self.assert_no_secret(out + err)
         assert max(self.ledger.effects.values(), default=0) <= 1
-        return Result(process.returncode, out, err)
+        return Result(code, out, err)
 
     def assert_no_secret(self, shown: str) -> None:
         """No key on any stream or in any file; no other secret in a file (R39, R45)."""

@@ -7,6 +7,7 @@ import pytest
 
 from proof.faults.bench import Machine
 from proof.faults.ledger import Ledger
+from support.forking import Forking
 
 
 @pytest.fixture
@@ -18,8 +19,8 @@ def ledger() -> Iterator[Ledger]:
 
 
 @pytest.fixture
-def machine(ledger: Ledger, tmp_path: Path) -> Machine:
+def machine(ledger: Ledger, tmp_path: Path, forking: Forking) -> Machine:
     """A user with a home of its own and a key for the ledger."""
     home = tmp_path / "machine"
     home.mkdir(mode=0o700)
-    return Machine(home, ledger)
+    return Machine(home, ledger, forking)

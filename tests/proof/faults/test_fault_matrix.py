@@ -21,6 +21,7 @@ import pytest
 from proof.faults.bench import Machine
 from proof.faults.ledger import Fault, Ledger, Spoil, http
 from proof.faults.operations import OPERATIONS, command
+from support.forking import Forking
 from support.misbehaving import Server
 
 MARK = "mark-1"
@@ -159,12 +160,12 @@ def rows_of(operation: str) -> list[Row]:
     return [row for row in ROWS if row.name not in open_ended]
 
 
-def check_alone(folder: Path, operation: str, row: Row) -> None:
+def check_alone(folder: Path, forking: Forking, operation: str, row: Row) -> None:
     """The same on a machine and with a service of its own."""
     home = folder / re.sub(r"\W", "-", row.name)
     home.mkdir(mode=0o700)
     with closing_ledger() as ledger:
-        check(Machine(home, ledger), row, operation)
+        check(Machine(home, ledger, forking), row, operation)
 
 
 @contextmanager
@@ -221,11 +222,13 @@ def test_fault_is_met_as_the_matrix_says(machine: Machine, row: Row, operation: 
 
 @pytest.mark.slow(seconds=15)
 @pytest.mark.parametrize("operation", OPERATION_NAMES)
-def test_every_operation_meets_every_fault(tmp_path: Path, operation: str) -> None:
+def test_every_operation_meets_every_fault(
+    tmp_path: Path, forking: Forking, operation: str
+) -> None:
     """The whole matrix, 405 cases, a few at a time: many of them wait."""
     rows = rows_of(operation)
     with ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(partial(check_alone, tmp_path, operation), rows))
+        list(pool.map(partial(check_alone, tmp_path, forking, operation), rows))
 
 
 def test_matrix_counts_what_it_says() -> None:

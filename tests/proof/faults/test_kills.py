@@ -21,6 +21,7 @@ from proof.faults.driver import POINTS
 from proof.faults.ledger import Fault, Ledger
 from proof.faults.operations import OPERATIONS, command
 from proof.faults.test_fault_matrix import closed, cut, reset
+from support.forking import Forking
 
 LONG = os.environ.get("SVC_TEST_LONG") == "1"
 SEEDS = 14 if LONG else 3
@@ -63,15 +64,15 @@ def kills(seeds: int) -> list[Kill]:
     return [Kill(number, *case) for number, case in enumerate(cases, 1)]
 
 
-def machine_for(folder: Path, ledger: Ledger, number: int) -> Machine:
+def machine_for(folder: Path, ledger: Ledger, forking: Forking, number: int) -> Machine:
     home = folder / f"home-{number}"
     home.mkdir(mode=0o700)
-    return Machine(home, ledger)
+    return Machine(home, ledger, forking)
 
 
-def check_kill(folder: Path, ledger: Ledger, kill: Kill) -> None:
+def check_kill(folder: Path, ledger: Ledger, forking: Forking, kill: Kill) -> None:
     """Kills, looks, resumes, looks again."""
-    machine = machine_for(folder, ledger, kill.number)
+    machine = machine_for(folder, ledger, forking, kill.number)
     ledger.spoil(*kill.faults, mark=kill.mark)
     argv = command(kill.operation, kill.mark)
     killed = machine.run(*argv, kill=kill.point, nth=kill.nth)
@@ -115,11 +116,11 @@ def wait_for(state: Path) -> None:
         time.sleep(0.001)
 
 
-def check_random_kill(folder: Path, ledger: Ledger, number: int) -> bool:
+def check_random_kill(folder: Path, ledger: Ledger, forking: Forking, number: int) -> bool:
     """Kills from outside, wherever the program is in the milliseconds around its request."""
     chance = random.Random(number)
     operation, mark = chance.choice(list(OPERATIONS)), f"mark-{100_000 + number}"
-    machine = machine_for(folder, ledger, 100_000 + number)
+    machine = machine_for(folder, ledger, forking, 100_000 + number)
     ledger.spoil(Fault(late, carried_out=True), mark=mark)
     process = machine.start(*command(operation, mark), random="kill")
     with process:
@@ -136,32 +137,36 @@ def check_random_kill(folder: Path, ledger: Ledger, number: int) -> bool:
     return states == ["open"]
 
 
-def test_kill_loses_and_doubles_nothing(tmp_path: Path, ledger: Ledger) -> None:
+def test_kill_loses_and_doubles_nothing(tmp_path: Path, ledger: Ledger, forking: Forking) -> None:
     """R3: listed, resumed with the same key, exactly one effect; each point twice."""
     names = list(OPERATIONS)
     cases = [(point, seed) for seed in (0, 2) for point in POINTS]
     chosen = [Kill(n, names[n * 5 % len(names)], *case) for n, case in enumerate(cases, 1)]
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(partial(check_kill, tmp_path, ledger), chosen))
+        list(pool.map(partial(check_kill, tmp_path, ledger, forking), chosen))
     assert len(ledger.effects) == len(chosen) == 12
 
 
 @pytest.mark.slow(seconds=90)
-def test_hundreds_of_kills_lose_and_double_nothing(tmp_path: Path, ledger: Ledger) -> None:
+def test_hundreds_of_kills_lose_and_double_nothing(
+    tmp_path: Path, ledger: Ledger, forking: Forking
+) -> None:
     """R3: every operation, every point, several seeds."""
     chosen = kills(SEEDS)
     assert len(chosen) >= (1000 if LONG else 200)
     with ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(partial(check_kill, tmp_path, ledger), chosen))
+        list(pool.map(partial(check_kill, tmp_path, ledger, forking), chosen))
     assert set(ledger.effects.values()) == {1}
     assert len(ledger.effects) == len(chosen)
 
 
 @pytest.mark.slow(seconds=40)
-def test_kills_at_random_moments_lose_and_double_nothing(tmp_path: Path, ledger: Ledger) -> None:
+def test_kills_at_random_moments_lose_and_double_nothing(
+    tmp_path: Path, ledger: Ledger, forking: Forking
+) -> None:
     """R3: also in the middle of a write."""
     with ThreadPoolExecutor(WORKERS) as pool:
-        check = partial(check_random_kill, tmp_path, ledger)
+        check = partial(check_random_kill, tmp_path, ledger, forking)
         left_open = list(pool.map(check, range(RANDOM_KILLS)))
     assert set(ledger.effects.values()) <= {1}
     assert any(left_open)  # else the moments were badly chosen

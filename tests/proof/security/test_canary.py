@@ -5,6 +5,7 @@ that the service fails, with bad settings, and with an error forced at a random 
 program. Then everything that it has left behind is searched.
 """
 
+import base64
 import os
 import random
 import re
@@ -65,6 +66,22 @@ def searched(
         assert holders(forms(key), folder) == [], line
         files = [path for path in folder.rglob("*") if path.is_file()]
         assert not [path for path in files if CLIENT_SECRET.search(path.read_bytes())], line
+
+
+def test_search_finds_what_is_planted(svc: Svc, canary: str, tmp_path: Path) -> None:
+    """R40: a key as it stands and in Basic authentication, and secrets of the shapes they have."""
+    plain, basic = tmp_path / "here" / "plain", tmp_path / "here" / "below" / "basic"
+    basic.parent.mkdir(parents=True)
+    plain.write_text(f"x {canary} y")
+    basic.write_text(base64.b64encode(f"{canary}:".encode()).decode())
+    (tmp_path / "here" / "clean").write_text("nothing")
+    assert sorted(holders(forms(canary), tmp_path)) == sorted(map(str, (basic, plain)))
+    order = ("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE")
+    made = svc.ok(*order, "--item", "name=Jacket,quantity=1,unit_amount=12900")
+    assert CLIENT_SECRET.fullmatch(made["client_secret"].encode())
+    named = ("--url", "https://a.example/", "--events", "order.paid")
+    endpoint = svc.ok("webhook-endpoints", "create", *named)
+    assert SIGNING_SECRET.fullmatch(endpoint["secret"].encode())
 
 
 def ready(line: str, world: World) -> str:

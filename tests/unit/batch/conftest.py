@@ -115,7 +115,7 @@ class Floor:
     """A list of refunds, the journal, the service, and runs of the list."""
 
     def __init__(self, folder: Path, state: State) -> None:
-        self.clock = QuickClock()
+        self.clock: SystemClock = QuickClock()
         self.service = Service()
         self.watch = Watch()
         self.state = state

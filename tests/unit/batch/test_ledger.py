@@ -54,6 +54,17 @@ def test_bodies_of_an_old_list_are_let_go_of(floor: "Floor", days: float, packed
     assert len(floor.service.requests) == sent + 1
 
 
+def test_bodies_of_a_list_whose_process_was_killed_are_let_go_of(floor: "Floor") -> None:
+    """Its lease is still there, and nobody lives who holds it."""
+    floor.run([1, 2])
+    ledger(floor).begin(floor.what)
+    ledger(floor, 91).pack_an_old_one()
+    assert all(bodies(floor))  # it runs
+    floor.leases.close()
+    ledger(floor, 91).pack_an_old_one()
+    assert bodies(floor) == [b"", b""]
+
+
 def test_unresolved_rows_of_an_old_list_stay_whole(floor: "Floor") -> None:
     """R5: nobody knows what became of them; what was refused or not sent goes."""
     floor.service.answer = lambda request, nth: (

@@ -1,15 +1,20 @@
 """One run: what is recorded before it is sent, what stops it, and what it leaves behind."""
 
+import os
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from svc.batch import run as run_module
+from svc.batch.results import Line, Results
 from svc.client.client import Client
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
 from svc.client.journal.entry import Asked, restored
+from svc.clock import SystemClock
 from svc.errors import AuthError, LocalError, ReplyContradiction, Unauthorized
 from svc.origin import BaseUrl
 
@@ -410,3 +415,60 @@ def test_a_row_that_is_too_old_is_reported_with_where_to_look(floor: "Floor") ->
     assert error["message"].endswith("take the row out of the file before that")
     assert "svc payments retrieve pay_1" in error["message"]
     assert run.stopped_by is None
+
+
+# --- what a signal or a full disk leaves --------------------------------------------------------
+
+
+class Interrupting(SystemClock):
+    """A clock during whose third moment of gathering Ctrl-C is pressed."""
+
+    def __init__(self) -> None:
+        self.gathered = 0
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(min(seconds, 0.01))
+        if seconds == run_module._GATHER_SECONDS:
+            self.gathered += 1
+            if self.gathered == 3:
+                raise KeyboardInterrupt
+
+
+def test_answers_that_have_come_survive_ctrl_c(floor: "Floor") -> None:
+    """Every row that the service has carried out and answered is done, here and in the file."""
+    floor.clock = Interrupting()
+    floor.service.answer = lambda request, nth: time.sleep(0.003)
+    with pytest.raises(KeyboardInterrupt):
+        floor.run(list(range(1, 101)), size=4)
+    done = floor.outcomes.count("done")
+    assert done == len(floor.service.made) == floor.states.count("done")
+    assert len(floor.outcomes) == 100
+
+
+def test_a_full_disk_under_the_results_leaves_no_row_unsettled(
+    floor: "Floor", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every answer is in the journal, the file holds whole lines, and the error says how far."""
+    write = Results._write
+
+    def full(self: Results, lines: Iterable[Line]) -> None:
+        if len(self._written) >= 8:
+            assert self._file is not None
+            self._file.seek(self._end)
+            self._file.write(b'{"torn')
+            self._file.flush()
+            raise OSError(28, os.strerror(28))
+        write(self, lines)
+
+    monkeypatch.setattr(Results, "_write", full)
+    with pytest.raises(LocalError) as caught:
+        floor.run(list(range(1, 101)), size=4)
+    held = len(floor.results)
+    assert 8 <= held < 100
+    assert f"no space left on device. It holds {held} results" in caught.value.message
+    assert "run the same command again" in (caught.value.hint or "")
+    assert set(floor.states) == {"done"}
+    assert len(floor.states) == len(floor.service.made) == floor.last.tally.done
+    monkeypatch.undo()
+    assert floor.run(list(range(1, 101))).tally.not_done == 0
+    assert len(floor.service.made) == 100

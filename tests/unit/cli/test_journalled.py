@@ -1,14 +1,19 @@
 """What the commands make of a recorded request's past and of its end (promises R4, R10, R12)."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from svc.cli.journalled import deliver, journal_of
+import pytest
+
+from svc.cli.journalled import deliver, journal_of, send_recorded
 from svc.cli.session import Session
+from svc.cli.signals import Stopped
 from svc.cli.streams import Streams
 from svc.client import refunds
 from svc.client.client import Client
+from svc.client.exchange import RawReply
 from svc.client.journal.entry import Asked, Scope, Settled
+from svc.client.journal.journal import Journal
 from svc.client.prepared import prepare
 from svc.client.replies import Reply
 from svc.clock import ManualClock
@@ -43,3 +48,62 @@ def test_a_request_is_sent_with_the_time_of_its_first_sending(isolated: Path) ->
         deliver(session, sender, journal, journal.lease(first.id))
     (past,) = sender.told
     assert (past["sent_before"], past["first_sent_at"]) == (True, first.first_sent_at)
+
+
+class Answering:
+    """A wire on which every request is carried out."""
+
+    def exchange(self, *_: object, **__: object) -> RawReply:
+        return RawReply(200, (), b'{"id": "rf_1", "object": "refund", "payment": "pay_1"}')
+
+    def close(self) -> None:
+        """Has nothing to close."""
+
+
+def session_in(folder: Path) -> Session:
+    env = {"SVC_STATE_DIR": str(folder / "state"), "SVC_API_KEY": KEY}
+    env |= {"SVC_BASE_URL": "https://api.example.com", "SVC_CONFIG_DIR": str(folder / "config")}
+    return Session(["refunds"], env, Streams.of_process(), ManualClock())
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, name: str, *, times: int = 1) -> None:
+    """Ctrl-C comes just when a step of the journal has been done."""
+    step, left = getattr(Journal, name), [times]
+
+    def stopped(self: Journal, *args: Any, **more: Any) -> Any:
+        found = step(self, *args, **more)
+        if left[0]:
+            left[0] -= 1
+            raise Stopped(2)
+        return found
+
+    monkeypatch.setattr(Journal, name, stopped)
+
+
+def test_a_request_that_was_recorded_and_not_sent_is_settled_so(
+    isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C while the record is synced: nothing was sent, which is said and kept."""
+    interrupt(monkeypatch, "record")
+    with session_in(isolated) as session, journal_of(session) as journal:
+        client = Client(session.base_url, KEY, mode="test", wire=cast("Any", Answering()))
+        with pytest.raises(Stopped) as caught:
+            send_recorded(session, client, refunds.create({"payment": "pay_1"}))
+        assert (caught.value.unsent, caught.value.sending) == ("/v1/refunds", None)
+        assert [one.state for one in journal.list()] == ["not_sent"]
+        sent = send_recorded(session, client, refunds.create({"payment": "pay_1"}))
+    assert sent.reply.data["id"] == "rf_1"
+
+
+def test_a_known_answer_survives_ctrl_c_while_it_is_kept(
+    isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The id is known: it is told and kept, and nobody is sent to resume it."""
+    interrupt(monkeypatch, "settle")
+    with session_in(isolated) as session, journal_of(session) as journal:
+        client = Client(session.base_url, KEY, mode="test", wire=cast("Any", Answering()))
+        with pytest.raises(Stopped) as caught:
+            send_recorded(session, client, refunds.create({"payment": "pay_1"}))
+        assert caught.value.sending is None
+        assert session.done == "rf_1"
+        assert [one.state for one in journal.list()] == ["done"]

@@ -365,7 +365,7 @@ def test_a_resumed_request_stays_open_until_a_definite_answer(bench: "type[Bench
 def test_a_gateways_refusal_does_not_settle_an_earlier_attempt(
     bench: "type[Bench]", answer: RawReply
 ) -> None:
-    """R10, R12: only an error of the service itself knows what became of a lost answer."""
+    """R94: only an error of the service itself knows what became of a lost answer."""
     with pytest.raises(OutcomeUnknown) as caught:
         bench(RESET, answer).client.send(POST)
     assert (caught.value.outcome, caught.value.retryable) == ("unknown", True)

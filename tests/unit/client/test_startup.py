@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from support.absence import importable
+
 HEAVY = (
     "httpx asyncio ssl email urllib.request urllib.parse http.client sqlite3 rich certifi zlib "
     "random uuid hashlib decimal threading encodings.idna stringprep base64 select logging"
@@ -30,11 +32,13 @@ def test_sending_over_http_loads_nothing_heavy() -> None:
         "           deadline_seconds=0.1).send(svc.client.orders.retrieve('ord_1'))\n"
         "except SvcError: pass\n"
     )
-    assert not (ours - base) & set(HEAVY)
-    assert "svc.client.pages" not in ours
+    assert "svc.client.wire.sockets" in ours
+    assert not (ours - base) & importable(HEAVY)
+    assert not ours & importable(["svc.client.pages"])
 
 
 def test_building_a_request_loads_no_socket() -> None:
     """`--dry-run` and `--curl` need no network code."""
     ours = loaded("import svc.client.prepared, svc.client.refunds")
-    assert not ours & {"socket", "h11", "ssl", "svc.client.wire"}
+    assert "svc.client.prepared" in ours
+    assert not ours & importable(["socket", "h11", "ssl", "svc.client.wire"])

@@ -513,3 +513,15 @@ def test_a_base_path_stands_before_the_api(server: "Server", connect: "Connect")
     url = str(BaseUrl.parse(f"{server.url}/gateway/"))
     connect(url).send(orders.list({"limit": 2}))
     assert server.requests[0].startswith(b"GET /gateway/v1/orders?limit=2 HTTP/1.1\r\n")
+
+
+def test_a_server_that_closes_after_each_answer_costs_one_further_attempt_at_most(
+    server: "Server", connect: "Connect"
+) -> None:
+    """It does not say so; after the first time every request gets a connection of its own."""
+    answer = server.reply(200, REFUND, keep=False)
+    server.play(answer)
+    client = connect(server.url)
+    attempts = [client.send(POST).attempts for _ in range(12)]
+    assert sum(attempts) <= 13
+    assert attempts[2:] == [1] * 10

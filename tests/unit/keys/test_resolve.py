@@ -240,12 +240,21 @@ def test_plain_http_to_another_machine_is_refused(key_of: Resolve, fake: "FakeKe
     assert fake.calls == []
 
 
-@pytest.mark.parametrize("value", [f"{TEST_KEY}\n", "sk_test_", "hunter2", f'"{TEST_KEY}"'])
+@pytest.mark.parametrize(
+    "value", [f"{TEST_KEY}\n\n", f" {TEST_KEY}", "sk_test_", "hunter2", f'"{TEST_KEY}"']
+)
 def test_a_malformed_variable_is_a_usage_error(key_of: Resolve, value: str) -> None:
     """R44: exit 2; pasted quotes and line ends are the usual cause."""
     with pytest.raises(UsageError, match="SVC_API_KEY") as caught:
         key_of(settings(), {"SVC_API_KEY": value})
     assert "hunter2" not in caught.value.message
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_line_end_behind_a_key_is_no_part_of_it(key_of: Resolve, end: str) -> None:
+    """As `export SVC_API_KEY="$(cat key)"` without the shell, or a secret mounted as a file."""
+    found = key_of(settings(), {"SVC_API_KEY": f"{TEST_KEY}{end}"})
+    assert found.secret == TEST_KEY
 
 
 def test_no_address_is_said_first(key_of: Resolve) -> None:

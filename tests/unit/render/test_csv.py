@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from typing import Any
 
 import pytest
@@ -69,6 +70,26 @@ def test_other_text_has_no_quote_before_it(text: str) -> None:
     """Only what is dangerous is changed, and everything comes back."""
     assert not cell(text).startswith("''")
     assert restore(cell(text)) == text
+
+
+@pytest.mark.parametrize("blank", ["", "\n", " ", "\t ", "\u00a0", "\u3000", "\r\n", "'"])
+@pytest.mark.parametrize("mark", "=+-@\uff1d\uff0b\uff0d\uff20")
+@pytest.mark.parametrize("before", ["", "a;", "a\t", "a\n", "a; ", ";;"])
+def test_no_formula_begins_wherever_a_cell_may(blank: str, mark: str, before: str) -> None:
+    """R64: not behind blanks, not in full width, not where semicolons or tabs part cells."""
+    text = f"{before}{blank}{mark}cmd|' /C calc'!A0"
+    made = cell(text)
+    for part in re.split(r"[;\t\n]", made.replace("\\u{d}", "\n")):
+        assert part.strip()[:1] not in tuple("=+-@\uff1d\uff0b\uff0d\uff20"), made
+    assert restore(made) == text
+
+
+@given(st.text(alphabet=" '=+@;\t\r\n\u00a0\uff1dx\\u{}", max_size=12))
+@settings(max_examples=500, deadline=None)
+def test_what_was_defused_comes_back_exactly(text: str) -> None:
+    """R64: also where our own marks were in the text before."""
+    assert restore(cell(text)) == text
+    assert restore(cell(text, raw=True), raw=True) == text
 
 
 def test_amounts_below_zero_are_numbers(printed: Any) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from svc.errors import ApiError
 from svc.render.csv_text import restore
+from svc.render.json_text import harmless
 from svc.render.output import Format
 from svc.render.text import UNSAFE, escape, one_line
 
@@ -200,6 +201,7 @@ RULE = [
     *range(0x200B, 0x2010),
     *(code for code in range(0x202A, 0x206A) if unicodedata.category(chr(code)) in ("Cf", "Cn")),
     *(0xD800, 0xDBFF, 0xDC00, 0xDFFF),
+    *(0x00AD, 0x180E, 0x115F, 0x1160, 0x3164, 0xFFA0),
 ]
 
 
@@ -210,6 +212,7 @@ def test_every_character_of_the_rule_is_shown(code: int) -> None:
     shown = f"\\u{{{code:x}}}"
     assert one_line(f"a{char}b") == f"a{shown}b"
     assert escape(f"a{char}b") == (f"a{char}b" if char in "\t\n" else f"a{shown}b")
+    assert char not in harmless(f'"a{char}b"')
 
 
 def test_ordinary_text_of_the_world_is_left_alone() -> None:

@@ -85,6 +85,20 @@ def test_colour_is_asked_for_only_where_it_is_wanted(monkeypatch: pytest.MonkeyP
     assert streams.wants_color({}, "auto", streams.stdout)
     assert streams.wants_color({"NO_COLOR": "1"}, "always", streams.stdout)
     assert asked == [streams.stdout, streams.stdout]
+    assert not streams.wants_color({"CLICOLOR": "0"}, "auto", streams.stdout)
+    assert streams.wants_color({"CLICOLOR": "1"}, "auto", streams.stdout)
+
+
+@pytest.mark.parametrize("name", ["FORCE_COLOR", "CLICOLOR_FORCE"])
+def test_colour_can_be_forced_into_a_pipe(name: str) -> None:
+    """As other programs heed it; 0 and nothing force nothing, NO_COLOR and --color win."""
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    assert streams.wants_color({name: "1"}, "auto", streams.stdout)
+    assert streams.wants_color({name: "1", "TERM": "dumb"}, "auto", streams.stdout)
+    assert not streams.wants_color({name: "0"}, "auto", streams.stdout)
+    assert not streams.wants_color({name: ""}, "auto", streams.stdout)
+    assert not streams.wants_color({name: "1", "NO_COLOR": "1"}, "auto", streams.stdout)
+    assert not streams.wants_color({name: "1"}, "never", streams.stdout)
 
 
 @pytest.mark.parametrize(

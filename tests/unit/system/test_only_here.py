@@ -1,6 +1,7 @@
 """Nothing outside the one room needs what only POSIX has."""
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,7 +24,9 @@ LEASH = ROOT / "listen" / "tunnels" / "leash.py"
 
 def sources() -> Iterator[tuple[Path, ast.Module]]:
     found = [path for path in sorted(ROOT.rglob("*.py")) if path != LEASH]
-    assert len(found) > 400
+    rooms = {path.relative_to(ROOT).parts[0] for path in found}
+    assert {"cli", "client", "sandbox", "listen", "batch", "render", "keys", "system"} <= rooms
+    assert LEASH.is_file()
     for path in found:
         yield path, ast.parse(path.read_text(encoding="utf-8"))
 
@@ -37,6 +40,27 @@ def imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
             yield node.module or "", node.lineno
         elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Try):
             yield from imported(node)
+
+
+def test_import_of_one_is_seen() -> None:
+    """At the top of a module, also below an `if`; where it is asked for at need it is no need."""
+    tree = ast.parse(
+        "import fcntl\nif True:\n    from pwd import getpwuid\ndef f():\n    import tty\n"
+    )
+    assert {name for name, _ in imported(tree)} == {"fcntl", "pwd"}
+    assert len(ONLY_POSIX & sys.stdlib_module_names) > 9
+
+
+def test_room_for_them_has_them() -> None:
+    """What is looked for elsewhere is what this room is for."""
+    used = {
+        node.attr
+        for path, tree in sources()
+        if HERE in path.parents
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+    }
+    assert len(used & NAMES) > 4
 
 
 def test_no_module_needs_one_of_posix_alone() -> None:

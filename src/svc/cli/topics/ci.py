@@ -15,20 +15,25 @@ PAGE: Final = Page(
         """,
         """
         A test against the service needs no account: start the sandbox beside it. Port 0 takes a
-        free port, so that jobs on one machine do not meet.
+        free port and :memory: no file, so that jobs on one machine do not meet.
         """,
         Shown(
             (
-                "svc sandbox start --detach --port 0",
-                'eval "$(svc sandbox env)"',
+                "port=$(svc sandbox start --detach --port 0 --db :memory: --query port)",
+                'eval "$(svc sandbox env --port $port)"',
                 "order=$(svc orders create --body order.json -o id)",
-                "svc sandbox pay $order",
-                "svc sandbox stop",
+                "svc sandbox pay $order -o id",
+                "svc sandbox stop --port $port",
             )
         ),
+        """
+        Where there is no such sandbox, `sandbox env` prints `false`: a script with set -e ends
+        there. The sandbox listens on loopback only: a container of its own reaches it where the two
+        share a network, as with network_mode: service:NAME in Compose, or in one pod.
+        """,
         Heading("A webhook handler"),
         "The listener runs the handler and what makes the event, and ends when it has been taken:",
-        Shown((f"{_LISTEN} --exec './handler & svc sandbox trigger order.paid'",)),
+        Shown((f"{_LISTEN} --exec './handler & svc sandbox trigger order.paid -o id'",)),
         Rows(
             (
                 ("--exec CMD", "Begins when deliveries can come; SVC_WEBHOOK_SECRET is set."),

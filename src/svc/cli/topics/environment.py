@@ -22,7 +22,10 @@ VARIABLES: Final = {
 }
 OTHERS: Final = {
     "NO_COLOR": "Any value: no colours. TERM=dumb does the same.",
+    "CLICOLOR_FORCE": "Not 0: colours in a pipe, too; FORCE_COLOR does the same.",
+    "CLICOLOR": "0: no colours.",
     "COLUMNS": "Width of the terminal, if it is wrong.",
+    "NOTIFY_SOCKET": "Set by systemd: told when a listener or a sandbox is ready.",
     "HTTPS_PROXY": "Used for https origins unless NO_PROXY names them.",
     "XDG_CONFIG_HOME": "Where the folders above are by default; XDG_STATE_HOME, XDG_CACHE_HOME.",
 }

@@ -3,7 +3,7 @@
 from typing import Final
 
 from svc.cli.given import FORMATS
-from svc.cli.topics.page import Page, Rows, Shown
+from svc.cli.topics.page import Heading, Page, Rows, Shown
 
 MEANINGS: Final = {
     "human": "For people: labelled fields, tables, money with decimals, local times.",
@@ -33,6 +33,23 @@ PAGE: Final = Page(
                 "svc orders list --all -o csv --fields id,status,amount_total > orders.csv",
             )
         ),
+        Heading("What you can rely on"),
+        """
+        Within a major version these stay: names of commands and options, exit codes, variables,
+        the keys of the error object, the records and keys of events listen -o ndjson, batch
+        results and the summaries of svc's own commands, and the columns of csv --fields. New keys,
+        commands and options may come at any time: leave what you do not know.
+        """,
+        """
+        What the service sends is passed on as it is. It changes with --api-version alone, which
+        you can fix in a profile.
+        """,
+        """
+        Not to rely on: everything of -o human, messages and hints, the order of keys, the files
+        in svc's folders. There is no public Python API. A change of what stays would come with a
+        new major version, and a warning on stderr in the version before.
+        """,
+        Heading("Odd characters"),
         """
         Text that came from elsewhere is shown with its control characters spelled out. Cells of
         a csv that a spreadsheet would run begin with a quote, unless --raw-csv is given.

@@ -68,6 +68,10 @@ PAGE: Final = Page(
         "The keys are public constants:",
         Rows(tuple((SANDBOX_KEYS[name], meaning) for name, meaning in _KEYS.items())),
         """
+        They protect nothing: every user of this machine can read, export, change and turn a
+        running sandbox. Put nothing into it that they may not see. Web pages are turned away.
+        """,
+        """
         Any Luhn-valid card number is approved, such as 4242424242424242, with any expiry to come
         and any security code. These do something else:
         """,

@@ -64,6 +64,37 @@ PAGE: Final = Page(
         --inspect serves a page on this machine, at port 4244 unless another is given: each
         delivery with its headers, verdict and answers, and a button that sends it again.
         """,
+        Heading("As a service of systemd"),
+        """
+        SIGTERM ends the listener with 143, as a shell would say it: tell systemd that this is
+        success. It is told when deliveries can come (NOTIFY_SOCKET), and so of a sandbox.
+        """,
+        Shown(
+            (
+                "[Unit]",
+                "Description=Webhooks to the shop",
+                "After=network-online.target",
+                "[Service]",
+                "Type=notify",
+                "ExecStart=%h/.local/bin/svc events listen --forward-to 3000 -o ndjson",
+                "SuccessExitStatus=143",
+                "Restart=on-failure",
+                "[Install]",
+                "WantedBy=default.target",
+            )
+        ),
+        """
+        In ~/.config/systemd/user/svc-listen.service; start it with systemctl --user enable --now
+        svc-listen. For a sandbox beside it, a second unit with its own ExecStart:
+        """,
+        Shown(
+            (
+                "[Service]",
+                "Type=notify",
+                "ExecStart=%h/.local/bin/svc sandbox start -o ndjson",
+                "SuccessExitStatus=143",
+            )
+        ),
         Heading("What was received"),
         """
         Every delivery that verified is kept. --failed are those that a target did not take,

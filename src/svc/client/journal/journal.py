@@ -157,7 +157,7 @@ class Journal:
             self._transaction(tx).release([intent])
 
     def forget(self, identifier: str) -> Intent:
-        """Deletes a request from the journal and returns what was known of it.
+        """Deletes a request, also from the log, and returns what was known of it.
 
         Raises:
             NotFound: no such request.
@@ -166,6 +166,8 @@ class Journal:
         with self._changing() as change:
             intent = change.find(identifier)
             change.forget(intent)
+        with suppress(LocalError):  # it is deleted; whoever comes next empties the log
+            self._state().empty_log()
         return intent
 
     def hurry(self, seconds: float) -> None:

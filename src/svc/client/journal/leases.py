@@ -94,5 +94,5 @@ class Leases:
         words = (error.strerror or str(error)).lower()
         return LocalError(
             f"The folder {self._folder} cannot be used: {words}.",
-            hint="It tells which requests are being sent; make it writable, or free some space",
+            hint=files.advice(error) or "It tells which requests are being sent",
         )

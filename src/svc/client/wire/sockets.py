@@ -42,6 +42,9 @@ class SocketWire:
         self._trusted = _trust(base_url, ca_bundle)
         self._kept: Line | None = None
         self._kept_since = 0.0
+        self._last: Line | None = None
+        self._served = 0  # answers that came over the kept connection
+        self._closes_each = False  # whether the server closes after each answer
 
     def exchange(
         self, request: WireRequest, *, deadline: Deadline, connect_seconds: float
@@ -50,6 +53,8 @@ class SocketWire:
         kept = self._take(request.method)
         if kept is not None:
             result = self._over(kept, request, deadline)
+            if isinstance(result, Failure) and not kept.received:
+                self._note_closed(result)
             if not _was_stale(result, kept, request.method):
                 return result
         try:
@@ -69,10 +74,17 @@ class SocketWire:
         if line is None:
             return None
         idle = self._clock.monotonic() - self._kept_since
-        if line.is_quiet() and (method == "GET" or idle < POST_IDLE_MAX):
+        quiet = line.is_quiet()
+        if quiet and (method == "GET" or idle < POST_IDLE_MAX):
             return line
+        self._closes_each = self._closes_each or (not quiet and self._served == 1)
         line.close()
         return None
+
+    def _note_closed(self, failure: Failure) -> None:
+        """A server that closes after each answer without a word would lose a request each time."""
+        if failure.trouble is Trouble.CLOSED and self._served == 1:
+            self._closes_each = True
 
     def _over(self, line: Line, request: WireRequest, deadline: Deadline) -> RawReply | Failure:
         try:
@@ -83,7 +95,9 @@ class SocketWire:
         except BaseException:
             line.close()
             raise
-        if line.renew():
+        self._served = self._served + 1 if line is self._last else 1
+        self._last = line
+        if line.renew() and not self._closes_each:
             self._kept, self._kept_since = line, self._clock.monotonic()
         else:
             line.close()

@@ -4,15 +4,15 @@ set -eu
 PORT=${PORT:-3000}
 export PORT
 
-svc sandbox start --detach --port 0 >/dev/null
-trap 'svc sandbox stop >/dev/null' EXIT
-eval "$(svc sandbox env)"
+port=$(svc sandbox start --detach --port 0 --db :memory: --query port)
+trap 'svc sandbox stop --port "$port" >/dev/null' EXIT
+eval "$(svc sandbox env --port "$port")"
 
 # The listener runs the command once it is ready, with the signing secret in its environment, and
 # ends when the event has been taken. It exits with 11 if that takes longer, if a delivery is
 # rejected or not taken, or if the command fails.
 svc events listen -o ndjson --forward-to "$PORT/webhooks" --until order.paid --timeout 60 --strict \
-  --exec 'python3 handler.py & svc sandbox trigger order.paid' >events.ndjson
+  --exec 'python3 handler.py & svc sandbox trigger order.paid -o id' >events.ndjson
 
 test -s paid.txt
 echo "order.paid was taken: $(cat paid.txt)"

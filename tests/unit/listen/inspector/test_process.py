@@ -15,6 +15,7 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 from typer.main import get_command
 
+from support.absence import importable
 from support.listeners import listen
 from support.listening import Target
 from support.running import Sandbox, Svc
@@ -159,6 +160,9 @@ def test_open_page_does_not_delay_the_end(sandbox: Sandbox, tmp_path: Path) -> N
 
 def test_inspector_costs_nothing_unless_wanted() -> None:
     """What draws the page is not loaded by `svc events listen` itself (performance: start-up)."""
-    code = "import sys, svc.cli.listen; print([n for n in sys.modules if 'inspector' in n])"
+    code = "import sys, svc.cli.listen; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    loaded = done.stdout.split()
+    assert "svc.cli.listen" in loaded
+    assert importable(["svc.listen.inspector"])
+    assert [name for name in loaded if name.startswith("svc.listen.inspector")] == []

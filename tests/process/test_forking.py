@@ -1,0 +1,139 @@
+"""A forked run of the program is a run of the program: the same code, the same bytes."""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from support.forking import Forking
+from support.limits import started_with
+from support.running import Sandbox, Svc
+from svc.cli.registry import COMMANDS
+
+LINES = [
+    *(["--version"], ["--help"], [], ["nonsense"], ["orders"], ["orders", "create"]),
+    *(["orders", "list", "--limit", "3"], ["orders", "list", "-o", "csv"], ["orders", "lisst"]),
+    *(["orders", "create", "--amount", "x"], ["orders", "retrieve", "order_nobody"]),
+    *(["whoami"], ["-q", "whoami", "-o", "human"], ["profiles", "list"], ["config", "list"]),
+    *(["config", "set", "color", "purple"], ["keys", "list"], ["keys", "add", "--stdin"]),
+    *(["requests", "list"], ["requests", "list", "-o", "ndjson"], ["commands", "-o", "json"]),
+    *(["refunds", "create", "--payment", "pay_1"], ["payouts", "list", "--max", "-1"]),
+    *(["quotes", "retrieve", "quote_1", "--query", "id["], ["events", "inbox", "list"]),
+    *(["webhook-endpoints", "list", "--fields", "id,nothing"], ["help", "money"], ["help"]),
+    *(["batch", "orders.create", "-"], ["batch", "orders.create", "nothing.csv", "--yes"]),
+    *(["get", "/v1/orders"], ["post", "/v1/orders", "-d", "amount=1"], ["doctor", "-o", "csv"]),
+    *(["sandbox", "status"], ["completion", "bash"], ["events", "verify"], ["disputes", "list"]),
+]
+SETTINGS = [
+    *({}, {"COLUMNS": "40"}, {"SVC_OUTPUT": "human"}, {"SVC_API_KEY": ""}, {"NO_COLOR": ""}),
+    *(
+        {"SVC_API_KEY": "sk_test_wrong"},
+        {"SVC_BASE_URL": "http://127.0.0.1:9"},
+        {"TZ": "Asia/Tokyo"},
+    ),
+    *({"SVC_OUTPUT": "nonsense"}, {"SVC_BASE_URL": "ftp://x"}, {"SVC_CONFIG_DIR": "/dev/null/x"}),
+]
+INPUTS = ["", "sk_test_from_stdin\n", "amount,currency\n100,EUR\nx,EUR\n", "\ufeff{}\r\n\x00"]
+
+
+def without_times(text: bytes) -> bytes:
+    """Figures that differ from run to run: ids and how long something took."""
+    text = re.sub(
+        rb"\b(?:req|rq|order|evt)_\w+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", b"ID", text
+    )
+    text = re.sub(rb"\d+(?:\.\d+)? ?ms\b", b"MS", text)
+    return re.sub(rb"\d{4}-\d\d-\d\dT[\d:.]+Z|\d{4}-\d\d-\d\d[ T][\d:]+", b"TIME", text)
+
+
+@pytest.fixture
+def both(forking: Forking) -> tuple[Svc, Svc]:
+    """The program forked, and the program started."""
+    return Svc(forking), Svc()
+
+
+@pytest.mark.parametrize(
+    "part", [pytest.param(n, marks=[] if n < 2 else [pytest.mark.slow]) for n in range(8)]
+)
+def test_drawn_commands_end_alike_forked_and_started(
+    both: tuple[Svc, Svc], sandbox: Sandbox, isolated: Path, part: int
+) -> None:
+    """Each command line with drawn settings and input: exit code, stdout and stderr are the same."""
+    drawn = random.Random(os.urandom(8))
+    forked, started = both
+    for argv in drawn.sample(LINES, 6):
+        settings, given = drawn.choice(SETTINGS), drawn.choice(INPUTS).encode()
+        one, other = (run.bytes(*argv, stdin=given, env=settings) for run in (forked, started))
+        assert one.code == other.code, (part, argv, settings, given, one, other)
+        assert without_times(one.out) == without_times(other.out), (argv, settings, given)
+        assert without_times(one.err) == without_times(other.err), (argv, settings, given)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_starts_as_a_process(name: str) -> None:
+    """One real start for each: what a fork has loaded already is found without it, too."""
+    result = Svc()(name, "--help")
+    assert result.code == 0
+    assert result.out.startswith(f"Usage: svc {name}")
+
+
+def test_a_fork_is_a_process_of_its_own(forking: Forking, isolated: Path) -> None:
+    """What it changes of itself is gone with it: folder, umask, variables, signals."""
+    before = (Path.cwd(), dict(os.environ), signal.getsignal(signal.SIGINT))
+    assert Svc(forking)("profiles", "create", "shop", "--base-url", "https://x.example").code == 0
+    assert (Path.cwd(), dict(os.environ), signal.getsignal(signal.SIGINT)) == before
+    assert (isolated / "config" / "config.toml").stat().st_mode & 0o777 == 0o600
+
+
+def test_what_only_a_new_interpreter_reads_is_given_to_one(forking: Forking) -> None:
+    """An encoding or a switch of Python comes too late for a fork."""
+    assert forking.can_run(os.environ)
+    assert forking.can_run({**os.environ, "PYTHONPATH": "/x", "TZ": "Asia/Tokyo"})
+    assert not forking.can_run({**os.environ, "PYTHONIOENCODING": "latin-1"})
+    assert not forking.can_run({**os.environ, "LC_ALL": "C"})
+    lacking = Path(__file__).parents[1] / "support" / "lacking"
+    assert not forking.can_run({**os.environ, "PYTHONPATH": f"/x:{lacking}"})
+
+
+def test_runs_at_the_same_time_are_kept_apart(forking: Forking) -> None:
+    """Each gets its own output and exit code."""
+    codes: dict[str, int] = {}
+
+    def run(topic: str) -> None:
+        result = Svc(forking)("help", topic)
+        codes[topic] = result.code if topic in result.out or result.code else 99
+
+    threads = [threading.Thread(target=run, args=(word,)) for word in ("money", "webhooks", "none")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert codes == {"money": 0, "webhooks": 0, "none": 2}
+
+
+def test_a_run_that_takes_too_long_is_killed(
+    forking: Forking, sandbox: Sandbox, isolated: Path
+) -> None:
+    """The limit names the command, and nothing of it is left."""
+    begun = time.monotonic()
+    with pytest.raises(subprocess.TimeoutExpired, match="listen"):
+        forking.run(("events", "listen"), os.environ, b"", 1.0)
+    assert time.monotonic() - begun < 20
+    deadline = time.monotonic() + 10
+    while started_with(str(isolated)):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_large_input_and_output_pass_whole(forking: Forking, sandbox: Sandbox) -> None:
+    """More than a pipe holds, both ways."""
+    rows = "amount,currency\n" + "x,EUR\n" * 30_000
+    forked = Svc(forking)("batch", "orders.create", "-", "--dry-run", "-o", "ndjson", stdin=rows)
+    assert len(rows) > 1 << 17
+    assert forked.code != 0
+    assert len(forked.out + forked.err) > 0

@@ -1,0 +1,309 @@
+"""What comes from outside and is not as it should be: one clear line, and nothing is lost."""
+
+import fcntl
+import io
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from support.misbehaving import Server
+from support.running import Result, Sandbox, Svc
+from svc.cli.main import run
+from svc.cli.session import Session
+from svc.cli.streams import Streams
+from svc.clock import ManualClock
+
+NOWHERE: Final = {"SVC_BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": "sk_test_sandbox"}
+DIGITS: Final = "9" * 5000
+
+
+def program(
+    *argv: "str | bytes", limit: Callable[[], None] | None = None, **more: object
+) -> Result:
+    """Runs the program with bytes as arguments, and perhaps with less of something."""
+    done = subprocess.run(
+        [sys.executable, "-m", "svc", *argv],
+        env={**os.environ, **NOWHERE},
+        capture_output=True,
+        check=False,
+        timeout=60,
+        preexec_fn=limit,
+        **more,  # type: ignore[call-overload]
+    )
+    err = done.stderr.decode("utf-8", "replace")
+    assert "bug of its own" not in err, err
+    assert "Traceback" not in err, err
+    return Result(done.returncode, done.stdout.decode("utf-8", "replace"), err)
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("keys", "remind", "--max-age", DIGITS),
+        ("keys", "remind", "--max-age", "999999999w"),
+        ("keys", "roll", "--grace", DIGITS),
+        ("events", "inbox", "--since", DIGITS),
+        ("sandbox", "advance", DIGITS),
+        ("orders", "list", "--limit", "9" * 20),
+        ("orders", "create", "--item", f"name=a,quantity={DIGITS}"),
+        ("orders", "create", "--item", f"name=a,quantity=1,unit_amount={DIGITS}"),
+        ("orders", "create", "--amount", "1.\u00b2"),
+        ("batch", "refunds.create", "-", "--rate", "nan"),
+        ("batch", "refunds.create", "-", "--rate", "inf"),
+        ("batch", "refunds.create", "a.csv", "--import", b"\xff"),
+        ("orders", "retrieve", b"ord_\xff"),
+        ("post", "/v1/x", "-d", b"a=\xff"),
+        ("refunds", "create", "--idempotency-key", b"\xff"),
+    ],
+    ids=lambda argv: " ".join(str(word)[:12] for word in argv[:3]),
+)
+def test_what_cannot_be_meant_is_one_line(argv: "tuple[str | bytes, ...]", tmp_path: Path) -> None:
+    """Exit 2 before anything is sent, however long, curly or broken it is."""
+    (tmp_path / "a.csv").write_text("payment\npay_1\n")
+    result = program(*argv, cwd=tmp_path, stdin=subprocess.DEVNULL)
+    assert result.code == 2, result.err
+    assert len(result.err) < 1000
+
+
+def test_a_number_of_events_that_no_inbox_holds_is_all_of_them() -> None:
+    """Twenty digits are a number like any other."""
+    assert program("events", "inbox", "--max", "9" * 20).code == 0
+
+
+def test_a_bad_cell_is_one_invalid_row(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """The rows beside it are checked all the same."""
+    path = tmp_path / "a.csv"
+    path.write_text(f"payment,amount\npay_1,1.\u00b2\npay_2,{DIGITS}\npay_3,5\n")
+    result = svc("batch", "refunds.create", str(path), "--dry-run")
+    assert result.code == 9
+    assert [one["line"] for one in result.json["problems"]] == [2, 3]
+
+
+def test_links_in_a_circle_are_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    """As FILE of a batch, and as a body."""
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.symlink_to(two)
+    two.symlink_to(one)
+    for argv in (("batch", "refunds.create", str(one)), ("refunds", "create", "--body", str(one))):
+        result = program(*argv)
+        assert result.code == 2
+        assert "too many levels of symbolic links" in result.err
+
+
+def test_no_more_threads_is_the_systems_limit(tmp_path: Path) -> None:
+    """The system says no; that is no bug, and nothing was sent."""
+    (tmp_path / "a.csv").write_text("payment,amount\n" + "pay_1,5\n" * 3)
+    code = (
+        "import sys, threading\n"
+        'def refuse(self):\n    raise RuntimeError("can\'t start new thread")\n'
+        "threading.Thread.start = refuse\n"
+        "from svc.cli.main import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "batch", "refunds.create", str(tmp_path / "a.csv")],
+        env={**os.environ, **NOWHERE},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 10, done.stderr
+    assert "no more threads" in done.stderr
+
+
+def test_a_closed_stdin_is_an_empty_one(tmp_path: Path) -> None:
+    """`<&-` in a shell: no rows, and no body."""
+    for words, code in (
+        ("batch refunds.create - --dry-run", 0),
+        ("refunds create --body -", 2),
+    ):
+        done = subprocess.run(
+            ["bash", "-c", f"exec {sys.executable} -m svc {words} <&-"],
+            env={**os.environ, **NOWHERE},
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+        )
+        assert done.returncode == code, done.stderr
+        assert "bug" not in done.stderr
+
+
+def test_bytes_from_outside_are_utf_8_and_stay_as_they_are(tmp_path: Path) -> None:
+    """Whatever the locale says; and no line end is changed on the way."""
+    latin = {"LC_ALL": "en_US.ISO-8859-1", "PYTHONIOENCODING": "iso-8859-1", "PYTHONUTF8": "0"}
+    note = tmp_path / "note.txt"
+    note.write_bytes("é\r\nb\n".encode())
+
+    def body(*argv: str, stdin: bytes = b"") -> "tuple[int, bytes]":
+        done = subprocess.run(
+            [sys.executable, "-m", "svc", "post", "/v1/x", *argv, "--dry-run", "--query", "body"],
+            env={**os.environ, **NOWHERE, **latin},
+            input=stdin,
+            capture_output=True,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+    code, out = body("-d", f"x=@{note}")
+    assert (code, json.loads(out.decode("iso-8859-1"))) == (0, {"x": "é\r\nb\n"})
+    code, out = body("--body", "-", stdin='{"x":"é"}'.encode())
+    assert (code, json.loads(out.decode("iso-8859-1"))) == (0, {"x": "é"})
+    assert body("--body", "-", stdin='{"x":"é"}'.encode("latin-1"))[0] == 2
+
+
+def test_a_nul_in_a_csv_is_refused(tmp_path: Path) -> None:
+    """It would end the cell for whatever reads text as C does."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"payment,amount\npay_1,5\npay_2\0,5\n")
+    result = program("batch", "refunds.create", str(path), "--dry-run")
+    assert result.code == 2
+    assert "Line 3 of the file holds a NUL" in result.err
+
+
+def test_a_separator_in_quotes_is_part_of_a_name(tmp_path: Path) -> None:
+    """`"metadata[a;b]",payment` is separated by commas."""
+    path = tmp_path / "a.csv"
+    path.write_text('"metadata[a;b]",payment,amount\nx,pay_1,5\n')
+    result = program("batch", "refunds.create", str(path), "--dry-run")
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["totals"] is not None
+
+
+def test_each_crash_of_one_second_leaves_its_report(isolated: Path) -> None:
+    """Six at once: six files, each whole and for the user alone."""
+    code = (
+        "import sys\n"
+        "import svc.cli.whoami\n"
+        "from svc.cli.session import Session\n"
+        "from svc.cli.streams import Streams\n"
+        "from svc.cli.reporting import report_bug\n"
+        "from svc.clock import ManualClock\n"
+        "import os\n"
+        "s = Session([], os.environ, Streams.of_process(), ManualClock(1700000000))\n"
+        "for number in range(6):\n"
+        "    report_bug(s, KeyError(f'crash {number}'))\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    reports = sorted((isolated / "state" / "reports").iterdir())
+    assert len(reports) == 6
+    told = {
+        number for path in reports for number in range(6) if f"crash {number}" in path.read_text()
+    }
+    assert told == set(range(6))
+    assert {path.stat().st_mode & 0o777 for path in reports} == {0o600}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.stop()
+
+
+def test_waiting_ends_with_the_deadline_of_the_command(server: Server) -> None:
+    """`--wait --max-time 60`: the time that the request took counts, too."""
+    pending = {
+        "id": "rf_1",
+        "object": "refund",
+        "status": "pending",
+        "payment": "pay_1",
+        "amount": 5,
+    }
+    answer, clock = server.reply(200, pending), ManualClock()
+
+    def late(sock: socket.socket) -> bool:
+        clock.advance(50)
+        return answer(sock)
+
+    server.play(late, answer)
+    argv = (
+        "refunds",
+        "create",
+        "--payment",
+        "pay_1",
+        "--amount",
+        "5",
+        "--wait",
+        "--max-time",
+        "60",
+    )
+    env = {**os.environ, "SVC_BASE_URL": server.url, "SVC_API_KEY": "sk_test_sandbox"}
+    streams = Streams(io.TextIOWrapper(io.BytesIO()), io.StringIO(), io.StringIO())
+    with Session(argv, env, streams, clock) as session:
+        assert run(session) == 11
+    assert 60 <= clock.monotonic() < 62
+
+
+@pytest.mark.parametrize("argv", [("requests", "list"), ("orders", "cancel", "ord_1")])
+def test_too_many_open_files_is_what_is_said(argv: tuple[str, ...]) -> None:
+    """The advice is about descriptors, and not about space on the disk."""
+    code = (
+        "import os, resource, sys\n"
+        "from svc.cli.main import main\n"
+        "main(sys.argv[1:])\n"  # loads all that it needs
+        "free = os.dup(0)\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (free, free))\n"
+        "sys.stderr.write('@@')\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *argv, "--max-time", "1"],
+        env={**os.environ, **NOWHERE},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = done.stderr.partition("@@")[2]
+    assert done.returncode == 10, done.stderr
+    assert "too many open files" in said
+    assert "ulimit -n" in said
+    assert "space" not in said
+
+
+def test_a_held_configuration_is_waited_for_ten_seconds(isolated: Path, svc: Svc) -> None:
+    """As the state database's lock: then words, and nothing was changed."""
+    svc.ok("config", "set", "color", "never")
+    folder = isolated / "config"
+    handle = os.open(folder, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        began = time.monotonic()
+        result = svc("config", "set", "color", "always")
+        assert 9 < time.monotonic() - began < 30
+    finally:
+        os.close(handle)
+    assert result.code == 10
+    assert f"Another svc process holds {folder} for too long" in result.error["message"]
+    assert svc.ok("config", "get", "color") == "never"
+
+
+def test_the_line_for_zsh_is_quoted(tmp_path: Path) -> None:
+    """A home such as `o'neil` is no end of a string."""
+    home = tmp_path / "o'neil"
+    home.mkdir(mode=0o700)
+    done = subprocess.run(
+        [sys.executable, "-m", "svc", "completion", "zsh", "--install"],
+        env={**os.environ, "HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    [line] = [one for one in (done.stdout + done.stderr).splitlines() if "fpath=(" in one]
+    start = line.index("fpath=(")
+    said = line[start : line.index("$fpath)") + len("$fpath)")].replace('\\"', '"')
+    shown = subprocess.run(
+        ["bash", "-c", f'{said}; printf %s "${{fpath[0]}}"'],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown.stdout.startswith(str(home))

@@ -1,0 +1,61 @@
+"""A supervisor is told when svc is ready, and SIGTERM is how it ends it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.running import Sandbox
+from svc.system.supervisor import tell_ready
+
+
+@pytest.fixture
+def notices(tmp_path: Path) -> socket.socket:
+    """The socket that systemd names in NOTIFY_SOCKET; a short name, as the system wants."""
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    listening.bind(f"\0svc-test-{os.getpid()}-{tmp_path.name}"[:100])
+    listening.settimeout(30)
+    return listening
+
+
+def name_of(notices: socket.socket) -> str:
+    return f"@{notices.getsockname()[1:].decode()}"
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("sandbox", "start", "--db", ":memory:", "--port", "0", "-o", "ndjson"),
+        ("events", "listen", "--forward-to", "http://127.0.0.1:9/x", "-o", "ndjson"),
+    ],
+)
+def test_service_is_ready_and_ends_as_its_unit_expects(
+    argv: tuple[str, ...], notices: socket.socket, sandbox: Sandbox
+) -> None:
+    """READY=1 once it answers; 143 after SIGTERM, which the shown unit counts as success."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "svc", *argv],
+        env={**os.environ, "NOTIFY_SOCKET": name_of(notices)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert notices.recv(100) == b"READY=1"
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert process.returncode in (143, -signal.SIGTERM)
+    notices.close()
+
+
+def test_nobody_is_told_where_nobody_listens(tmp_path: Path) -> None:
+    """A stale name, another kind of address, none: svc goes on."""
+    for address in (str(tmp_path / "gone"), "@svc-nobody-listens-here", "vsock:2:1", ""):
+        tell_ready({"NOTIFY_SOCKET": address})
+    tell_ready({})

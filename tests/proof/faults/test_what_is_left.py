@@ -1,0 +1,143 @@
+"""What a command leaves behind when the ground goes under it: files, clocks, streams, signals."""
+
+import json
+import shutil
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+
+from proof.faults.bench import Machine
+from proof.faults.ledger import Fault
+from proof.faults.operations import command
+from proof.faults.test_fault_matrix import closed
+from support.running import Sandbox, Svc
+
+PAYOUT = (*command("payout", "mark-1"), "-o", "json")
+ORDER = (
+    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
+    *("--item", "name=Jacket,quantity=1,unit_amount=12900", "-o", "json"),
+)
+
+
+@pytest.mark.parametrize("how", ["deleted", "replaced", "damaged"])
+def test_a_journal_that_goes_during_a_post_is_told(machine: Machine, how: str) -> None:
+    """R102, R67: the answer comes, the record is gone: what is known is said, and no id of it."""
+    machine.ledger.spoil(Fault(machine.ledger.gate.hold, carried_out=True))
+    with machine.start(*PAYOUT, hurry=1) as process:
+        while not machine.ledger.posts:
+            time.sleep(0.01)
+        database = machine.state / "state.db"
+        if how == "damaged":
+            database.write_bytes(b"no database" * 4096)
+            (machine.state / "state.db-wal").write_bytes(b"")
+        else:
+            shutil.rmtree(machine.state)
+        if how == "replaced":
+            machine.run("requests", "list")
+        machine.ledger.gate.open()
+        result = machine.ended(process)
+    assert result.code == 10
+    error = result.error
+    assert (error["outcome"], error["request"]) == ("done", None)
+    assert "po_1" in error["message"]
+    assert error["idempotency_key"] == machine.ledger.posts[0].key
+    assert "requests resume" not in json.dumps(error)
+    if how == "damaged":
+        listed = machine.run("requests", "list", "-o", "json")
+        assert "state.db.corrupt-1 is a damaged state database" in listed.err
+
+
+def test_a_list_whose_journal_goes_sends_nothing_more(machine: Machine, tmp_path: Path) -> None:
+    """R102: the state folder is deleted in a batch: exit 10, and the results say what was done."""
+    rows = [
+        {"amount": 100, "payment": "pay_1", "metadata": {"note": f"mark-{n}"}} for n in range(9)
+    ]
+    path = tmp_path / "list.ndjson"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    machine.ledger.spoil(Fault(machine.ledger.gate.hold, carried_out=True))
+    argv = ("batch", "refunds.create", str(path), "--concurrency", "1", "-o", "json")
+    with machine.start(*argv, hurry=1) as process:
+        while not machine.ledger.posts:
+            time.sleep(0.01)
+        shutil.rmtree(machine.state)
+        machine.ledger.gate.open()
+        result = machine.ended(process)
+    assert (result.code, result.error["code"]) == (10, "state_replaced")
+    lines = [json.loads(one) for one in Path(f"{path}.results.ndjson").read_text().splitlines()]
+    done = [one["outcome"] for one in lines].count("done")
+    assert done == len(machine.ledger.effects) < 9
+
+
+def test_a_clock_that_was_turned_before_does_not_age_a_request(svc: Svc, sandbox: Sandbox) -> None:
+    """R101: three days ahead; a POST that never arrived there is resumed two seconds later."""
+    sandbox.control("POST", "/clock/advance", {"seconds": 3 * 24 * 3600})
+    rule = {"match": {"method": "POST"}, "times": 99, "phase": "before"}
+    sandbox.control("POST", "/faults", {**rule, "effect": {"delay_ms": 4000}})
+    lost = svc(*ORDER, "--max-time", "0.5")
+    assert lost.code == 7, lost.err
+    sandbox.control("DELETE", "/faults")
+    resumed = svc("requests", "resume", lost.error["request"])
+    assert resumed.code == 0, resumed.err
+    assert len(svc.ok("orders", "list", "-o", "json")["data"]) == 1
+
+
+def test_a_sandbox_that_was_reset_may_give_the_same_ids(svc: Svc, sandbox: Sandbox) -> None:
+    """R93: with a seed the second order has the first one's id, and is another order all the same."""
+    ids = []
+    for _ in range(2):
+        sandbox.control("POST", "/reset", {"seed": 7})
+        ids.append(svc.ok(*ORDER)["id"])
+    assert ids[0] == ids[1]
+
+
+def test_advice_goes_to_the_account_that_it_is_about(machine: Machine) -> None:
+    """Profile, mode and address of the request, whichever profile is active; every page of it."""
+    base = ("--base-url", machine.ledger.url)
+    for name in ("shop", "other"):
+        assert machine.run("profiles", "create", name, *base).code == 0
+    machine.ledger.spoil(*(Fault(closed, carried_out=True),) * 4)
+    lost = machine.run(*PAYOUT, "--profile", "shop")
+    assert machine.run("profiles", "use", "other").code == 0
+    with sqlite3.connect(machine.state / "state.db") as database:
+        database.execute("UPDATE requests SET first_sent_at = first_sent_at - 90000")
+    refused = machine.run("requests", "resume", lost.error["request"], "-o", "json")
+    assert refused.code == 7
+    assert "svc payouts list --all --created-gte" in refused.error["message"]
+    assert "--profile shop; then svc requests forget" in refused.error["message"]
+
+
+def test_what_cannot_be_told_costs_no_result(machine: Machine) -> None:
+    """--verbose on a full disk: the POST goes on, its result is printed and kept."""
+    argv = (*PAYOUT, "--verbose")
+    with machine.start(*argv, wrap=("sh", "-c", 'exec "$@" 2>/dev/full', "sh")) as process:
+        result = machine.ended(process)
+    assert (result.code, result.json["id"]) == (0, "po_1")
+    assert [row["state"] for row in machine.rows()] == ["done"]
+
+
+def test_a_list_that_was_done_long_ago_is_not_skipped_in_silence(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """R96: a month later: exit 6 with both ways on; --continue sends what was added."""
+    rows = [
+        {"amount": 100, "payment": "pay_1", "metadata": {"note": f"mark-{n}"}} for n in range(4)
+    ]
+    path = tmp_path / "payroll.ndjson"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows[:2]))
+    argv = ("batch", "refunds.create", str(path), "-o", "json")
+    assert machine.run(*argv).code == 0
+    assert machine.run(*argv).json["skipped"] == 2
+    with sqlite3.connect(machine.state / "state.db") as database:
+        database.execute("UPDATE batches SET whole_at = whole_at - 30 * 86400")
+        database.execute("UPDATE requests SET settled_at = settled_at - 30 * 86400")
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for more in ((), ("--dry-run",)):
+        refused = machine.run(*argv, *more)
+        assert (refused.code, refused.error["code"]) == (6, "list_done")
+        assert "--import NAME" in refused.error["message"]
+        assert "--continue" in refused.error["message"]
+    assert len(machine.ledger.posts) == 2
+    added = machine.run(*argv, "--continue")
+    assert (added.code, added.json["done"], added.json["skipped"]) == (0, 2, 2)

@@ -1,0 +1,304 @@
+"""Histories of listeners, each drawn from one seed: what happens, played in virtual time."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Final, Literal
+from unittest.mock import patch
+
+from simulation.listener_world import Event, Reaction, SimListener, SimTarget, World, wipe
+from svc.journal import State
+from svc.listen import backlog, inbox, turns
+from svc.listen.lane import Manner
+from svc.listen.retries import Retry
+
+SECONDS: Final = 40.0  # in which everything goes wrong that goes wrong
+_HEALED: Final = (1.0, 30.0, 300.0, 3600.0, 40_000.0, 400_000.0)
+_TYPES: Final = ("order.paid", "payment.captured", "payout.paid")
+_URLS: Final = (3001, 3002)
+_BOUNDS: Final = {
+    (backlog, "_WINDOW_ITEMS"): 4,
+    (backlog, "_LOW"): 2,
+    (turns, "_PARKED_MAX"): 3,
+    (inbox, "_PAGE_ROWS"): 3,
+}
+
+
+@dataclass
+class Plot:
+    """What was drawn: who listens how, and what may happen."""
+
+    rng: Random
+    retry: Retry
+    ordered: bool
+    ack: Literal["received", "forwarded"]
+    concurrency: int
+    routes: tuple[str, ...]
+    listeners: int
+    crowded: bool
+    reset_at: float | None
+    noticed: bool
+    replay_at: float | None
+    fates: dict[tuple[SimTarget, Event], list[Reaction]] = field(default_factory=dict)
+
+
+@dataclass
+class Played:
+    """A history that has ended, for whoever judges it."""
+
+    seed: int
+    plot: Plot
+    world: World
+    events: list[Event] = field(default_factory=list)
+    stops: list[tuple[int, int]] = field(default_factory=list)
+    quiet: bool = False
+    most: dict[str, int] = field(default_factory=dict)
+
+
+def draw(seed: int) -> Plot:
+    """Draws how a history is set up."""
+    rng = Random(seed)
+    crowded = rng.random() < 0.1
+    ack: Literal["received", "forwarded"] = "forwarded" if rng.random() < 0.2 else "received"
+    routes = rng.choice((("3001",), ("3001",), ("3001", "3002"), ("order.*=3001", "3002")))
+    return Plot(
+        rng=rng,
+        retry="fast" if crowded else rng.choice(("fast", "fast", "real", "real", "off")),
+        ordered=crowded or rng.random() < 0.5,
+        ack="received" if crowded else ack,
+        concurrency=rng.choice((2, 4)) if crowded else rng.choice((1, 2, 3, 8)),
+        routes=("3001",) if crowded else routes,
+        listeners=1 if crowded or rng.random() < 0.8 else 2,
+        crowded=crowded,
+        reset_at=rng.uniform(5, 30) if not crowded and rng.random() < 0.2 else None,
+        noticed=rng.random() < 0.6,
+        replay_at=rng.uniform(5, 38) if not crowded and rng.random() < 0.2 else None,
+    )
+
+
+def play(seed: int, state: State) -> Played:
+    """Plays one history to its end, when all has been well for days."""
+    wipe(state)
+    plot = draw(seed)
+    played = Played(seed, plot, World(state))
+    with _bounds(played.most):
+        try:
+            _Play(played).run()
+        except BaseException:
+            played.world.loop.trouble.clear()
+            played.world.close()
+            raise
+    return played
+
+
+class _Play:
+    def __init__(self, played: Played) -> None:
+        self._played = played
+        self._plot = plot = played.plot
+        self._world = world = played.world
+        self._rng = plot.rng
+        self._healed = False
+        ports = sorted({int(route.rpartition("=")[2]) for route in plot.routes})
+        self._targets = [
+            world.target(port, self._script(index)) for index, port in enumerate(ports)
+        ]
+        manner = Manner(concurrency=plot.concurrency, ordered=plot.ordered, retry=plot.retry)
+        self._listeners = [
+            world.listener(
+                *plot.routes,
+                scope=f"listener {number}",
+                ack=plot.ack,
+                concurrency=manner.concurrency,
+                ordered=manner.ordered,
+                retry=manner.retry,
+            )
+            for number in range(plot.listeners)
+        ]
+        self._owed: dict[tuple[Event, SimListener], bool] = {}
+
+    def run(self) -> None:
+        world = self._world
+        for listener in self._listeners:
+            listener.start()
+        self._draw_events()
+        if not self._plot.crowded:
+            self._draw_troubles()
+        world.loop.run_for(SECONDS + self._rng.random())
+        self._heal()
+        for seconds in _HEALED:
+            world.loop.run_for(seconds)
+            if self._is_quiet():
+                self._played.quiet = True
+                break
+        for listener in self._listeners:
+            self._stop(listener)
+
+    def _at(self, seconds: float, call: Callable[..., Any], *args: Any) -> None:
+        self._world.loop.call_at(seconds, call, *args)
+
+    def _draw_events(self) -> None:
+        rng, plot = self._rng, self._plot
+        objects = rng.randint(1, 4)
+        for number in range(rng.randint(10, 14) if plot.crowded else rng.randint(2, 12)):
+            at = rng.uniform(0, 2) if plot.crowded or rng.random() < 0.4 else rng.uniform(0, 35)
+            generation = int(plot.reset_at is not None and at > plot.reset_at)
+            changed = f"ord_{rng.randint(1, objects)}"
+            if plot.crowded:
+                changed = "ord_slow" if rng.random() < 0.8 else f"ord_q{number}"
+            event = self._world.event(
+                number % 5 if plot.reset_at is not None else number,
+                changed,
+                rng.choice(_TYPES),
+                generation,
+            )
+            if event in self._played.events:
+                continue  # drawn before, as the same event
+            self._played.events.append(event)
+            for listener in self._listeners:
+                self._owed[event, listener] = True
+                self._at(at, self._send, event, listener)
+                if rng.random() < 0.3:
+                    again = at + rng.choice((0.0, 0.001, rng.uniform(0, 20)))
+                    self._at(again, self._repeat, event, listener)
+
+    def _draw_troubles(self) -> None:
+        rng, plot = self._rng, self._plot
+        for target in self._targets:
+            for _ in range(rng.choice((0, 0, 1, 2))):
+                at = rng.uniform(0, 35)
+                self._at(at, target.stop)
+                self._at(at + rng.uniform(0.1, 20), target.start)
+        for listener in self._listeners:
+            for _ in range(rng.choice((0, 0, 1, 2, 3))):
+                at = rng.uniform(0.01, 38)
+                end = self._stop_later if rng.random() < 0.5 else listener.lose
+                self._at(at, end, *([listener] if end == self._stop_later else []))
+                self._at(at + rng.uniform(0.7, 8), listener.start)
+            if plot.reset_at is not None and plot.noticed:
+                self._at(plot.reset_at, self._world.reset, listener)
+            if plot.replay_at is not None:
+                self._at(plot.replay_at, self._world.replay, listener)
+
+    def _heal(self) -> None:
+        self._healed = True
+        for target in self._targets:
+            target.start()
+        for listener in self._listeners:
+            listener.start()
+
+    def _is_quiet(self) -> bool:
+        owed = any(self._owed.values())
+        return not owed and all(one.halves is None or one.halves.idle for one in self._listeners)
+
+    # --- the service ----------------------------------------------------------------------------
+
+    def _send(self, event: Event, listener: SimListener) -> None:
+        if self._is_of_before(event):
+            self._owed[event, listener] = False
+        if not self._owed[event, listener]:
+            return
+        heard: list[int] = []
+
+        def told(status: int) -> None:
+            heard.append(status)
+            if status == 200:
+                self._owed[event, listener] = False
+            else:
+                self._later(event, listener)
+
+        def look() -> None:
+            if not heard:  # the service waits no longer
+                self._later(event, listener)
+
+        self._world.loop.call_later(10.0, look)
+        listener.deliver(event, told)
+
+    def _later(self, event: Event, listener: SimListener) -> None:
+        self._world.loop.call_later(self._rng.uniform(0.5, 15), self._send, event, listener)
+
+    def _repeat(self, event: Event, listener: SimListener) -> None:
+        if not self._is_of_before(event):
+            listener.deliver(event, lambda _: None)
+
+    def _is_of_before(self, event: Event) -> bool:
+        """What a sandbox had sent before it was reset it sends no more."""
+        at = self._plot.reset_at
+        return at is not None and event.generation == 0 and self._world.loop.time() >= at
+
+    # --- the listeners and their targets --------------------------------------------------------
+
+    def _stop_later(self, listener: SimListener) -> None:
+        if listener.runs:
+            ending = self._world.loop.create_task(listener.stop())
+            ending.add_done_callback(lambda done: self._stopped(listener, done.result()))
+
+    def _stop(self, listener: SimListener) -> None:
+        if listener.runs:
+            self._stopped(listener, self._world.loop.do(listener.stop()))
+
+    def _stopped(self, listener: SimListener, pending: int) -> None:
+        if not listener.runs:  # else it has been started again by now
+            outcomes = self._world.state.rows(
+                "SELECT COUNT(*) AS open FROM inbox JOIN listeners ON listeners.id = listener"
+                " WHERE scope = ? AND outcome IS NULL",
+                (listener.scope,),
+            )
+            self._played.stops.append((pending, outcomes[0]["open"]))
+
+    def _script(self, index: int) -> Callable[[Event, int], Reaction]:
+        def react(event: Event, number: int) -> Reaction:
+            if self._healed:
+                return Reaction()
+            if self._plot.crowded:
+                slow = event.object_id == "ord_slow"
+                return Reaction("hang") if slow else Reaction()
+            target = self._targets[index]
+            fate = self._plot.fates.get((target, event))
+            if fate is None:
+                fate = self._plot.fates[target, event] = _fate(self._rng)
+            return fate[min(number, len(fate)) - 1]
+
+        return react
+
+
+def _fate(rng: Random) -> list[Reaction]:
+    """Draws what a target does with each try of an event; the last of it for ever."""
+    good = Reaction(delay=rng.choice((0.005, 0.05, 0.4)))
+    kind = rng.random()
+    if kind < 0.6:
+        return [good]
+    if kind < 0.66:
+        return [Reaction("crash", delay=rng.uniform(0.01, 0.3), down=rng.uniform(0.1, 3))]
+    if kind < 0.72:
+        return [Reaction(status=422)]
+    bad = (
+        Reaction(status=503),
+        Reaction(status=500, delay=0.3),
+        Reaction("close"),
+        Reaction("hang"),
+        Reaction("garbage"),
+        Reaction(delay=9.0),
+    )
+    return [*(rng.choice(bad) for _ in range(rng.randint(1, 3))), good]
+
+
+@contextmanager
+def _bounds(most: dict[str, int]) -> Iterator[None]:
+    """Makes the queues small, and watches how full they get."""
+    add, park = backlog.Backlog._add, turns.Turns._park
+
+    def added(self: Any, item: Any) -> None:
+        add(self, item)
+        most["window"] = max(most.get("window", 0), len(self._window))
+
+    def parked(self: Any, queue: Any, item: Any) -> None:
+        park(self, queue, item)
+        most["parked"] = max(most.get("parked", 0), self.parked)
+
+    with ExitStack() as stack:
+        for (module, name), value in _BOUNDS.items():
+            stack.enter_context(patch.object(module, name, value))
+        stack.enter_context(patch.object(backlog.Backlog, "_add", added))
+        stack.enter_context(patch.object(turns.Turns, "_park", parked))
+        yield

@@ -1,0 +1,125 @@
+"""The program, loaded once and forked for each run: `fork_server.py SOCKET_FD`.
+
+A fork is a process: its own id, signals, environment, files, locks, and an end by `os._exit`. Only
+the interpreter's start and the imports are not repeated, nine tenths of a short command's time.
+Each request brings four descriptors: stdin, stdout, stderr, and one for the id and the exit code.
+"""
+
+import gc
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+import time
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, Final
+
+MOST: Final = 1 << 20
+# What commands load when they need it; loaded here, it is there for all of them.
+OFTEN: Final = (
+    *("ssl", "sqlite3", "asyncio", "email", "h11", "jmespath", "rich.console", "tomllib"),
+    *("tomlkit", "csv", "httpx", "keyring.backend", "platformdirs", "concurrent.futures"),
+)
+
+
+def load() -> None:
+    """Imports every command and what they use."""
+    from svc.cli.registry import COMMANDS
+    from svc.cli.registry import load as load_command
+
+    for name in COMMANDS:
+        load_command(name)
+    for package in ("svc.cli", "svc.client", "svc.render", "svc.batch", "svc.listen", "svc.keys"):
+        for found in iter_modules(import_module(package).__path__):
+            import_module(f"{package}.{found.name}")
+    for name in OFTEN:
+        import_module(name)
+
+
+class Server:
+    """Forks for each request and tells the exit code of each fork."""
+
+    def __init__(self, requests: socket.socket) -> None:
+        self.requests = requests
+        self.telling: dict[int, int] = {}  # by process id, where its exit code is awaited
+        self.woken, waking = os.pipe()
+        os.set_blocking(self.woken, False)
+        os.set_blocking(waking, False)
+        signal.set_wakeup_fd(waking)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def serve(self) -> None:
+        """Until nobody asks any more."""
+        with selectors.DefaultSelector() as ready:
+            ready.register(self.requests, selectors.EVENT_READ)
+            ready.register(self.woken, selectors.EVENT_READ)
+            while True:
+                for key, _ in ready.select():
+                    if key.fd == self.woken:
+                        os.read(self.woken, 4096)
+                        self.reap()
+                    elif not self.take():
+                        return
+
+    def take(self) -> bool:
+        data, fds, _, _ = socket.recv_fds(self.requests, MOST, 4)
+        if not data:
+            return False
+        pid = os.fork()
+        if pid == 0:
+            become(json.loads(data), fds)
+        *streams, telling = fds
+        for fd in streams:
+            os.close(fd)
+        self.telling[pid] = telling
+        self.tell(pid, f"{pid}\n")
+        return True
+
+    def tell(self, pid: int, what: str) -> None:
+        with suppress(BrokenPipeError):  # it took too long, and nobody waits any more
+            os.write(self.telling[pid], what.encode())
+
+    def reap(self) -> None:
+        for pid in list(self.telling):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                self.tell(pid, f"{os.waitstatus_to_exitcode(status)}\n")
+                os.close(self.telling.pop(pid))
+
+
+def become(request: dict[str, Any], fds: list[int]) -> None:
+    """Turns a fork into a run of the program, as `python -m svc` would be; does not return."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number, fd in enumerate(fds[:3]):
+        os.dup2(fd, number)
+    os.closerange(3, 1 << 16)
+    os.environ.clear()
+    os.environ.update(request["env"])
+    time.tzset()
+    os.chdir(request["cwd"])
+    os.umask(request["umask"])
+    found = os.environ.get("PYTHONPATH")
+    sys.path[1:1] = found.split(os.pathsep) if found else []
+    try:
+        main = import_module(request["entry"])
+        sys.argv = [str(main.__file__), *request["argv"]]
+        main.main()
+    except BaseException:  # noqa: BLE001  as the interpreter would have it
+        sys.excepthook(*sys.exc_info())
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.path[0] = str(Path(__file__).parents[1])  # entries of tests lie below it
+    load()
+    gc.collect()
+    gc.freeze()
+    with socket.socket(fileno=int(sys.argv[1])) as asked:
+        Server(asked).serve()

@@ -1,0 +1,167 @@
+"""Runs the program by forking one that is loaded already: see fork_server.py."""
+
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final, Self, cast
+
+SERVER: Final = Path(__file__).with_name("fork_server.py")
+# Variables that an interpreter reads once, when it starts: a fork comes too late for them.
+AT_START: Final = ("LANG", "LC_", "PYTHON")
+NOT_AT_START: Final = ("PYTHONPATH", "PYTHON_KEYRING_BACKEND")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a run has left: its exit code, negative for the signal that ended it, and its bytes."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+
+class Forking:
+    """The loaded program; it keeps the environment in which the block is entered."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._started_with = at_start(os.environ)
+        self._asking, self._there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._asking.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+
+    def __enter__(self) -> Self:
+        with self._there as there:
+            self._process = subprocess.Popen(
+                [sys.executable, str(SERVER), str(there.fileno())],
+                stdin=subprocess.PIPE,  # as those of a run: the streams are made for pipes
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=[there.fileno()],
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._asking.close()  # which ends it
+        said = self._process.communicate(timeout=10)[1]
+        assert not said, said
+
+    def can_run(self, env: Mapping[str, str]) -> bool:
+        """Whether an environment asks for nothing that only a new interpreter gives."""
+        folders = env.get("PYTHONPATH", "").split(os.pathsep)
+        customised = any(Path(folder, "sitecustomize.py").exists() for folder in folders)
+        return at_start(env) == self._started_with and not customised
+
+    def run(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        stdin: bytes = b"",
+        limit: float = 60.0,
+        entry: str = "svc.__main__",
+    ) -> Ended:
+        """Calls `main` of a module, as `svc ARGV...` would, and waits for the end.
+
+        Raises:
+            subprocess.TimeoutExpired: it took longer than `limit` seconds, and was killed.
+        """
+        with ExitStack() as ours:
+            with self._lock:  # a fork elsewhere must not inherit what is being opened here
+                pipes = [_pipe(ours, into=number == 0) for number in range(4)]
+                request = {
+                    "argv": argv,
+                    "env": dict(env),
+                    "cwd": str(Path.cwd()),
+                    "umask": _umask(),
+                    "entry": entry,
+                }
+                theirs = [pipe[0] for pipe in pipes]
+                try:
+                    socket.send_fds(self._asking, [json.dumps(request).encode()], theirs)
+                finally:
+                    for fd in theirs:
+                        os.close(fd)
+            run = _Run(argv, [pipe[1] for pipe in pipes], stdin, limit)
+            return run.until_it_ends()
+
+
+def at_start(env: Mapping[str, str]) -> dict[str, str]:
+    """What an interpreter reads of an environment before the program begins."""
+    return {
+        name: value
+        for name, value in env.items()
+        if name.startswith(AT_START) and name not in NOT_AT_START
+    }
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask
+
+
+def _pipe(ours: ExitStack, *, into: bool) -> tuple[int, IO[bytes]]:
+    """Gives the program's end of a pipe, and ours."""
+    reading, writing = os.pipe()
+    theirs, kept = (reading, writing) if into else (writing, reading)
+    os.set_blocking(kept, False)
+    return theirs, ours.enter_context(os.fdopen(kept, "wb" if into else "rb", buffering=0))
+
+
+class _Run:
+    """Feeds one run and reads what it says."""
+
+    def __init__(
+        self, argv: Sequence[str], ours: list[IO[bytes]], stdin: bytes, limit: float
+    ) -> None:
+        self._argv = argv
+        self._limit = limit
+        self._deadline = time.monotonic() + limit
+        self._feeding, *self._reading = ours
+        self._left = memoryview(stdin)
+        self._read = {file: bytearray() for file in self._reading}
+
+    def until_it_ends(self) -> Ended:
+        with selectors.DefaultSelector() as ready:
+            ready.register(self._feeding, selectors.EVENT_WRITE)
+            for file in self._reading:
+                ready.register(file, selectors.EVENT_READ)
+            while ready.get_map():
+                for key, _ in ready.select(self._remaining()):
+                    if not (self._feed() if key.fileobj is self._feeding else self._hear(key)):
+                        ready.unregister(key.fileobj)
+                        if key.fileobj is self._feeding:
+                            self._feeding.close()
+        out, err, told = (bytes(read) for read in self._read.values())
+        return Ended(int(told.split()[1]), out, err)
+
+    def _feed(self) -> bool:
+        """Writes once; false when all is written, or nobody reads any more."""
+        with suppress(BrokenPipeError):
+            self._left = self._left[os.write(self._feeding.fileno(), self._left[: 1 << 16]) :]
+            return len(self._left) > 0
+        return False
+
+    def _hear(self, key: selectors.SelectorKey) -> bool:
+        """Reads once; false at the end."""
+        data = os.read(key.fd, 1 << 16)
+        self._read[cast("IO[bytes]", key.fileobj)] += data
+        return bool(data)
+
+    def _remaining(self) -> float:
+        remaining = self._deadline - time.monotonic()
+        if remaining > 0:
+            return remaining
+        out, err, told = (bytes(read) for read in self._read.values())
+        if len(told.split()) == 1:
+            os.kill(int(told), signal.SIGKILL)
+        raise subprocess.TimeoutExpired(["svc", *self._argv], self._limit, out, err)
