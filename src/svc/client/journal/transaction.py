@@ -273,5 +273,8 @@ def is_taken(rows: Callable[[], list[Row]], intent: Intent) -> bool:
     """Whether a new object is on record under another idempotency key; `rows` reads `TAKEN`."""
     if not is_making(intent.stored.path):
         return False
+    found = rows()
+    if not found:  # as nearly always
+        return False
     here = place_of(intent.scope.base_url)
-    return any(place_of(row["base_url"]) == here for row in rows())
+    return any(place_of(row["base_url"]) == here for row in found)
