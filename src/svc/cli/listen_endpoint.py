@@ -95,8 +95,11 @@ class Endpoints:
             return "enabled"
         return "disabled" if "disabled" in there else "forgotten"
 
-    def secrets_in_use(self, endpoint_id: str | None) -> tuple[str, ...]:
-        """Gives the secrets of an endpoint that the service still knows, as far as one can tell."""
+    def secrets_in_use(self, endpoint_id: str | None, url: str | None = None) -> tuple[str, ...]:
+        """Gives the secrets of an endpoint that the service still knows, as far as one can tell.
+
+        With `url` only of one that delivers there.
+        """
         if endpoint_id is None:
             return ()
         if self._sandbox:
@@ -105,6 +108,7 @@ class Endpoints:
             if not any(
                 self._status(one, {endpoint_id: row["url"]}, row["events"].split(",")) == "enabled"
                 for row in rows
+                if url in (None, row["url"])
                 for one in listed
             ):
                 return ()
@@ -140,7 +144,7 @@ class Endpoints:
             return None
         endpoint_id = rows[0]["endpoint_id"]
         where = "in the state database" if self._sandbox else "in your keyring"
-        secrets = self.secrets_in_use(endpoint_id)
+        secrets = self.secrets_in_use(endpoint_id, url)
         return Endpoint(endpoint_id, url, secrets, where) if secrets else None
 
     @property
