@@ -617,3 +617,17 @@ def test_by_key_finds_the_request_of_its_scope(intents: Journal) -> None:
     assert found is not None
     assert found.id == first.id
     assert intents.by_key("key-1", SCOPE._replace(mode="live")) is None
+
+
+def test_objects_of_a_key_are_the_latest_that_it_made(intents: Journal) -> None:
+    """What one key has made shows whether another is of its account; ten are enough."""
+    for number in range(12):
+        end(intents, intents.record(asked(key=f"k-{number}")), "done", object_id=f"rf_{number}")
+    end(intents, intents.record(asked(key="refused")), "refused", object_id="rf_no")
+    other = SCOPE._replace(key_hint="sk_test_…else")
+    end(intents, intents.record(asked(key="else", scope=other)), "done", object_id="rf_else")
+    latest = tuple(f"rf_{number}" for number in range(11, 1, -1))
+    assert intents.made_with(SCOPE.key_hint, SCOPE) == latest
+    assert intents.made_with(other.key_hint, SCOPE) == ("rf_else",)
+    assert intents.made_with("sk_test_…none", SCOPE) == ()
+    assert intents.made_with(SCOPE.key_hint, SCOPE._replace(mode="live")) == ()

@@ -11,6 +11,7 @@ from svc.client import orders, payments, payouts, quotes, raw, refunds
 from svc.client.attempts import Meaning
 from svc.client.call import Call
 from svc.client.exchange import RawReply, header
+from svc.client.journal.entry import settled_with
 from svc.client.jsontext import NotJson, parse, parse_list
 from svc.client.replies import is_replayed, refuse_contradiction, understood
 from svc.errors import ReplyContradiction
@@ -171,6 +172,23 @@ def test_an_answer_that_contradicts_its_request_shows_both(
         refuse_contradiction(call, finding, mode="test", idempotency_key="k")
     assert caught.value.exit_code == 1
     assert all(word in caught.value.message for word in shown)
+
+
+def test_contradiction_names_what_a_post_has_made() -> None:
+    """R15: the object is there, so its id is shown and kept; a retrieve has made nothing."""
+    said = {"id": "ord_1", "amount": 101, "livemode": True}
+    found = {}
+    for call in (orders.create({"amount": 100}), orders.retrieve("ord_1")):
+        finding = understood(reply(said), raw.get("/v1/x"))
+        with pytest.raises(ReplyContradiction) as caught:
+            refuse_contradiction(call, finding, mode="test", idempotency_key="k")
+        found[call.method] = caught.value
+    made, read = found["POST"], found["GET"]
+    assert (made.outcome, made.status, made.idempotency_key) == ("done", 200, "k")
+    assert "It is about ord_1." in made.message
+    assert settled_with(made).object_id == "ord_1"
+    assert (read.outcome, "It is about" in read.message) == (None, False)
+    assert settled_with(read).object_id is None
 
 
 @pytest.mark.parametrize(
