@@ -92,6 +92,8 @@ def test_stand_in_for_windows_makes_an_order_in_its_own_sandbox(
     assert svc.ok("whoami")["sandbox"] is True
     found = {one["name"]: one["status"] for one in svc("doctor").json}
     assert (found["service"], found["state"]) == ("ok", "ok")
+    assert list(folder.glob("sandbox/run-*"))
+    assert (folder / "senders").is_dir()
     [ended] = svc.ok("sandbox", "stop")
     assert ended["url"] == detached.url
     assert svc("sandbox", "status").json == []

@@ -1,7 +1,8 @@
 """The webhook endpoint of a listener: registered once, found again from then on."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from svc.cli.listen_secrets import EndpointSecrets
 from svc.cli.session import Session
@@ -21,12 +22,18 @@ _OTHERS = (
     "SELECT endpoint_id, url FROM endpoints"
     " WHERE origin = ? AND profile = ? AND mode = ? AND events = ? AND url LIKE ? ESCAPE '!'"
 )
+_REGISTERED: Final = (
+    "SELECT url, events FROM endpoints"
+    " WHERE origin = ? AND profile = ? AND mode = ? AND endpoint_id = ?"
+)
 _THIS_RUN: Final = "for this run only"
 _KEEP = (
     "INSERT OR REPLACE INTO endpoints"
     " (origin, profile, mode, url, events, endpoint_id, secret, created_at)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 )
+
+Standing = Literal["enabled", "disabled", "forgotten"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -71,25 +78,40 @@ class Endpoints:
         earlier = self._earlier(path, events)
         made = self._register(url, events)
         # A sandbox that was reset to its seed gives the id of one that it had before.
-        self._tell(made, [one for one in earlier if one != made.id])
+        self._tell(made, {name: at for name, at in earlier.items() if name != made.id})
         return made
 
-    def has_forgotten(self, path: str, events: tuple[str, ...]) -> bool:
-        """Says whether a sandbox knows none of a listener's endpoints any more: it was reset.
+    def standing(self, path: str, events: tuple[str, ...]) -> Standing:
+        """Says what a sandbox knows of a listener's endpoints; all others are taken to be enabled.
 
         Raises:
             SvcError: the sandbox was not reached.
         """
-        earlier = self._earlier(path, events) if self._sandbox else []
+        earlier = self._earlier(path, events) if self._sandbox else {}
         if not earlier:
-            return False
-        listed = self._control(controls.endpoints()).get("data", [])
-        return not {one.get("id") for one in listed}.intersection(earlier)
+            return "enabled"
+        there = [self._status(listed, earlier, events) for listed in self._listed()]
+        if "enabled" in there:
+            return "enabled"
+        return "disabled" if "disabled" in there else "forgotten"
 
-    def secrets_in_use(self, endpoint_id: str | None) -> tuple[str, ...]:
-        """Gives the secrets of an endpoint that the service still knows, as far as one can tell."""
-        if endpoint_id is None or (self._sandbox and not self._is_enabled(endpoint_id)):
+    def secrets_in_use(self, endpoint_id: str | None, url: str | None = None) -> tuple[str, ...]:
+        """Gives the secrets of an endpoint that the service still knows, as far as one can tell.
+
+        With `url` only of one that delivers there.
+        """
+        if endpoint_id is None:
             return ()
+        if self._sandbox:
+            rows = self._state.rows(_REGISTERED, (*self._who, endpoint_id))
+            listed = self._listed()
+            if not any(
+                self._status(one, {endpoint_id: row["url"]}, row["events"].split(",")) == "enabled"
+                for row in rows
+                if url in (None, row["url"])
+                for one in listed
+            ):
+                return ()
         return self.secrets_of(endpoint_id)
 
     def secrets_of(self, endpoint_id: str) -> tuple[str, ...]:
@@ -122,24 +144,33 @@ class Endpoints:
             return None
         endpoint_id = rows[0]["endpoint_id"]
         where = "in the state database" if self._sandbox else "in your keyring"
-        secrets = self.secrets_in_use(endpoint_id)
+        secrets = self.secrets_in_use(endpoint_id, url)
         return Endpoint(endpoint_id, url, secrets, where) if secrets else None
 
     @property
     def _who(self) -> tuple[str, str, str]:
         return self._place.origin, self._place.profile, self._place.mode
 
-    def _is_enabled(self, endpoint_id: str) -> bool:
-        """Asks the sandbox, which forgets its endpoints when it is reset."""
-        found = self._control(controls.endpoints())
-        return any(
-            one.get("id") == endpoint_id and one.get("status") == "enabled"
-            for one in found.get("data", [])
-        )
+    @staticmethod
+    def _status(
+        listed: dict[str, Any], ours: Mapping[str, str], events: Sequence[str]
+    ) -> str | None:
+        """Gives the status of an endpoint if it is one of ours: by its id, its URL and its events.
 
-    def _earlier(self, path: str, events: tuple[str, ...]) -> list[str]:
+        After a reset to its seed a sandbox gives the ids of before to whoever registers first.
+        """
+        same = ours.get(listed.get("id", "")) == listed.get("url")
+        wanted = set(listed.get("events", ())) == set(events)
+        return str(listed.get("status")) if same and wanted else None
+
+    def _listed(self) -> list[dict[str, Any]]:
+        found = self._control(controls.endpoints()).get("data", [])
+        return found if isinstance(found, list) else []
+
+    def _earlier(self, path: str, events: tuple[str, ...]) -> dict[str, str]:
+        """Gives the URLs of a listener's endpoints by their ids."""
         rows = self._state.rows(_OTHERS, (*self._who, ",".join(events), f"%{path}"))
-        return [row["endpoint_id"] for row in rows]
+        return {row["endpoint_id"]: row["url"] for row in rows}
 
     def _register(self, url: str, events: tuple[str, ...]) -> Endpoint:
         from svc.cli.journalled import send_recorded
@@ -177,12 +208,12 @@ class Endpoints:
             return _THIS_RUN
         return "in your keyring"
 
-    def _tell(self, made: Endpoint, earlier: list[str]) -> None:
+    def _tell(self, made: Endpoint, earlier: Mapping[str, str]) -> None:
         """Says that an endpoint was registered: the API has no call to delete one."""
         note = self._session.out.note
         if self._sandbox and earlier:
-            for endpoint_id in earlier:
-                self._forget(endpoint_id)
+            for endpoint_id, url in earlier.items():
+                self._forget(endpoint_id, url)
             note(f"Registered the webhook endpoint {made.id} in place of others.")
         elif earlier:
             note(
@@ -197,13 +228,17 @@ class Endpoints:
         else:
             note(f"Registered the webhook endpoint {made.id}; it is used again at this address.")
 
-    def _forget(self, endpoint_id: str) -> None:
+    def _forget(self, endpoint_id: str, url: str) -> None:
         try:
-            self._control(controls.delete_endpoint(endpoint_id))
+            there = {one.get("id"): one.get("url") for one in self._listed()}
+            if there.get(endpoint_id) == url:  # else somebody else has the id by now
+                self._control(controls.delete_endpoint(endpoint_id))
         except SvcError:
-            return  # it was gone already
+            return  # it is asked for again at the next start
         with self._state.write() as tx:
-            tx.execute("DELETE FROM endpoints WHERE endpoint_id = ?", (endpoint_id,))
+            tx.execute(
+                "DELETE FROM endpoints WHERE endpoint_id = ? AND url = ?", (endpoint_id, url)
+            )
 
     def _control(self, call: Call) -> dict[str, Any]:
         session = self._session

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from svc.cli.listen_asked import Asked
 from svc.cli.listen_endpoint import Endpoint, Endpoints
 from svc.cli.session import Session
+from svc.errors import SvcError
 from svc.journal import State
 from svc.listen.claims import Claim, begin_anew, remember
 from svc.origin import BaseUrl
@@ -32,7 +33,7 @@ class Register:
         endpoint = Endpoint(None, url, self.asked.secrets, "given by you")
         if not self.asked.secrets:
             found = Endpoints(self.session, self.state, sandbox=self.sandbox)
-            if found.has_forgotten(self.claim.path, self.asked.events):
+            if found.standing(self.claim.path, self.asked.events) == "forgotten":
                 begin_anew(self.state, self.claim)
             endpoint = found.of(url, self.claim.path, self.asked.events)
         targets = self.asked.routes.spelled()
@@ -46,10 +47,24 @@ class Register:
         found = Endpoints(self.session, self.state, sandbox=True)
 
         def renew() -> Endpoint | None:
-            forgotten = found.has_forgotten(self.claim.path, self.asked.events)
-            return self(public) if forgotten else None
+            standing = found.standing(self.claim.path, self.asked.events)
+            if standing == "disabled":
+                self.session.out.warn("The sandbox has disabled the listener's webhook endpoint.")
+            return None if standing == "enabled" else self(public)
 
         return renew
+
+    def tell_absence(self, error: SvcError) -> None:
+        """Says that the sandbox does not answer, and where another one of this user does."""
+        from svc.sandbox.records import running
+
+        here = self.session.base_url
+        others = [one.url for one in running(self.session.paths.sandbox_dir)]
+        moved = f" One runs at {' and '.join(others)}: start the listener anew." if others else ""
+        self.session.out.warn(
+            f"The sandbox at {here} does not answer; nothing is delivered until it is back there."
+            f"{moved} ({error.message})"
+        )
 
     def address(self, public: BaseUrl | None) -> tuple[str, str]:
         """Gives the URL for the service and the one path that is answered (promise R56)."""

@@ -154,7 +154,9 @@ def _prepared(
             endpoints = Endpoints(session, state, sandbox=sandbox)
             endpoint = endpoints.renewed(endpoint, asked.new_secret)
         renew = register.renewal(address) if link is None else None
-        held = open_.enter_context(watching(endpoint, renew)) if renew is not None else link
+        held: Link | Watch | None = link
+        if renew is not None:
+            held = open_.enter_context(watching(endpoint, renew, register.tell_absence))
         hosts = (address.host,) if address is not None else ()
         path = register.address(address)[1]
         yield _Place(state, claim, bound, endpoint, path, hosts, held)

@@ -17,6 +17,8 @@ _ROTATION_SECONDS: Final = 86400  # for which the service may sign with the old 
 _ROW: Final = (
     "SELECT secret, created_at FROM endpoints WHERE endpoint_id = ?"
     " AND origin = ? AND profile = ? AND mode = ?"
+    # A sandbox that was reset to its seed may give another listener's endpoint an id of before.
+    " ORDER BY created_at DESC"
 )
 
 

@@ -12,6 +12,7 @@ from svc.listen.records import Record
 from svc.listen.relay import Relay
 
 _LOOK_SECONDS: Final = 1.0
+_TELL_SECONDS: Final = 4.0  # the pause behind the second look in vain
 _MOST_SECONDS: Final = 8.0  # between looks at a sandbox that does not answer
 _END_SECONDS: Final = 0.5  # promise R78: stopped in under a second, whatever the sandbox does
 _SECRETS_MAX: Final = 2  # that of the endpoint before may have signed what is still on its way
@@ -21,12 +22,19 @@ _HERE: Final = "127.0.0.1"
 class Watch:
     """Registers the endpoint again when the sandbox has forgotten it.
 
-    `renew` asks the sandbox and gives the endpoint that it had to register, or None.
+    `renew` asks the sandbox and gives the endpoint that it had to register, or None. `absent` is
+    called once, when it has not answered for some seconds, with what was the matter.
     """
 
-    def __init__(self, endpoint: Endpoint, renew: Callable[[], Endpoint | None]) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        renew: Callable[[], Endpoint | None],
+        absent: Callable[[SvcError], None],
+    ) -> None:
         self.endpoint = endpoint
         self._renew = renew
+        self._absent = absent
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -52,8 +60,10 @@ class Watch:
         while not self._closing.wait(pause):
             try:
                 renewed = self._renew()
-            except SvcError:  # it is away or refuses, and may have forgotten when it comes back
+            except SvcError as error:  # it is away, and may have forgotten when it comes back
                 pause = min(2 * pause, _MOST_SECONDS)
+                if pause == _TELL_SECONDS and not self._closing.is_set():
+                    self._absent(error)
                 continue
             pause = _LOOK_SECONDS
             if renewed is not None and not self._closing.is_set():
@@ -67,9 +77,13 @@ class Watch:
 
 
 @contextmanager
-def watching(endpoint: Endpoint, renew: Callable[[], Endpoint | None]) -> Iterator[Watch]:
+def watching(
+    endpoint: Endpoint,
+    renew: Callable[[], Endpoint | None],
+    absent: Callable[[SvcError], None],
+) -> Iterator[Watch]:
     """Gives a watch that ends with the block."""
-    watch = Watch(endpoint, renew)
+    watch = Watch(endpoint, renew, absent)
     try:
         yield watch
     finally:

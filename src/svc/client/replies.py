@@ -260,11 +260,18 @@ def _is_a(data: Mapping[str, Any], kind: str) -> bool:
 
 
 def _other_part(said: object, wanted: Mapping[str, object]) -> str | None:
-    """Compares what both sides say of a destination; of its number an answer has the end only."""
+    """Compares what both sides say of a destination; of its number only the end.
+
+    An answer may have no more of it, or stars in place of the rest.
+    """
     if not isinstance(said, Mapping):
         return None
     number = wanted.get("iban") or wanted.get("account_number")
     asked = {**wanted, "last4": None if number is None else _folded(number)[-4:]}
+    for name in ("iban", "account_number"):
+        number, end = wanted.get(name), _folded(said.get(name) or "")[-4:]
+        if number is not None and end.isalnum() and _folded(number)[-4:] != end:
+            return f"{name} {said[name]}"
     for name in ("country", "account_holder_name", "bank_name", "bic", "bank_code", "last4"):
         ours, theirs = asked.get(name), said.get(name)
         if None not in (ours, theirs) and _folded(ours) != _folded(theirs):

@@ -327,5 +327,8 @@ class Dispatcher:
         self._desk.keeper.settle(seq, "failed" if ticket.failed else "forwarded")
         progress.settled(seq, taken=not ticket.failed)
         progress.ended(seq, ticket.type)
+        flight = self._desk.flights.find(ticket.flight)
+        if flight is not None and ticket.failed:
+            flight.fail()
         self._desk.flights.land(ticket.flight)
         self._desk.ended()

@@ -37,6 +37,10 @@ class Flight:
         """Notes one target's verdict; the worst one counts."""
         self.status = max(self.status, _verdict(reply))
 
+    def fail(self) -> None:
+        """Notes that a target did not take the event, if only before anybody waited for it."""
+        self.status = max(self.status, _REFUSED)
+
     def land(self, status: int | None = None) -> None:
         """Answers everyone, with the targets' verdict unless another status is given."""
         for answer in self._answers:

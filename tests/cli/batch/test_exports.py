@@ -81,6 +81,7 @@ def test_no_cell_of_an_export_is_a_formula(svc: Svc, sandbox: Sandbox, tmp_path:
     svc.ok("batch", "orders.create", "-", "--results", str(tmp_path / "r"), stdin=rows)
     text = svc("orders", "list", "--all", "-o", "csv").out
     cells = [cell for line in csv.reader(io.StringIO(text, newline="")) for cell in line]
+    assert {cell[1] for cell in cells if cell.startswith("'")} >= set("=+-@")
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
     assert "\x1b" not in text
     raw = svc("orders", "list", "--all", "-o", "csv", "--raw-csv").out

@@ -1,16 +1,25 @@
 """Endpoints of a real service: registered once, their secrets in the keyring or for the run only."""
 
+import asyncio
 import io
 import os
+import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from unittest.mock import patch
 
 from support.absence import holding
-from support.listening import NOW, event
+from support.listeners import Pay, listen
+from support.listening import NOW, Target, event
+from support.running import Sandbox
+from svc.cli import listen_watch
 from svc.cli.listen_endpoint import Endpoint, Endpoints, is_sandbox
+from svc.cli.listen_watch import Watch, watching
 from svc.cli.session import Session
 from svc.cli.streams import Streams
 from svc.clock import ManualClock
+from svc.errors import NetworkError, SvcError
 from svc.journal import State
 from svc.keys.backend import Absent
 from svc.keys.store import KeyStore
@@ -198,3 +207,74 @@ def test_inbox_that_begins_anew_keeps_what_it_has(tmp_path: Path) -> None:
         kept = list(Archive(state, Whose("default", "test", "http://a")).entries(Wanted()))
         assert {(one.id, one.endpoint_id) for one in kept} == {("evt_1", "we_4")}
         assert len(kept) == 3
+
+
+def test_an_id_alone_does_not_say_that_an_endpoint_is_ours(sandbox: Sandbox) -> None:
+    """A seeded sandbox after a reset gives the id to an app that registers first: ours is gone."""
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    env = {**os.environ, "SVC_BASE_URL": sandbox.url, "SVC_API_KEY": "sk_test_sandbox"}
+    theirs = f"{sandbox.url}/of-the-app"
+    ours = f"http://127.0.0.1:4243{PATH}"
+    with RealSession([], env, streams) as session:
+        endpoints = Endpoints(session, session.state(), sandbox=True)
+        sandbox.control("POST", "/reset", {"seed": 7})
+        first = endpoints.of(ours, PATH, EVENTS)
+        assert endpoints.standing(PATH, EVENTS) == "enabled"
+        sandbox.control("POST", "/reset", {"seed": 7})
+        other = endpoints.of(theirs, "/of-the-app", EVENTS)
+        assert other.id == first.id
+        assert endpoints.standing(PATH, EVENTS) == "forgotten"
+        again = endpoints.of(ours, PATH, EVENTS)
+        assert endpoints.standing(PATH, EVENTS) == "enabled"
+        assert endpoints.standing("/of-the-app", EVENTS) == "enabled"  # and was not deleted
+        assert endpoints.of(ours, PATH, EVENTS) == again
+        sandbox.control("POST", f"/webhook_endpoints/{again.id}/disable")
+        assert endpoints.standing(PATH, EVENTS) == "disabled"
+
+
+def test_a_disabled_endpoint_is_told_and_registered_again(
+    sandbox: Sandbox, pay: Pay, tmp_path: Path
+) -> None:
+    """One line on stderr, and deliveries come again."""
+    with Target() as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
+        [ready] = running.wait("ready")
+        sandbox.control("POST", f"/webhook_endpoints/{ready['endpoint']}/disable")
+        wait_for(lambda: "in place of others" in said(tmp_path))
+        pay()
+        running.wait("forward", 2)
+    assert said(tmp_path).count("has disabled the listener's webhook endpoint") == 1
+
+
+def test_a_sandbox_that_does_not_answer_is_told_once() -> None:
+    """After some seconds, with where another one runs; and never again."""
+    told: list[SvcError] = []
+
+    def renew() -> Endpoint | None:
+        raise NetworkError("nobody there")
+
+    endpoint = Endpoint("we_1", "http://127.0.0.1:1", ("whsec_a",), "")
+    with (
+        patch.object(listen_watch, "_LOOK_SECONDS", 0.01),
+        patch.object(listen_watch, "_TELL_SECONDS", 0.04),
+        patch.object(listen_watch, "_MOST_SECONDS", 0.08),
+        watching(endpoint, renew, told.append) as watch,
+    ):
+        asyncio.run(attached(watch))
+    assert [one.message for one in told] == ["nobody there"]
+
+
+async def attached(watch: Watch) -> None:
+    watch.attach(None, lambda _: None, lambda _: None)  # type: ignore[arg-type]
+    await asyncio.sleep(0.5)
+
+
+def said(folder: Path) -> str:
+    [log] = folder.glob("listen-*.err")
+    return " ".join(log.read_text().split())
+
+
+def wait_for(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 15
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -87,11 +87,11 @@ def test_signal_while_another_process_holds_the_journal(machine: Machine, number
     assert machine.run(*command("quote", "mark-0")).code == 0
     with closing(sqlite3.connect(machine.state / "state.db")) as other:
         other.execute("BEGIN IMMEDIATE")
-        process = machine.start(*REFUND)
+        process = machine.start(*REFUND, "-o", "json")
         wait_for_journal(process)
         assert stop(process, number) < 1
         ended = machine.ended(process)
-    assert (ended.code, ended.err) == (128 + number, "")
+    assert (ended.code, ended.error["outcome"]) == (128 + number, "not_sent")
     assert machine.ledger.sent(MARK) == []
 
 

@@ -403,6 +403,30 @@ def test_lease_takes_an_unresolved_request(intents: Journal, clock: ManualClock)
     assert (again.first_sent_at, again.last_sent_at) == (first.first_sent_at, clock.now())
 
 
+def test_what_was_begun_anew_is_not_resumed_beside_it(intents: Journal) -> None:
+    """R91: the first was not carried out, the second may have been; one of them is meant."""
+    first = intents.record(asked())
+    end(intents, first, "not_sent")
+    second = intents.record(asked(key="key-2"))
+    end(intents, second)
+    with pytest.raises(Conflict, match="begun once more") as caught:
+        intents.lease(first.id)
+    assert caught.value.request == second.id
+    assert f"svc requests resume {second.id}" in (caught.value.hint or "")
+    with pytest.raises(Conflict):
+        intents.record(asked())
+    end(intents, intents.lease(second.id), "not_sent")
+    assert intents.lease(first.id).sendings == 2
+
+
+def test_an_answer_that_contradicts_its_request_is_no_witness(intents: Journal) -> None:
+    """It may name somebody else's object, which then seems to be of another account."""
+    contradicted = intents.record(asked())
+    end(intents, contradicted, "done", object_id="rf_x", error_code="reply_contradiction")
+    end(intents, intents.record(asked(key="key-2")), "done", object_id="rf_ours")
+    assert intents.made_with(SCOPE.key_hint, SCOPE) == ("rf_ours",)
+
+
 def test_second_lease_is_refused_until_the_first_ends(opened: Open) -> None:
     """R69: never two requests in flight with one key, in one process or in two."""
     one, two = opened(), opened()
@@ -593,3 +617,17 @@ def test_by_key_finds_the_request_of_its_scope(intents: Journal) -> None:
     assert found is not None
     assert found.id == first.id
     assert intents.by_key("key-1", SCOPE._replace(mode="live")) is None
+
+
+def test_objects_of_a_key_are_the_latest_that_it_made(intents: Journal) -> None:
+    """What one key has made shows whether another is of its account; ten are enough."""
+    for number in range(12):
+        end(intents, intents.record(asked(key=f"k-{number}")), "done", object_id=f"rf_{number}")
+    end(intents, intents.record(asked(key="refused")), "refused", object_id="rf_no")
+    other = SCOPE._replace(key_hint="sk_test_…else")
+    end(intents, intents.record(asked(key="else", scope=other)), "done", object_id="rf_else")
+    latest = tuple(f"rf_{number}" for number in range(11, 1, -1))
+    assert intents.made_with(SCOPE.key_hint, SCOPE) == latest
+    assert intents.made_with(other.key_hint, SCOPE) == ("rf_else",)
+    assert intents.made_with("sk_test_…none", SCOPE) == ()
+    assert intents.made_with(SCOPE.key_hint, SCOPE._replace(mode="live")) == ()

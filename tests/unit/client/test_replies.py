@@ -11,6 +11,7 @@ from svc.client import orders, payments, payouts, quotes, raw, refunds
 from svc.client.attempts import Meaning
 from svc.client.call import Call
 from svc.client.exchange import RawReply, header
+from svc.client.journal.entry import settled_with
 from svc.client.jsontext import NotJson, parse, parse_list
 from svc.client.replies import is_replayed, refuse_contradiction, understood
 from svc.errors import ReplyContradiction
@@ -173,6 +174,23 @@ def test_an_answer_that_contradicts_its_request_shows_both(
     assert all(word in caught.value.message for word in shown)
 
 
+def test_contradiction_names_what_a_post_has_made() -> None:
+    """R15: the object is there, so its id is shown and kept; a retrieve has made nothing."""
+    said = {"id": "ord_1", "amount": 101, "livemode": True}
+    found = {}
+    for call in (orders.create({"amount": 100}), orders.retrieve("ord_1")):
+        finding = understood(reply(said), raw.get("/v1/x"))
+        with pytest.raises(ReplyContradiction) as caught:
+            refuse_contradiction(call, finding, mode="test", idempotency_key="k")
+        found[call.method] = caught.value
+    made, read = found["POST"], found["GET"]
+    assert (made.outcome, made.status, made.idempotency_key) == ("done", 200, "k")
+    assert "It is about ord_1." in made.message
+    assert settled_with(made).object_id == "ord_1"
+    assert (read.outcome, "It is about" in read.message) == (None, False)
+    assert settled_with(read).object_id is None
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
@@ -210,3 +228,21 @@ def test_headers_are_found_and_joined() -> None:
     assert header(headers, "c") is None
     assert is_replayed((("idempotent-replayed", "true"),))
     assert not is_replayed((("idempotent-replayed", "false"),))
+
+
+@pytest.mark.parametrize(
+    ("said", "ours"),
+    [
+        ({"iban": "DE89 3704 0044 0532 0130 00"}, True),
+        ({"iban": "DE89**************3000"}, True),
+        ({"iban": "DE89370400440532******"}, True),
+        ({"last4": "3000"}, True),
+        ({"iban": "FR7630006000011234567890189"}, False),
+        ({"last4": "0189"}, False),
+    ],
+)
+def test_a_payout_to_another_account_is_not_ours(said: dict[str, str], ours: bool) -> None:
+    """R93: however much of the number an answer shows, its end is the one that was asked for."""
+    call = payouts.create({"amount": 500, "destination": {"iban": "DE89370400440532013000"}})
+    answer = reply({"id": "po_1", "object": "payout", "amount": 500, "destination": said})
+    assert (understood(answer, call).meaning is Meaning.DONE) is ours

@@ -90,6 +90,10 @@ def numbers(batch: Batch) -> list[int]:
     return [kept(one).seq for one in batch.arrivals]
 
 
+def writers() -> list[str]:
+    return [one.name for one in threading.enumerate() if one.name.startswith("inbox")]
+
+
 def run(inbox: FakeInbox, story: Callable[[Keeper, Timers], Coroutine[Any, Any, None]]) -> None:
     """Runs a story with a keeper over `inbox`; it has 20 s."""
 
@@ -271,6 +275,7 @@ def test_close_writes_what_is_left() -> None:
         keeper.keep(arrival(1), told.append)
         await until(lambda: bool(inbox.batches))
         keeper.record(attempt())
+        assert writers()
         closing = asyncio.ensure_future(keeper.close())
         await asyncio.sleep(0.02)
         assert not closing.done()
@@ -282,7 +287,7 @@ def test_close_writes_what_is_left() -> None:
     assert [numbers(batch) for batch in inbox.batches] == [[1], []]
     assert inbox.batches[1].attempts == [attempt()]
     assert told == [kept(arrival(1))]
-    assert [one for one in threading.enumerate() if one.name.startswith("inbox")] == []
+    assert writers() == []
 
 
 def test_close_begins_no_second_group_beside_the_first() -> None:

@@ -265,6 +265,25 @@ def test_a_targets_final_answer_is_kept(world: World) -> None:
     assert world.outcomes(listener) == {"evt_1": "failed"}
 
 
+def test_a_sender_that_comes_late_hears_of_every_target(world: World) -> None:
+    """R51: what one target refused before anybody waited is not answered 200 for the other's sake."""
+    refuses = world.target(3001, lambda *_: Reaction(status=422))
+    away = world.target(3002)
+    away.up = False
+    before = world.listener()
+    before.start()
+    world.send(before, world.event(1))
+    world.loop.run_for(5)
+    world.loop.do(before.stop())
+    away.up = True
+    listener = world.listener(ack="forwarded")
+    listener.start()
+    answers = world.send(listener, world.event(1))
+    world.loop.run_for(5)
+    assert answers == [502]
+    assert (tried(refuses), tried(away)) == (["evt_1"], ["evt_1"])
+
+
 def test_a_crowded_object_is_passed_over(world: World) -> None:
     """`--ordered`: 700 events of one object before a hanging target hold up no other object."""
     target = world.target(

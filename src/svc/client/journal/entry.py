@@ -173,6 +173,11 @@ class Intent(NamedTuple):
         return self.is_unresolved or self.state == "not_sent" or limited
 
     @property
+    def begins_anew(self) -> bool:
+        """Whether sending it now would be the first time that it can be carried out."""
+        return not (self.is_unresolved or self.state == "done")
+
+    @property
     def is_live(self) -> bool:
         return self.scope.mode == "live"
 

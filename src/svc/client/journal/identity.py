@@ -5,6 +5,7 @@ The bytes that leave are kept apart from this: they are repeated as they were, t
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from svc.client.call import Encoding
@@ -25,6 +26,7 @@ class Unreadable(ValueError):  # noqa: N818  it describes a body
     """The kept bytes are no body of ours."""
 
 
+@lru_cache(maxsize=16)  # a list asks for each of its rows
 def place_of(base_url: str) -> str:
     """An address as it is compared: the three names of this machine are one."""
     url = BaseUrl.parse(base_url)

@@ -91,7 +91,8 @@ class Journal:
             OutcomeUnknown: the same key and request, but too old to send again (R4).
         """
         with self._changing() as change:
-            if not new_request and change.by_key(asked) is None:
+            known = change.by_key(asked)
+            if not new_request and (known is None or known.begins_anew):
                 change.refuse_twin(asked)
             return change.admit(asked)
 

@@ -138,6 +138,19 @@ def twin_of(intent: Intent, now: float) -> Conflict:
     )
 
 
+def begun_anew(intent: Intent) -> Conflict:
+    """What is to be resumed was begun a second time meanwhile, and that is unresolved (R91)."""
+    return Conflict(
+        f"The same request ({_what(intent)}) was begun once more at {moment(intent.created_at)} "
+        "and its outcome is not known. Nothing was sent now.",
+        code="request_unresolved",
+        outcome="not_sent",
+        request=intent.id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=f"Settle that one first: {resume_command(intent)}",
+    )
+
+
 def twin_in_flight(intent: Intent) -> Conflict:
     """The same request is being sent by another process at this moment (promise R5)."""
     return Conflict(

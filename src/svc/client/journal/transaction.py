@@ -26,9 +26,11 @@ TWINS = f"{SELECT} WHERE {UNRESOLVED} AND identity = ? ORDER BY seq DESC"
 RESERVED = """
 SELECT name, lease, key_hint FROM reservations JOIN batches ON batches.id = batch_id
 WHERE identity = ?"""
-# What was sent a second time may have been sent with another key.
+# What was sent a second time may have been sent with another key, and an answer that contradicts
+# its request may name somebody else's object.
 MADE_WITH = """
 SELECT object_id FROM requests WHERE state = 'done' AND sendings = 1 AND object_id IS NOT NULL
+  AND error_code IS NULL
   AND key_hint = ? AND base_url = ? AND mode = ? ORDER BY seq DESC LIMIT 10"""
 _INSERT = """
 INSERT INTO requests
@@ -125,8 +127,16 @@ class JournalTransaction:
         self._refuse_in_flight(intent)
         if not intent.may_go_again:
             raise refusals.already_settled(intent, self._say)
+        if not intent.is_unresolved:
+            self._refuse_twin_of(intent)
         begun = self._begin(intent, intent.scope.key_hint, served_at)
         return begun._replace(sent_with=key_hint or "")
+
+    def _refuse_twin_of(self, intent: Intent) -> None:
+        """The same was begun anew since a request was not carried out, and may have been (R91)."""
+        for row in self._tx.rows(TWINS, (intent.identity,)):
+            if intent.batch is None or row["batch_id"] != intent.batch:
+                raise refusals.begun_anew(intent_of(row))
 
     def forget(self, intent: Intent) -> None:
         """Deletes a request that nobody is sending."""
@@ -263,5 +273,8 @@ def is_taken(rows: Callable[[], list[Row]], intent: Intent) -> bool:
     """Whether a new object is on record under another idempotency key; `rows` reads `TAKEN`."""
     if not is_making(intent.stored.path):
         return False
+    found = rows()
+    if not found:  # as nearly always
+        return False
     here = place_of(intent.scope.base_url)
-    return any(place_of(row["base_url"]) == here for row in rows())
+    return any(place_of(row["base_url"]) == here for row in found)

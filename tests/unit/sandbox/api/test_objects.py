@@ -250,6 +250,27 @@ def test_refund_takes_each_reason(sandbox: "Sandbox", reason: str) -> None:
     assert (wrong.status, wrong.json["param"]) == (400, "reason")
 
 
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "lost_or_stolen_card",
+        "expired_or_canceled_card",
+        "insufficient_funds",
+        "declined",
+        "unknown",
+    ],
+)
+def test_refund_fails_for_each_reason(sandbox: "Sandbox", reason: str) -> None:
+    """The network's reason is shown on the refund, and the amount can be refunded again."""
+    payment = sandbox.paid()
+    refund = sandbox.post("/v1/refunds", {"payment": payment["id"]}).json
+    end = {"to": "failed", "failure_reason": reason}
+    sandbox.control(f"/refunds/{refund['id']}/transition", end)
+    failed = sandbox.again(refund)
+    assert (failed["status"], failed["failure_reason"]) == ("failed", reason)
+    assert sandbox.again(payment)["amount_refunded"] == 0
+
+
 def test_refund_has_its_fields_in_order(sandbox: "Sandbox") -> None:
     """A refund shows all its fields in their order."""
     payment = sandbox.paid()

@@ -1,0 +1,75 @@
+"""Takes one rule out of the program at a time, to see that the histories miss it.
+
+Each is what the program did before it had the rule.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, Self
+from unittest.mock import patch
+
+from svc.batch import fleet, ledger, shaping
+from svc.cli import batch_running
+from svc.client import client, refusals, replies
+from svc.client.journal import entry, transaction
+from svc.client.judge import judged
+
+
+@contextmanager
+def without(rule: str) -> Iterator[None]:
+    """Plays without a rule."""
+    with _Patches() as patches:
+        for where, name, other in RULES[rule]:
+            patches.put(where, name, other)
+        yield
+
+
+class _Patches:
+    def __enter__(self) -> Self:
+        self._on: list[Any] = []
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in reversed(self._on):
+            each.stop()
+
+    def put(self, where: Any, name: str, other: Any) -> None:
+        one = patch.object(where, name, other)
+        one.start()
+        self._on.append(one)
+
+
+def _as_spelled(base_url: str, mode: str, path: str, fields: Any) -> str:
+    """Two spellings are two requests, and so are two names of one address."""
+    return repr((base_url, mode, path, list(fields.items())))
+
+
+def _looked_at_once(self: ledger.Ledger, what: Any, identities: Any, check: Any) -> None:
+    """Others are looked at when the list is planned, and cannot see that it is about to send."""
+    check(self.elsewhere(what, identities))
+
+
+def _any_own_code(refusal: Any) -> bool:
+    """Whatever has a type or a code settles what was open."""
+    return refusal is not None and (refusal.type is not None or refusal.code is not None)
+
+
+RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
+    "what is the same request is not a matter of spelling": (
+        (entry, "identity", _as_spelled),
+        (shaping, "identity", _as_spelled),
+    ),
+    "a list holds what it is about to send": ((ledger.Ledger, "reserve", _looked_at_once),),
+    "an answer names the objects that the request names": (
+        (replies, "_other_object", lambda data, call: None),
+    ),
+    "what was made is on record for one request only": (
+        (client, "judged", lambda result, call, now, is_taken=None: judged(result, call, now)),
+        (fleet.Created, "is_taken", lambda self, key, made, world: False),
+        (transaction.JournalTransaction, "_taken", lambda self, ends: frozenset()),
+    ),
+    "only the service's own refusal settles what was open": ((refusals, "settles", _any_own_code),),
+    "what a list has done belongs to an account": (
+        (batch_running, "refuse_other_account", lambda what, begun, now: None),
+    ),
+}

@@ -1,0 +1,164 @@
+"""What a person wants done, and the many ways to write it down."""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any, Final, NamedTuple
+
+from simulation.service import Identity, frozen
+from svc.cli import orders, payouts, post, refunds
+from svc.cli.session import Session
+
+Command = Callable[[Session], None]
+_IBANS: Final = (
+    "DE89370400440532013000",
+    "FR7630006000011234567890189",
+    "ES9121000418450200051332",
+)
+
+
+class Wish(NamedTuple):
+    """One request as it is meant; `target` is a payment, an IBAN or an order.
+
+    Attributes:
+        amount: minor units; 0 for none.
+    """
+
+    kind: str
+    target: str
+    amount: int
+
+    @property
+    def operation(self) -> str:
+        return {"cancel": "orders.cancel", "capture": "orders.capture"}.get(
+            self.kind, f"{self.kind}.create"
+        )
+
+    @property
+    def path(self) -> str:
+        if self.kind in ("cancel", "capture"):
+            return f"/v1/orders/{self.target}/{self.kind}"
+        return f"/v1/{self.kind}"
+
+    @property
+    def body(self) -> dict[str, Any]:
+        match self.kind:
+            case "refunds":
+                return {"payment": self.target, "amount": self.amount}
+            case "payouts":
+                destination = {"country": "DE", "account_holder_name": "M", "iban": self.target}
+                return {"amount": self.amount, "currency": "EUR", "destination": destination}
+            case "orders":
+                return {"amount": self.amount, "currency": "EUR", "capture_method": self.target}
+        return {"amount": self.amount} if self.amount else {}
+
+    @property
+    def what(self) -> Identity:
+        return self.path, frozen(self.body)
+
+
+def pool(random: Random) -> list[Wish]:
+    """The few requests that a history is about, so that they meet."""
+    kind = random.choice(
+        ("refunds", "refunds", "payouts", "payouts", "orders", "cancel", "capture")
+    )
+    targets = {
+        "refunds": ("pay_X1", "pay_X2", "pay_X10", "pay_refused"),
+        "payouts": _IBANS,
+        "orders": ("automatic", "manual"),
+    }.get(kind, ("ord_X1", "ord_X2", "ord_X10"))
+    amounts = {"cancel": (0,), "capture": (random.choice((0, 700)),)}.get(kind, (500, 1200))
+    every = [Wish(kind, target, amount) for target in targets for amount in amounts]
+    return random.sample(every, min(len(every), random.choice((1, 2, 3, 4))))
+
+
+def single(wish: Wish, random: Random, folder: Path) -> tuple[str, Command]:
+    """A single command that says it, in one of many spellings; also in words."""
+    form = random.random() < 0.2
+    pairs = _pairs(wish.body)
+    random.shuffle(pairs)
+    way = random.choice(("options", "data", "post", "body"))
+
+    def command(session: Session) -> None:
+        given = session.given.write
+        given.form = form
+        context: Any = SimpleNamespace(obj=session)
+        if way == "options":
+            _typed(wish)(context)
+            return
+        if way == "body":
+            file = folder / "body.json"
+            given.body = str(file)
+            file.write_text(_text(wish.body, random))
+        else:
+            given.data = tuple(f"{name}{mark}{value}" for name, mark, value in pairs)
+        if way == "post":
+            post.post(context, wish.path)
+        else:
+            _bare(wish)(context)
+
+    return f"{wish.operation} {wish.target} {wish.amount} by {way}{' --form' * form}", command
+
+
+def table(wishes: Sequence[Wish], random: Random, kind: str) -> bytes:
+    """A list of them as a file: CSV with its columns in some order, or NDJSON."""
+    rows = [
+        {**({"id": one.target} if one.path.startswith("/v1/orders/") else {}), **one.body}
+        for one in wishes
+    ]
+    if kind == "ndjson":
+        return "".join(f"{_text(row, random)}\n" for row in rows).encode()
+    flat = [{name: str(value) for name, _, value in _pairs(row)} for row in rows]
+    names = list(flat[0])
+    random.shuffle(names)
+    return "\n".join((",".join(names), *(",".join(r[n] for n in names) for r in flat), "")).encode()
+
+
+def _typed(wish: Wish) -> Callable[[Any], None]:
+    amount = str(wish.amount) if wish.amount else None
+    match wish.kind:
+        case "refunds":
+            return partial(refunds.create, payment=wish.target, amount=amount)
+        case "payouts":
+            return partial(
+                payouts.create,
+                amount=amount,
+                currency="EUR",
+                country="DE",
+                account_holder_name="M",
+                iban=wish.target,
+            )
+        case "orders":
+            return partial(orders.create, amount=amount, currency="EUR", capture_method=wish.target)
+        case "cancel":
+            return partial(orders.cancel, order_id=wish.target)
+    return partial(orders.capture, order_id=wish.target, amount=amount)
+
+
+def _bare(wish: Wish) -> Callable[[Any], None]:
+    if wish.kind in ("cancel", "capture"):
+        return partial(getattr(orders, wish.kind), order_id=wish.target)
+    return {"refunds": refunds.create, "payouts": payouts.create, "orders": orders.create}[
+        wish.kind
+    ]
+
+
+def _pairs(body: dict[str, Any], inside: str = "") -> list[tuple[str, str, Any]]:
+    found: list[tuple[str, str, Any]] = []
+    for name, value in body.items():
+        path = f"{inside}[{name}]" if inside else name
+        if isinstance(value, dict):
+            found += _pairs(value, path)
+        else:
+            found.append((path, ":=" if isinstance(value, int) else "=", value))
+    return found
+
+
+def _text(body: dict[str, Any], random: Random) -> str:
+    names = list(body)
+    random.shuffle(names)
+    space = random.choice((None, (", ", " : ")))
+    return json.dumps({name: body[name] for name in names}, separators=space)
