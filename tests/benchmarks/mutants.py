@@ -180,6 +180,10 @@ class Places(ast.NodeVisitor):
         if node.arg != "strict":
             self.visit(node.value)
 
+    def visit_Call(self, node: ast.Call) -> None:
+        if not (isinstance(node.func, ast.Name) and node.func.id == "TypeVar"):
+            self.generic_visit(node)
+
     def visit_Compare(self, node: ast.Compare) -> None:
         for index, operator in enumerate(node.ops):
             if other := SWAPS.get(type(operator)):

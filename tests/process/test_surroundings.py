@@ -30,7 +30,7 @@ CALLER = {
     "SSL_CERT_FILE": "/nowhere",
     "HOME": "/nowhere",
     "XDG_CONFIG_HOME": "/nowhere",
-    "PYTHONOPTIMIZE": "1",
+    "PYTHONUTF8": "0",
 }
 PROBE = """
 import json, os, subprocess, sys

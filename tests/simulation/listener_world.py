@@ -209,13 +209,14 @@ class SimListener:
         self.sent: Counter[Event] = Counter()
         self.records: list[Record] = []
         self.halves: Halves | None = None
+        self._ending = False
 
     @property
     def runs(self) -> bool:
         return self.halves is not None
 
     def start(self) -> None:
-        if self.halves is not None:
+        if self.halves is not None or self._ending:  # it holds the claim of its scope
             return
         self.run += 1
         self._process = object()
@@ -265,7 +266,11 @@ class SimListener:
         assert halves is not None
         loop = self.world.loop
         ending = loop.create_task(halves.close(_GRACE), context=self.context.copy())
-        return await ending
+        self._ending = True
+        try:
+            return await ending
+        finally:
+            self._ending = False
 
     def lose(self) -> None:
         """Ends it as a power cut would."""

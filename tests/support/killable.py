@@ -10,10 +10,10 @@ from pathlib import Path
 TESTS = Path(__file__).parent.parent
 
 
-def spawn(state: Path, target: int) -> tuple["subprocess.Popen[str]", int]:
+def spawn(state: Path, target: int, retry: str = "fast") -> tuple["subprocess.Popen[str]", int]:
     """Starts a listener on a state database that forwards to a port; gives its own port too."""
     process = subprocess.Popen(
-        [sys.executable, str(TESTS / "support" / "child.py"), str(state), str(target)],
+        [sys.executable, str(TESTS / "support" / "child.py"), str(state), str(target), retry],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(TESTS)},

@@ -19,6 +19,9 @@ GRACE: Final = 60.0
 
 def limit_of(item: pytest.Item) -> float:
     """How long a test may take; a slow one says how long it takes on two quiet cores."""
+    own = item.get_closest_marker("limit")
+    if own is not None:
+        return float(own.args[0])
     slow = item.get_closest_marker("slow")
     return SECONDS if slow is None else max(5 * SECONDS, 4 * float(slow.kwargs.get("seconds", 0)))
 

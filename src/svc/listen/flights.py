@@ -55,7 +55,14 @@ class Flights:
         self._open: dict[FlightKey, Flight] = {}
 
     def join(self, key: FlightKey, answer: Answer) -> bool:
-        """Lets a copy wait for the first one's outcome; False if none is under way."""
+        """Lets a copy wait for the first one's outcome; False if none is under way.
+
+        One whose time is over is under way no more: what it waited for may have been closed
+        elsewhere, and then nothing of it is heard again.
+        """
+        left = self.seconds_left(key)
+        if left is not None and left <= 0:
+            self.land(key, _LATE)
         flight = self._open.get(key)
         if flight is not None:
             flight.join(answer)

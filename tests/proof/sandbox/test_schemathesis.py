@@ -62,6 +62,7 @@ def check_seen(seen: Counter[str], done: list[str]) -> None:
     assert [label for label in seen if label[-3:] >= "500"] == []
 
 
+@pytest.mark.limit(240)
 def test_schemathesis_finds_nothing(server: RunRecord, tmp_path: Path) -> None:
     """R88, a short run: no server error, no answer outside its schema, no ignored key."""
     seen = examined(server, tmp_path, 1, "--phases", "examples,fuzzing", "-n", "8")

@@ -30,7 +30,7 @@ from svc.client.journal.leases import Leases
 from svc.client.prepared import prepare
 from svc.client.replies import Reply
 from svc.clock import ManualClock
-from svc.errors import Conflict, LocalError, NotFound, OutcomeUnknown, RateLimited
+from svc.errors import ApiError, Conflict, LocalError, NotFound, OutcomeUnknown, RateLimited
 from svc.journal import State
 from svc.origin import BaseUrl
 
@@ -631,3 +631,14 @@ def test_objects_of_a_key_are_the_latest_that_it_made(intents: Journal) -> None:
     assert intents.made_with(other.key_hint, SCOPE) == ("rf_else",)
     assert intents.made_with("sk_test_…none", SCOPE) == ()
     assert intents.made_with(SCOPE.key_hint, SCOPE._replace(mode="live")) == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "kept"), [("amount_too_large", "amount_too_large"), (None, "api_error")]
+)
+def test_end_keeps_the_services_code_or_else_the_kind(code: str | None, kept: str) -> None:
+    """Something is always there to go by, for people and for what follows from a code."""
+    error = ApiError("No.", code=code, status=400, request_id="req_1", outcome="refused")
+    ended = settled_with(error)
+    assert (ended.error_code, ended.outcome, ended.status) == (kept, "refused", 400)
+    assert (ended.request_id, ended.object_id) == ("req_1", None)

@@ -284,6 +284,20 @@ def test_a_sender_that_comes_late_hears_of_every_target(world: World) -> None:
     assert (tried(refuses), tried(away)) == (["evt_1"], ["evt_1"])
 
 
+def test_a_sender_whose_wait_is_over_may_come_again(world: World) -> None:
+    """`--ack forwarded`: an event that was closed elsewhere, unsent, is answered when it comes."""
+    world.target(3001, lambda *_: Reaction("hang"))
+    listener = world.listener(ack="forwarded", concurrency=1)
+    listener.start()
+    world.send(listener, *[world.event(number) for number in range(600)])
+    world.loop.run_for(5)
+    world.replay(listener)
+    world.loop.run_for(60)
+    answers = world.send(listener, world.event(599))
+    world.loop.run_for(5)
+    assert answers == [200]
+
+
 def test_a_crowded_object_is_passed_over(world: World) -> None:
     """`--ordered`: 700 events of one object before a hanging target hold up no other object."""
     target = world.target(
