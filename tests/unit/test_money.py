@@ -53,3 +53,9 @@ def test_exponent_of_an_unknown_currency_is_none() -> None:
     """Decimals are never guessed."""
     assert exponent("XXQ") is None
     assert exponent("MGA") == 2
+
+
+@pytest.mark.parametrize("text", ["1x.00", "x.00", "1.0x", ".50", "1,0.00", "\u0661.00", "-1.00"])
+def test_hint_reads_nothing_but_digits(text: str) -> None:
+    """A hint that guesses an amount would be worse than none."""
+    assert minor_units(text, "EUR") is None

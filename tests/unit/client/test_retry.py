@@ -248,3 +248,9 @@ def test_the_quota_does_not_grow_beyond_its_capacity() -> None:
     for _ in range(100):
         quota.give()
     assert [quota.take(timed_out=False) for _ in range(3)] == [True, True, False]
+
+
+@pytest.mark.parametrize(("value", "seconds"), [("86400", 86400.0), ("86401", None)])
+def test_wait_of_a_day_is_the_longest_that_is_believed(value: str, seconds: float | None) -> None:
+    """R8: more than that is a mistake or an attack."""
+    assert retry_after((("retry-after", value),), 0.0) == seconds
