@@ -218,6 +218,7 @@ def test_the_status_counts_where_the_body_never_ends(
         one.send(event())
         [forward] = one.forwards(1)
     assert (forward.status, forward.reply, forward.error) == (expected, reply, None)
+    assert expected != 304 or forward.milliseconds < 250  # it has no body to wait for
 
 
 def free_port() -> int:
