@@ -111,7 +111,7 @@ class Judge:
             return
         error = _error(process)
         outcome, effects = error.get("outcome"), self._effects_of(process)
-        if outcome == "done" and process.posted and not effects:
+        if outcome == "done" and process.posted and not self._proofs(process):
             raise ViolationError(f"exit {process.code} says done, and nothing was")
         if outcome in _NEVER and effects:
             raise ViolationError(
@@ -210,13 +210,19 @@ class Judge:
             return [one for one in self.world.service.effects if one.what == what]
         return [one for one in own if one.what == what]
 
+    def _proofs(self, process: Process) -> list[Effect]:
+        """What proves that something of a process was carried out."""
+        return [
+            effect
+            for row in self.world.requests()
+            if row["idempotency_key"] in process.posted
+            for effect in self._done(row["idempotency_key"], process.account, said_by(row))
+        ]
+
     def _told_done(self, process: Process, identifier: object, wish: Wish | None) -> None:
         found = [
             effect
-            for key in sorted(process.posted)
-            for row in self.world.requests()
-            if row["idempotency_key"] == key
-            for effect in self._done(key, process.account, said_by(row))
+            for effect in self._proofs(process)
             if effect.id == identifier and (wish is None or effect.what == wish.what)
         ]
         if not found:

@@ -12,7 +12,7 @@ from itertools import islice
 
 from simulation.history import Theatre, readable
 
-_CHUNK = 500
+_CHUNK = 200
 
 
 def failing(seeds: range) -> list[int]:
