@@ -24,8 +24,9 @@ def main() -> None:
         try:
             stream.flush()
         except (OSError, ValueError, AttributeError):
-            # Nobody reads any more; the exit code was chosen when that was first noticed.
-            code = code or 141
+            # Nobody reads any more; the exit code was chosen when that was first noticed. What
+            # could not be told beside a result takes nothing from it.
+            code = code or (141 if stream is sys.stdout else 0)
     # Skips the interpreter's tidying up, a quarter of a short command's time; everything that
     # must last was flushed or committed.
     os._exit(code)

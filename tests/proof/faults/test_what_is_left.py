@@ -113,6 +113,7 @@ def test_what_cannot_be_told_costs_no_result(machine: Machine) -> None:
     argv = (*PAYOUT, "--verbose")
     with machine.start(*argv, wrap=("sh", "-c", 'exec "$@" 2>/dev/full', "sh")) as process:
         result = machine.ended(process)
+    assert result.code == 0
     assert result.json["id"] == "po_1"
     assert [row["state"] for row in machine.rows()] == ["done"]
 
