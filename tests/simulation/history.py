@@ -211,7 +211,7 @@ class History:
         return _Started(
             f"requests resume {identifier}{' --yes' * yes}",
             run,
-            lambda process: None,
+            lambda process: self.judge.means_resume(process, identifier),
             lambda process: self.judge.told_single(process, None),
         )
 

@@ -49,6 +49,12 @@ class Judge:
         if process.new_request or not self._unresolved(process.account, wish.what):
             self.singles[process.account, wish.what] += 1
 
+    def means_resume(self, process: Process, identifier: str) -> None:
+        """A person asks for one request by its id; what was never carried out is meant anew."""
+        row = self._row(identifier)
+        if row is not None and row["state"] == "not_sent":
+            self.singles[process.account, said_by(row)] += 1
+
     def means_list(self, process: Process, name: str, wishes: list[Wish], *, again: bool) -> None:
         """A person begins a list; rows that stand in several lists are meant once."""
         counts = Counter(wish.what for wish in wishes)
