@@ -4,24 +4,31 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Final
 
 from svc.listen.framing import Head, Refused, Request, RequestReader, closing_answer
 from svc.listen.reading import ReadingProtocol
 from svc.listen.slots import Slots
+
+_GRACE_SECONDS: Final = 0.05  # what came while a connection waited is read in that time
+_TAKEN: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a sender may cost; bytes and seconds (promises R51, R57).
 
-    `connections` are those with a request; `sockets` counts the silent ones too.
+    `connections` are those with a request, `reserved` as many more for those that brought a
+    delivery before; `sockets` counts the silent ones too.
     """
 
     head_bytes: int = 16 * 1024
     body_bytes: int = 1024 * 1024
     connections: int = 32
+    reserved: int = 8
     sockets: int = 512
     wait_seconds: float = 1.0
+    patience_seconds: float = 0.25  # while others wait: who means it sends a request at once
     head_seconds: float = 5.0
     body_seconds: float = 8.0
     answer_seconds: float = 8.7  # from the request's first byte; the sender gives up at 10
@@ -75,7 +82,8 @@ class Connection(ReadingProtocol):
         self._patience = limits.head_seconds  # a new connection has no longer to begin
         self.phase = Phase.SILENT
         self.since = self._loop.time()
-        self._first_byte = self.since
+        self._first_byte = self._served = self.since
+        self.proven = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -107,14 +115,25 @@ class Connection(ReadingProtocol):
     def serve(self) -> None:
         """Begins with what waited for a slot."""
         data, self._held = self._held, b""
+        self._served = self._loop.time()
         self._enter(Phase.HEAD)
         if self._transport is not None:
             self._transport.resume_reading()
         self._read(lambda: self._reader.feed(data) if data else self._reader.next())
 
-    def loiters(self, seconds: float) -> bool:
-        """Says whether half a head has stood here for longer than that."""
-        return self.phase is Phase.HEAD and self._loop.time() - self.since > seconds
+    def unfinished(self) -> float:
+        """Gives the age of half a request in seconds; 0 where it is whole or was just let in."""
+        now = self._loop.time()
+        if self.phase not in (Phase.HEAD, Phase.BODY) or now - self._served < _GRACE_SECONDS:
+            return 0.0
+        return now - self._first_byte
+
+    def make_way(self) -> None:
+        """Ends half a request; who had the right to send it hears that it may come again."""
+        if self.phase is Phase.BODY:
+            self._refuse(Refused(503))
+        else:
+            self.cut()
 
     def expire(self, now: float) -> None:
         """Ends a connection that overstays its phase; `now` is the loop's time in seconds."""
@@ -185,6 +204,7 @@ class Connection(ReadingProtocol):
         """Sends an answer once; a later one for the same request is dropped."""
         if turn != self._turn or self.phase is not Phase.ANSWER or self._transport is None:
             return
+        self.proven = self.proven or status == _TAKEN  # so is only answered what is signed
         sent, carries_on = self._reader.answer(status)
         self._transport.write(sent)
         if self._peer_done or not carries_on:

@@ -20,6 +20,7 @@ from svc.system.ports import claim, sockets_at_most
 _LOOPBACK_NAMES: Final = (b"127.0.0.1", b"localhost", b"[::1]")
 _BACKLOG: Final = 1024  # a full queue makes senders wait a second before they knock again
 _SWEEPS_PER_LIMIT: Final = 20  # every 250 ms with the real limits
+_AWAITED_SECONDS: Final = 0.1  # between sweeps while a sender waits for its turn
 _TOKEN_BYTES: Final = 16  # 128 bits (promise R56)
 
 
@@ -81,7 +82,8 @@ class Receiver:
         self._gate = gate
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.Task[None] | None = None
-        self._slots = Slots(gate.limits.connections)
+        limits = gate.limits
+        self._slots = Slots(limits.connections, limits.reserved, limits.patience_seconds)
         self._buffer = bytearray(READ_BYTES)
         self._most = min(gate.limits.sockets, sockets_at_most() // 2)
         self._open: set[Connection] = set()
@@ -124,10 +126,12 @@ class Receiver:
         limits = self._gate.limits
         shortest = min(limits.head_seconds, limits.body_seconds, limits.answer_seconds)
         while True:
-            await asyncio.sleep(shortest / _SWEEPS_PER_LIMIT)
+            pause = shortest / _SWEEPS_PER_LIMIT
+            await asyncio.sleep(min(pause, _AWAITED_SECONDS) if self._slots.awaited else pause)
             now = asyncio.get_running_loop().time()
             for connection in tuple(self._open):
                 connection.expire(now)
+            self._slots.relieve()
 
 
 def _without_port(host: bytes) -> bytes:

@@ -3,6 +3,7 @@
 import resource
 import socket
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -222,12 +223,11 @@ def test_kept_connection_ends_after_a_while(tmp_path: Path) -> None:
 def test_33_senders_at_work_are_too_many(tmp_path: Path) -> None:
     """R57: 32 requests are served at once; the next one waits for a moment and then gets 503."""
     half = delivery(BODY)[:-5]
-    limits = Limits(wait_seconds=0.2)
+    limits = Limits(wait_seconds=0.2, patience_seconds=30)
     with listening(tmp_path, limits=limits) as listener:
         peers = [connect(listener) for _ in range(32)]
         for peer in peers:
             peer.sendall(half)
-        wait_until_full(listener)
         assert status(talk(listener.port, delivery(event(2)))) == 503
         for peer in peers:
             peer.sendall(BODY[-5:])
@@ -236,15 +236,38 @@ def test_33_senders_at_work_are_too_many(tmp_path: Path) -> None:
         assert listener.send(event(3)) == 200
 
 
-def wait_until_full(listener: Listener) -> None:
-    end = time.monotonic() + 5
-    while status(talk(listener.port, b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")) != 503:
-        assert time.monotonic() < end
+@pytest.mark.parametrize("held", [64, 128])
+def test_held_bodies_keep_no_delivery_out(held: int, tmp_path: Path) -> None:
+    """R57: who knows the path and begins bodies without end gives way; he hears 503."""
+    with listening(tmp_path) as listener, ExitStack() as open_ones:
+        peers = [open_ones.enter_context(connect(listener)) for _ in range(held)]
+        for number, peer in enumerate(peers):
+            peer.sendall(delivery(event(number + 100), Content_Length="1000000"))
+        started = time.monotonic()
+        assert listener.send(BODY) == 200
+        assert time.monotonic() - started < 1
+        assert status(read_answer(peers[0])) == 503
+        assert [one.id for one in listener.events(1)] == ["evt_1"]
+
+
+def test_a_sender_that_is_known_waits_for_no_held_body(tmp_path: Path) -> None:
+    """R57: a kept connection that brought a delivery is served beside strangers that hold all."""
+    limits = Limits(wait_seconds=0.1, patience_seconds=30)
+    with listening(tmp_path, limits=limits) as listener, ExitStack() as open_ones:
+        known = open_ones.enter_context(connect(listener))
+        known.sendall(delivery(event(1)))
+        assert status(read_answer(known)) == 200
+        for _ in range(33):
+            peer = open_ones.enter_context(connect(listener))
+            peer.sendall(delivery(BODY, Content_Length="1000000"))
+        assert status(read_answer(peer)) == 503
+        known.sendall(delivery(event(2)))
+        assert status(read_answer(known)) == 200
 
 
 def test_one_too_many_is_served_when_a_slot_is_free(tmp_path: Path) -> None:
     """A delivery that waits for a slot is answered as soon as there is one."""
-    limits = Limits(connections=1)
+    limits = Limits(connections=1, wait_seconds=30, patience_seconds=30)
     with (
         listening(tmp_path, limits=limits) as listener,
         connect(listener) as slow,
