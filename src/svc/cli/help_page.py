@@ -70,7 +70,8 @@ class HelpPage:
         """Writes names and what they mean, beside each other or, on a narrow page, below."""
         longest = min(max((len(name) for name, _ in rows), default=0), _FIRST_MAX)
         column = self._indent + longest + _GAP
-        beside = self.width - column >= _SECOND_MIN
+        word = max((len(word) for _, meaning in rows for word in meaning.split()), default=0)
+        beside = self.width - column >= max(_SECOND_MIN, word)
         for name, meaning in rows:
             start = column if beside else _BELOW
             lines = self._wrapped(without_signs(meaning), self.width - start)
