@@ -127,7 +127,7 @@ class Receiver:
         shortest = min(limits.head_seconds, limits.body_seconds, limits.answer_seconds)
         while True:
             pause = shortest / _SWEEPS_PER_LIMIT
-            await asyncio.sleep(min(pause, _AWAITED_SECONDS) if self._slots.awaited else pause)
+            await asyncio.sleep(min(pause, _AWAITED_SECONDS) if self._slots.contested else pause)
             now = asyncio.get_running_loop().time()
             for connection in tuple(self._open):
                 connection.expire(now)

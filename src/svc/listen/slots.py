@@ -41,7 +41,7 @@ class Slots:
         self._calling = False
 
     @property
-    def awaited(self) -> bool:
+    def contested(self) -> bool:
         """True while a client waits for a slot."""
         return bool(self._queue)
 

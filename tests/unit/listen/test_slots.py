@@ -72,10 +72,10 @@ def test_senders_that_wait_are_let_in_as_those_before_them_grow_late() -> None:
     slots.take(holder)
     assert not slots.take(waiting)
     slots.relieve()
-    assert slots.awaited
+    assert slots.contested
     holder.age = LATE
     slots.relieve()
-    assert (waiting.heard, slots.awaited) == (["served"], False)
+    assert (waiting.heard, slots.contested) == (["served"], False)
 
 
 def test_a_long_queue_of_refused_requests_ends() -> None:
