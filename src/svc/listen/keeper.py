@@ -118,13 +118,23 @@ class Keeper:
             self._commit_soon()
         if error is None:
             for tell, kept in zip(told, done.result(), strict=True):
-                tell(kept)
+                _tell(tell, kept)
         elif isinstance(error, LocalError):
             for tell in told:
-                tell(error)
+                _tell(tell, error)
 
     def _failed(self, error: BaseException, batch: Batch) -> None:
         if not isinstance(error, LocalError):
             self.broken.set_exception(error)
         elif not self._closing:  # without its outcome an event would only be forwarded once more
             self._batch.settled += batch.settled
+
+
+def _tell(told: Told, kept: Kept | LocalError) -> None:
+    """Tells one; what it raises is the loop's, and keeps no other of its group from being told."""
+    try:
+        told(kept)
+    except Exception as error:  # noqa: BLE001  whatever it is, the others are on the disk
+        asyncio.get_running_loop().call_exception_handler(
+            {"message": "A delivery that was kept could not be answered.", "exception": error}
+        )

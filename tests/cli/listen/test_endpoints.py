@@ -209,6 +209,30 @@ def test_inbox_that_begins_anew_keeps_what_it_has(tmp_path: Path) -> None:
         assert len(kept) == 3
 
 
+def test_what_waited_before_a_reset_is_closed_with_that_reason(tmp_path: Path) -> None:
+    """Nobody sends what the sandbox knows no more; what has ended keeps how it ended."""
+    listening = Listening("http://a", "default", "test", "local", EVENTS)
+    arrivals = [
+        Arrival(Delivery(event(number), b"", NOW, read_facts(event(number))), None)
+        for number in (1, 2)
+    ]
+    with (
+        State.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state,
+        claimed(state, tmp_path / "locks", listening, new_path) as claim,
+    ):
+        inbox = SqliteInbox(state, claim.scope)
+        inbox.store(Batch(arrivals))
+        inbox.store(Batch(settled=[(1, "failed")]))
+        begin_anew(state, claim)
+        archive = Archive(state, Whose("default", "test", "http://a"))
+        assert {one.id: one.state for one in archive.entries(Wanted())} == {
+            "evt_1": "failed",
+            "evt_2": "reset",
+        }
+        assert list(archive.entries(Wanted(pending=True))) == []
+        assert inbox.open_item(2) is None
+
+
 def test_an_id_alone_does_not_say_that_an_endpoint_is_ours(sandbox: Sandbox) -> None:
     """A seeded sandbox after a reset gives the id to an app that registers first: ours is gone."""
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())

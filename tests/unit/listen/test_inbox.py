@@ -25,6 +25,7 @@ from support.listening import (
 from svc.clock import ManualClock, SystemClock
 from svc.errors import LocalError
 from svc.journal import State
+from svc.listen.archive import Archive, Wanted, Whose
 from svc.listen.delivery import Delivery, read_facts
 from svc.listen.inbox import SqliteInbox
 from svc.listen.lane import Manner
@@ -67,6 +68,20 @@ def test_store_settles_before_it_looks_for_copies(state: State) -> None:
     [kept] = inbox.store(Batch([arrival(1)], settled=[(1, "failed")]))
     assert kept == Kept(1, duplicate=False, again=True, open=True)
     assert state.rows("SELECT outcome FROM inbox") == [{"outcome": None}]
+
+
+def test_what_a_replay_had_taken_stays_taken(state: State) -> None:
+    """A listener that gives an event up says nothing against another program's 2xx before it."""
+    inbox = SqliteInbox(state, "one")
+    with state.write() as tx:
+        tx.execute("UPDATE listeners SET profile = 'default', mode = 'test', origin = 'http://a'")
+    inbox.store(Batch([arrival(1), arrival(2)]))
+    archive = Archive(state, Whose("default", "test", "http://a"))
+    sent = ("http://localhost:1", NOW, 1.0, 200, None, b"")
+    archive.note_replays(1, [sent], taken=True, pending=True)
+    inbox.store(Batch(settled=[(1, "failed"), (2, "failed")]))
+    ended = {one.id: one.state for one in archive.entries(Wanted())}
+    assert ended == {"evt_1": "forwarded", "evt_2": "failed"}
 
 
 def test_failed_events_stay_known_without_retake(state: State) -> None:

@@ -252,6 +252,30 @@ def test_every_sender_hears_that_the_disk_is_full() -> None:
     assert inbox.batches[1] == Batch(settled=[(7, "failed")])
 
 
+@pytest.mark.parametrize("errors", [[], [FULL]])
+def test_one_that_raises_keeps_no_other_from_being_told(errors: list[Exception]) -> None:
+    """The error reaches whoever watches the loop; the rest of its group have their answers."""
+    inbox, told = FakeInbox(errors=list(errors)), list[Kept | LocalError]()
+    inbox.gate.set()
+    heard: list[object] = []
+
+    def odd(_: Kept | LocalError) -> None:
+        raise ZeroDivisionError
+
+    async def story(keeper: Keeper, loop: Timers) -> None:
+        loop.set_exception_handler(lambda _, context: heard.append(context["exception"]))
+        for number, tell in enumerate((told.append, odd, told.append), start=1):
+            keeper.keep(arrival(number), tell)
+        await until(lambda: len(told) == 2)
+        keeper.keep(arrival(4), told.append)
+        await until(lambda: len(told) == 3)
+
+    run(inbox, story)
+    first, third = [FULL, FULL] if errors else [kept(arrival(1)), kept(arrival(3))]
+    assert told == [first, third, kept(arrival(4))]
+    assert [type(one) for one in heard] == [ZeroDivisionError]
+
+
 def test_unexpected_error_ends_it() -> None:
     """Nobody is told that it is kept, and the listener hears of the error itself."""
     inbox, told = FakeInbox(errors=[ZeroDivisionError("a bug")]), list[Kept | LocalError]()
