@@ -141,8 +141,12 @@ def _prepared(
     """Sets a listener up; starts its tunnel only if it is going to be `linking`."""
     state, folder = session.state(), session.paths.state_dir / "listeners"
     listening, targets = _listening(session, asked, chosen), asked.routes.spelled()
+
+    def waiting() -> None:
+        session.out.note("Waiting for another svc command that sends what is pending.")
+
     with ExitStack() as open_:
-        claim = open_.enter_context(claimed(state, folder, listening, new_path, targets))
+        claim = open_.enter_context(claimed(state, folder, listening, new_path, targets, waiting))
         bound = open_.enter_context(_bind(session, asked, claim))
         register = Register(session, asked, state, claim, bound.getsockname()[1], sandbox)
         link, address = None, chosen.address if chosen is not None else asked.public_url

@@ -1,5 +1,7 @@
 """`svc events replay`: send received events again, signed now."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -17,7 +19,7 @@ from svc.cli.webhook_secret import VARIABLE, from_environment
 from svc.errors import CheckFailed, UsageError
 from svc.journal import State
 from svc.listen.archive import Archive, Content, Entry, Wanted
-from svc.listen.claims import running_with_pending
+from svc.listen.claims import held_back, running_with_pending
 from svc.listen.forward import FORWARD_SECONDS, Sender
 from svc.listen.link import Reply
 from svc.listen.records import Forwarded, is_success
@@ -74,15 +76,15 @@ def replay(
     if target is not None:
         check_targets([target])
     state = session.state()
-    if pending:
-        _refuse_beside_a_listener(session, state)
     archive = archive_of(session, state)
-    entries = _chosen(archive, events or [], Wanted(failed=failed, pending=pending))
-    secrets = _Secrets(session, state)
     asked = _Asked(target, times, original_signature, allow_remote_forward, not events)
-    with Replayer() as replayer:
-        job = _Job(session, archive, secrets, asked, replayer)
-        refused = job.replay_all(entries)
+    with _alone(session) if pending else nullcontext():
+        entries = _chosen(archive, events or [], Wanted(failed=failed, pending=pending))
+        if pending:
+            _refuse_beside_a_listener(session, state)
+        with Replayer() as replayer:
+            job = _Job(session, archive, _Secrets(session, state), asked, replayer)
+            refused = job.replay_all(entries)
     if replayer.stopped_by is not None:
         raise Stopped(replayer.stopped_by)
     if refused:
@@ -91,6 +93,20 @@ def replay(
         )
     if not entries:
         session.out.note("There is none to send." if pending else "No event has failed.")
+
+
+@contextmanager
+def _alone(session: Session) -> Iterator[None]:
+    """Has listeners that start meanwhile wait, and sends nothing beside another one of us."""
+    with held_back(session.paths.state_dir / "listeners") as alone:
+        if not alone:
+            raise CheckFailed(
+                "Another svc command starts a listener or sends what is pending.",
+                code="replay_running",
+                param="--pending",
+                hint="Try again when it has ended",
+            )
+        yield
 
 
 def _refuse_beside_a_listener(session: Session, state: State) -> None:
@@ -191,6 +207,8 @@ class _Job:
 
     def _replay(self, entry: Entry, records: Records) -> bool:
         """Sends one event to its targets; says whether all of them took it every time."""
+        if self.asked.rest_only and entry.state == "pending" and not self.archive.waits(entry.seq):
+            return True  # somebody has closed it since it was listed
         content = self.archive.content(entry)
         taken = True
         for target in self._targets(entry):

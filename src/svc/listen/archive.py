@@ -99,6 +99,12 @@ class Archive:
         )
         return Content(row["headers"], row["body"])
 
+    def waits(self, seq: int) -> bool:
+        """Says whether an entry is still to be forwarded."""
+        return bool(
+            self._state.rows("SELECT 1 FROM inbox WHERE seq = ? AND outcome IS NULL", (seq,))
+        )
+
     def forwards(self, entry: Entry) -> list[Row]:
         """Gives all attempts of an entry, oldest first, as rows of the table."""
         return self._state.rows(

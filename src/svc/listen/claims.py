@@ -51,21 +51,35 @@ def claimed(
     listening: Listening,
     new_path: Callable[[], str],
     targets: Sequence[str] = (),
+    waiting: Callable[[], object] = lambda: None,
 ) -> Iterator[Claim]:
     """Claims a listener of its kind that does not run, by preference that of the same targets.
+
+    Waits while another program sends what is pending; `waiting` is called once before.
 
     Raises:
         LocalError: the folder of the locks cannot be used.
     """
-    for scope in _candidates(state, listening, targets):
-        lock = _lock(folder, scope)
-        if lock is None:
-            continue
-        try:
-            yield _remembered(state, scope, listening, new_path)
-        finally:
-            os.close(lock)
-        return
+    with _gate(folder) as gate:
+        if not locks.take(gate):
+            waiting()
+            locks.wait_for(gate)
+        lock, claim = _claim(state, folder, listening, new_path, targets)
+    try:
+        yield claim
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def held_back(folder: Path) -> Iterator[bool]:
+    """Lets no listener start for the length of the block; false where somebody else does that.
+
+    Raises:
+        LocalError: the folder of the locks cannot be used.
+    """
+    with _gate(folder) as gate:
+        yield locks.take(gate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +94,8 @@ def running_with_pending(
     state: State, folder: Path, origin: str | None, profile: str, mode: str
 ) -> Running | None:
     """Gives a listener that lives and has events to forward, if there is one.
+
+    Only for whoever has held all of them back: one that starts would be taken for another.
 
     Raises:
         LocalError: the folder of the locks cannot be used.
@@ -127,6 +143,34 @@ def remember(
         )
 
 
+@contextmanager
+def _gate(folder: Path) -> Iterator[int]:
+    """Opens the file whose lock everyone has who claims listeners or looks which of them run."""
+    handle = _open(folder, _GATE)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _claim(
+    state: State,
+    folder: Path,
+    listening: Listening,
+    new_path: Callable[[], str],
+    targets: Sequence[str],
+) -> tuple[int, Claim]:
+    for scope in _candidates(state, listening, targets):
+        lock = _lock(folder, scope)
+        if lock is not None:
+            try:
+                return lock, _remembered(state, scope, listening, new_path)
+            except BaseException:
+                os.close(lock)
+                raise
+    raise AssertionError("there is always a new one")
+
+
 def _candidates(state: State, listening: Listening, targets: Sequence[str]) -> Iterator[str]:
     """Gives the listener of these targets, those with events left to forward, the rest, new ones.
 
@@ -156,6 +200,7 @@ def _known(state: State, listening: Listening) -> dict[str, _Known]:
     return {scope: found[scope] for scope in scopes}
 
 
+_GATE: Final = "gate"
 _UNTIL: Final = "|until "
 _PAST: Final = """
 INSERT OR IGNORE INTO listeners (scope, origin, profile, mode, targets)
@@ -192,14 +237,17 @@ def _remembered(
 
 
 def _lock(folder: Path, scope: str) -> int | None:
-    path = folder / hashlib.sha256(scope.encode()).hexdigest()[:32]
-    try:
-        files.make_private(folder)
-        handle = files.open_private(path, os.O_RDWR | os.O_CREAT)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise LocalError(f"The folder {folder} cannot be used: {reason}.") from error
+    handle = _open(folder, hashlib.sha256(scope.encode()).hexdigest()[:32])
     if locks.take(handle):
         return handle
     os.close(handle)
     return None
+
+
+def _open(folder: Path, name: str) -> int:
+    try:
+        files.make_private(folder)
+        return files.open_private(folder / name, os.O_RDWR | os.O_CREAT)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise LocalError(f"The folder {folder} cannot be used: {reason}.") from error

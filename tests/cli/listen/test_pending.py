@@ -3,14 +3,18 @@
 import json
 import os
 import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.listeners import Pay, listen
-from support.listening import Received, Target, status_line
+from support.listeners import Pay, Running, listen
+from support.listening import OK, Received, Target, status_line
 from support.running import Svc
 
 
@@ -94,6 +98,63 @@ def test_pending_events_are_left_to_the_listener_that_runs(
     with Target(port=waiting) as target:
         assert svc("events", "replay", "--pending").code == 0
         assert len(target.received) == 2
+
+
+def test_a_listener_that_starts_meanwhile_waits_for_the_replay(
+    waiting: int, svc: Svc, tmp_path: Path
+) -> None:
+    """R50: what `replay --pending` is sending is not sent by a listener as well, nor by a twin."""
+    hangs, go_on = threading.Event(), threading.Event()
+
+    def reply(_: Received) -> bytes:
+        hangs.set()
+        assert go_on.wait(30)
+        return OK
+
+    routes = ("--forward-to", f"*.paid=:{waiting}/a", "--forward-to", f":{waiting}/b")
+    with Target(reply, port=waiting) as target, ThreadPoolExecutor(1) as beside:
+        replay = beside.submit(svc, "events", "replay", "--pending")
+        assert hangs.wait(30)
+        twin = svc("events", "replay", "--pending", "-o", "json")
+        assert (twin.code, twin.error["code"]) == (11, "replay_running")
+        with listen(tmp_path, *routes, ready=False) as listener:
+            newest = max(tmp_path.glob("listen-*.err"), key=lambda one: one.stat().st_mtime_ns)
+            until(lambda: "Waiting for another svc command" in newest.read_text())
+            assert listener.records == []
+            go_on.set()
+            listener.wait("ready")
+            assert replay.result(30).code == 0
+            [summary] = ended(listener)
+            assert (summary["forwarded"], summary["pending"]) == (0, 0)
+        assert paths(target) == [b"/a", b"/b"]
+
+
+def test_what_was_closed_since_it_was_listed_is_not_sent(
+    waiting: int, svc: Svc, tmp_path: Path
+) -> None:
+    """`replay --pending` looks at each event again before it sends it."""
+    state = Path(os.environ["SVC_STATE_DIR"]) / "state.db"
+
+    def reply(_: Received) -> bytes:
+        with closing(sqlite3.connect(state)) as database, database:
+            database.execute("UPDATE inbox SET outcome = 'forwarded'")
+        return OK
+
+    with Target(reply, port=waiting) as target:
+        assert svc("events", "replay", "--pending").code == 0
+        assert len(target.received) == 1
+
+
+def ended(listener: Running) -> list[dict[str, Any]]:
+    listener.end()
+    return [one for one in listener.records if one["record"] == "summary"]
+
+
+def until(true: Callable[[], bool]) -> None:
+    last = time.monotonic() + 15
+    while not true():
+        assert time.monotonic() < last
+        time.sleep(0.01)
 
 
 def test_an_event_without_a_known_secret_stops_no_other(waiting: int, svc: Svc) -> None:
