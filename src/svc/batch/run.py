@@ -17,8 +17,10 @@ from svc.batch.operations import Operation
 from svc.batch.pace import SharedQuota
 from svc.batch.plan import Plan, Task
 from svc.batch.results import Line, Results
+from svc.batch.rows import Row
 from svc.batch.tally import Tally
 from svc.batch.verdicts import OPEN_ENDS, Verdict, advised_fields, bad_line, stop_of, taken, verdict
+from svc.client.journal.entry import Intent, Settled
 from svc.clock import Clock
 from svc.errors import LocalError, SvcError
 from svc.journal import LOST
@@ -87,6 +89,7 @@ class Run:
         self.tally = Tally(plan.rows)
         self.stopped_by: BaseException | None = None
         self._is_lost = False  # whether the journal is gone, with all ids that it gave
+        self._is_leaving = False
 
     def go(self) -> None:
         """Sends every row that is to be sent, unless something stops the run.
@@ -103,7 +106,7 @@ class Run:
                 self._keep()
         except BaseException as reason:
             # A full disk or a signal: what can still be kept is kept, the first reason is raised.
-            self._is_lost = isinstance(reason, LocalError) and reason.code in LOST
+            self._is_lost |= isinstance(reason, LocalError) and reason.code in LOST
             self._crew.desk.hurry(_JOURNAL_SECONDS)
             with suppress(SvcError):
                 self._say_farewell()
@@ -120,7 +123,7 @@ class Run:
         self._crew.results.begin(lines)
         for line in lines:
             if line.outcome == "done":
-                self.tally.skipped += 1
+                self.tally.skip(line)
             else:
                 self.tally.add(line)
 
@@ -154,17 +157,35 @@ class Run:
         for each in verdicts:
             self._watch(each)
         try:
-            foreign = self._crew.desk.settle(verdicts)
+            foreign = self._settled(verdicts)
             verdicts = [taken(one) if one.job.intent.id in foreign else one for one in verdicts]
             for each in verdicts:
                 self._watch(each)
         finally:
             # Also where the journal cannot: this file tells what was done.
-            self._note([each.line for each in verdicts], {one.line.row: one for one in verdicts})
+            self._note(self._lines(verdicts), {one.line.row: one for one in verdicts})
+        self._let_go(verdicts)
+        self._progress.tell(self.tally)
+
+    def _settled(self, verdicts: list[Verdict]) -> frozenset[str]:
+        """Settles what has ended; once the run says farewell, the results must do without it."""
+        try:
+            return self._crew.desk.settle(verdicts)
+        except LocalError as error:
+            self._is_lost = self._is_lost or error.code in LOST
+            if not self._is_leaving:
+                raise
+            return frozenset()
+
+    def _lines(self, verdicts: list[Verdict]) -> list[Line]:
+        """The lines of rows that have ended; no id of a journal that is gone (promise R102)."""
+        lines = [each.line for each in verdicts]
+        return [line._replace(request=None) for line in lines] if self._is_lost else lines
+
+    def _let_go(self, verdicts: list[Verdict]) -> None:
         for each in verdicts:
             self._in_hand.pop(each.job.intent.id, None)
-        self._crew.fleet.drop(len(ended))
-        self._progress.tell(self.tally)
+        self._crew.fleet.drop(len(verdicts))
 
     def _note(self, lines: list[Line], ends: Mapping[int, Verdict] = _NONE) -> None:
         if lines:
@@ -193,6 +214,7 @@ class Run:
 
     def _say_farewell(self) -> None:
         """Gives requests under way a moment to end; what does not is resumed by the next run."""
+        self._is_leaving = True
         self._crew.fleet.stop()
         until = self._crew.clock.monotonic() + _FAREWELL_SECONDS
         while self._in_hand and (left := until - self._crew.clock.monotonic()) > 0:
@@ -238,20 +260,28 @@ def _left(task: Task, job: Job | None, *, is_lost: bool) -> Line:
     return Line(task.row.number, task.row.line, outcome, None, None, task.key, request)
 
 
+def _done_before(row: Row, intent: Intent) -> Line:
+    """The line of a row that an earlier run has carried out; what was wrong with it is said again.
+
+    A difference between row and answer (promise R15) is nothing that a second run settles.
+    """
+    settled = intent.settled or Settled("done")
+    error: dict[str, object] | None = None
+    if intent.is_contradicted:
+        error = {
+            "code": settled.error_code,
+            "message": settled.error_message,
+            "param": None,
+            "status": settled.status,
+            "request_id": settled.request_id,
+        }
+    key = intent.stored.idempotency_key
+    return Line(row.number, row.line, "done", settled.object_id, error, key, intent.id)
+
+
 def _known(plan: Plan) -> list[Line]:
     """The lines of rows about which nothing will be done in this run."""
-    lines = [
-        Line(
-            row.number,
-            row.line,
-            "done",
-            None if intent.settled is None else intent.settled.object_id,
-            None,
-            intent.stored.idempotency_key,
-            intent.id,
-        )
-        for row, intent in plan.done
-    ]
+    lines = [_done_before(row, intent) for row, intent in plan.done]
     for row, intent, error in plan.stale:
         fields = advised_fields(error)
         fields["message"] = f"{fields['message']}; {_BEFORE_FORGETTING}"

@@ -47,6 +47,7 @@ class Tally:
     Attributes:
         rows: of the file.
         skipped: that an earlier run has carried out.
+        contradicted: of these, with an answer that says something else than the row.
         counts: of the others, by outcome; what is missing has not ended yet.
         money: carried out in this run.
         wrong: how many rows ended with an error.
@@ -55,13 +56,23 @@ class Tally:
 
     rows: int
     skipped: int = 0
+    contradicted: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     money: Money = field(default_factory=Money)
     wrong: int = 0
     problems: list[Line] = field(default_factory=list)
 
+    def skip(self, line: Line) -> None:
+        """Counts a row that an earlier run has carried out."""
+        self.skipped += 1
+        self.contradicted += line.error is not None
+        self._remember(line)
+
     def add(self, line: Line) -> None:
         self.counts[line.outcome] += 1
+        self._remember(line)
+
+    def _remember(self, line: Line) -> None:
         if line.error is not None:
             self.wrong += 1
             if len(self.problems) < PROBLEMS_MAX:

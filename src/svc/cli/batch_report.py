@@ -9,6 +9,7 @@ from svc.batch.results import Line
 from svc.batch.tally import PROBLEMS_MAX, Money, Tally, money_planned
 from svc.batch.verdicts import bad_line
 from svc.cli.batch_asked import Given
+from svc.client.replies import CONTRADICTED
 from svc.errors import (
     ExitCode,
     Forbidden,
@@ -28,6 +29,14 @@ _WORDS: Final = {"not_sent": "not sent"}
 _NEW_KEY: Final = "Give svc the new key, then run the same command again: done rows are skipped"
 _ALL_DONE: Final = (
     "Every row was done before. To send them once more, name a new list: --import NAME --again"
+)
+_AGAIN: Final = (
+    "Run the same command again: the row is sent again under its own key. If the answer stays the "
+    "same, ask the service, naming the request id"
+)
+_SETTLE: Final = (
+    "Retrieve it and ask the service, naming the request id; once that is settled, take the row "
+    "out of the file"
 )
 _GO_ON: Final = "Run the same command again to go on: done rows are skipped"
 
@@ -59,10 +68,11 @@ class Report:
         if failure is not None:
             return failure
         if isinstance(stop, ReplyContradiction):
+            stop.hint = _AGAIN if stop.outcome == "unknown" else stop.hint
             return stop
         tally, reason = self._tally, stop if isinstance(stop, SvcError) else None
         if not tally.not_done:
-            return None
+            return _contradicted(tally) if tally.contradicted else None
         nothing = not (tally.done or tally.skipped or tally.counts["unknown"])
         if reason is not None and nothing:
             return reason
@@ -117,7 +127,7 @@ class Report:
         if tally.money.rows:
             out.note(f"Done now: {in_words(tally.money)}")
         out.note(f"Results: {self._results}")
-        if tally.skipped == tally.rows > 0:
+        if tally.skipped == tally.rows > 0 and not tally.contradicted:
             out.hint(_ALL_DONE)
 
     def _lost(self, error: OSError) -> LocalError:
@@ -155,6 +165,20 @@ def report_check(out: "Output", given: Given, todo: Plan) -> None:
             outcome="not_sent",
             hint="Correct them, or run without --dry-run to send the others",
         )
+
+
+def _contradicted(tally: Tally) -> ReplyContradiction:
+    """What an earlier run has said of a row is as true now: the row is done, and not as asked."""
+    first = next(line for line in tally.problems if line.outcome == "done")
+    more = f" So it is with {tally.contradicted} rows." if tally.contradicted > 1 else ""
+    return ReplyContradiction(
+        f"Line {first.line} was carried out before. {_why(first)}{more}",
+        code=CONTRADICTED,
+        outcome="done",
+        request=first.request,
+        idempotency_key=first.idempotency_key,
+        hint=_SETTLE,
+    )
 
 
 def left_out_note(given: Given) -> str | None:

@@ -28,12 +28,13 @@ from svc.client.journal.refusals import (
     resume_command,
     where_to_look,
 )
-from svc.client.replies import Reply
-from svc.errors import LocalError, OutcomeUnknown, SvcError
+from svc.client.replies import Contradiction, Reply
+from svc.errors import LocalError, SvcError
 from svc.journal import LOST
 
 # What a process that was told to end still waits for a journal that another one holds.
 _HURRY_SECONDS = 0.1
+_ASK = "; if the answer stays the same, ask the service, naming the request id"
 
 
 class Sent(NamedTuple):
@@ -246,7 +247,7 @@ def _explain(session: Session, error: SvcError, intent: Intent, lost: LocalError
     """Puts the journal's id and the exact next command into an error (promise R10)."""
     error.idempotency_key = error.idempotency_key or intent.stored.idempotency_key
     if lost is not None and lost.code in LOST:
-        if isinstance(error, OutcomeUnknown):
+        if error.outcome == "unknown":
             error.message = f"{error.message} {lost.message}"
             error.hint = (
                 "Nothing here knows of it any more. Within 23 hours it is safe to send the same "
@@ -254,10 +255,11 @@ def _explain(session: Session, error: SvcError, intent: Intent, lost: LocalError
             )
         return
     error.request = intent.id
-    if not isinstance(error, OutcomeUnknown):
+    if error.outcome != "unknown":
         return
     if error.retryable:
-        error.hint = resume_command(intent)
+        again = isinstance(error, Contradiction)
+        error.hint = resume_command(intent) + (_ASK if again else "")
     else:
         look = where_to_look(intent, session.say)
         error.hint = f"{look}; then svc requests forget {intent.id}"

@@ -10,11 +10,13 @@ from svc.client.cleaning import one_line
 from svc.client.exchange import Headers, RawReply, header
 from svc.client.jsontext import NotJson, has_more_values, parse_given, parse_list
 from svc.client.refusals import request_id
-from svc.errors import ReplyContradiction
+from svc.errors import Outcome, ReplyContradiction
 from svc.spec import API_ROOT, ID_PREFIXES, REPLAYED_HEADER, SANDBOX_WORLD_HEADER
 
 # The code of an error: what answered is the answer to another request.
 NOT_OURS: Final = "reply_not_ours"
+# The code of an error: mode, amount or currency of the answer are not the request's.
+CONTRADICTED: Final = "reply_contradiction"
 _TEXT_MAX: Final = 32 * 1024 * 1024  # of memory
 _MODES = {True: "live", False: "test"}
 
@@ -153,6 +155,9 @@ def refuse_contradiction(
 ) -> None:
     """Compares mode, ids, amounts and currencies of an answer with its request (promise R15).
 
+    What was changed stands in the path, and is done. What was made may be somebody else's: it is
+    as unknown as before, and safe to send again under its own key (promise R93).
+
     Raises:
         ReplyContradiction: showing both values.
     """
@@ -161,18 +166,30 @@ def refuse_contradiction(
         return
     object_id = id_in(finding.data) if call.changes else None
     about = f" It is about {object_id}." if object_id else ""
+    outcome = _end_of(call)
     raise Contradiction(
         f"The service's answer to {call.method} {call.path} contradicts the request: {said}."
         f"{about}",
         object_id=object_id,
         world=world_of(finding.raw.headers) if finding.raw else None,
-        code="reply_contradiction",
+        code=CONTRADICTED,
         status=finding.status,
         request_id=finding.request_id,
-        outcome="done" if call.changes else None,
+        outcome=outcome,
+        retryable=outcome == "unknown",
         idempotency_key=idempotency_key,
-        hint="Do not repeat it. Retrieve the object and ask the service, naming the request id.",
+        hint=f"Within 23 hours it is safe to send it again with --idempotency-key {idempotency_key}"
+        if outcome == "unknown"
+        else "Do not repeat it. Retrieve the object and ask the service, naming the request id.",
     )
+
+
+def _end_of(call: Call) -> Outcome | None:
+    """What a contradicting answer proves of a call's end."""
+    if not call.changes:
+        return None
+    names_it = bool(call.operation) and not call.makes
+    return "done" if names_it or call.method != "POST" else "unknown"
 
 
 def id_in(data: object) -> str | None:

@@ -8,6 +8,8 @@ from svc.render.text import escape
 
 _LONGEST: Final = 600  # a server's error text may be a whole web page
 _LABELS: Final = {ExitCode.UNKNOWN: "Outcome unknown:", ExitCode.PARTIAL: "Partly done:"}
+# Words of ours, although the service has answered.
+_OWN: Final = (ExitCode.BUG, ExitCode.UNKNOWN, ExitCode.PARTIAL)
 _RED: Final = "\x1b[1;31m"
 _PLAIN: Final = "\x1b[0m"
 _WHAT: Final = {
@@ -47,7 +49,7 @@ def envelope(error: SvcError) -> str:
 
 def _message(error: SvcError) -> str:
     """What is wrong; where the words are ours, also what to do: the envelope has no other place."""
-    own = error.status is None or error.exit_code in (ExitCode.UNKNOWN, ExitCode.PARTIAL)
+    own = error.status is None or error.exit_code in _OWN
     return f"{_ended(error.message)} {_ended(error.hint)}" if error.hint and own else error.message
 
 

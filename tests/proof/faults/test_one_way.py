@@ -233,6 +233,67 @@ def test_only_the_service_itself_refuses_what_may_have_been_done(
     assert effects(machine) == 1
 
 
+def test_what_was_made_with_another_amount_is_not_settled(machine: Machine) -> None:
+    """R15, R93: exit 1 with both; the same command stops; resumed: 1 again, or settled."""
+    other = {"id": "rf_77", "object": "refund", "payment": "pay_X1", "amount": 900}
+    machine.ledger.spoil(Fault(says(200, other)))
+    first = machine.run(*REFUND, *QUICK)
+    assert (first.code, first.error["outcome"]) == (1, "unknown")
+    assert all(word in first.error["message"] for word in ("900", "500", "rf_77"))
+    assert machine.run(*REFUND, *QUICK).code == 6
+    resume = ("requests", "resume", first.error["request"], *QUICK)
+    machine.ledger.spoil(Fault(says(200, other)))
+    assert machine.run(*resume).code == 1
+    assert machine.unresolved() == [first.error["request"]]
+    settled = machine.run(*resume)
+    assert (settled.code, settled.json["id"], effects(machine)) == (0, "rf_1", 1)
+    assert len({post.key for post in machine.ledger.posts if post.method == "POST"}) == 1
+
+
+def test_a_row_made_with_another_amount_goes_again_under_its_key(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """R15, R93: the list ends with 1, and with 1 again, until the row's own answer comes."""
+    other = {"id": "rf_77", "object": "refund", "payment": "pay_X1", "amount": 900}
+    path = listed(tmp_path, refund(500), refund(501))
+    argv = ("batch", "refunds.create", path, *ONE_AT_A_TIME, *QUICK)
+    for _ in range(2):
+        machine.ledger.spoil(Fault(says(200, other)), mark="mark-500")
+        stopped = machine.run(*argv)
+        assert (stopped.code, outcomes(path)) == (1, ["unknown", "not_sent"])
+        assert all(word in stopped.error["message"] for word in ("900", "500", "rf_77"))
+        assert "Run the same command again" in stopped.error["message"]
+    assert machine.run(*argv).code == 0
+    assert (outcomes(path), effects(machine)) == (["done"] * 2, 2)
+    assert len({post.key for post in machine.ledger.sent("mark-500")}) == 1
+
+
+def test_a_changed_object_that_differs_is_said_again_by_every_run(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """R15: its id stood in the path, so it is done; the list goes on, and never ends with 0."""
+    rows = [
+        {"id": f"ord_{n}", "amount": 100 + n, "metadata": {"note": f"mark-{n}"}} for n in (1, 2)
+    ]
+    other = {"id": "ord_1", "object": "order", "amount": 900}
+    path = listed(tmp_path, *rows)
+    argv = ("batch", "orders.update", path, *ONE_AT_A_TIME, *QUICK)
+    machine.ledger.spoil(Fault(says(200, other)), mark="mark-1")
+    first = machine.run(*argv)
+    assert (first.code, outcomes(path)) == (1, ["done", "not_sent"])
+    for _ in range(2):
+        again = machine.run(*argv)
+        assert again.code == 1
+        assert all(word in again.error["message"] for word in ("900", "101", "ord_1"))
+        lines = Path(f"{path}.results.ndjson").read_text().splitlines()
+        assert json.loads(lines[0])["error"]["code"] == "reply_contradiction"
+        assert outcomes(path) == ["done", "done"]
+    assert [post.mark for post in machine.ledger.posts] == ["mark-1", "mark-2"]
+    told = machine.run(*argv, "-o", "human")
+    assert "line 1: done: " in told.err
+    assert "Every row was done before" not in told.err
+
+
 # --- whose it is -------------------------------------------------------------------------------
 
 

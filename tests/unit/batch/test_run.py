@@ -16,6 +16,7 @@ from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
 from svc.client.journal.entry import Asked, restored
 from svc.clock import SystemClock
 from svc.errors import AuthError, LocalError, ReplyContradiction, Unauthorized
+from svc.journal.state import GONE
 from svc.origin import BaseUrl
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ def test_rows_without_an_answer_between_others_do_not_stop_the_run(floor: "Floor
 
 
 def test_an_answer_that_contradicts_its_request_stops_the_run(floor: "Floor") -> None:
-    """R15: a live object in test mode; the row counts as done, nothing more is sent."""
+    """R15, R93: a live object in test mode may be anybody's: unknown, nothing more is sent."""
 
     def live(request: WireRequest, nth: int) -> RawReply | None:
         if nth != 3:
@@ -204,10 +205,14 @@ def test_an_answer_that_contradicts_its_request_stops_the_run(floor: "Floor") ->
     floor.service.answer = live
     run = floor.run(list(range(1, 101)), size=1)
     assert isinstance(run.stopped_by, ReplyContradiction)
-    assert floor.outcomes[:4] == ["done", "done", "done", "not_sent"]
+    assert floor.outcomes[:4] == ["done", "done", "unknown", "not_sent"]
     assert floor.results[2]["error"]["code"] == "reply_contradiction"
-    assert floor.results[2]["id"] == "rf_3"
+    assert "rf_3" in floor.results[2]["error"]["message"]
     assert len(floor.service.requests) == 3
+    floor.service.answer = lambda request, nth: None
+    assert floor.run(list(range(1, 101)), size=1).tally.not_done == 0
+    assert floor.service.keys[2] == floor.service.keys[3]
+    assert len(floor.service.made) == 100
 
 
 def test_a_client_that_cannot_be_made_stops_the_run(floor: "Floor") -> None:
@@ -324,6 +329,29 @@ def test_when_results_cannot_be_written_the_journal_still_has_them(
     floor.run(list(range(1, 101)), size=2)
     assert floor.outcomes == ["done"] * 100
     assert len(floor.service.made) == 100
+
+
+def test_answers_that_come_after_the_journal_went_are_told(
+    floor: "Floor", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R102: its end is met with the first answer; the others arrive a moment later, and count."""
+    gone = threading.Event()
+
+    def lost(_: Any) -> Any:
+        gone.set()
+        raise LocalError("it was deleted", code=GONE)
+
+    def answer(request: WireRequest, nth: int) -> None:
+        if nth > 1:
+            gone.wait(5)
+            time.sleep(0.03 * nth)
+
+    floor.service.answer = answer
+    monkeypatch.setattr(floor.intents, "settle_many", lost)
+    with pytest.raises(LocalError, match="it was deleted"):
+        floor.run(list(range(1, 9)), size=4)
+    assert floor.outcomes.count("done") == len(floor.service.made) >= 4
+    assert {line["request"] for line in floor.results} == {None}
 
 
 class Signal(BaseException):

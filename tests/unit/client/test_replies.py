@@ -174,21 +174,29 @@ def test_an_answer_that_contradicts_its_request_shows_both(
     assert all(word in caught.value.message for word in shown)
 
 
-def test_contradiction_names_what_a_post_has_made() -> None:
-    """R15: the object is there, so its id is shown and kept; a retrieve has made nothing."""
+@pytest.mark.parametrize(
+    ("call", "outcome", "kept"),
+    [
+        (orders.update("ord_1", {"amount": 100}), "done", "ord_1"),
+        (orders.create({"amount": 100}), "unknown", None),
+        (raw.post("/v1/gift_cards", {"amount": 100}), "unknown", None),
+        (orders.retrieve("ord_1"), None, None),
+    ],
+    ids=["changed", "made", "nobody knows", "read"],
+)
+def test_a_contradiction_is_about_ours_where_the_path_names_it(
+    call: Call, outcome: str | None, kept: str | None
+) -> None:
+    """R15, R93: what was changed is kept as done; what was made may be somebody else's."""
     said = {"id": "ord_1", "amount": 101, "livemode": True}
-    found = {}
-    for call in (orders.create({"amount": 100}), orders.retrieve("ord_1")):
-        finding = understood(reply(said), raw.get("/v1/x"))
-        with pytest.raises(ReplyContradiction) as caught:
-            refuse_contradiction(call, finding, mode="test", idempotency_key="k")
-        found[call.method] = caught.value
-    made, read = found["POST"], found["GET"]
-    assert (made.outcome, made.status, made.idempotency_key) == ("done", 200, "k")
-    assert "It is about ord_1." in made.message
-    assert settled_with(made).object_id == "ord_1"
-    assert (read.outcome, "It is about" in read.message) == (None, False)
-    assert settled_with(read).object_id is None
+    finding = understood(reply(said), raw.get("/v1/x"))
+    with pytest.raises(ReplyContradiction) as caught:
+        refuse_contradiction(call, finding, mode="test", idempotency_key="k")
+    found = caught.value
+    assert (found.outcome, found.status, found.idempotency_key) == (outcome, 200, "k")
+    assert ("It is about ord_1." in found.message) is call.changes
+    assert found.retryable is (outcome == "unknown")
+    assert settled_with(found).object_id == kept
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from svc.client.prepared import (
     request_headers,
     without_secrets,
 )
-from svc.client.replies import Contradiction, Reply, id_in
+from svc.client.replies import CONTRADICTED, Contradiction, Reply, id_in
 from svc.errors import LocalError, Outcome, SvcError
 from svc.origin import BaseUrl
 from svc.redaction import redact, redact_maybe
@@ -178,6 +178,12 @@ class Intent(NamedTuple):
         return not (self.is_unresolved or self.state == "done")
 
     @property
+    def is_contradicted(self) -> bool:
+        """Whether it was carried out, with an answer that says something else (promise R15)."""
+        code = self.settled.error_code if self.settled is not None else None
+        return self.state == "done" and code == CONTRADICTED
+
+    @property
     def is_live(self) -> bool:
         return self.scope.mode == "live"
 
@@ -196,7 +202,7 @@ def settled_with(error: SvcError) -> Settled:
     return Settled(
         error.outcome or "unknown",
         error.status,
-        redact_maybe(made),
+        redact_maybe(made) if error.outcome == "done" else None,
         redact_maybe(error.request_id),
         redact(error.code or error.type),
         redact(error.message),
