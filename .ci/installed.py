@@ -1,6 +1,8 @@
 """What an installed package holds and says, looked at from inside its environment."""
 
+import sys
 from importlib.metadata import distribution, files
+from pathlib import Path
 
 package = distribution("svc-cli")
 names = {str(name) for name in files("svc-cli") or ()}
@@ -11,3 +13,5 @@ description = package.metadata.get_payload()
 assert "# svc" in description, "the README is the description"
 assert "](.readme/" not in description, "a picture that only the repository has"
 assert {"svc.bash", "_svc", "svc.fish", "svc.ps1"} <= {name.rpartition("/")[2] for name in names}
+pages = Path(sys.prefix) / "share" / "man" / "man1"
+assert {"svc.1", "svc-orders.1"} <= {page.name for page in pages.iterdir()}, "for man"

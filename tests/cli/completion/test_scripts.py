@@ -94,7 +94,10 @@ def _without_comments(text: str) -> list[str]:
 
 @pytest.mark.slow
 def test_an_installed_wheel_prints_the_scripts(tmp_path: Path) -> None:
-    """They lie at the top of the project; the wheel carries them inside the package."""
+    """They lie at the top of the project; the wheel carries them inside the package.
+
+    Manual pages lie where an installer puts them for `man`.
+    """
     build = [
         sys.executable,
         "-m",
@@ -107,11 +110,12 @@ def test_an_installed_wheel_prints_the_scripts(tmp_path: Path) -> None:
         str(ROOT),
     ]
     subprocess.run(build, check=True, timeout=300)
-    (wheel,) = tmp_path.glob("svc-*.whl")
+    (wheel,) = tmp_path.glob("svc_cli-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         archive.extractall(tmp_path / "installed")
     assert {f"svc/completion/scripts/{name}" for name in SHELLS.values()} <= names
+    assert any(name.endswith(".data/data/share/man/man1/svc-orders.1") for name in names)
     code = "import svc; from svc.cli.completion_files import script; "
     code += "print(svc.__file__); print(script('_svc'), end='')"
     done = subprocess.run(

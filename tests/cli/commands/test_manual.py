@@ -1,0 +1,91 @@
+"""The manual pages in the repository are those of the commands that there are, and `man` reads them.
+
+If not: svc commands -o json | python3 .build/manual.py
+"""
+
+import importlib.util
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc.cli.command_document import document
+from svc.cli.command_tree import tree
+from svc.cli.registry import COMMANDS
+
+ROOT = Path(__file__).parents[3]
+MAN = ROOT / ".build" / "man1"
+NAMES = ["svc.1", *(f"svc-{name}.1" for name in COMMANDS)]
+
+
+@cache
+def maker() -> Any:
+    spec = importlib.util.spec_from_file_location("manual", ROOT / ".build" / "manual.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_pages_are_those_of_the_commands_that_there_are() -> None:
+    """Nothing is stored that the parsers do not say."""
+    stored = {page.name: page.read_text(encoding="utf-8") for page in MAN.iterdir()}
+    made = maker().pages(document(tree()))
+    assert sorted(stored) == sorted(made) == sorted(NAMES)
+    assert [name for name in NAMES if stored[name] != made[name]] == []
+
+
+def shown(page: Path) -> tuple[str, str]:
+    """What a reader sees on 100 columns, and what the reader's program complains of."""
+    env = {**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8"}
+    argv = ["man", "--warnings=all", "-l", str(page)]
+    done = subprocess.run(argv, capture_output=True, text=True, env=env, check=True, timeout=30)
+    return done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_man_shows_each_page_without_a_complaint(name: str) -> None:
+    """And its name is what `apropos` finds it by."""
+    text, complaints = shown(MAN / name)
+    assert complaints == ""
+    assert f"NAME\n       {name.removesuffix('.1')} - " in text
+
+
+def test_a_page_has_what_the_help_has() -> None:
+    """Every option as it is typed, each example on a line to be copied, and where the rest is."""
+    text, _ = shown(MAN / "svc-refunds.1")
+    refund = next(one for one in tree().root.walk() if one.name == "refunds create")
+    for option in refund.options:
+        assert f"       {option.names[0]}" in text
+    for example in refund.examples:
+        assert f"\n           {example}\n" in text
+    assert "svc(1)" in text
+
+
+def test_the_first_page_has_variables_and_exit_codes() -> None:
+    """Those are for every command."""
+    text, _ = shown(MAN / "svc.1")
+    assert "SVC_API_KEY" in text
+    assert "OUTCOME UNKNOWN" in text
+    assert "--idempotency-key KEY" in text
+
+
+def test_no_text_of_a_command_is_taken_for_a_request_to_roff(tmp_path: Path) -> None:
+    """What begins with a dot, holds a backslash or a quote is shown as it is."""
+    odd = {"help": ".so /etc/passwd\\n '\"x\" ~ ^ ` --flag", "summary": "Odd.", "name": "odd"}
+    empty: dict[str, Any] = {"arguments": [], "options": [], "option_groups": [], "examples": [".x"]}
+    command = {**odd, **empty, "section": "Odd"}
+    groups: dict[str, list[Any]] = {"own": [], "request": [], "list": [], "global": []}
+    made = maker().pages(
+        {"commands": [command], "options": groups, "environment": [], "exit_codes": []}
+    )
+    page = tmp_path / "svc-odd.1"
+    page.write_text(made["svc-odd.1"], encoding="utf-8")
+    text, complaints = shown(page)
+    assert complaints == ""
+    assert ".so /etc/passwd\\n '\"x\" ~ ^ ` --flag" in text
+    assert "\n           .x\n" in text
