@@ -76,8 +76,13 @@ def test_the_first_page_has_variables_and_exit_codes() -> None:
 
 def test_no_text_of_a_command_is_taken_for_a_request_to_roff(tmp_path: Path) -> None:
     """What begins with a dot, holds a backslash or a quote is shown as it is."""
-    odd = {"help": ".so /etc/passwd\\n '\"x\" ~ ^ ` --flag", "summary": "Odd.", "name": "odd"}
-    empty: dict[str, Any] = {"arguments": [], "options": [], "option_groups": [], "examples": [".x"]}
+    odd = {"help": '.so /etc/passwd\\n \'"x" ~ ^ ` --flag', "summary": "Odd.", "name": "odd"}
+    empty: dict[str, Any] = {
+        "arguments": [],
+        "options": [],
+        "option_groups": [],
+        "examples": [".x"],
+    }
     command = {**odd, **empty, "section": "Odd"}
     groups: dict[str, list[Any]] = {"own": [], "request": [], "list": [], "global": []}
     made = maker().pages(
@@ -87,5 +92,5 @@ def test_no_text_of_a_command_is_taken_for_a_request_to_roff(tmp_path: Path) -> 
     page.write_text(made["svc-odd.1"], encoding="utf-8")
     text, complaints = shown(page)
     assert complaints == ""
-    assert ".so /etc/passwd\\n '\"x\" ~ ^ ` --flag" in text
+    assert '.so /etc/passwd\\n \'"x" ~ ^ ` --flag' in text
     assert "\n           .x\n" in text
