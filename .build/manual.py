@@ -116,7 +116,7 @@ def _operands(command: dict[str, Any]) -> Iterator[str]:
 
 
 def _head(name: str, summary: str) -> Iterator[str]:
-    yield r'.\" Made by .build/manual.py of what `svc commands` says.'
+    yield r".\" Made by .build/manual.py of what `svc commands` says."
     yield f'.TH {_quoted(name.upper())} 1 "" "svc" "svc manual"'
     yield from (".nh", ".ad l", ".SH NAME")
     yield rf"{_text(name)} \- {_text(summary)}"
