@@ -7,6 +7,7 @@ from typing import Final
 
 from svc.cli.reminder_text import grace, remedy, title
 from svc.keys.due import DAY_SECONDS, Judged
+from svc.render.text import escape
 
 _LINE_OCTETS: Final = 75
 _HEAD: Final = (
@@ -53,7 +54,7 @@ def _event(
 ) -> Iterator[str]:
     """An event whose UID stays the same, so that a newer file moves it instead of doubling it."""
     summary, description = map(_escaped, words)
-    uid = hashlib.sha256(identity.encode()).hexdigest()[:32]
+    uid = hashlib.sha256(escape(identity).encode()).hexdigest()[:32]
     yield from ("BEGIN:VEVENT", f"UID:{uid}@svc", f"DTSTAMP:{_stamp(now)}", start)
     yield from (f"SUMMARY:{summary}", f"DESCRIPTION:{description}", "TRANSP:TRANSPARENT")
     yield from ("BEGIN:VALARM", "ACTION:DISPLAY", f"DESCRIPTION:{summary}")
@@ -71,6 +72,8 @@ def _stamp(seconds: float) -> str:
 
 
 def _escaped(text: str) -> str:
+    """Text in which nothing ends a line: programs differ in what they take for an end (R61)."""
+    text = escape(text)
     for mark in ("\\", ";", ","):
         text = text.replace(mark, f"\\{mark}")
     return text.replace("\n", "\\n")

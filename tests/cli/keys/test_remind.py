@@ -246,6 +246,35 @@ def test_a_calendar_survives_odd_and_long_words() -> None:
     assert read.inner[-1].values["SUMMARY"] == (r":Replace the API key sk_live_…\,\;\\\nab%:12")
 
 
+HOSTILE = (
+    "\rATTACH:https://evil.example",
+    "\x85END:VEVENT",
+    "\u2028BEGIN:VALARM",
+    "\x0bX",
+    "\x0cX",
+    "\x00",
+    "\x1b]0;title\x07",
+    "\u202etxt.exe",
+    "\ud800",
+    "\r\nEND:VCALENDAR",
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=ascii)
+def test_a_name_adds_no_line_to_a_calendar(text: str) -> None:
+    """Whatever a server called it; programs differ in what they take for a line's end."""
+    held = Held("signing_secret", f"we_1{text}", "shop", "https://x.example", "live", 5.0)
+    judged = judge(held, 1e9, max_age=1, warn=0)
+    data = calendar([judged], 1e9, 60).encode()
+    (found,) = icalendar_reader.read(data).inner
+    assert set(found.values) == {
+        *("UID", "DTSTAMP", "DTSTART", "SUMMARY", "DESCRIPTION", "TRANSP"),
+    }
+    lines = data.decode().replace("\r\n ", "").removesuffix("\r\n")
+    assert lines.splitlines() == lines.split("\r\n")
+    assert all(char.isprintable() for line in lines.split("\r\n") for char in line)
+
+
 def _fields(held: Held) -> dict[str, Any]:
     return {name: getattr(held, name) for name in held.__slots__}
 
