@@ -6,12 +6,17 @@ import threading
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from support.listening import PATH, Target, event
 from support.running import Sandbox
+from unit.listen.inspector.attacks import ATTACKS
+from unit.listen.inspector.watched import watching
 from unit.sandbox.checkout.test_browser import ARGUMENTS, CHROMIUM
 
 pytestmark = pytest.mark.skipif(
@@ -25,6 +30,7 @@ PAYOUT = {
     "destination[iban]": "DE89370400440532013000",
     "destination[account_holder_name]": "Eve",
 }
+REBOUND = "rebound.example"  # first somebody's server, and 127.0.0.1 when it is asked for again
 ENDPOINT = {"url": "http://127.0.0.1:9/actuator/shutdown", "events[]": "order.paid"}
 
 
@@ -110,7 +116,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     home = str(tmp_path_factory.mktemp("chromium"))
     with sync_playwright() as playwright:
         browser: Browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=ARGUMENTS, env={**os.environ, "HOME": home}
+            executable_path=CHROMIUM,
+            args=[*ARGUMENTS, f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1"],
+            env={**os.environ, "HOME": home},
         )
         yield browser.new_page()
         browser.close()
@@ -122,6 +130,20 @@ def kept(sandbox: Sandbox, path: str) -> Any:
     connection.request("GET", path, headers={"Authorization": "Bearer sk_test_sandbox"})
     try:
         return json.loads(connection.getresponse().read())["data"]
+    finally:
+        connection.close()
+
+
+def order(sandbox: Sandbox, name: str = "Linen jacket", **more: Any) -> Any:
+    """An order that a program makes, with a page to pay it on."""
+    item = {"name": name, "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}
+    shipping = {"country": "DE", "postal_code": "10115", "city": "Berlin"}
+    body = {"amount": 12900, "currency": "EUR", "items": [item], "shipping": shipping} | more
+    connection = HTTPConnection("127.0.0.1", sandbox.port, timeout=10)
+    headers = {"Authorization": "Bearer sk_test_sandbox", "Content-Type": "application/json"}
+    try:
+        connection.request("POST", "/v1/orders", json.dumps(body), headers)
+        return json.loads(connection.getresponse().read())
     finally:
         connection.close()
 
@@ -154,3 +176,73 @@ def test_an_address_that_a_person_types_asks_for_no_password(page: Page, sandbox
     assert reply is not None
     assert reply.request.all_headers()["sec-fetch-site"] == "none"
     assert (reply.status, reply.header_value("www-authenticate")) == (401, None)
+
+
+def asked_as_the_same_site(page: Page, port: int, paths: list[str]) -> list[int]:
+    """What a page is answered that was loaded before its name was bound to this machine.
+
+    For its browser the program is the same site: it may set any header and read every answer.
+    """
+    home = f"http://{REBOUND}:{port}/attack"
+    page.route(home, lambda route: route.fulfill(content_type="text/html", body="<p>Hello"))
+    page.goto(home)
+    headers = {"Authorization": "Bearer sk_test_sandbox", "Svc-Sandbox": "1"}
+    answers: list[int] = page.evaluate(
+        """async ([paths, headers]) => {
+          const found = [];
+          for (const path of paths) for (const method of ["GET", "POST"]) {
+            const body = method === "POST" ? new URLSearchParams({amount: "1000", currency: "EUR"})
+                                           : undefined;
+            found.push((await fetch(path, {method, headers, body})).status);
+          }
+          return found;
+        }""",
+        [paths, headers],
+    )
+    return answers
+
+
+def test_a_rebound_name_is_not_the_sandbox(page: Page, sandbox: Sandbox) -> None:
+    """R103: API, controls and checkout answer to the names of this machine alone."""
+    made = order(sandbox)
+    checkout = f"/checkout/{made['client_secret']}"
+    paths = ["/v1/orders", f"/v1/orders/{made['id']}/cancel", "/_sandbox/reset", checkout, "/"]
+    assert set(asked_as_the_same_site(page, sandbox.port, paths)) == {403}
+    shown = page.goto(f"http://{REBOUND}:{sandbox.port}{checkout}")
+    assert shown is not None
+    assert shown.status == 403
+    assert made["id"] not in shown.text()
+    assert [(one["id"], one["status"]) for one in kept(sandbox, "/v1/orders")] == [
+        (made["id"], made["status"])
+    ]
+
+
+def test_a_rebound_name_is_not_the_inspector(page: Page, tmp_path: Path) -> None:
+    """R55: even where it has the token, and the same for the address of the deliveries."""
+    with Target() as target, watching(tmp_path, target.port) as watched:
+        watched.send(event(1))
+        watched.settled(1)
+        root, port = urlsplit(watched.url).path, urlsplit(watched.url).port
+        assert port is not None
+        paths = [root, f"{root}delivery/evt_1", f"{root}delivery/evt_1/replay", f"{root}feed"]
+        assert set(asked_as_the_same_site(page, port, paths)) == {421}
+        assert set(asked_as_the_same_site(page, watched.port, [PATH])) == {421}
+        assert len(target.received) == 1
+
+
+def test_no_text_of_a_merchant_runs_in_the_checkout(page: Page, sandbox: Sandbox) -> None:
+    """In names, addresses and notes, in one order after another: all of it stays text."""
+    page.add_init_script("window.owned = false")
+    hostile = [attack for attack in ATTACKS if attack.isprintable()]
+    for attack in hostile[::4]:
+        name, city = attack[:250], attack[:90]
+        made = order(
+            sandbox,
+            name,
+            metadata={"note": attack[:250]},
+            shipping={"country": "DE", "city": city, "postal_code": "10115"},
+        )
+        page.goto(f"{sandbox.url}/checkout/{made['client_secret']}")
+        assert name in page.evaluate("document.body.textContent")
+        assert page.evaluate("window.owned") is False
+        assert page.evaluate("document.querySelectorAll('script, iframe, svg, object').length") == 0
