@@ -369,14 +369,15 @@ class World:
         )
         return {row["event_id"]: row["outcome"] for row in rows}
 
-    def replay(self, listener: SimListener) -> list[Event]:
-        """Has another program send all that is pending and close it, as `replay --pending` does."""
+    def replay(self, listener: SimListener, *only: Event) -> list[Event]:
+        """Has another program send what is pending and close it, as `replay --pending` does."""
         archive = Archive(self.state, Whose("", "", None))
         rows = self.state.rows(
             "SELECT seq, type, body FROM inbox JOIN payloads ON inbox_seq = seq JOIN listeners"
             " ON listeners.id = listener WHERE outcome IS NULL AND scope = ?",
             (listener.scope,),
         )
+        rows = [row for row in rows if not only or self.events[row["body"]] in only]
         for row in rows:
             event = self.events[row["body"]]
             sent = []

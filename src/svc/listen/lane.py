@@ -15,7 +15,7 @@ from svc.listen.link import Link, Reply
 from svc.listen.retries import Hold, Later, Retry, decide, hold_seconds
 from svc.listen.suspects import Suspects
 from svc.listen.targets import Target
-from svc.listen.turns import Turns
+from svc.listen.turns import Admission, Turns
 
 T = TypeVar("T")
 
@@ -136,13 +136,23 @@ class Lane:
             return ready
         while (item := self._backlog.take()) is not None:
             admission = self._turns.admit(item)
-            if admission == "passed over":
-                self._watcher.returned(self.target, item)
-            elif admission == "goes" and item.wait > 0:
-                self._agenda.add(item.wait, item)
-            elif admission == "goes":
+            if admission == "goes" and item.wait <= 0:
                 return item
+            self._put_off(item, admission)
         return None
+
+    def _put_off(self, item: Item, admission: Admission) -> None:
+        if admission == "goes":
+            self._wait(item, item.wait)
+            return
+        if admission == "passed over":
+            self._watcher.returned(self.target, item)
+        if (holder := self._turns.held_by(item)) is not None:
+            self._read(self._look_at(holder))
+
+    def _wait(self, item: Item, seconds: float) -> None:
+        self._turns.hold(item)
+        self._agenda.add(seconds, item)
 
     def _begin(self, link: Link, item: Item) -> None:
         if asyncio.get_running_loop().time() - item.seen_at > _FRESH_SECONDS:
@@ -187,7 +197,7 @@ class Lane:
             self._leave(item)
             self._watcher.ended(self.target, item, reply)
         else:
-            self._agenda.add(delay, replace(item, attempt=item.attempt + 1))
+            self._wait(replace(item, attempt=item.attempt + 1), delay)
 
     def _hold(self, item: Item, reply: Reply) -> None:
         """Leaves the target alone for a while; this item goes first when it is tried again."""
@@ -225,6 +235,18 @@ class Lane:
         self._suspects.forget(item.seq)
         self._leave(item)
         self._go_on(link)
+
+    async def _look_at(self, holder: Item) -> None:
+        """Takes its turn from an item that waits and was closed elsewhere, for others want it."""
+        fresh = await _patiently(lambda: self._watcher.reload(self.target, holder))
+        if not self._agenda.holds(holder.seq):  # its time has come, and it is looked at anyway
+            return
+        if fresh is not None:
+            self._turns.hold(holder)
+            return
+        self._agenda.drop(holder.seq)
+        self._leave(holder)
+        self.pump()
 
     async def _resume(self, object_id: str) -> None:
         more = True

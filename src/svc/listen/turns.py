@@ -19,11 +19,13 @@ class _Queue:
     """Those who wait for one object's turn.
 
     What was passed over lies in the inbox, from `first` to `last`; both are 0 where nothing was.
+    `holder` has the turn and waits to be tried again.
     """
 
     parked: deque[Item] = field(default_factory=deque)
     first: int = 0
     last: int = 0
+    holder: Item | None = None
 
 
 class Turns:
@@ -71,14 +73,29 @@ class Turns:
 
     def keep(self, item: Item) -> None:
         """Takes back an item that keeps its turn and goes again first."""
+        if queue := self._queue_of(item):
+            queue.holder = None
         heapq.heappush(self._ready, (item.seq, item))
+
+    def hold(self, item: Item) -> None:
+        """Notes that an item has its turn and waits to be tried again."""
+        if queue := self._queue_of(item):
+            queue.holder = item.without_body()
+
+    def held_by(self, item: Item) -> Item | None:
+        """Gives, until `hold` is called again, who has the turn of an item's object and waits."""
+        queue = self._queue_of(item)
+        if queue is None:
+            return None
+        holder, queue.holder = queue.holder, None
+        return holder
 
     def leave(self, item: Item) -> bool:
         """Ends an item's turn; the next one of the same object gets it.
 
         True when that one was passed over: the turn is kept until `resume` is told who comes.
         """
-        queue = self._queues.get(item.object_id) if self._ordered else None
+        queue = self._queue_of(item)
         return queue is not None and self._pass_on(item.object_id, queue)
 
     def passed_over(self, object_id: str) -> tuple[int, int]:
@@ -94,6 +111,9 @@ class Turns:
         queue.first = end + 1 if queue.last > end else 0
         queue.last = queue.last if queue.first else 0
         return self._pass_on(object_id, queue)
+
+    def _queue_of(self, item: Item) -> _Queue | None:
+        return self._queues.get(item.object_id) if self._ordered else None
 
     def _park(self, queue: _Queue, item: Item) -> None:
         queue.parked.append(item if len(item.body) <= _BODY_KEPT else item.without_body())

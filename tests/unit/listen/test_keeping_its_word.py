@@ -189,6 +189,29 @@ def test_events_of_a_sandbox_that_was_reset_are_new(world: World, noticed: bool)
     assert ended == (["reset"] if noticed else ["forwarded"]) * 3 + ["forwarded"] * 3
 
 
+@pytest.mark.parametrize("how", ["reset", "replay"])
+def test_what_was_closed_while_it_waits_holds_no_turn(world: World, how: str) -> None:
+    """`--ordered --retry real`: nobody waits hours for an event that is not sent any more."""
+    old = world.event(1, "ord_same")
+    target = world.target(3001, lambda event, _: Reaction(status=503 if event is old else 200))
+    listener = world.listener(retry="real", ordered=True)
+    listener.start()
+    parked = world.event(2, "ord_same")
+    world.send(listener, old, parked)
+    world.loop.run_for(2000)  # the fourth attempt comes an hour after the third
+    if how == "reset":
+        world.reset(listener)
+    else:
+        world.replay(listener, old)
+    tries = len(target.tries)
+    world.loop.run_for(30)
+    new = world.event(2, "ord_same", generation=1)
+    world.send(listener, new)
+    world.loop.run_for(5)
+    left = [new] if how == "reset" else [parked, new]
+    assert [one.event for one in target.tries[tries:]] == left
+
+
 def test_copies_of_both_runs_of_a_sandbox_are_known(world: World) -> None:
     """Within one group, too: each body is forwarded once."""
     target = world.target(3001)
