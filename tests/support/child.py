@@ -1,14 +1,19 @@
-"""A listener as a process of its own, for tests that kill it: `child.py STATE TARGET`."""
+"""A listener as a process of its own, for tests that kill it: `child.py STATE TARGET RETRY`.
+
+With `real` the service's schedule goes 60 times as fast.
+"""
 
 import asyncio
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
+from unittest.mock import patch
 
 from support.listening import PATH, SECRET
 from svc.clock import SystemClock
 from svc.journal import State
+from svc.listen import retries
 from svc.listen.inbox import SqliteInbox
 from svc.listen.lane import Manner
 from svc.listen.receiver import bind
@@ -34,6 +39,15 @@ async def main(state: State, target: str, retry: Retry) -> None:
         await relay.run(bound)
 
 
+QUICK: Final = {
+    "WEBHOOK_RETRY_DELAYS": tuple(seconds / 60 for seconds in retries.WEBHOOK_RETRY_DELAYS),
+    "WEBHOOK_RETRY_INTERVAL": retries.WEBHOOK_RETRY_INTERVAL / 60,
+    "WEBHOOK_RETRY_WINDOW_SECONDS": retries.WEBHOOK_RETRY_WINDOW_SECONDS / 60,
+}
+
 if __name__ == "__main__":
-    with State.open(Path(sys.argv[1]), clock=SystemClock()) as opened:
+    with (
+        patch.multiple(retries, **QUICK),
+        State.open(Path(sys.argv[1]), clock=SystemClock()) as opened,
+    ):
         asyncio.run(main(opened, sys.argv[2], cast("Retry", sys.argv[3])))

@@ -95,9 +95,13 @@ class Received:
 
 @dataclass
 class Target:
-    """A server that answers each request with what `reply` says; None keeps silent for ever."""
+    """A server that answers each request with what `reply` says; None keeps silent for ever.
+
+    `unheard` is called with a request whose answer could not be written any more.
+    """
 
     reply: Callable[[Received], bytes | None] = lambda _: OK
+    unheard: Callable[[Received], None] = lambda _: None
     received: list[Received] = field(default_factory=list)
     connections: int = 0
 
@@ -157,9 +161,12 @@ class Target:
         request.body = rest[:length]
         self.received.append(request)
         answer = self.reply(request)
-        with suppress(OSError):
-            if answer is not None:
+        if answer is not None:
+            try:
                 peer.sendall(answer)
+            except OSError:
+                self.unheard(request)
+            with suppress(OSError):
                 if b"close" in answer[:200].lower():
                     peer.shutdown(socket.SHUT_WR)
         return rest[length:]
