@@ -20,7 +20,7 @@ HISTORIES = 250
 
 
 def test_histories_break_no_rule() -> None:
-    """Whatever senders, targets, crashes and resets do: nothing is lost, doubled or out of turn."""
+    """R50: whatever senders, targets, crashes and resets do: nothing is lost, doubled, out of turn."""
     assert judged(0, HISTORIES) == []
 
 

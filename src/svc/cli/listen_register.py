@@ -60,7 +60,11 @@ class Register:
 
         here = self.session.base_url
         others = [one.url for one in running(self.session.paths.sandbox_dir)]
-        moved = f" One runs at {' and '.join(others)}: start the listener anew." if others else ""
+        moved = ""
+        if others:
+            # Not by itself: endpoints, inbox and requests belong to an address, and nothing says
+            # that what runs elsewhere is the same sandbox.
+            moved = f" One runs at {' and '.join(others)}: start the listener anew."
         self.session.out.warn(
             f"The sandbox at {here} does not answer; nothing is delivered until it is back there."
             f"{moved} ({error.message})"

@@ -9,10 +9,12 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from unittest.mock import patch
 
+import pytest
+
 from support.absence import holding
 from support.listeners import Pay, listen
 from support.listening import NOW, Target, event
-from support.running import Sandbox
+from support.running import Sandbox, Svc
 from svc.cli import listen_watch
 from svc.cli.listen_endpoint import Endpoint, Endpoints, is_sandbox
 from svc.cli.listen_watch import Watch, watching
@@ -287,13 +289,39 @@ def test_a_sandbox_that_does_not_answer_is_told_once() -> None:
     assert [one.message for one in told] == ["nobody there"]
 
 
+def test_a_sandbox_that_moved_is_named(
+    svc: Svc, isolated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs at another port: one line says where, and the same command goes on there."""
+    monkeypatch.delenv("SVC_API_KEY", raising=False)
+    before = svc.ok("sandbox", "start", "--detach", "--port", "0")
+    try:
+        with Target() as target:
+            to = ("--forward-to", str(target.port))
+            with listen(tmp_path, *to) as running:
+                svc.ok("sandbox", "stop")
+                after = svc.ok("sandbox", "start", "--detach", "--port", "0")
+                assert after["url"] != before["url"]
+                wait_for(lambda: "does not answer" in said(tmp_path))
+                assert running.end() == 130
+            there = f"One runs at {after['url']}: start the listener anew."
+            assert said(tmp_path).count(there) == 1
+            assert f"The sandbox at {before['url']} does not answer" in said(tmp_path)
+            with listen(tmp_path, *to) as running:
+                svc.ok("sandbox", "trigger", "order.cancelled")
+                running.wait("forward")
+            assert len(target.received) == 1
+    finally:
+        svc("sandbox", "stop", "--all")
+
+
 async def attached(watch: Watch) -> None:
     watch.attach(None, lambda _: None, lambda _: None)  # type: ignore[arg-type]
     await asyncio.sleep(0.5)
 
 
 def said(folder: Path) -> str:
-    [log] = folder.glob("listen-*.err")
+    log = min(folder.glob("listen-*.err"))
     return " ".join(log.read_text().split())
 
 

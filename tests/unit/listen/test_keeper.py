@@ -254,7 +254,7 @@ def test_every_sender_hears_that_the_disk_is_full() -> None:
 
 @pytest.mark.parametrize("errors", [[], [FULL]])
 def test_one_that_raises_keeps_no_other_from_being_told(errors: list[Exception]) -> None:
-    """The error reaches whoever watches the loop; the rest of its group have their answers."""
+    """R50: the error reaches whoever watches the loop; the rest of its group have their answers."""
     inbox, told = FakeInbox(errors=list(errors)), list[Kept | LocalError]()
     inbox.gate.set()
     heard: list[object] = []

@@ -171,7 +171,7 @@ def test_a_target_that_took_an_event_elsewhere_does_not_get_it(world: World) -> 
 
 @pytest.mark.parametrize("noticed", [True, False])
 def test_events_of_a_sandbox_that_was_reset_are_new(world: World, noticed: bool) -> None:
-    """The ids of before are given anew: another body is another event, also while the old waits."""
+    """R50: ids are given anew: another body is another event, also while the old one waits."""
     target, listener = waiting(world, 3)
     if noticed:
         world.reset(listener)
