@@ -7,10 +7,11 @@ import asyncio
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, cast
+from typing import Any, Final, cast
 from unittest.mock import patch
 
 from support.listening import PATH, SECRET
+from svc import spec
 from svc.clock import SystemClock
 from svc.journal import State
 from svc.listen import retries
@@ -39,10 +40,10 @@ async def main(state: State, target: str, retry: Retry) -> None:
         await relay.run(bound)
 
 
-QUICK: Final = {
-    "WEBHOOK_RETRY_DELAYS": tuple(seconds / 60 for seconds in retries.WEBHOOK_RETRY_DELAYS),
-    "WEBHOOK_RETRY_INTERVAL": retries.WEBHOOK_RETRY_INTERVAL / 60,
-    "WEBHOOK_RETRY_WINDOW_SECONDS": retries.WEBHOOK_RETRY_WINDOW_SECONDS / 60,
+QUICK: Final[dict[str, Any]] = {
+    "WEBHOOK_RETRY_DELAYS": tuple(seconds / 60 for seconds in spec.WEBHOOK_RETRY_DELAYS),
+    "WEBHOOK_RETRY_INTERVAL": spec.WEBHOOK_RETRY_INTERVAL / 60,
+    "WEBHOOK_RETRY_WINDOW_SECONDS": spec.WEBHOOK_RETRY_WINDOW_SECONDS / 60,
 }
 
 if __name__ == "__main__":
