@@ -19,6 +19,7 @@ from svc.client.journal.refusals import (
     is_in_the_future,
     is_too_old,
     not_again,
+    resume_command,
 )
 from svc.client.refusals import is_about_key
 from svc.errors import Conflict, SvcError
@@ -177,6 +178,6 @@ def _refuse_orphans(orphans: Sequence[Intent]) -> None:
         outcome="not_sent",
         request=orphans[0].id,
         idempotency_key=orphans[0].stored.idempotency_key,
-        hint=f"Run the file once more as it was, or settle them: svc requests resume "
-        f"{orphans[0].id}; to see all: svc requests list --unresolved",
+        hint=f"Run the file once more as it was, or settle them: "
+        f"{resume_command(orphans[0])}; to see all: svc requests list --unresolved",
     )

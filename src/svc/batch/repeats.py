@@ -9,7 +9,7 @@ from svc.batch.identity import Import
 from svc.batch.ledger import Elsewhere
 from svc.batch.rows import Row
 from svc.client.journal.entry import Account, Intent
-from svc.client.journal.refusals import resume_command
+from svc.client.journal.refusals import resume_command, resume_of
 from svc.errors import Conflict
 
 _DAY_SECONDS: Final = 24 * 3600
@@ -37,7 +37,9 @@ def refuse_repeats(
     unresolved = [one for one in found if not one.done]
     if unresolved:
         first = next((one for one in unresolved if one.request is None), unresolved[0])
-        raise _running(first) if first.request is None else _unresolved(first, len(unresolved))
+        raise (
+            _running(first) if first.request is None else _unresolved(first, what, len(unresolved))
+        )
     same = {one.identity for one in found}
     rows = sum(row.identity in same for row in fresh)
     if rows and doubles and not again:
@@ -93,7 +95,7 @@ def _running(one: Elsewhere) -> Conflict:
     )
 
 
-def _unresolved(one: Elsewhere, count: int) -> Conflict:
+def _unresolved(one: Elsewhere, what: Import, count: int) -> Conflict:
     rows = "A row says" if count == 1 else f"{count} rows say"
     where = "a single command" if one.name is None else f"the list {one.name}"
     return Conflict(
@@ -101,7 +103,7 @@ def _unresolved(one: Elsewhere, count: int) -> Conflict:
         code="request_unresolved",
         outcome="not_sent",
         request=one.request,
-        hint=f"Settle it first: svc requests resume {one.request}",
+        hint=f"Settle it first: {resume_of(str(one.request), what.scope.mode)}",
     )
 
 

@@ -141,9 +141,12 @@ def test_lists_that_share_rows_give_each_effect_once(machine: Machine, tmp_path:
 # --- what answers it ---------------------------------------------------------------------------
 
 
-def test_an_answer_about_another_object_settles_nothing(machine: Machine, tmp_path: Path) -> None:
-    """R93: row 2 is not carried out and row 1's answer comes again: the batch stops, unknown."""
-    other = {"id": "rf_1", "object": "refund", "amount": 100, "payment": "pay_0"}
+@pytest.mark.parametrize("made", ["rf_1", "rf_77"], ids=["row 1's", "nobody's"])
+def test_an_answer_about_another_object_settles_nothing(
+    machine: Machine, tmp_path: Path, made: str
+) -> None:
+    """R93: row 2 is not carried out and another payment's refund is its answer: unknown, a stop."""
+    other = {"id": made, "object": "refund", "amount": 100, "payment": "pay_0"}
     ours = Fault(goes_through, carried_out=True)
     machine.ledger.spoil(ours, *(Fault(says(200, other)),) * 4)
     path = listed(tmp_path, *(refund(100 + n, f"pay_{n}") for n in range(3)))
@@ -195,6 +198,63 @@ def test_one_stored_answer_pays_nobody_twice(machine: Machine, tmp_path: Path) -
     assert (alone.code, alone.error["code"]) == (7, "reply_not_ours")
 
 
+def test_a_stored_answer_of_an_earlier_command_does_no_row(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """R93: what a single command has made is on record, so no row of a list has made it as well."""
+    stored = {"id": "po_1", "object": "payout", "amount": 1000, "currency": "EUR"}
+    machine.ledger.spoil(*(Fault(says(200, stored)),) * 300)
+    single = ("payouts", "create", "--amount", "1000", "--currency", "EUR", "--country", "DE")
+    assert machine.run(*single, *QUICK).code == 0
+    path = listed(tmp_path, *(payout(n, f"DE8937040044053201{n:04}") for n in range(2)))
+    result = machine.run("batch", "payouts.create", path, *ONE_AT_A_TIME, *QUICK)
+    assert (result.code, outcomes(path)[0]) == (9, "unknown")
+    assert "done" not in outcomes(path)
+    assert [row["state"] for row in machine.rows()][:2] == ["done", "unknown"]
+
+
+def test_a_payout_that_went_to_another_account_is_not_ours(machine: Machine) -> None:
+    """R93: exit 7 with what the answer names, unresolved, and resumed to one effect."""
+    to = {"country": "DE", "account_holder_name": "Person 1", "last4": "9999"}
+    other = {"id": "po_9", "object": "payout", "amount": 500, "currency": "EUR", "destination": to}
+    machine.ledger.spoil(*(Fault(says(200, other)),) * 4)
+    result = machine.run(
+        *("payouts", "create", "--amount", "500", "--currency", "EUR", "--country", "DE"),
+        *("--account-holder-name", "Person 1", "--iban", "DE89370400440532013000", *QUICK),
+    )
+    assert (result.code, result.error["code"]) == (7, "reply_not_ours")
+    assert "destination is last4 9999" in result.error["message"]
+    machine.ledger.spoil()
+    assert machine.run("requests", "resume", result.error["request"]).code == 0
+    assert effects(machine) == 1
+
+
+def test_an_answer_with_two_ids_is_no_answer(machine: Machine) -> None:
+    """R14: nobody can tell which of them was made: exit 7, resumed to one effect."""
+    twice = b'{"id":"rf_8","object":"refund","payment":"pay_X1","amount":500,"id":"rf_9"}'
+
+    def answer(sock: socket.socket, reply: bytes) -> bool:
+        sock.sendall(http(200, twice))
+        return True
+
+    machine.ledger.spoil(*(Fault(answer),) * 4)
+    result = machine.run(*REFUND, *QUICK)
+    assert (result.code, result.error["outcome"]) == (7, "unknown")
+    machine.ledger.spoil()
+    resumed = machine.run("requests", "resume", result.error["request"], *QUICK)
+    assert (resumed.code, resumed.json["id"], effects(machine)) == (0, "rf_1", 1)
+
+
+def test_a_key_that_the_service_knows_otherwise_is_a_conflict(machine: Machine) -> None:
+    """422 `idempotency_key_mismatch` is as good as any other word for it: exit 6, not 3."""
+    said = {"type": "invalid_request_error", "code": "idempotency_key_mismatch", "message": "No."}
+    machine.ledger.spoil(Fault(says(422, said)))
+    result = machine.run(*REFUND, "--idempotency-key", "mine", *QUICK)
+    assert (result.code, result.error["outcome"]) == (6, "refused")
+    assert result.error["code"] == "idempotency_key_mismatch"
+    assert effects(machine) == 0
+
+
 def test_an_answer_that_comes_twice_is_not_the_next_ones(machine: Machine, tmp_path: Path) -> None:
     """R93: late answers on a kept connection: each row has the object that it has made."""
 
@@ -209,6 +269,7 @@ def test_an_answer_that_comes_twice_is_not_the_next_ones(machine: Machine, tmp_p
     assert machine.run("batch", "payouts.create", path, *ONE_AT_A_TIME, *QUICK).code == 0
     lines = Path(f"{path}.results.ndjson").read_text().splitlines()
     assert sorted(json.loads(line)["id"] for line in lines) == ["po_1", "po_2", "po_3", "po_4"]
+    assert len(machine.ledger.posts) == 5  # one came again, on a connection of its own
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import signal
+import socket
 import sqlite3
 import time
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from proof.faults.bench import Machine
-from proof.faults.ledger import Fault
+from proof.faults.ledger import Fault, Spoil
 from proof.faults.operations import command
 from proof.faults.test_fault_matrix import closed
 from support.running import Sandbox, Svc
@@ -49,6 +51,32 @@ def test_a_journal_that_goes_during_a_post_is_told(machine: Machine, how: str) -
         assert "state.db.corrupt-1 is a damaged state database" in listed.err
 
 
+def test_a_journal_that_is_damaged_during_a_change_is_told(machine: Machine) -> None:
+    """R102, R67: keeping the end is the first to meet the damage; no id of what is gone is named."""
+    machine.ledger.spoil(Fault(answered_late(machine), carried_out=True))
+    with machine.start(*command("cancel", "mark-1"), "-o", "json", hurry=1) as process:
+        while not machine.ledger.posts:
+            time.sleep(0.01)
+        (machine.state / "state.db").write_bytes(b"no database" * 4096)
+        (machine.state / "state.db-wal").write_bytes(b"")
+        machine.ledger.gate.open()
+        result = machine.ended(process)
+    assert result.code == 10
+    assert (result.error["outcome"], result.error["request"]) == ("done", None)
+    assert "ord_1" in result.error["message"]
+
+
+def answered_late(machine: Machine) -> Spoil:
+    """The answer is given when the gate is opened."""
+
+    def late(sock: socket.socket, reply: bytes) -> bool:
+        machine.ledger.gate.hold(sock, reply)
+        sock.sendall(reply)
+        return True
+
+    return late
+
+
 def test_a_list_whose_journal_goes_sends_nothing_more(machine: Machine, tmp_path: Path) -> None:
     """R102: the state folder is deleted in a batch: exit 10, and the results say what was done."""
     rows = [
@@ -83,6 +111,20 @@ def test_a_clock_that_was_turned_before_does_not_age_a_request(svc: Svc, sandbox
     assert len(svc.ok("orders", "list", "-o", "json")["data"]) == 1
 
 
+def test_a_request_that_the_sandbox_never_saw_is_as_old_as_it_is(
+    svc: Svc, sandbox: Sandbox, machine: Machine
+) -> None:
+    """R101: killed before its first byte, three days ahead: only the record knows its age."""
+    sandbox.control("POST", "/clock/advance", {"seconds": 3 * 24 * 3600})
+    there = {"SVC_BASE_URL": sandbox.url, "SVC_API_KEY": "sk_test_sandbox"}
+    assert machine.run(*ORDER, env=there, kill="after_intent").code == -signal.SIGKILL
+    (row,) = machine.rows()
+    assert machine.run(*ORDER, env=there).code == 6
+    resumed = machine.run("requests", "resume", row["id"], env=there)
+    assert resumed.code == 0, resumed.err
+    assert len(svc.ok("orders", "list", "-o", "json")["data"]) == 1
+
+
 def test_a_sandbox_that_was_reset_may_give_the_same_ids(svc: Svc, sandbox: Sandbox) -> None:
     """R93: with a seed the second order has the first one's id, and is another order all the same."""
     ids = []
@@ -106,6 +148,54 @@ def test_advice_goes_to_the_account_that_it_is_about(machine: Machine) -> None:
     assert refused.code == 7
     assert "svc payouts list --all --created-gte" in refused.error["message"]
     assert "--profile shop; then svc requests forget" in refused.error["message"]
+
+
+def shop(machine: Machine) -> tuple[str, ...]:
+    """A profile that is not the active one, for a key of this machine's."""
+    base = ("--base-url", machine.ledger.url)
+    for name in ("shop", "other"):
+        assert machine.run("profiles", "create", name, *base).code == 0
+    assert machine.run("profiles", "use", "other").code == 0
+    return ("--profile", "shop")
+
+
+def test_advice_about_a_row_goes_to_its_account(machine: Machine, tmp_path: Path) -> None:
+    """A row that is too old to be sent again is looked for where it went, on every page."""
+    profile = shop(machine)
+    path = tmp_path / "salaries.ndjson"
+    path.write_text('{"amount": 500, "currency": "EUR", "metadata": {"note": "mark-1"}}\n')
+    argv = ("batch", "payouts.create", str(path), *profile, "-o", "json")
+    machine.ledger.spoil(*(Fault(closed, carried_out=True),) * 4)
+    assert machine.run(*argv).code == 9
+    with sqlite3.connect(machine.state / "state.db") as database:
+        database.execute("UPDATE requests SET first_sent_at = first_sent_at - 90000")
+    assert machine.run(*argv).code == 9
+    said = json.loads(Path(f"{path}.results.ndjson").read_text())["error"]["message"]
+    assert "svc payouts list --all --created-gte" in said
+    assert "--profile shop; then svc requests forget" in said
+
+
+def test_advice_of_a_wait_and_of_a_lost_result_goes_to_the_account(machine: Machine) -> None:
+    """What was made for the profile `shop` is not looked for in the active one."""
+    profile = shop(machine)
+    waited = machine.run(*PAYOUT, "--wait", "--max-time", "0.5", *profile)
+    assert waited.error["code"] == "not_settled"
+    assert "svc get po_1 --profile shop" in waited.error["message"]
+    argv = (*command("payout", "mark-2"), "-o", "json", *profile)
+    lost = machine.run(*argv, wrap=("sh", "-c", 'exec "$@" >/dev/full', "sh"))
+    assert lost.code == 10
+    assert "svc get po_2 --profile shop" in lost.error["message"]
+
+
+def test_verbose_lines_that_nobody_takes_cost_no_row(machine: Machine, tmp_path: Path) -> None:
+    """`svc batch --verbose` on a full disk: every row is sent, done and told."""
+    path = tmp_path / "list.ndjson"
+    rows = [{"amount": n, "payment": "pay_1", "metadata": {"note": f"mark-{n}"}} for n in (1, 2)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    argv = ("batch", "refunds.create", str(path), "-o", "json", "--verbose")
+    result = machine.run(*argv, wrap=("sh", "-c", 'exec "$@" 2>/dev/full', "sh"))
+    assert (result.code, result.json["done"]) == (0, 2)
+    assert [row["state"] for row in machine.rows()] == ["done", "done"]
 
 
 def test_what_cannot_be_told_costs_no_result(machine: Machine) -> None:

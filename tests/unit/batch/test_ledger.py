@@ -1,10 +1,13 @@
 """What the journal lets go of in lists that nobody has run for long."""
 
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from svc.batch.ledger import Ledger
+from svc.batch.ledger import Elsewhere, Ledger
 
 if TYPE_CHECKING:
     from unit.batch.conftest import Floor
@@ -87,3 +90,23 @@ def test_one_list_at_a_time_and_each_once(floor: "Floor") -> None:
     (row,) = floor.state.rows("SELECT packed_at FROM batches")
     assert row["packed_at"] is None
     assert [bool(body) for body in bodies(floor)] == [False, True]
+
+
+def test_nobody_else_begins_between_looking_and_reserving(floor: "Floor") -> None:
+    """R92: two lists that share rows look one after the other, so that the second sees the first."""
+    database = floor.folder / "state" / "state.db"
+    looked: list[Sequence[Elsewhere]] = []
+
+    def look(found: Sequence[Elsewhere]) -> None:
+        looked.append(found)
+        with (
+            closing(sqlite3.connect(database, timeout=0)) as other,
+            pytest.raises(sqlite3.OperationalError, match="locked"),
+        ):
+            other.execute("BEGIN IMMEDIATE")
+
+    ledger(floor).begin(floor.what)
+    ledger(floor).reserve(floor.what, ["one", "two"], look)
+    assert looked == [[]]
+    with closing(sqlite3.connect(database, timeout=0)) as other:
+        other.execute("BEGIN IMMEDIATE")

@@ -10,7 +10,7 @@ import pytest
 from svc.batch.desk import Desk
 from svc.batch.fleet import Job
 from svc.batch.identity import Import, default_name, key_of
-from svc.batch.ledger import Ledger
+from svc.batch.ledger import Elsewhere, Ledger
 from svc.batch.operations import named
 from svc.batch.plan import Plan, plan
 from svc.batch.repeats import refuse_repeats
@@ -299,6 +299,21 @@ def test_an_unresolved_single_command_stops_an_equal_row(journal: List) -> None:
     journal.intents.record(Asked(call, prepared, SCOPE))
     with pytest.raises(Conflict, match="request of a single command"):
         check_repeats(journal, 100)
+
+
+def test_advice_for_a_live_list_says_live(journal: List) -> None:
+    """`svc requests resume` takes place and profile from the record; the mode is said again."""
+    live = SCOPE._replace(mode="live")
+    single = Elsewhere("same", None, False, "rq_1", None, SCOPE.key_hint, "default")
+    what = Import("/a/refunds.csv", "refunds.create", live)
+    with pytest.raises(Conflict) as caught:
+        refuse_repeats([single], what, [], account=NOBODY_ELSE, doubles=True, again=False)
+    assert "svc requests resume rq_1 --live" in (caught.value.hint or "")
+    journal.run({100: UNKNOWN})
+    (intent,) = journal.intents.list()
+    with pytest.raises(Conflict) as caught:
+        plan(what.id, [], [intent._replace(scope=live)], now=journal.clock.now())
+    assert f"svc requests resume {intent.id} --live;" in (caught.value.hint or "")
 
 
 def test_one_process_at_a_time_runs_a_list(journal: List, tmp_path: Path) -> None:

@@ -66,14 +66,16 @@ def session_in(folder: Path) -> Session:
     return Session(["refunds"], env, Streams.of_process(), ManualClock())
 
 
-def interrupt(monkeypatch: pytest.MonkeyPatch, name: str, *, times: int = 1) -> None:
-    """Ctrl-C comes just when a step of the journal has been done."""
-    step, left = getattr(Journal, name), [times]
+def interrupt(monkeypatch: pytest.MonkeyPatch, name: str, *, before: bool = False) -> None:
+    """Ctrl-C comes once, just before a step of the journal or when it has been done."""
+    step, left = getattr(Journal, name), [1]
 
     def stopped(self: Journal, *args: Any, **more: Any) -> Any:
+        comes = bool(left and left.pop())
+        if comes and before:
+            raise Stopped(2)
         found = step(self, *args, **more)
-        if left[0]:
-            left[0] -= 1
+        if comes:
             raise Stopped(2)
         return found
 
@@ -95,11 +97,12 @@ def test_a_request_that_was_recorded_and_not_sent_is_settled_so(
     assert sent.reply.data["id"] == "rf_1"
 
 
+@pytest.mark.parametrize("before", [True, False])
 def test_a_known_answer_survives_ctrl_c_while_it_is_kept(
-    isolated: Path, monkeypatch: pytest.MonkeyPatch
+    isolated: Path, monkeypatch: pytest.MonkeyPatch, before: bool
 ) -> None:
     """The id is known: it is told and kept, and nobody is sent to resume it."""
-    interrupt(monkeypatch, "settle")
+    interrupt(monkeypatch, "settle", before=before)
     with session_in(isolated) as session, journal_of(session) as journal:
         client = Client(session.base_url, KEY, mode="test", wire=cast("Any", Answering()))
         with pytest.raises(Stopped) as caught:
@@ -107,3 +110,14 @@ def test_a_known_answer_survives_ctrl_c_while_it_is_kept(
         assert caught.value.sending is None
         assert session.done == "rf_1"
         assert [one.state for one in journal.list()] == ["done"]
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_key_of_the_users_own_is_known_for_one(isolated: Path, given: bool) -> None:
+    """However it looks: own keys keep a request from being made again, others go after 90 days."""
+    key = "9b2f6b3e-6c1c-4c51-9d43-0c8b2f1f7a55" if given else None
+    with session_in(isolated) as session, journal_of(session) as journal:
+        client = Client(session.base_url, KEY, mode="test", wire=cast("Any", Answering()))
+        send_recorded(session, client, refunds.create({"payment": "pay_1"}), idempotency_key=key)
+        journal._forget_old(session.clock.now() + 91 * 24 * 3600)
+        assert len(journal.list()) == given

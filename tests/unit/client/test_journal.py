@@ -31,7 +31,7 @@ from svc.client.prepared import prepare
 from svc.client.replies import Reply
 from svc.clock import ManualClock
 from svc.errors import ApiError, Conflict, LocalError, NotFound, OutcomeUnknown, RateLimited
-from svc.journal import State
+from svc.journal import LOST, State, Tx
 from svc.origin import BaseUrl
 
 BASE = BaseUrl.parse("https://api.example.com")
@@ -370,6 +370,23 @@ def test_what_guards_against_a_second_payment_is_never_forgotten(
     with pytest.raises(Conflict) as caught:
         intents.record(asked(key="invoice-1001"), new_request=True)
     assert caught.value.code == "idempotency_key_too_old"
+
+
+def test_what_went_into_a_file_that_is_gone_is_not_kept(
+    intents: Journal, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R102: the database is deleted while an end is written: that is said, not taken for kept."""
+    first = intents.record(asked())
+    change = intents._transaction
+
+    def while_it_goes(tx: Tx) -> Any:
+        path.unlink(missing_ok=True)
+        return change(tx)
+
+    monkeypatch.setattr(intents, "_transaction", while_it_goes)
+    with pytest.raises(LocalError, match="deleted or replaced") as caught:
+        intents.settle(first, done())
+    assert caught.value.code in LOST
 
 
 def test_looking_for_old_requests_reads_no_others(intents: Journal) -> None:

@@ -293,6 +293,8 @@ def test_a_suspended_machine_does_not_repeat_an_old_post(
     assert made.attempts == 1
     assert not caught.value.retryable
     assert "Do not send it again" in (caught.value.hint or "")
+    assert ("the clock was put back" in caught.value.message) is (seconds < 0)
+    assert ("before the clock is right" in (caught.value.hint or "")) is (seconds < 0)
 
 
 def test_a_suspended_machine_may_go_on_after_ten_minutes(bench: "type[Bench]") -> None:

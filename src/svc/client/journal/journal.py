@@ -6,7 +6,7 @@ The order is always the same: `record` (or `lease`, to send it again), then `Cli
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from threading import Lock
 from typing import Final
 
@@ -256,14 +256,8 @@ class Journal:
         state = self._state()
         with self._lock:
             state.check_in_place()
-            if not durable:
-                state.rows("PRAGMA synchronous = NORMAL")
-            try:
-                with state.write() as tx:
-                    yield tx
-            finally:
-                if not durable:
-                    state.rows("PRAGMA synchronous = FULL")
+            with nullcontext() if durable else _unsynced(state), state.write() as tx:
+                yield tx
             state.check_in_place()  # what went into a file that is gone is not kept
 
     @contextmanager
@@ -275,3 +269,18 @@ class Journal:
         return JournalTransaction(
             tx, self._leases, self._clock.now(), new_id=self._new_id, say=self._say
         )
+
+
+@contextmanager
+def _unsynced(state: State) -> Iterator[None]:
+    """Does not wait for the disk meanwhile."""
+    state.rows("PRAGMA synchronous = NORMAL")
+    try:
+        yield
+    except BaseException:
+        with suppress(
+            LocalError
+        ):  # of a database that is gone; the first reason is the one to tell
+            state.rows("PRAGMA synchronous = FULL")
+        raise
+    state.rows("PRAGMA synchronous = FULL")

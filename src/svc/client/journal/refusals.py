@@ -25,7 +25,12 @@ def in_full(scope: Scope, words: str) -> str:
 
 def resume_command(intent: Intent) -> str:
     """The command line that sends a request again under its own key."""
-    return f"svc requests resume {intent.id}{' --live' if intent.is_live else ''}"
+    return resume_of(intent.id, intent.scope.mode)
+
+
+def resume_of(request: str, mode: str) -> str:
+    """The same of a request's id; place and profile are taken from the record, the mode is not."""
+    return f"svc requests resume {request}{' --live' if mode == 'live' else ''}"
 
 
 def is_too_old(intent: Intent, now: float) -> bool:
