@@ -74,7 +74,7 @@ class Wire(ReadingProtocol):
         try:
             answer = self._reader.feed(data)
         except Unreadable as error:
-            self._tell(Broken("unreadable", str(error)), close=True)
+            self._end(Broken("unreadable", str(error)), close=True)
             return
         if answer is not None:
             self._tell(answer, close=not answer.reusable)
@@ -86,7 +86,11 @@ class Wire(ReadingProtocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's signature
         self._transport = None
         text = "it closed the connection without a whole answer"
-        self._tell(Broken("closed", text), close=False)
+        self._end(Broken("closed", text), close=False)
+
+    def _end(self, broken: Broken, *, close: bool) -> None:
+        """Tells that the answer broke off; its status counts where its head was whole."""
+        self._tell(self.status_so_far() or broken, close=close)
 
     def _tell(self, heard: Answer | Broken, *, close: bool) -> None:
         told, self._told = self._told, None
