@@ -5,6 +5,7 @@
 The points are wrapped from outside: nothing in the program itself can be made to die.
 """
 
+import errno
 import json
 import os
 import resource
@@ -130,7 +131,13 @@ def deadly(function: Callable[..., Any], nth: int, *, after: bool) -> Callable[.
 
 
 def fill_disk(when: str) -> None:
-    """Lets no file of this process grow any more: from the start, or once the intent is kept."""
+    """Lets no file of this process grow any more: from the start, or once the intent is kept.
+
+    `results` means the results file of a batch alone.
+    """
+    if when == "results":
+        fill_under_results()
+        return
     from svc.client.journal.journal import Journal
 
     state = Path(os.environ["SVC_STATE_DIR"], "state.db-wal")
@@ -150,6 +157,22 @@ def fill_disk(when: str) -> None:
         return intent
 
     Journal.record = recorded  # type: ignore[method-assign]
+
+
+def fill_under_results() -> None:
+    """Lets a batch begin its results file, and write no line of it."""
+    from svc.batch.results import Results
+
+    def full(self: Results, lines: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    begin = Results.begin
+
+    def begun(self: Results, lines: Any) -> None:
+        begin(self, lines)
+        Results._write = full  # type: ignore[method-assign]
+
+    Results.begin = begun  # type: ignore[method-assign]
 
 
 def put_bug(text: str) -> None:

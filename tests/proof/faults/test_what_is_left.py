@@ -1,6 +1,7 @@
 """What a command leaves behind when the ground goes under it: files, clocks, streams, signals."""
 
 import json
+import shlex
 import shutil
 import signal
 import socket
@@ -187,6 +188,18 @@ def test_advice_of_a_wait_and_of_a_lost_result_goes_to_the_account(machine: Mach
     assert "svc get po_2 --profile shop" in lost.error["message"]
 
 
+def test_the_next_page_is_of_the_same_account(svc: Svc, sandbox: Sandbox) -> None:
+    """The command of the next page has the address and mode that were typed for this one."""
+    made = [svc.ok(*ORDER)["id"] for _ in range(2)]
+    typed = ("--base-url", sandbox.url, "--test", "-o", "human")
+    page = svc("orders", "list", "--limit", "1", *typed)
+    following = shlex.split(page.out.splitlines()[-1].removeprefix("Next page: svc "))
+    assert following[-2:] == ["--starting-after", made[1]]
+    assert all(word in following for word in typed)
+    second = svc(*following)
+    assert (second.code, made[0] in second.out) == (0, True)
+
+
 def test_verbose_lines_that_nobody_takes_cost_no_row(machine: Machine, tmp_path: Path) -> None:
     """`svc batch --verbose` on a full disk: every row is sent, done and told."""
     path = tmp_path / "list.ndjson"
@@ -196,6 +209,24 @@ def test_verbose_lines_that_nobody_takes_cost_no_row(machine: Machine, tmp_path:
     result = machine.run(*argv, wrap=("sh", "-c", 'exec "$@" 2>/dev/full', "sh"))
     assert (result.code, result.json["done"]) == (0, 2)
     assert [row["state"] for row in machine.rows()] == ["done", "done"]
+
+
+def test_a_full_disk_under_the_results_takes_no_summary(machine: Machine, tmp_path: Path) -> None:
+    """R70: exit 10 with the file, how far it goes and what to do; the summary counts every row."""
+    path = tmp_path / "list.ndjson"
+    rows = [{"amount": n, "payment": "pay_1", "metadata": {"note": f"mark-{n}"}} for n in (1, 2, 3)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    argv = ("batch", "refunds.create", str(path), "--concurrency", "1", "-o", "json")
+    full = machine.run(*argv, full="results")
+    assert (full.code, full.error["code"]) == (10, "results_not_written")
+    for words in (f"{path}.results.ndjson", "It holds 0 results", "run the same command again"):
+        assert words in full.error["message"]
+    sent = len(machine.ledger.posts)
+    assert full.json["done"] == sent == len(machine.ledger.effects)
+    assert {row["state"] for row in machine.rows()} <= {"done", "not_sent"}
+    again = machine.run(*argv)
+    assert (again.code, again.json["skipped"]) == (0, sent)
+    assert len(machine.ledger.posts) == len(rows)
 
 
 def test_what_cannot_be_told_costs_no_result(machine: Machine) -> None:
