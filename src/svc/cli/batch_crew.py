@@ -96,6 +96,7 @@ def _connector(session: Session, pace: Pace, quota: SharedQuota) -> Callable[[],
             proxy=proxy,
             ca_bundle=settings.ca_bundle,
             quota=quota,
+            expected=session.expected,
         )
 
     return connect

@@ -24,6 +24,7 @@ def client_of(session: Session, secret: str, mode: Mode) -> Client:
         auth=settings.auth,
         proxy=chosen(session.base_url, settings.proxy, session.env),
         ca_bundle=settings.ca_bundle,
+        expected=session.expected,
     )
 
 

@@ -30,14 +30,19 @@ def the_one(folder: Path, port: int | None) -> RunRecord:
     return found[0]
 
 
+def runs_at(folder: Path, address: BaseUrl) -> bool:
+    """Says whether a sandbox of this user is at an address now."""
+    there = running_at(folder, address.port)
+    return there is not None and BaseUrl.parse(there.url).origin == address.origin
+
+
 def refuse_stranger(folder: Path, address: BaseUrl) -> None:
     """Lets pass the address of a sandbox of this user that runs now.
 
     Raises:
         NetworkError: none does; somebody else may have its port by now (promise R106).
     """
-    there = running_at(folder, address.port)
-    if there is None or BaseUrl.parse(there.url).origin != address.origin:
+    if not runs_at(folder, address):
         raise NetworkError(
             f"No sandbox of yours runs at {address.origin}; whatever answers there gets no key.",
             code="sandbox_not_running",

@@ -81,6 +81,8 @@ def is_sandbox(session: Session) -> bool:
 
 
 def _asked(session: Session, ask: Callable[[Control], _Found]) -> _Found | None:
+    if not session.expected():
+        return None
     limit = Deadline(session.clock, _SECONDS)
     bundle = session.settings.ca_bundle
     with Control(
@@ -88,5 +90,5 @@ def _asked(session: Session, ask: Callable[[Control], _Found]) -> _Found | None:
     ) as control:
         try:
             return ask(control)
-        except SvcError:
-            return None  # whatever it is, it has no clock that can be turned
+        except (SvcError, LookupError, TypeError, ValueError):
+            return None  # whatever it is, it has no clock that can be turned, or tells no time

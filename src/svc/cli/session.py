@@ -228,10 +228,22 @@ class Session:
         Raises:
             NetworkError: it does not, and whoever listens on its port may be anybody.
         """
-        if self.settings.sandbox and self.settings.from_profile:
+        if self._sandbox_is_expected:
             from svc.cli.sandbox_found import refuse_stranger
 
             refuse_stranger(self.paths.sandbox_dir, self.base_url)
+
+    def expected(self) -> bool:
+        """Says whether a new connection leads where a key may go: asked for each (promise R106)."""
+        if not self._sandbox_is_expected:
+            return True
+        from svc.cli.sandbox_found import runs_at
+
+        return runs_at(self.paths.sandbox_dir, self.base_url)
+
+    @property
+    def _sandbox_is_expected(self) -> bool:
+        return self.settings.sandbox and self.settings.from_profile
 
     def publishable_key(self) -> str:
         """The key with which a shopper's page is opened."""
@@ -302,6 +314,7 @@ class Session:
             on_attempt=self._tell_attempt if self.given.everywhere.verbose else None,
             proxy=chosen(self.base_url, settings.proxy, self.env),
             ca_bundle=settings.ca_bundle,
+            expected=self.expected,
         )
 
     def _tell_attempt(self, record: "AttemptRecord") -> None:

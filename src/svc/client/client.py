@@ -75,6 +75,7 @@ class Client:
         proxy: address of a proxy, used for https only.
         ca_bundle: PEM file trusted besides the system's authorities.
         quota: allowance of further attempts that several clients share.
+        expected: asked at each new connection; false where it leads to somebody else.
 
     Raises:
         AuthError, UsageError: before anything is sent, see `guards.check`.
@@ -97,6 +98,7 @@ class Client:
         proxy: str | None = None,
         ca_bundle: str | None = None,
         quota: "RetryQuota | None" = None,
+        expected: Callable[[], bool] | None = None,
     ) -> None:
         guards.check(base_url, api_key, mode)
         self.base_url = base_url
@@ -110,7 +112,7 @@ class Client:
         self._authorization = guards.authorization(api_key, auth)
         self._on_attempt = on_attempt
         self._quota = quota
-        self._wire = wire or _socket_wire(base_url, self.clock, proxy, ca_bundle)
+        self._wire = wire or _socket_wire(base_url, self.clock, proxy, ca_bundle, expected)
 
     def __enter__(self) -> Self:
         return self
@@ -274,7 +276,13 @@ class Client:
         return reply_of(finding, attempts=attempts, idempotency_key=key)
 
 
-def _socket_wire(base_url: BaseUrl, clock: Clock, proxy: str | None, ca_bundle: str | None) -> Wire:
+def _socket_wire(
+    base_url: BaseUrl,
+    clock: Clock,
+    proxy: str | None,
+    ca_bundle: str | None,
+    expected: Callable[[], bool] | None,
+) -> Wire:
     from svc.client.wire.sockets import SocketWire
 
-    return SocketWire(base_url, clock=clock, proxy=proxy, ca_bundle=ca_bundle)
+    return SocketWire(base_url, clock=clock, proxy=proxy, ca_bundle=ca_bundle, expected=expected)

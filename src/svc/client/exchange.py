@@ -50,6 +50,7 @@ class Trouble(Enum):
     NO_CONNECTION = "no connection could be made"
     CERTIFICATE = "the server's certificate is not valid"
     NO_TLS = "the TLS handshake failed"
+    STRANGER = "whatever answers there gets no key"
     PROXY = "the proxy refused the connection"
     CLOSED = "the connection was closed before an answer came"
     TIMEOUT = "no answer came in time"

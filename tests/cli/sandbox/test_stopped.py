@@ -1,6 +1,8 @@
 """A sandbox that has ended leaves a profile behind, and its port to whoever comes next."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,10 @@ from support.running import Sandbox, Svc
 from svc.sandbox.records import RunRecord, holding
 
 KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
+TO_BANK = (
+    *("--country", "DE", "--account-holder-name", "Muster GmbH"),
+    *("--iban", "DE89370400440532013000"),
+)
 ROW = '{"payment": "pay_1", "amount": 1}\n'
 ITEM = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"
 CREATE = (
@@ -94,3 +100,25 @@ def test_a_record_that_somebody_else_wrote_vouches_for_nobody(
             pytest.skip("only root may give files away")
         os.chown(folder / f"run-{stranger.port}.json", 47_110, 47_110)
         assert svc("orders", "list").error["code"] == "sandbox_not_running"
+
+
+def test_a_command_that_is_under_way_sends_a_stranger_no_key(svc: Svc) -> None:
+    """R106: a wait is long, and the sandbox may end meanwhile: each new connection is looked at."""
+    port = svc.ok("sandbox", "start", "--detach", "--port", "0")["port"]
+    payout = ("payouts", "create", "--amount", "1000", "--currency", "EUR", *TO_BANK)
+    argv = (*payout, "--source-currency", "EUR", "--wait", "--max-time", "10", "-v")
+    program = [sys.executable, "-m", "svc", *argv]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as waiting:
+        assert waiting.stderr is not None
+        for line in waiting.stderr:
+            if line.startswith(b"GET "):
+                break
+        assert svc("sandbox", "stop").code == 0
+        server = Server(port)
+        server.play(server.reply(200, {"object": "payout", "id": "po_1", "status": "paid"}))
+        said = waiting.stderr.read().decode()
+    server.stop()
+    assert waiting.returncode != 0
+    assert server.connections > 0
+    assert server.requests == []
+    assert "whatever answers there gets no key" in said

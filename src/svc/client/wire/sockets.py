@@ -1,6 +1,7 @@
 """The wire that commands use: plain sockets, TLS for https, one kept connection."""
 
 import socket
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from svc.client.bodies import BODY_MAX, Broken
@@ -24,6 +25,7 @@ class SocketWire:
 
     `proxy` is an address such as `http://proxy.example:3128` or None; `ca_bundle` is a PEM file
     that is trusted besides the system's authorities. Answers have at most `body_max` bytes.
+    `expected` says of each new connection, before a byte is sent, that it leads where it should.
     """
 
     def __init__(
@@ -34,9 +36,11 @@ class SocketWire:
         proxy: str | None = None,
         ca_bundle: str | None = None,
         body_max: int = BODY_MAX,
+        expected: Callable[[], bool] | None = None,
     ) -> None:
         self._base_url = base_url
         self._body_max = body_max
+        self._expected = expected
         self._clock = clock
         self._proxy: Proxy | None = proxy_for(base_url, proxy)
         self._trusted = _trust(base_url, ca_bundle)
@@ -107,6 +111,9 @@ class SocketWire:
         via = self._proxy or self._base_url
         sock = connect(via.host, via.port, limit)
         try:
+            # Behind the connection, not before it: whoever has the port now has it until then.
+            if self._expected is not None and not self._expected():
+                raise Broken(Trouble.STRANGER)  # noqa: TRY301  closed below, as for any reason
             return Line(self._secured(sock, limit), self._body_max)
         except BaseException:
             sock.close()
