@@ -155,7 +155,7 @@ class Target:
     def _answer(self, peer: socket.socket, data: bytes) -> bytes:
         head, end, rest = data.partition(b"\r\n\r\n")
         request = Received(head, b"")
-        length = int(request.header("content-length")[0]) if end else 0
+        length = int((request.header("content-length") or [b"0"])[0]) if end else 0
         if not end or len(rest) < length:
             return data
         request.body = rest[:length]

@@ -4,7 +4,7 @@ from typing import TextIO
 
 from svc.cli.session import Session
 from svc.errors import UsageError
-from svc.keys.kinds import from_stdin
+from svc.keys.kinds import without_line_end
 from svc.system.memory import keep_unread
 
 _BYTES_MAX = 65_536
@@ -28,7 +28,7 @@ def read_secret(session: Session, prompt: str, *, stdin: bool, command: str = _A
     """
     keep_unread()
     if stdin and not may_ask(session):
-        return from_stdin(_piped(session.streams.stdin))
+        return without_line_end(_piped(session.streams.stdin))
     if not may_ask(session):
         raise UsageError(
             "There is nobody to type the key.",

@@ -84,7 +84,7 @@ def _missing(session: Session, place: Place, fact: KeyFact | None) -> AuthError:
 
 
 def _only_in_variable(session: Session) -> AuthError:
-    shown = kinds.parse(session.env[VARIABLE], VARIABLE).fingerprint
+    shown = kinds.parse(kinds.without_line_end(session.env[VARIABLE]), VARIABLE).fingerprint
     return AuthError(
         f"The key in use ({shown}) is in {VARIABLE}, where svc cannot change it.",
         code="key_in_environment",

@@ -39,7 +39,7 @@ def _of_variable(session: Session, created: str | None, now: float) -> Held | No
                 hint="Keys in the keyring have their own dates: leave --created out",
             )
         return None
-    key = kinds.parse(text, VARIABLE)
+    key = kinds.parse(kinds.without_line_end(text), VARIABLE)
     since = None if created is None else _seconds(created)
     if since is not None and since > now:
         raise UsageError(f"--created {created} lies ahead.", param="--created")

@@ -89,6 +89,7 @@ def _asked(session: Session, ask: Callable[[Control], _Found]) -> _Found | None:
         session.base_url, deadline=limit, clock=session.clock, ca_bundle=bundle
     ) as control:
         try:
+            session.refuse_stranger()
             return ask(control)
         except (SvcError, LookupError, TypeError, ValueError):
             return None  # whatever it is, it has no clock that can be turned, or tells no time

@@ -65,7 +65,7 @@ def _variable_facts(session: Session) -> dict[str, Any]:
     text = session.env.get(VARIABLE)
     if not text:
         return {}
-    key = kinds.parse(text, VARIABLE)
+    key = kinds.parse(kinds.without_line_end(text), VARIABLE)
     return {"key": key.fingerprint, "key_kind": key.kind, "key_source": VARIABLE}
 
 

@@ -35,14 +35,13 @@ class ApiKey(NamedTuple):
 
 
 def parse(text: str, source: str) -> ApiKey:
-    """Reads kind and mode from the prefix; a line end, as a file ends with, is no part of it.
+    """Reads kind and mode from the prefix.
 
     `source` names in errors where the text came from, such as `SVC_API_KEY`.
 
     Raises:
         UsageError: it has another form, or characters that no key has (promise R44).
     """
-    text = text.removesuffix("\n").removesuffix("\r")
     _check_characters(text, source, "key")
     if not text.startswith(KEY_PREFIXES) or text in KEY_PREFIXES:
         raise UsageError(
@@ -71,8 +70,8 @@ def parse_signing_secret(text: str, source: str) -> str:
     return text
 
 
-def from_stdin(text: str) -> str:
-    """Takes one line end off a secret that was piped in, and nothing else (promise R44)."""
+def without_line_end(text: str) -> str:
+    """Takes one line end off a secret from a pipe, file or variable; nothing else (promise R44)."""
     return text.removesuffix("\n")
 
 

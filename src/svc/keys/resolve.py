@@ -88,7 +88,7 @@ def publishable_key(
         key = kinds.parse(_stored(place, store(), facts), source)
     elif env.get(PUBLISHABLE_VARIABLE):
         source = PUBLISHABLE_VARIABLE
-        key = kinds.parse(env[PUBLISHABLE_VARIABLE], source)
+        key = kinds.parse(kinds.without_line_end(env[PUBLISHABLE_VARIABLE]), source)
     else:
         return SANDBOX_KEYS[f"publishable_{settings.mode}"]
     if key.kind != "publishable":
@@ -150,7 +150,7 @@ def _found(
     facts: "Callable[[], KeyFacts]",
 ) -> tuple[ApiKey, str]:
     if env.get(VARIABLE):
-        return kinds.parse(env[VARIABLE], VARIABLE), VARIABLE
+        return kinds.parse(kinds.without_line_end(env[VARIABLE]), VARIABLE), VARIABLE
     place = Place(settings.base_url.origin, settings.profile, settings.mode)
     if settings.sandbox:
         found = _of_sandbox(place, facts())

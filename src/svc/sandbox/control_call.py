@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -53,7 +53,8 @@ class Call:
 class Control:
     """One control endpoint: its parameters beside `mode`, and what it does.
 
-    `own_mode` says that a parameter of its own is called `mode`; `limit` is for its body.
+    `own_mode` says that a parameter of its own is called `mode`; `limit` is for its body;
+    `is_long` that whoever asked may hang up before it is done.
     """
 
     method: str
@@ -62,6 +63,7 @@ class Control:
     fields: Fields = ()
     own_mode: bool = False
     limit: Limit = BODY
+    is_long: bool = False
 
 
 def route(engine: Engine, control: Control) -> Route:
@@ -70,7 +72,7 @@ def route(engine: Engine, control: Control) -> Route:
     async def endpoint(request: Request) -> Response:
         try:
             call = await _read(engine, control, request)
-            async with _noticing(request, call.gone):
+            async with _noticing(request, call.gone) if control.is_long else nullcontext():
                 answer = await control.act(call)
         except Problem as problem:
             problem.type = _TYPE

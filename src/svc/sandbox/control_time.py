@@ -157,6 +157,7 @@ CONTROLS: Final = (
         set_clock,
         (Field("mode", Choice(("realtime", "frozen"))), Field("now", Timestamp())),
         own_mode=True,
+        is_long=True,
     ),
     Control(
         "POST",
@@ -167,6 +168,7 @@ CONTROLS: Final = (
             Field("to", Timestamp()),
             Field("until", Choice(("next", "idle"))),
         ),
+        is_long=True,
     ),
     Control(
         "POST",

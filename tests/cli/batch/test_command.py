@@ -472,7 +472,7 @@ def test_live_mode_needs_yes_where_nobody_can_be_asked(
     refused = live(svc, path)
     assert refused.code == 2
     said = refused.error["message"]
-    assert "create 3 orders (258.00 EUR (2 rows), 500 JPY (1 row)), live mode" in said
+    assert "create 3 orders (258.00 EUR (2 rows), 500 JPY (1 row)); live mode" in said
     assert "--yes" in said
     assert sandbox.control("GET", "/requests")["data"] == []
     done = live(svc, path, "--yes")
@@ -511,4 +511,4 @@ def test_live_mode_asks_a_person(
     assert process.stdout is not None
     process.stdout.close()
     os.close(ours)
-    assert b"About to create 2 orders (258.00 EUR (2 rows)), live mode" in shown
+    assert b"create 2 orders (258.00 EUR (2 rows))\r\n  live mode, profile default" in shown

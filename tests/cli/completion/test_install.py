@@ -1,5 +1,6 @@
 """`svc completion SHELL --install` writes the right file once and says which."""
 
+import shlex
 import stat
 from pathlib import Path
 
@@ -123,7 +124,7 @@ def test_a_profile_of_powershell_keeps_what_it_says(svc: Svc, isolated: Path) ->
 def test_zsh_is_told_what_its_settings_lack(svc: Svc, isolated: Path) -> None:
     """Only while neither FPATH nor .zshrc names the folder."""
     folder = isolated / ".local/share/zsh/site-functions"
-    line = f"fpath=('{folder}' $fpath)"
+    line = f"fpath=({shlex.quote(str(folder))} $fpath)"
     assert line in svc("completion", "zsh", "--install", "-o", "human").out.splitlines()
     told = svc("completion", "zsh", "--install", "-o", "human", env={"FPATH": f"/x:{folder}"})
     assert "fpath" not in told.out

@@ -56,7 +56,7 @@ def test_a_key_is_added_checked_used_listed_and_removed(
     assert svc.ok("keys", "list") == [added]
     svc.ok("profiles", "create", "other", "--base-url", ELSEWHERE)
     assert svc.ok("keys", "list", "--profile", "other") == []
-    svc.ok("profiles", "remove", "other")
+    svc.ok("profiles", "remove", "other", "--yes")
     removed = svc.ok("keys", "remove")
     assert removed == {
         "profile": "default",

@@ -6,10 +6,12 @@ import re
 import shlex
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -336,14 +338,14 @@ def test_payout_is_only_handed_over(svc: Svc, sandbox: Sandbox) -> None:
 
 def test_job_that_breaks_is_told_and_stops_nothing(svc: Svc, start: Start, tmp_path: Path) -> None:
     """It is counted, explained in the log, and nobody else waits for it; a refund still comes."""
-    start("--db", ":memory:")
+    file = tmp_path / "sandbox.db"
+    start("--db", str(file))
     told = svc.ok("sandbox", "trigger", "refund.created")
-    state = svc.ok("sandbox", "export")
-    jobs = state["tables"]["jobs"]
-    jobs.append({**jobs[0], "seq": jobs[0]["seq"] + 1000, "name": "nobody's job", "due": 1})
-    file = tmp_path / "state.json"
-    file.write_text(json.dumps(state))
-    svc.ok("sandbox", "import", str(file))
+    svc.ok("sandbox", "stop")
+    with closing(sqlite3.connect(file)) as database, database:
+        copied = "SELECT 1, mode, 'nobody''s job', subject, args, lane FROM jobs LIMIT 1"
+        database.execute(f"INSERT INTO jobs(due, mode, name, subject, args, lane) {copied}")
+    start("--db", str(file))
     advanced = svc("sandbox", "advance", "1m")
     assert advanced.json["broken_jobs"] == 1
     assert "svc sandbox logs" in advanced.err

@@ -120,7 +120,7 @@ def test_machine_that_sleeps_a_day_sends_nothing_more(machine: Machine) -> None:
     machine.ledger.spoil(Fault(busy_now, carried_out=True))
     result = machine.run(*PAYOUT, asleep=24 * 3600)
     assert (result.code, result.error["outcome"]) == (7, "unknown")
-    assert "svc payouts list --created-gte" in result.error["message"]
+    assert "svc payouts list --all" in result.error["message"]
     assert len(machine.ledger.posts) == 1
 
 

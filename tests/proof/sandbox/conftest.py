@@ -151,8 +151,12 @@ class Wire(Calls):
         }
         sent: list[Any] = []
 
+        parts = iter([{"type": "http.request", "body": payload, "more_body": False}])
+
         async def receive() -> Doc:
-            return {"type": "http.request", "body": payload, "more_body": False}
+            for part in parts:
+                return part
+            return await asyncio.Future()  # the caller stays until it has its answer
 
         async def send(message: Any) -> None:
             sent.append(message)

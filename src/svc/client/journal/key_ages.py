@@ -9,11 +9,12 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from svc.client import controls
+from svc.client.cleaning import one_line
 from svc.client.control import Control
 from svc.client.journal.entry import Intent
 from svc.client.journal.refusals import Say, forgotten, key_spent
 from svc.client.retry import KEY_SAFE_SECONDS
-from svc.errors import SvcError
+from svc.errors import SvcError, UsageError
 
 _LOGGED: Final = {"limit": "1000"}  # all that a sandbox remembers
 
@@ -68,4 +69,10 @@ def key_ages(control: Control) -> KeyAges:
 
 
 def _seconds(text: Any) -> float:
-    return datetime.fromisoformat(str(text)).timestamp()
+    try:
+        return datetime.fromisoformat(str(text)).timestamp()
+    except ValueError:
+        raise UsageError(
+            f"What answers as a sandbox gives no time ({one_line(str(text))}).",
+            code="not_a_sandbox",
+        ) from None

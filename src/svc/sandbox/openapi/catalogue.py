@@ -33,7 +33,7 @@ BY_STATUS: Final[Mapping[int, tuple[str, tuple[str, ...]]]] = {
 }
 KEY_REUSED: Final = "idempotency_key_reused"
 
-_ALWAYS: Final = frozenset({"version_invalid", "parameter_unknown", "body_invalid"})
+_ALWAYS: Final = frozenset({"version_invalid", "parameter_unknown", "body_invalid", "http_invalid"})
 _WRITING: Final = frozenset({"idempotency_key_invalid"})
 _STRING: Final = frozenset({"parameter_invalid_type"})
 _NUMBER: Final = frozenset({"parameter_invalid_integer"})

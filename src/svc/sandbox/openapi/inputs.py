@@ -21,6 +21,7 @@ from svc.spec import EVENT_TYPES
 
 # Up to 12 digits with separators between them; at most 64 characters.
 _HS_CODE: Final = "^[. -]*([0-9][. -]*){0,12}$"
+_NO_NUL: Final = r"^[^\u0000]*$"
 _URL: Final = "^[Hh][Tt][Tt][Pp][Ss]?://"
 
 
@@ -51,7 +52,7 @@ def _value_of(field: Field, empty: Schema) -> Schema:
 
 @schema_of.register
 def _text(kind: checks.Text, empty: Schema) -> Schema:  # noqa: ARG001
-    return {"type": "string", "minLength": 1, "maxLength": kind.most}
+    return {"type": "string", "minLength": 1, "maxLength": kind.most, "pattern": _NO_NUL}
 
 
 @schema_of.register
@@ -112,14 +113,15 @@ def _url(kind: checks.Url, empty: Schema) -> Schema:  # noqa: ARG001
 @schema_of.register
 def _metadata(kind: checks.Metadata, empty: Schema) -> Schema:  # noqa: ARG001
     in_form = empty == BLANK
-    brackets = {"pattern": r"^[^\[\]]*$"} if in_form else {}
+    names = r"^[^\[\]\u0000]*$" if in_form else _NO_NUL
     return {
         "description": "At most 50 keys with a value; an empty value deletes its key.",
         "type": "object",
-        "propertyNames": {"minLength": 1, "maxLength": 40, **brackets},
+        "propertyNames": {"minLength": 1, "maxLength": 40, "pattern": names},
         "additionalProperties": {
             "type": "string" if in_form else ["string", "null"],
             "maxLength": 500,
+            "pattern": _NO_NUL,
         },
     }
 
