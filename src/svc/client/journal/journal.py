@@ -278,9 +278,7 @@ def _unsynced(state: State) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        with suppress(
-            LocalError
-        ):  # of a database that is gone; the first reason is the one to tell
+        with suppress(LocalError):  # the database may be gone; the first reason is told
             state.rows("PRAGMA synchronous = FULL")
         raise
     state.rows("PRAGMA synchronous = FULL")
