@@ -9,6 +9,7 @@ import pytest
 
 from support.misbehaving import Server
 
+CRASHING = Path(__file__).with_name("crashing.py")
 STRANGER = 47_110  # a user that no machine has
 OPEN_HOME = ("SVC_CONFIG_DIR", "SVC_STATE_DIR", "SVC_CACHE_DIR")
 CREATE = (
@@ -29,6 +30,12 @@ def careless(*argv: str) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         umask=0,
     )
+
+
+def careless_crash(*argv: str) -> subprocess.CompletedProcess[str]:
+    """The same with a bug in the middle of it."""
+    program = [sys.executable, str(CRASHING), "150", *argv]
+    return subprocess.run(program, capture_output=True, text=True, check=False, umask=0)
 
 
 def modes(folder: Path) -> dict[str, int]:
@@ -57,6 +64,32 @@ def test_under_umask_000_all_that_svc_makes_is_the_users_alone(
     finally:
         careless("sandbox", "stop", "--all")
     assert {name.split("/")[0] for name in found} == {".config", ".local", ".cache", "ready"}
+    assert {name: oct(mode) for name, mode in found.items() if mode & 0o077} == {}
+
+
+def test_under_umask_000_what_a_command_writes_is_the_users_alone(isolated: Path) -> None:
+    """R104: results of a list, an exported sandbox, a report of a bug, what a listener keeps."""
+    rows = isolated / "rows.csv"
+    rows.write_text("amount,currency,shipping[country],items[0][name]\n12900,EUR,DE,Jacket\n")
+    rows.chmod(0o600)
+    export, results, ready = (isolated / name for name in ("out.json", "mine.ndjson", "ready"))
+    listen = ("events", "listen", "--timeout", "1", "--ready-file", str(ready))
+    try:
+        assert careless("sandbox", "start", "--detach", "--port", "0").returncode == 0
+        careless("batch", "orders.create", str(rows), "--yes")
+        careless(
+            "batch", "orders.create", str(rows), "--yes", "--import", "x", "--results", str(results)
+        )
+        assert careless("sandbox", "export", str(export)).returncode == 0
+        heard = careless(*listen, "--exec", f"cp -p {ready} {isolated / 'seen'}; sleep 0.2")
+        crashed = careless_crash("orders", "list")
+        found = modes(isolated)
+    finally:
+        careless("sandbox", "stop", "--all")
+    assert crashed.returncode == 1
+    names = {Path(name).name for name in found}
+    assert {"rows.csv.results.ndjson", results.name, export.name, "seen"} <= names, (names, heard)
+    assert any("report" in name for name in found), found
     assert {name: oct(mode) for name, mode in found.items() if mode & 0o077} == {}
 
 
