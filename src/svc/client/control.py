@@ -21,6 +21,7 @@ from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
 
 HEALTH = Call("GET", "/_sandbox/health")
 _CONNECT_SECONDS = 3.0
+_HEALTH_MAX = 64 * 1024  # bytes: whoever answers there may be no sandbox (promise R99)
 _STATE_MAX = 1024 * 1024 * 1024  # bytes: an export holds all that a sandbox has
 _START = "svc sandbox start --detach starts one; svc sandbox status shows which run"
 _CHOOSE = "Choose one with --profile sandbox or --base-url http://127.0.0.1:4242"
@@ -131,7 +132,10 @@ class Control:
         if key is not None:
             own.append(("Authorization", guards.authorization(guards.publishable(key), "bearer")))
         headers = (*own, *prepared.headers)
-        return WireRequest(prepared.method, prepared.target, headers, prepared.body)
+        most = _HEALTH_MAX if call is HEALTH else None
+        return WireRequest(
+            prepared.method, prepared.target, headers, prepared.body, answer_max=most
+        )
 
     def _failed(self, call: Call, finding: Finding) -> SvcError:
         if finding.refusal is not None and finding.meaning not in OPEN:
