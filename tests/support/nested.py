@@ -18,10 +18,12 @@ def pytest_run(
     limit: float = 50,
 ) -> "subprocess.CompletedProcess[str]":
     """Runs pytest with this suite's settings, in other surroundings where `before` makes them."""
+    # What was added for the outer run, its folder above all, is not this one's to empty.
+    caller = {name: text for name, text in os.environ.items() if name != "PYTEST_ADDOPTS"}
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-c", str(ROOT / "pyproject.toml"), *OPTIONS, *argv],
         cwd=ROOT,
-        env={**os.environ, **(env or {})},
+        env={**caller, **(env or {})},
         preexec_fn=before,
         stdin=subprocess.DEVNULL,
         capture_output=True,
