@@ -172,7 +172,7 @@ class Target:
         return rest[length:]
 
 
-class Listener:
+class RunningListener:
     """A running relay and everything that it has told."""
 
     def __init__(self, state: Path, plan: Plan, clock: Clock) -> None:
@@ -266,10 +266,10 @@ def plan_for(*forward_to: str | int, **told: Any) -> Plan:
 @contextmanager
 def listening(
     folder: Path, *forward_to: str | int, clock: Clock | None = None, **told: Any
-) -> Iterator[Listener]:
+) -> Iterator[RunningListener]:
     """Runs a listener on a state database in `folder`; `told` goes into its plan."""
     plan = plan_for(*forward_to, **told)
-    listener = Listener(folder / "state" / "state.db", plan, clock or ManualClock(NOW))
+    listener = RunningListener(folder / "state" / "state.db", plan, clock or ManualClock(NOW))
     listener.start()
     try:
         yield listener

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.listening import (
-    Listener,
+    RunningListener,
     delivery,
     event,
     listening,
@@ -122,7 +122,7 @@ def test_body_in_pieces_is_put_together(size: int, tmp_path: Path) -> None:
         assert [one.payload for one in listener.events(1)] == [body]
 
 
-def connect(listener: Listener) -> socket.socket:
+def connect(listener: RunningListener) -> socket.socket:
     return socket.create_connection(("127.0.0.1", listener.port), 10)
 
 

@@ -13,8 +13,8 @@ from support.listening import (
     NOW,
     OK,
     SECRET,
-    Listener,
     Received,
+    RunningListener,
     Target,
     event,
     listening,
@@ -266,7 +266,7 @@ def test_ready_file_is_there_while_ready(tmp_path: Path) -> None:
 def test_ready_file_that_cannot_be_written_ends_the_listener(tmp_path: Path) -> None:
     """A script that waits for the file must not wait for ever."""
     plan = plan_for(ready_file=tmp_path / "nowhere" / "ready.json")
-    listener = Listener(tmp_path / "state" / "state.db", plan, ManualClock(NOW))
+    listener = RunningListener(tmp_path / "state" / "state.db", plan, ManualClock(NOW))
     with pytest.raises(LocalError, match=r"ready\.json cannot be written"):
         listener.run_here()
 

@@ -13,7 +13,7 @@ from support.listening import (
     NOW,
     OK,
     SECRET,
-    Listener,
+    RunningListener,
     Target,
     event,
     listening,
@@ -36,7 +36,7 @@ from svc.signature import header_value
 from unit.listen.memory_inbox import MemoryInbox
 
 
-class Remembering(Listener):
+class Remembering(RunningListener):
     """A listener on an inbox that a test holds."""
 
     inbox: Inbox
@@ -46,7 +46,9 @@ class Remembering(Listener):
 
 
 @contextmanager
-def on(inbox: MemoryInbox, folder: Path, *forward_to: int, **told: object) -> Iterator[Listener]:
+def on(
+    inbox: MemoryInbox, folder: Path, *forward_to: int, **told: object
+) -> Iterator[RunningListener]:
     plan = plan_for(*forward_to, **told)
     listener = Remembering(folder / "state" / "state.db", plan, ManualClock(NOW))
     listener.inbox = inbox

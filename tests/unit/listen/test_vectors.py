@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from support.listening import PATH, SECRET, Listener, Target, listening, status, talk
+from support.listening import PATH, SECRET, RunningListener, Target, listening, status, talk
 from svc.clock import ManualClock
 from svc.errors import SignatureError
 from svc.listen.intake import Intake
@@ -103,7 +103,7 @@ def test_receiver_agrees_with_the_vector(vector: dict[str, Any], tmp_path: Path)
             assert target.received == []
 
 
-def check_rejected(listener: Listener, vector: dict[str, Any]) -> None:
+def check_rejected(listener: RunningListener, vector: dict[str, Any]) -> None:
     """A refused vector is told with its reason, unless the HTTP layer had to refuse it first."""
     if any("\r" in value for value in vector["headers_latin1"]):
         assert listener.rejected() == []
