@@ -227,12 +227,10 @@ class History:
             if account is None:
                 self._hurts(process)
             profile = random.choice(self._profiles)
-            one.means(process)
-            machine.note(process.name, f"svc {one.words} ({profile}, account {owner})")
             key = self.world.keys[owner]
             after = random.choice((0.0, 0.0, 0.004, 0.05, 0.7)) if ran else 0.0
             work = self.world.work(process, profile, one.run, key=key, results=one.results)
-            machine.start(process, work, after=after)
+            machine.start(process, self._begun(process, one, profile, work), after=after)
             ran.append((process, one))
         machine.run()
         for process, one in ran:
@@ -240,6 +238,19 @@ class History:
             machine.note(process.name, "exit", process.code, said[:400])
             one.told(process)
         return [process for process, _ in ran]
+
+    def _begun(
+        self, process: Process, one: "_Started", profile: str, work: Callable[[], int]
+    ) -> Callable[[], int]:
+        """What a person means is what is so when the command begins, not when it was planned."""
+
+        def begin() -> int:
+            words = f"svc {one.words} ({profile}, account {process.account})"
+            self.world.machine.note(process.name, words)
+            one.means(process)
+            return work()
+
+        return begin
 
     def _hurts(self, process: Process) -> None:
         random = self._random

@@ -94,6 +94,7 @@ def send_recorded(
             scope_of(session),
             key_given=idempotency_key is not None,
             served_at=served_now(session),
+            meant_at=session.began_at,
         )
         try:
             asked = asked._replace(account=_account(session, client, journal, asked))

@@ -49,6 +49,7 @@ class Session:
         self.env = env
         self.streams = streams
         self.clock: Clock = clock or SystemClock()
+        self.began_at = self.clock.now()
         self.given = Given()
         self.done: str | None = None
         self.shown: list[object] = []

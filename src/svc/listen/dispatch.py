@@ -265,7 +265,9 @@ class Dispatcher:
         )
 
     def _returned(self, target: Target, item: Item) -> None:
-        ticket = self._tickets[item.seq]
+        ticket = self._tickets.get(item.seq)
+        if ticket is None:  # the event was closed elsewhere while it waited here
+            return
         ticket.given.discard(target)
         if not ticket.given:
             del self._tickets[item.seq]

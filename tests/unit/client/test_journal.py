@@ -224,6 +224,24 @@ def test_twin_in_flight_is_waited_for(opened: Open) -> None:
         opened().record(asked(key="key-2"))
 
 
+def test_what_another_process_ended_since_a_person_asked_is_not_sent_again(
+    opened: Open, clock: ManualClock
+) -> None:
+    """R91: a command that waited for the journal meets an end which the person could not know of."""
+    began_at = clock.now()
+    clock.advance(0.5)
+    first = opened().record(asked())
+    end(opened(), first, "done")
+    second = asked(key="key-2")._replace(meant_at=began_at)
+    with pytest.raises(Conflict, match="by another process after this command had begun") as caught:
+        opened().record(second)
+    assert (caught.value.outcome, caught.value.request) == ("not_sent", first.id)
+    assert "--new-request" in (caught.value.hint or "")
+    end(opened(), opened().record(second, new_request=True), "done")
+    later = asked(key="key-3")._replace(meant_at=clock.now())
+    assert opened().record(later).sendings == 1
+
+
 @pytest.mark.parametrize("outcome", ["done", "refused", "not_sent"])
 def test_settled_request_may_be_sent_a_second_time(intents: Journal, outcome: str) -> None:
     """Two equal orders in a row are two orders: only an open outcome stops the second."""

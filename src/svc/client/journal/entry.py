@@ -83,6 +83,7 @@ class Asked(NamedTuple):
         key_given: whether the idempotency key is the user's own.
         served_at: what a sandbox's clock said just before (unix seconds), if the service has one.
         same_as: its identity, where that is known already.
+        meant_at: when a person asked for it (unix seconds), where a person did.
     """
 
     call: Call
@@ -94,6 +95,7 @@ class Asked(NamedTuple):
     key_given: bool = False
     served_at: float | None = None
     same_as: str = ""
+    meant_at: float | None = None
 
     @property
     def identity(self) -> str:

@@ -109,6 +109,21 @@ def not_ours(intent: Intent, settled: Settled) -> OutcomeUnknown:
     )
 
 
+def done_meanwhile(intent: Intent, say: Say) -> Conflict:
+    """Another process has carried out the same since this command began (promise R91)."""
+    made = intent.settled.object_id if intent.settled else None
+    look = say(intent.scope, f"get {made}") if made else f"svc requests show {intent.id}"
+    return Conflict(
+        f"The same request ({_what(intent)}) was carried out by another process after this "
+        f"command had begun{f': {made}' if made else ''}. Nothing was sent now.",
+        code="request_settled",
+        outcome="not_sent",
+        request=intent.id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=f"See it: {look}; to send a second one all the same, add --new-request",
+    )
+
+
 def already_settled(intent: Intent, say: Say) -> Conflict:
     """There is nothing to resume."""
     settled = intent.settled or Settled("unknown")

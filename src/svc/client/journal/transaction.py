@@ -22,6 +22,8 @@ SELECT = "SELECT * FROM requests"
 BY_ID = f"{SELECT} WHERE id = ?"
 BY_KEY = f"{SELECT} WHERE idempotency_key = ? AND base_url = ? AND mode = ? AND profile = ?"
 TWINS = f"{SELECT} WHERE {UNRESOLVED} AND identity = ? ORDER BY seq DESC"
+# What somebody else has ended while this process waited for the journal.
+_MEANWHILE = f"{SELECT} WHERE state = 'done' AND identity = ? AND settled_at > ? ORDER BY seq DESC"
 # Who is about to send the same as a row of a list.
 RESERVED = """
 SELECT name, lease, key_hint FROM reservations JOIN batches ON batches.id = batch_id
@@ -90,7 +92,7 @@ class JournalTransaction:
         return intent_of(rows[0]) if rows else None
 
     def refuse_twin(self, asked: Asked) -> None:
-        """Refuses what is unresolved already, or what a running list is about to send (R91, R92).
+        """Refuses what was unresolved when a person asked, or a running list has (R91, R92).
 
         A request counts as the same unless its key is shown to be of another account.
         """
@@ -101,6 +103,10 @@ class JournalTransaction:
                 if self._leases.is_alive(twin.lease):
                     raise refusals.twin_in_flight(twin)
                 raise refusals.twin_of(twin, self._now)
+        # A person who asked before that ended cannot have meant another one.
+        for row in self._tx.rows(_MEANWHILE, (same, asked.meant_at or self._now)):
+            if row["key_hint"] not in asked.account.other:
+                raise refusals.done_meanwhile(intent_of(row), self._say)
         for row in self._tx.rows(RESERVED, (same,)):
             other = row["key_hint"] in asked.account.other
             if not other and self._leases.is_alive(row["lease"]):
