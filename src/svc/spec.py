@@ -155,6 +155,8 @@ SANDBOX_KEYS: Final = {
     "restricted_test": "rk_test_readonly",
 }
 SANDBOX_ROOT: Final = "/_sandbox"
+# Of our own: how often an event from a team's log may have been handed out before.
+REDELIVERED_HEADER: Final = "Svc-Redelivered"
 SANDBOX_HEADER: Final = "Svc-Sandbox"
 SANDBOX_WORLD_HEADER: Final = "Svc-Sandbox-World"
 SANDBOX_PORT: Final = 4242

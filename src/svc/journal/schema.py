@@ -217,6 +217,15 @@ _RESERVATIONS: Final = (
     WHERE NOT EXISTS (SELECT 1 FROM requests WHERE batch_id = batches.id AND state != 'done')""",
 )
 
+# How far a listener has read a log: the place there of the last event that it has kept, and that
+# event's id, since a log that was lost and made anew counts from 1 again. `redelivered` says how
+# often an event was handed out before it came here.
+_POSITION: Final = (
+    "ALTER TABLE listeners ADD COLUMN position_seq INTEGER",
+    "ALTER TABLE listeners ADD COLUMN position_id TEXT",
+    "ALTER TABLE inbox ADD COLUMN redelivered INTEGER NOT NULL DEFAULT 0",
+)
+
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (_KEY_FACTS, _ENDPOINTS, _LISTENERS, _INBOX, _INBOX_EVENT, _INBOX_OPEN, _PAYLOADS, _FORWARDS),
     (_REQUESTS, _REQUEST_KEY, _REQUEST_OPEN, _REQUEST_BATCH),
@@ -225,4 +234,5 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (_REQUEST_SETTLED, _BATCH_PACKED),
     (_NO_INBOX_EVENT, _INBOX_EVENTS, _FORWARD_FINAL),
     (*_REQUEST_IDENTITY, *_RESERVATIONS),
+    _POSITION,
 )

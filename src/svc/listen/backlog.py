@@ -25,7 +25,7 @@ class Item:
     """One event on its way to one target; `attempt` is the number of the next try, from 1.
 
     `seen_at` is the loop's time when the inbox had it as open; `wait` are the seconds from then in
-    which it is not to be tried.
+    which it is not to be tried. `redelivered`: how often somebody may have had it already.
     """
 
     seq: int
@@ -37,6 +37,7 @@ class Item:
     attempt: int
     seen_at: float
     wait: float = 0.0
+    redelivered: int = 0
 
     def without_body(self) -> "Item":
         """Gives the same to be kept for long: it has to be read again before it is sent."""

@@ -46,12 +46,16 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One verified delivery: the raw body, the headers to pass on as sent, and its facts."""
+    """One verified delivery: the raw body, the headers to pass on as sent, and its facts.
+
+    `came_at` is when a receiver elsewhere took it (unix seconds), None where it came here first.
+    """
 
     body: bytes
     headers: bytes
     received_at: float
     facts: Facts
+    came_at: float | None = None
 
 
 def passed_on(headers: Iterable[Header], event: str) -> bytes:

@@ -14,9 +14,8 @@ from svc.clock import Clock
 from svc.errors import LocalError
 from svc.listen.backlog import Item, Page
 from svc.listen.connecting import Connect, open_wire
-from svc.listen.delivery import Delivery
 from svc.listen.flights import FlightKey, Flights, key_of
-from svc.listen.forward import HeaderText, Sender
+from svc.listen.forward import HeaderText, Sender, Sign
 from svc.listen.keeper import Keeper
 from svc.listen.lane import Lane, Manner, Watcher
 from svc.listen.link import Reply
@@ -24,7 +23,7 @@ from svc.listen.progress import Progress
 from svc.listen.records import Forwarded, Record, is_success
 from svc.listen.retries import seconds_left
 from svc.listen.routes import Routes
-from svc.listen.seam import Attempt, Inbox, Kept, OpenItem
+from svc.listen.seam import Arrival, Attempt, Inbox, Kept, OpenItem
 from svc.listen.targets import Target
 
 _REREAD_SECONDS: Final = 1.0
@@ -57,6 +56,16 @@ class Desk:
     ended: Callable[[], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """How events that come from a log are forwarded: what may come a second time says so.
+
+    `sign` signs them anew, since an event that was fetched late has a signature that is too old.
+    """
+
+    sign: Sign | None = None
+
+
 class Dispatcher:
     """Owns one lane for each target."""
 
@@ -67,7 +76,10 @@ class Dispatcher:
         extra: Sequence[HeaderText],
         desk: Desk,
         connect: Connect = open_wire,
+        marking: Marking | None = None,
     ) -> None:
+        self._marking = marking
+        self._first: int | None = None
         self._routes = routes
         self._manner = manner
         self._desk = desk
@@ -83,8 +95,9 @@ class Dispatcher:
             self._tried,
             self._target_ended,
         )
+        sign = marking.sign if marking is not None else None
         self._lanes = {
-            target: Lane(Sender(target, extra, connect), manner, watcher)
+            target: Lane(Sender(target, extra, connect, sign), manner, watcher)
             for target in routes.targets
         }
 
@@ -110,7 +123,7 @@ class Dispatcher:
         for lane in self._lanes.values():
             lane.look()
 
-    def hand_over(self, kept: Kept, delivery: Delivery) -> None:
+    def hand_over(self, kept: Kept, arrival: Arrival) -> None:
         """Sends an open event on its way, unless it is already.
 
         A copy waits with the first one; only one that was left alone is taken up for its sake.
@@ -118,7 +131,8 @@ class Dispatcher:
         if kept.again or (kept.duplicate and self._was_left(kept.seq)):
             self.take_up(kept.seq)
         elif not kept.duplicate:
-            self._dispatch(kept.seq, delivery)
+            self._first = kept.seq if self._first is None else self._first
+            self._dispatch(kept.seq, arrival)
 
     def take_up(self, seq: int) -> None:
         """Sends an open event to the targets that have not taken it, newest or not."""
@@ -148,8 +162,8 @@ class Dispatcher:
             task.cancel()
         await asyncio.gather(*(lane.close(grace) for lane in self._lanes.values()))
 
-    def _dispatch(self, seq: int, delivery: Delivery) -> None:
-        facts = delivery.facts
+    def _dispatch(self, seq: int, arrival: Arrival) -> None:
+        delivery, facts = arrival.delivery, arrival.delivery.facts
         targets = self._routes.match(facts.type)
         item = Item(
             seq,
@@ -160,6 +174,7 @@ class Dispatcher:
             delivery.body,
             attempt=1,
             seen_at=asyncio.get_running_loop().time(),
+            redelivered=arrival.redelivered if self._marking is not None else 0,
         )
         given = [target for target in targets if self._lanes[target].offer(item)]
         if given:  # the others read it from the inbox when they have room
@@ -262,7 +277,15 @@ class Dispatcher:
             attempt=attempts + 1,
             seen_at=asyncio.get_running_loop().time(),
             wait=wait,
+            redelivered=self._redelivered(one),
         )
+
+    def _redelivered(self, one: OpenItem) -> int:
+        """Counts who may have had an event; a run that ended may have sent all that it had."""
+        if self._marking is None:
+            return 0
+        earlier = self._first is None or one.seq < self._first
+        return one.redelivered + earlier
 
     def _returned(self, target: Target, item: Item) -> None:
         ticket = self._tickets.get(item.seq)

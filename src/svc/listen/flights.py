@@ -7,8 +7,8 @@ from typing import Final
 from svc.listen.forward import FORWARD_SECONDS
 from svc.listen.link import Reply
 from svc.listen.records import is_success
+from svc.listen.seam import Answer
 
-Answer = Callable[[int], None]
 FlightKey = tuple[str, int]
 
 _TAKEN: Final = 200
@@ -24,9 +24,10 @@ def key_of(event_id: str, body: bytes) -> FlightKey:
 class Flight:
     """One event on its way to all its targets, and everyone who waits to hear how it ends."""
 
-    def __init__(self, deadline: float) -> None:
+    def __init__(self, deadline: float, verdict: Callable[[Reply], int]) -> None:
         self.deadline = deadline
         self.status = _TAKEN
+        self._verdict = verdict
         self._answers: list[Answer] = []
 
     def join(self, answer: Answer) -> None:
@@ -35,11 +36,12 @@ class Flight:
 
     def heard(self, reply: Reply) -> None:
         """Notes one target's verdict; the worst one counts."""
-        self.status = max(self.status, _verdict(reply))
+        self.status = max(self.status, self._verdict(reply))
 
     def fail(self) -> None:
         """Notes that a target did not take the event, if only before anybody waited for it."""
-        self.status = max(self.status, _REFUSED)
+        if self.status == _TAKEN:
+            self.status = _REFUSED
 
     def land(self, status: int | None = None) -> None:
         """Answers everyone, with the targets' verdict unless another status is given."""
@@ -48,10 +50,18 @@ class Flight:
         self._answers.clear()
 
 
-class Flights:
-    """All events that somebody waits for."""
+def status_for_sender(reply: Reply) -> int:
+    """Turns a target's reply into the answer for the service (promise R51)."""
+    if reply.trouble == "timeout":
+        return _LATE
+    return _TAKEN if is_success(reply.status) else _REFUSED
 
-    def __init__(self) -> None:
+
+class Flights:
+    """All events that somebody waits for; `verdict` turns a target's reply into their answer."""
+
+    def __init__(self, verdict: Callable[[Reply], int] = status_for_sender) -> None:
+        self._verdict = verdict
         self._open: dict[FlightKey, Flight] = {}
 
     def join(self, key: FlightKey, answer: Answer) -> bool:
@@ -70,7 +80,8 @@ class Flights:
 
     def start(self, key: FlightKey, answer: Answer) -> None:
         """Opens a flight; its time runs from now."""
-        flight = Flight(asyncio.get_running_loop().time() + FORWARD_SECONDS)
+        deadline = asyncio.get_running_loop().time() + FORWARD_SECONDS
+        flight = Flight(deadline, self._verdict)
         flight.join(answer)
         self._open[key] = flight
 
@@ -88,9 +99,3 @@ class Flights:
         """Gives the time until nobody waits any more; None if nobody has waited at all."""
         flight = self._open.get(key)
         return None if flight is None else flight.deadline - asyncio.get_running_loop().time()
-
-
-def _verdict(reply: Reply) -> int:
-    if reply.trouble == "timeout":
-        return _LATE
-    return _TAKEN if is_success(reply.status) else _REFUSED

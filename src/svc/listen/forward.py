@@ -2,13 +2,14 @@
 
 import re
 import ssl
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from svc.errors import UsageError
 from svc.listen.connecting import Connect, open_wire
 from svc.listen.link import Link
 from svc.listen.targets import Target
+from svc.spec import REDELIVERED_HEADER
 
 FORWARD_SECONDS: Final = 8.0  # promise R51
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -17,6 +18,7 @@ _OURS: Final = frozenset(("content-length", "transfer-encoding", "connection", "
 _SIGNED: Final = "svc-"
 
 HeaderText = tuple[str, str]
+Sign = Callable[[bytes, bytes], bytes]  # header lines and body, to lines that are signed anew
 
 
 def parse_header(text: str) -> HeaderText:
@@ -38,10 +40,15 @@ class Sender:
     """Builds requests for one target and opens links to it."""
 
     def __init__(
-        self, target: Target, extra: Sequence[HeaderText] = (), connect: Connect = open_wire
+        self,
+        target: Target,
+        extra: Sequence[HeaderText] = (),
+        connect: Connect = open_wire,
+        sign: Sign | None = None,
     ) -> None:
         self.target = target
         self._connect = connect
+        self._sign = sign
         names = {name.lower() for name, _ in extra}
         host = [] if "host" in names else [("Host", target.authority)]
         lines = [f"{name}: {value}\r\n" for name, value in (*host, *extra)]
@@ -49,8 +56,15 @@ class Sender:
         self._replaced = {name.encode() for name in names}
         self._context = ssl.create_default_context() if target.scheme == "https" else None
 
-    def request(self, headers: bytes, body: bytes) -> bytes:
-        """Gives the bytes to send: the sender's own header lines and the body, as received."""
+    def request(self, headers: bytes, body: bytes, redelivered: int = 0) -> bytes:
+        """Gives the bytes to send: the sender's own header lines and the body, as received.
+
+        What somebody may have had already says so.
+        """
+        if self._sign is not None:
+            headers = self._sign(headers, body)
+        if redelivered:
+            headers += b"%s: %d\r\n" % (REDELIVERED_HEADER.encode(), redelivered)
         if self._replaced:
             lines = headers.splitlines(keepends=True)
             kept = [line for line in lines if line.split(b":")[0].lower() not in self._replaced]

@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 
 from svc.errors import LocalError
 from svc.journal import Row, State, Tx
-from svc.listen.seam import Arrival, Attempt, Batch, Kept, OpenItem, Tried
+from svc.listen.seam import Arrival, Attempt, Batch, Kept, OpenItem, Position, Tried
 
 T = TypeVar("T")
 _Identity = tuple[str, bytes]  # an event's id and body
@@ -44,7 +44,9 @@ class SqliteInbox:
                 for seqs in _chunks([seq for seq, its in batch.settled if its == outcome]):
                     tx.execute(_SETTLE % _marks(len(seqs), 1), (outcome, *seqs))
             # Last, for a copy may have come of an event that was settled in this very batch.
-            return self._keep_each(tx, batch.arrivals) if batch.arrivals else []
+            kept = self._keep_each(tx, batch.arrivals) if batch.arrivals else []
+            self._advance(tx, batch.arrivals, kept)
+            return kept
 
     def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
         which = (self._listener, seq, object_id, object_id, _PAGE_ROWS, _PAGE_BYTES)
@@ -66,6 +68,21 @@ class SqliteInbox:
                 tx.many(f"DELETE FROM {table} WHERE inbox_seq = ?", seqs)  # noqa: S608  our names
             return tx.many("DELETE FROM inbox WHERE seq = ?", seqs)
 
+    def position(self) -> Position | None:
+        """Gives how far this listener has read its log; None before the first run."""
+        [row] = self._state.rows(_POSITION, (self._listener,))
+        return None if row["position_seq"] is None else _position(row)
+
+    def begin_at(self, position: Position) -> None:
+        """Has this listener read its log from behind a position."""
+        with self._state.write() as tx:
+            tx.execute(_ADVANCE, (position.seq, position.event_id, self._listener))
+
+    def hand_back(self) -> None:
+        """Closes what an earlier run left open: those who share the queue get it, or this one."""
+        with self._state.write() as tx:
+            tx.execute(_HAND_BACK, (self._listener,))
+
     def close(self) -> None:
         """Moves the log of the database into it, which each later command would have to read.
 
@@ -73,6 +90,24 @@ class SqliteInbox:
         """
         with suppress(LocalError):
             self._state.empty_log()
+
+    def _advance(
+        self, tx: Tx, arrivals: Sequence[Arrival], kept: Sequence[Kept | LocalError]
+    ) -> None:
+        """Moves the position to the last event before which none is missing."""
+        there = [
+            arrival.position
+            for arrival, got in zip(arrivals, kept, strict=True)
+            if arrival.position is not None and not isinstance(got, LocalError)
+        ]
+        if not there:
+            return
+        [row] = tx.rows(_POSITION, (self._listener,))
+        reached = _position(row)
+        for position in there:
+            if position.after in (None, reached.seq):
+                reached = position
+        tx.execute(_ADVANCE, (reached.seq, reached.event_id, self._listener))
 
     def _keep_each(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept | LocalError]:
         """Keeps all of them at once, or, where one cannot be kept, each by itself."""
@@ -91,6 +126,14 @@ class SqliteInbox:
                 fresh.setdefault(_identity(arrival), arrival)
         seqs = self._insert(tx, list(fresh.values()))
         retaken = self._retake(tx, known, arrivals) if self._retake_failed else set()
+        seqs |= {event: known[event][0] for event in retaken}
+        counts = [
+            (one.redelivered, seqs[_identity(one)])
+            for one in arrivals
+            if one.redelivered and _identity(one) in seqs
+        ]
+        if counts:
+            tx.many("UPDATE inbox SET redelivered = ? WHERE seq = ?", counts)
         kept = []
         for arrival in arrivals:
             event = _identity(arrival)
@@ -141,7 +184,7 @@ class SqliteInbox:
         failed = {
             event: seq
             for event, (seq, outcome) in known.items()
-            if outcome == "failed" and event in came
+            if outcome in ("failed", "returned") and event in came
         }
         if failed:
             rows = [(seq,) for seq in failed.values()]
@@ -168,11 +211,16 @@ class SqliteInbox:
                 for target, one in at.items()
                 if one["taken"] or one["final"]
             },
+            redelivered=row["redelivered"],
         )
 
 
 def _identity(arrival: Arrival) -> _Identity:
     return arrival.delivery.facts.id, arrival.delivery.body
+
+
+def _position(row: Row) -> Position:
+    return Position(row["position_seq"] or 0, row["position_id"] or "")
 
 
 def _chunks(things: Sequence[T]) -> Iterator[Sequence[T]]:
@@ -207,7 +255,10 @@ _INSERT_ATTEMPTS: Final = (
     "INSERT OR REPLACE INTO forwards (inbox_seq, target, replay, attempt, started_at,"
     " milliseconds, status, error, reply, final) VALUES "
 )
-_COLUMNS: Final = "seq, event_id, type, object_id, headers, body"
+_POSITION: Final = "SELECT position_seq, position_id FROM listeners WHERE id = ?"
+_ADVANCE: Final = "UPDATE listeners SET position_seq = ?, position_id = ? WHERE id = ?"
+_HAND_BACK: Final = "UPDATE inbox SET outcome = 'returned' WHERE listener = ? AND outcome IS NULL"
+_COLUMNS: Final = "seq, event_id, type, object_id, headers, body, redelivered"
 _OPEN_ONE: Final = f"""
 SELECT {_COLUMNS} FROM inbox JOIN payloads ON inbox_seq = seq
 WHERE seq = ? AND outcome IS NULL"""  # noqa: S608  only column names

@@ -167,7 +167,8 @@ class Lane:
         self._suspects.sent(item.seq)
         limit = min(self._manner.seconds, self._watcher.limit(item))
         if limit > 0:
-            link.exchange(self._sender.request(item.headers, item.body), limit, heard)
+            request = self._sender.request(item.headers, item.body, item.redelivered)
+            link.exchange(request, limit, heard)
         else:
             asyncio.get_running_loop().call_soon(heard, _NO_TIME)
 

@@ -17,11 +17,9 @@ from svc.listen.keeper import Keeper
 from svc.listen.progress import Progress
 from svc.listen.records import EventReceived, Record, Rejected
 from svc.listen.routes import Routes
-from svc.listen.seam import Arrival, Kept, Outcome
+from svc.listen.seam import Answer, Arrival, Kept, Outcome, Oversized, Position
 
 _TOO_LARGE: Final = 413
-
-Answer = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Bench:
     progress: Progress
     clock: Clock
     tell: Callable[[Record], None]
-    hand_over: Callable[[Kept, Delivery], None]
+    hand_over: Callable[[Kept, Arrival], None]
     looked: Callable[[], None]
 
 
@@ -78,14 +76,28 @@ class Reception:
             answer(400)
             self._reject(verdict)
             return
-        key, livemode = key_of(verdict.facts.id, verdict.body), verdict.facts.livemode
+        self.admit(verdict, answer)
+
+    def admit(
+        self,
+        delivery: Delivery,
+        answer: Answer,
+        position: Position | None = None,
+        redelivered: int = 0,
+    ) -> None:
+        """Takes a delivery that was verified, here or by a receiver elsewhere."""
+        if self._closing:
+            answer(503)
+            return
+        key, livemode = key_of(delivery.facts.id, delivery.body), delivery.facts.livemode
         wrong_mode = livemode is not None and livemode != self._live
+        outcome = self._outcome(delivery, wrong_mode=wrong_mode)
+        arrival = Arrival(delivery, outcome, position, redelivered)
         if self._waits and not wrong_mode:
             if self._bench.flights.join(key, answer):
-                self._received(verdict, duplicate=True, wrong_mode=False)
+                self._received(arrival, duplicate=True, wrong_mode=False)
                 return
             self._bench.flights.start(key, answer)
-        arrival = Arrival(verdict, self._outcome(verdict, wrong_mode=wrong_mode))
         self._bench.keeper.keep(arrival, lambda kept: self._kept(arrival, kept, answer))
 
     def refuse(self, status: int, head: Head | None, largest: int) -> None:
@@ -110,7 +122,7 @@ class Reception:
     def _kept(self, arrival: Arrival, kept: Kept | LocalError, answer: Answer) -> None:
         delivery, outcome = arrival.delivery, arrival.outcome
         if isinstance(kept, LocalError):
-            self._lost(delivery, str(kept), answer)
+            self._lost(delivery, kept, answer)
             return
         forwarding = outcome is None and kept.open
         if not self._waits or not forwarding:
@@ -119,18 +131,21 @@ class Reception:
             answer(200)
         if forwarding and (self._waits or not kept.duplicate):
             # Before its line is written, to be quicker: a forward is never told in this same call.
-            self._bench.hand_over(kept, delivery)
-        self._received(delivery, duplicate=kept.duplicate, wrong_mode=outcome == "withheld")
+            self._bench.hand_over(kept, arrival)
+        self._received(arrival, duplicate=kept.duplicate, wrong_mode=outcome == "withheld")
         if outcome == "unrouted" and not kept.duplicate:
             self._bench.progress.ended(kept.seq, delivery.facts.type)
             self._bench.looked()
 
-    def _lost(self, delivery: Delivery, why: str, answer: Answer) -> None:
-        self._bench.flights.land(key_of(delivery.facts.id, delivery.body), 503)
-        answer(503)
-        self._reject(Rejected(self._bench.clock.now(), "not_stored", why, len(delivery.body)))
+    def _lost(self, delivery: Delivery, why: LocalError, answer: Answer) -> None:
+        large = isinstance(why, Oversized)
+        status, reason = (_TOO_LARGE, "body_too_large") if large else (503, "not_stored")
+        self._bench.flights.land(key_of(delivery.facts.id, delivery.body), status)
+        answer(status)
+        self._reject(Rejected(self._bench.clock.now(), reason, str(why), len(delivery.body)))
 
-    def _received(self, delivery: Delivery, *, duplicate: bool, wrong_mode: bool) -> None:
+    def _received(self, arrival: Arrival, *, duplicate: bool, wrong_mode: bool) -> None:
+        delivery = arrival.delivery
         progress, facts = self._bench.progress, delivery.facts
         progress.received += 1
         progress.duplicates += duplicate
@@ -150,6 +165,8 @@ class Reception:
                 late,
                 wrong_mode,
                 delivery.body,
+                delivery.came_at,
+                arrival.redelivered,
             )
         )
 

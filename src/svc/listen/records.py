@@ -41,6 +41,8 @@ class EventReceived:
 
     `duplicate`: the event came before. `out_of_order`: a later change of the same object came
     before. `wrong_mode`: a live event on a test listener or the reverse; it is not forwarded.
+    `came_at` is when a receiver elsewhere took it (unix seconds); `redelivered` counts how often
+    it was handed out before.
     """
 
     time: float
@@ -55,6 +57,8 @@ class EventReceived:
     out_of_order: bool
     wrong_mode: bool
     payload: bytes
+    came_at: float | None = None
+    redelivered: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -69,8 +73,14 @@ class EventReceived:
             "duplicate": self.duplicate,
             "out_of_order": self.out_of_order,
             "wrong_mode": self.wrong_mode,
+            **self._from_log(),
             "payload_base64": base64.b64encode(self.payload).decode(),
         }
+
+    def _from_log(self) -> dict[str, Any]:
+        if self.came_at is None:
+            return {}
+        return {"came_at": iso(self.came_at), "redelivered": self.redelivered}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,20 +13,21 @@ from svc.errors import LocalError
 from svc.listen.connecting import Connect, open_wire
 from svc.listen.connection import Gate, Limits
 from svc.listen.diagnosis import Known
-from svc.listen.dispatch import Desk, Dispatcher
-from svc.listen.flights import Flights
+from svc.listen.dispatch import Desk, Dispatcher, Marking
+from svc.listen.flights import Flights, status_for_sender
 from svc.listen.forward import HeaderText
 from svc.listen.framing import Head
 from svc.listen.intake import Intake
 from svc.listen.keeper import Keeper
 from svc.listen.lane import Manner
+from svc.listen.link import Reply
 from svc.listen.progress import Progress, Until
 from svc.listen.readiness import ready_file
 from svc.listen.receiver import Door, Receiver
 from svc.listen.reception import Bench, Reception
 from svc.listen.records import Left, Ready, Record, Summary
 from svc.listen.routes import Routes
-from svc.listen.seam import Inbox, OpenItem
+from svc.listen.seam import Inbox, OpenItem, Source
 
 _GRACE_SECONDS: Final = 0.5  # promise R78: stopped in under a second
 _LOOK_SECONDS: Final = 0.02
@@ -43,6 +44,8 @@ class Plan:
     what `until` waits for does not end it before `Relay.finish` is called. `known` are secrets
     of other endpoints, to explain a rejection with. Without `resume`, what an earlier run left
     open is told and stays open; only a sender that waits for its outcome has it forwarded.
+    `marking` is for events that come from a log; `verdict` turns a target's reply into the answer
+    for whoever waits for it.
     """
 
     mode: Literal["test", "live"]
@@ -64,6 +67,8 @@ class Plan:
     known: tuple[Known, ...] = ()
     timeout: float | None = None
     ready_file: Path | None = None
+    marking: Marking | None = None
+    verdict: Callable[[Reply], int] = status_for_sender
 
 
 class Halves:
@@ -90,9 +95,9 @@ class Halves:
         self.keeper = Keeper(inbox)
         # Under `forwarded` the sender tries again; a second hand at it would only double events.
         manner = replace(plan.manner, retry="off") if plan.ack == "forwarded" else plan.manner
-        flights = Flights()
+        flights = Flights(plan.verdict)
         desk = Desk(inbox, self.keeper, flights, self.progress, clock, tell, ended)
-        self.dispatcher = Dispatcher(plan.routes, manner, plan.headers, desk, connect)
+        self.dispatcher = Dispatcher(plan.routes, manner, plan.headers, desk, connect, plan.marking)
         bench = Bench(
             self.keeper, flights, self.progress, clock, tell, self.dispatcher.hand_over, ended
         )
@@ -111,6 +116,26 @@ class Halves:
         pending = await self.dispatcher.pending()
         await self.keeper.close()
         return pending
+
+
+class HttpSource:
+    """The webhook receiver as a source: what strangers send to a bound socket."""
+
+    def __init__(self, receiver: Receiver, bound: socket.socket) -> None:
+        self._receiver = receiver
+        self._bound = bound
+
+    async def start(self) -> None:
+        await self._receiver.start(self._bound)
+
+    async def stop_accepting(self) -> None:
+        await self._receiver.stop_accepting()
+
+    async def close(self) -> None:
+        await self._receiver.close()
+
+
+OpenSource = Callable[[Reception, Callable[[Record], None]], Source]
 
 
 class Relay:
@@ -134,19 +159,19 @@ class Relay:
         self._stop = asyncio.Event()
         self._halves = Halves(plan, inbox, clock, tell, self._look_for_end)
 
-    async def run(self, bound: socket.socket) -> Summary:
-        """Serves a socket from `receiver.bind` until it is told to stop, or by the plan.
+    async def run(self, way_in: "socket.socket | OpenSource") -> Summary:
+        """Takes what comes until it is told to stop, or by the plan.
+
+        The way in is a socket from `receiver.bind`, or what opens another source.
 
         Raises:
             LocalError: the ready file cannot be written, or the inbox not be read.
         """
         started = self._clock.monotonic()
-        receiver = Receiver(
-            Gate(self._door.check, self._halves.reception.take, self._refused, self._plan.limits)
-        )
+        source = self._source(way_in)
         if not self._plan.resume:  # before anything arrives that is not to be left alone
             await self._halves.dispatcher.leave(self._leave)
-        await receiver.start(bound)
+        await source.start()
         chores = asyncio.ensure_future(self._chores())
         try:
             self._halves.dispatcher.start()
@@ -156,14 +181,20 @@ class Relay:
                 await self._wait()
         finally:
             self._halves.reception.close()
-            await receiver.stop_accepting()
+            await source.stop_accepting()
             chores.cancel()
             pending = await self._halves.close(_GRACE_SECONDS)
-            await receiver.close()
+            await source.close()
         seconds = self._clock.monotonic() - started
         summary = self._halves.progress.summary(self._clock.now(), seconds, pending)
         self._tell(summary)
         return summary
+
+    def _source(self, way_in: "socket.socket | OpenSource") -> Source:
+        if not isinstance(way_in, socket.socket):
+            return way_in(self._halves.reception, self._tell)
+        gate = Gate(self._door.check, self._halves.reception.take, self._refused, self._plan.limits)
+        return HttpSource(Receiver(gate), way_in)
 
     def move(self, host: str, secrets: Sequence[str]) -> None:
         """Takes deliveries to another public name, signed with these secrets, from now on.

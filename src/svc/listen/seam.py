@@ -1,4 +1,4 @@
-"""The seam between receiving and forwarding: an inbox, and nothing else (promise R50).
+"""The seams of a listener: a source that deliveries come from, an inbox that they go into (R50).
 
 The receiving half (`reception`) verifies a delivery, stores it as an Arrival and answers. The
 forwarding half (`dispatch`) reads what is open, sends it, and stores Attempts and how each event
@@ -9,23 +9,41 @@ a message broker, and somebody who tells the forwarding half to look (`Dispatche
 Everything here is plain data, so that it can cross a process border.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from svc.errors import LocalError
 from svc.listen.delivery import Delivery
 
-# `reset` closes what a sandbox had sent before it was reset and no target had taken by then.
-Outcome = Literal["forwarded", "failed", "unrouted", "withheld", "reset"]
+# `reset` closes what a sandbox had sent before it was reset and no target had taken by then,
+# `returned` what was handed back to those who share a queue.
+Outcome = Literal["forwarded", "failed", "unrouted", "withheld", "reset", "returned"]
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The place of an event in a log: its number there, from 1, and its id.
+
+    `after` is the number of the one that was read before it, None where reading has begun anew.
+    """
+
+    seq: int
+    event_id: str
+    after: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A verified delivery to keep; `outcome` is set when nothing is to be forwarded."""
+    """A verified delivery to keep; `outcome` is set when nothing is to be forwarded.
+
+    `position` is where a log has it; `redelivered` counts how often it was handed out before.
+    """
 
     delivery: Delivery
     outcome: Outcome | None
+    position: Position | None = None
+    redelivered: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +92,8 @@ class OpenItem:
     """A kept delivery whose forwards have not all ended.
 
     `tried` tells of the attempts at each target; `ended` holds the targets that get it no more,
-    and whether they have taken it.
+    and whether they have taken it. `redelivered` counts how often the event was handed out before
+    it came here.
     """
 
     seq: int
@@ -85,6 +104,7 @@ class OpenItem:
     body: bytes
     tried: Mapping[str, Tried]
     ended: Mapping[str, bool]
+    redelivered: int = 0
 
 
 @dataclass(slots=True)
@@ -96,14 +116,40 @@ class Batch:
     settled: list[tuple[int, Outcome]] = field(default_factory=list)
 
 
+class Oversized(LocalError):  # noqa: N818  it says what is the matter
+    """An arrival is larger than what an inbox takes, and always will be."""
+
+
+Answer = Callable[[int], None]
+
+
+class Source(Protocol):
+    """Where deliveries come from; made and used inside one event loop, once.
+
+    What an implementation owes: each delivery that it has not heard a good answer about comes
+    again, in this run or in the next one.
+    """
+
+    async def start(self) -> None:
+        """Begins to give deliveries."""
+
+    async def stop_accepting(self) -> None:
+        """Takes no new deliveries from outside; those under way go on."""
+
+    async def close(self) -> None:
+        """Lets go of everything; answers that were given by now still count."""
+
+
 class Inbox(Protocol):
     """What both halves need of an inbox. All calls block and raise LocalError.
 
     What an implementation owes: `store` returns when the whole batch would survive a crash, and
-    none of it is visible if it raises; within one scope an event (its id and its body: a sandbox
-    that was reset gives ids anew) gets one seq for ever (for 72 h or more); seqs grow in the order
-    of storing; an event is open from its arrival without an outcome until its outcome is stored;
-    what is open is never forgotten. Calls come from one thread at a time, not always the same one.
+    none of it is visible if it raises (an inbox that several share may show a part of what raised:
+    the sender comes again, and ids count it once); within one scope an event (its id and its body:
+    a sandbox that was reset gives ids anew) gets one seq for ever (for 72 h or more); seqs grow in
+    the order of storing; an event is open from its arrival without an outcome until its outcome is
+    stored; what is open is never forgotten. An inbox that nothing is forwarded from has nothing
+    open. Calls come from one thread at a time, not always the same one.
     """
 
     def store(self, batch: Batch) -> list[Kept | LocalError]:

@@ -29,7 +29,7 @@ from svc.listen.archive import Archive, Wanted, Whose
 from svc.listen.delivery import Delivery, read_facts
 from svc.listen.inbox import SqliteInbox
 from svc.listen.lane import Manner
-from svc.listen.seam import Arrival, Attempt, Batch, Kept, Tried
+from svc.listen.seam import Arrival, Attempt, Batch, Kept, Position, Tried
 
 
 def arrival(number: int, *, open_: bool = True, size: int = 0, at: float | None = None) -> Arrival:
@@ -394,3 +394,55 @@ def knock(port: int, data: bytes) -> None:
             peer.sendall(data)
     else:
         assert status(talk(port, data)) >= 400
+
+
+def from_log(number: int, after: int | None, redelivered: int = 0) -> Arrival:
+    """An event as a log has it at a place of the same number."""
+    body = event(number)
+    position = Position(number, f"evt_{number}", after)
+    return Arrival(Delivery(body, b"", NOW, read_facts(body)), None, position, redelivered)
+
+
+def test_position_moves_with_what_is_kept_and_survives(tmp_path: Path) -> None:
+    """A listener of a log knows in its own inbox how far it has read, in the same transaction."""
+    with State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
+        inbox = SqliteInbox(state, "one")
+        assert inbox.position() is None
+        inbox.store(Batch([from_log(3, None), from_log(5, 3)]))
+        assert inbox.position() == Position(5, "evt_5")
+        inbox.store(Batch([from_log(5, 3)]))
+        assert inbox.position() == Position(5, "evt_5")
+    with State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
+        assert SqliteInbox(state, "one").position() == Position(5, "evt_5")
+        assert SqliteInbox(state, "two").position() is None
+
+
+def test_position_never_passes_an_event_that_was_not_kept(tmp_path: Path) -> None:
+    """One that could not be kept is read again, with all behind it, whatever was kept later."""
+    with State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
+        state.rows(
+            "CREATE TRIGGER no BEFORE INSERT ON inbox WHEN NEW.event_id = 'evt_2'"
+            " BEGIN SELECT RAISE(ABORT, 'not this one'); END"
+        )
+        inbox = SqliteInbox(state, "one")
+        kept = inbox.store(Batch([from_log(1, None), from_log(2, 1), from_log(3, 2)]))
+        assert [isinstance(one, LocalError) for one in kept] == [False, True, False]
+        inbox.store(Batch([from_log(4, 3)]))
+        assert inbox.position() == Position(1, "evt_1")
+        state.rows("DROP TRIGGER no")
+        inbox.store(Batch([from_log(2, 1), from_log(3, 2), from_log(4, 3)]))
+        assert inbox.position() == Position(4, "evt_4")
+
+
+def test_how_often_an_event_was_handed_out_is_kept(tmp_path: Path) -> None:
+    """It is told to the target also when it is read back, and counted on when it comes again."""
+    with State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
+        inbox = SqliteInbox(state, "one", retake_failed=True)
+        inbox.store(Batch([from_log(1, None, redelivered=2), from_log(2, 1)]))
+        assert [one.redelivered for one in inbox.open_after(0)] == [2, 0]
+        inbox.hand_back()
+        assert inbox.open_after(0) == []
+        [kept] = inbox.store(Batch([from_log(1, None, redelivered=3)]))
+        assert isinstance(kept, Kept)
+        assert kept.again
+        assert [one.redelivered for one in inbox.open_after(0)] == [3]

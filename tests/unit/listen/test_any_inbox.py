@@ -1,0 +1,89 @@
+"""What every inbox owes to both halves of a listener, whatever it keeps its deliveries in."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.listening import NOW, event
+from svc.clock import ManualClock
+from svc.errors import LocalError
+from svc.journal import State
+from svc.listen.delivery import Delivery, read_facts
+from svc.listen.inbox import SqliteInbox
+from svc.listen.seam import Arrival, Batch, Inbox, Kept
+from unit.listen.memory_inbox import MemoryInbox
+
+Opens = Callable[[], Inbox]
+
+
+def arrival(number: int, event_type: str = "order.paid") -> Arrival:
+    body = event(number, event_type)
+    return Arrival(Delivery(body, b"Content-Type: text/x\r\n", NOW, read_facts(body)), None)
+
+
+def store(inbox: Inbox, *numbers: int) -> list[Kept]:
+    kept = inbox.store(Batch([arrival(number) for number in numbers]))
+    assert not [one for one in kept if isinstance(one, LocalError)]
+    return [one for one in kept if isinstance(one, Kept)]
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def opens(request: pytest.FixtureRequest, tmp_path: Path) -> Opens:
+    """Gives what opens the same inbox again and again."""
+    if request.param == "memory":
+        memory = MemoryInbox()
+        return lambda: memory
+    path = tmp_path / "state" / "state.db"
+
+    def sqlite() -> Inbox:
+        state = State.open(path, clock=ManualClock(NOW))
+        request.addfinalizer(state.close)
+        return SqliteInbox(state, "one")
+
+    return sqlite
+
+
+def test_seqs_grow_in_the_order_of_storing(opens: Opens) -> None:
+    """R50: within a batch and from batch to batch."""
+    inbox = opens()
+    kept = [*store(inbox, 1, 2, 3), *store(inbox, 4), *store(inbox, 5, 6)]
+    seqs = [one.seq for one in kept]
+    assert seqs == sorted(set(seqs))
+    assert not any(one.duplicate or one.again for one in kept)
+
+
+def test_event_has_one_seq_however_often_it_comes(opens: Opens) -> None:
+    """R50: a copy in the same batch, in a later one, and after a restart is a duplicate."""
+    first, twin, other = store(opens(), 1, 1, 2)
+    again, late = store(opens(), 2, 1)
+    assert (first.duplicate, twin.duplicate, other.duplicate) == (False, True, False)
+    assert (twin.seq, again.seq, late.seq) == (first.seq, other.seq, first.seq)
+    assert again.duplicate
+    assert late.duplicate
+
+
+def test_empty_batch_keeps_nothing(opens: Opens) -> None:
+    inbox = opens()
+    assert inbox.store(Batch()) == []
+    assert inbox.prune(NOW) == 0
+
+
+@pytest.mark.parametrize("event_type", ["", "a..b", ".", "x" * 128, "order.paid"])
+def test_any_type_that_can_be_signed_is_kept(opens: Opens, event_type: str) -> None:
+    """What verifies is kept, though its type be no type that the service has today."""
+    inbox = opens()
+    [kept] = inbox.store(Batch([arrival(1, event_type)]))
+    assert isinstance(kept, Kept)
+    assert not kept.duplicate
+
+
+def test_what_is_open_is_what_can_be_read_back(opens: Opens) -> None:
+    """An event that is said to be open is found again; one that is not is nowhere to forward."""
+    inbox = opens()
+    kept = store(inbox, 1, 2)
+    there = [one.event_id for one in inbox.open_after(0)]
+    assert there == [f"evt_{number}" for number, one in enumerate(kept, 1) if one.open]
+    assert sum(inbox.open_types(0).values()) == len(there)
+    for one in kept:
+        assert (inbox.open_item(one.seq) is not None) == one.open

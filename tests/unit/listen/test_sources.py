@@ -1,0 +1,132 @@
+"""A listener on another source than its own HTTP receiver: deliveries that were verified before."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from support.listening import NOW, SECRET, Listener, Target, event, listening, plan_for, status_line
+from svc.clock import ManualClock
+from svc.listen.delivery import Delivery, read_facts
+from svc.listen.dispatch import Marking
+from svc.listen.lane import Manner
+from svc.listen.reception import Reception
+from svc.listen.records import Record
+from svc.listen.relay import Plan, Relay
+from svc.listen.replaying import signed_anew
+from svc.listen.seam import Source
+from svc.signature import header_value, verify
+
+OWN = "whsec_test_9zzN7cPq2LrTxVb9KdYhWm3"
+OLD = NOW - 3600
+ANEW = Marking(lambda headers, body: signed_anew(headers, body, [OWN], NOW))
+
+
+class HeldSource:
+    """Gives what a test gives it, and remembers the answers."""
+
+    def __init__(self, reception: Reception, _: Callable[[Record], None]) -> None:
+        self._reception = reception
+        self.answers: list[int] = []
+        self.stops: list[str] = []
+
+    async def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+
+    async def stop_accepting(self) -> None:
+        self.stops.append("stop")
+
+    async def close(self) -> None:
+        self.stops.append("close")
+
+    def give(self, number: int, redelivered: int = 0) -> None:
+        body = event(number)
+        signed = f"Svc-Signature: {header_value(body, [SECRET], OLD)}\r\n".encode()
+        taken = Delivery(body, signed, NOW, read_facts(body), came_at=OLD)
+        admit = partial(self._reception.admit, taken, self.answers.append, None, redelivered)
+        self._loop.call_soon_threadsafe(admit)
+
+
+class Fed(Listener):
+    """A listener whose deliveries come from the test."""
+
+    source: HeldSource
+
+    async def _run(self) -> None:
+        self._relay = Relay(self._plan, self.make_inbox(), self._clock, self.records.append)
+        self._loop = asyncio.get_running_loop()
+
+        def opened(reception: Reception, tell: Callable[[Record], None]) -> Source:
+            self.source = HeldSource(reception, tell)
+            return self.source
+
+        self.summary = await self._relay.run(opened)
+
+
+def fed(folder: Path, plan: Plan) -> Fed:
+    listener = Fed(folder / "state" / "state.db", plan, ManualClock(NOW))
+    listener.start()
+    return listener
+
+
+def test_listener_runs_on_another_source(tmp_path: Path) -> None:
+    """What comes is kept, answered, told with its age, forwarded once; the source is let go."""
+    with Target() as target:
+        listener = fed(tmp_path, plan_for(target.port, marking=ANEW))
+        listener.source.give(1)
+        listener.source.give(1)
+        listener.source.give(2, redelivered=1)
+        listener.forwards(2)
+        first, copy, second = listener.events(3)
+        summary = listener.stop()
+    assert listener.source.answers == [200, 200, 200]
+    assert listener.source.stops == ["stop", "close"]
+    assert (summary.received, summary.duplicates, summary.forwarded) == (3, 1, 2)
+    assert (first.came_at, first.duplicate, copy.duplicate) == (OLD, False, True)
+    assert second.to_dict()["redelivered"] == 1
+    one, two = sorted(target.received, key=lambda each: each.body)
+    verify(one.body, one.header("svc-signature"), [OWN], NOW)
+    assert (one.header("svc-redelivered"), two.header("svc-redelivered")) == ([], [b"1"])
+
+
+def test_what_an_earlier_run_may_have_sent_says_so(tmp_path: Path) -> None:
+    """A crash between the target's answer and its note makes a double; it is marked as one."""
+    silent = fed(tmp_path, plan_for(1, marking=ANEW, manner=Manner(1)))
+    for number in range(3):
+        silent.source.give(number)
+    silent.events(3)
+    assert silent.stop().pending == 3
+    with Target() as target:
+        listener = fed(tmp_path, plan_for(target.port, marking=ANEW))
+        listener.source.give(3)
+        listener.forwards(4)
+        listener.stop()
+    marks = {each.body: each.header("svc-redelivered") for each in target.received}
+    assert marks == {event(n): [b"1"] if n < 3 else [] for n in range(4)}
+
+
+def test_target_behind_http_gets_no_marks(tmp_path: Path) -> None:
+    """R108: without a log the sender's headers are all; one that claims to be ours is dropped."""
+    with listening(tmp_path, 1) as listener:
+        assert listener.send(event(1), Svc_Redelivered="7") == 200
+    with Target() as target, listening(tmp_path, target.port) as listener:
+        listener.forwards(1)
+    assert target.received[0].header("svc-redelivered") == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"), [(200, 200), (422, 422), (500, 500)], ids=["taken", "refused", "failed"]
+)
+def test_whoever_waits_hears_what_the_plan_makes_of_a_reply(
+    answer: int, status: int, tmp_path: Path
+) -> None:
+    """A source may want to know the target's own word, where the service gets 502."""
+    with Target(lambda _: status_line(answer)) as target:
+        plan = plan_for(target.port, ack="forwarded", verdict=lambda reply: reply.status or 599)
+        listener = fed(tmp_path, plan)
+        listener.source.give(1)
+        listener.until(lambda: bool(listener.source.answers))
+        listener.stop()
+    assert listener.source.answers == [status]
