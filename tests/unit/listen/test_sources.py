@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from support.listening import NOW, SECRET, Listener, Target, event, listening, plan_for, status_line
+from support.listening import (
+    NOW,
+    SECRET,
+    RunningListener,
+    Target,
+    event,
+    listening,
+    plan_for,
+    status_line,
+)
 from svc.clock import ManualClock
 from svc.listen.delivery import Delivery, read_facts
 from svc.listen.dispatch import Marking
@@ -49,7 +58,7 @@ class HeldSource:
         self._loop.call_soon_threadsafe(admit)
 
 
-class Fed(Listener):
+class Fed(RunningListener):
     """A listener whose deliveries come from the test."""
 
     source: HeldSource
