@@ -68,8 +68,14 @@ def _ended_well(
         for lane in lanes:
             if not lane.has_taken(event, at):
                 yield f"{event.name} was answered 200 before {lane.target.url} took it"
-    elif (outcome == "forwarded") != all(lane.has_taken(event) for lane in lanes):
+    elif _is_untrue(outcome, lanes, event):
         yield f"{event.name} is said to be {outcome}, and is not"
+
+
+def _is_untrue(outcome: str, lanes: "list[_Lane]", event: Event) -> bool:
+    if outcome == "forwarded":
+        return not all(lane.has_taken(event) for lane in lanes)
+    return all(lane.is_known_to_have_taken(event) for lane in lanes)
 
 
 class _Lane:
@@ -100,6 +106,14 @@ class _Lane:
         if outside is not None and outside <= by:
             return True
         return any(one.heard == 200 and one.heard_at <= by for one in self._of.get(event, ()))
+
+    def is_known_to_have_taken(self, event: Event) -> bool:
+        """Says whether the listener lived to note that the target took an event."""
+        taken = [one for one in self._of.get(event, ()) if one.heard == 200]
+        return (self._listener, event) in self.target.outside or any(
+            not any(0 <= at - one.heard_at < _NOTED_SECONDS for at in self._listener.lost_at)
+            for one in taken
+        )
 
     def problems(self) -> Iterator[str]:
         for event, tries in self._of.items():

@@ -24,6 +24,12 @@ def test_histories_break_no_rule() -> None:
     assert judged(0, HISTORIES) == []
 
 
+@pytest.mark.parametrize("seed", [47831, 48824, 67507, 75076])
+def test_event_that_was_closed_elsewhere_is_passed_over_in_peace(seed: int) -> None:
+    """A program beside the listener closed it while it waited behind others of its object."""
+    assert judged(seed, seed + 1) == []
+
+
 @contextmanager
 def attempts_count() -> Iterator[None]:
     def counting(retry: Any, reply: Any, attempt: int, closes: int = 0) -> Any:

@@ -321,6 +321,17 @@ def test_own_key_of_a_done_request_is_spent_after_23_hours(
         intents.record(asked())
 
 
+def test_what_was_not_sent_belongs_to_the_account_that_carried_it_out(intents: Journal) -> None:
+    """R95: a list that was refused under one key and done under another is the other one's."""
+    end(intents, intents.record(asked()), "not_sent")
+    scope = SCOPE._replace(key_hint="sk_test_…wxyz")
+    again = intents.record(asked(scope=scope))
+    end(intents, again, "done")
+    kept = intents.find(again.id)
+    assert kept is not None
+    assert (kept.sendings, kept.state, kept.scope) == (2, "done", scope)
+
+
 def test_key_of_a_request_that_was_not_sent_is_fresh(intents: Journal, clock: ManualClock) -> None:
     """What the service never saw has no age: its 24 hours begin with the next attempt."""
     end(intents, intents.record(asked()), "not_sent")

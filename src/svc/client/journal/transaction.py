@@ -251,6 +251,7 @@ class JournalTransaction:
         served = intent.served_at if begun else served_at
         self._tx.execute(_AGAIN, (phase, key_hint, first, now, served, lease, intent.seq))
         return intent._replace(
+            scope=intent.scope._replace(key_hint=key_hint),
             state=phase,
             first_sent_at=first,
             last_sent_at=now,
