@@ -3,7 +3,7 @@
 import os
 
 from svc.cli.session import Session
-from svc.cli.webhook_secret import VARIABLE as SECRET_VARIABLE
+from svc.keys.kinds import SIGNING_VARIABLE
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 
 
@@ -12,7 +12,7 @@ def open_page(session: Session, page: str) -> None:
     import webbrowser
 
     # The library hands on the environment of this process: the only way to keep something back.
-    names = (KEY_VARIABLE, SECRET_VARIABLE)
+    names = (KEY_VARIABLE, SIGNING_VARIABLE)
     kept = {name: os.environ.pop(name) for name in names if name in os.environ}
     try:
         opened = webbrowser.open(page)

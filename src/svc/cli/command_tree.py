@@ -1,7 +1,13 @@
-"""Reads the real parsers into a tree of values; imports every command, so only on request."""
+"""Reads the real parsers into a tree of values; imports every command, so only on request.
+
+`python -m svc.cli.command_tree FOLDER` makes the completion scripts of it; a test compares them
+with the folder `completions` of the project.
+"""
 
 import inspect
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin
 
 import typer
@@ -9,6 +15,7 @@ import typer
 from svc.cli.command_values import ENVIRONMENT, MOVES_MONEY, is_named, values_of
 from svc.cli.given import DECLARED, Set, options_of
 from svc.cli.registry import COMMANDS, EVENT_VERBS, SHORT_NAMES, load, load_event_verb
+from svc.completion.packaged import SHELLS
 from svc.completion.tree import ANYTHING, Argument, Command, Group, Option, Tree, Type
 
 _PANELS: Final[dict[str, Group]] = {
@@ -181,3 +188,22 @@ def _argument(command: str, param: Any) -> Argument:
 def _summary(help_text: str) -> str:
     """The first sentence or line, as the lists of help show it."""
     return help_text.partition("\n")[0].strip()
+
+
+def scripts() -> dict[str, str]:
+    """Every completion script by the name of its file, as the parsers are now."""
+    from svc.completion.scripts import script
+    from svc.completion.tables import tables
+
+    known = tables(tree())
+    return {name: script(shell, known) for shell, name in SHELLS.items()}
+
+
+def write_scripts(folder: Path) -> None:
+    """Writes every completion script into a folder."""
+    for name, text in scripts().items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    write_scripts(Path(sys.argv[1]))

@@ -12,11 +12,11 @@ from typing import Any, Final, get_args
 from svc import spec
 from svc.batch.operations import OPERATIONS
 from svc.cli import sandbox_env, sandbox_faults, sandbox_keys, sandbox_outcomes, sandbox_time
-from svc.cli.completion import SHELLS
 from svc.cli.given import COLORS, FORMATS
 from svc.cli.listen_asked import Ack, Shown
 from svc.cli.registry import COMMANDS
 from svc.cli.topics.index import TOPICS
+from svc.completion.packaged import SHELLS
 from svc.completion.tree import ANYTHING, Values
 from svc.config.fields import SETTINGS
 from svc.config.model import AUTHS

@@ -1,17 +1,15 @@
 """`svc completion`: print or install what makes a shell complete the words of `svc`."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from svc.cli.app import new_app, verb
 from svc.cli.session import Session
+from svc.completion.packaged import SHELLS, packaged
 from svc.errors import UsageError
 
 app = new_app()
-
-# The shells, and the name of each one's file.
-SHELLS: Final = {"bash": "svc.bash", "zsh": "_svc", "fish": "svc.fish", "powershell": "svc.ps1"}
 
 
 @verb(app)
@@ -43,8 +41,6 @@ def completion(
         raise UsageError(
             f"There is no script for {shell!r}.", hint=f"Use one of: {', '.join(SHELLS)}"
         )
-    from svc.cli.completion_files import script
-
     if install and uninstall:
         raise UsageError("--install and --uninstall exclude each other.", param="--uninstall")
     if uninstall:
@@ -52,7 +48,7 @@ def completion(
 
         take_away(session, shell)
         return
-    text = script(SHELLS[shell])
+    text = packaged(shell)
     if not install:
         session.streams.stdout.write(text)
         return

@@ -88,9 +88,8 @@ def tunnels(session: Session) -> Finding:
 
 def completion(session: Session) -> Finding:
     """Whether the shell of this person completes svc, with this release's script."""
-    from svc.cli.completion import SHELLS
-    from svc.cli.completion_files import script
     from svc.cli.completion_install import place_of
+    from svc.completion.packaged import SHELLS, packaged
 
     name = "completion"
     shell = Path(session.env.get("SHELL", "")).name
@@ -100,6 +99,6 @@ def completion(session: Session) -> Finding:
     fix = f"Install it: svc completion {shell} --install"
     if not path.is_file():
         return Finding(name, "skipped", f"not installed for {shell}", fix)
-    if path.read_text(encoding="utf-8", errors="replace") != script(SHELLS[shell]):
+    if path.read_text(encoding="utf-8", errors="replace") != packaged(shell):
         return Finding(name, "warning", f"{path} is of another release", fix)
     return Finding(name, "ok", str(path))

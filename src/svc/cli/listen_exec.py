@@ -5,8 +5,8 @@ import signal
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from svc.cli.webhook_secret import VARIABLE
 from svc.errors import LocalError
+from svc.keys.kinds import SIGNING_VARIABLE
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.system.processes import Group, group_of_its_own
 
@@ -26,7 +26,7 @@ class Companion:
     def __init__(self, command: str, env: Mapping[str, str], secret: str) -> None:
         self._command = command
         self._env = {name: value for name, value in env.items() if name != KEY_VARIABLE}
-        self._env[VARIABLE] = secret
+        self._env[SIGNING_VARIABLE] = secret
         self._group: Group | None = None
         self._watching: asyncio.Task[None] | None = None
         self._asked_at: float | None = None

@@ -15,9 +15,10 @@ from svc.cli.listen_records import Records
 from svc.cli.listen_targets import check_targets
 from svc.cli.session import Session
 from svc.cli.signals import Stopped
-from svc.cli.webhook_secret import VARIABLE, from_environment
+from svc.cli.webhook_secret import from_environment
 from svc.errors import CheckFailed, UsageError
 from svc.journal import State
+from svc.keys.kinds import SIGNING_VARIABLE
 from svc.listen.archive import Archive, Content, Entry, Wanted
 from svc.listen.claims import held_back, running_with_pending
 from svc.listen.forward import FORWARD_SECONDS, Sender
@@ -173,7 +174,7 @@ class _Secrets:
             raise UsageError(
                 f"The signing secret of {entry.id} is not known here.",
                 code="secret_missing",
-                hint=f"Set {VARIABLE}, or add --original-signature",
+                hint=f"Set {SIGNING_VARIABLE}, or add --original-signature",
             )
         return found
 

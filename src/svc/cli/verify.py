@@ -12,8 +12,9 @@ from svc import signature
 from svc.cli.app import new_app, verb
 from svc.cli.listen_known import known_elsewhere
 from svc.cli.session import Session
-from svc.cli.webhook_secret import VARIABLE, from_environment, from_stdin
+from svc.cli.webhook_secret import from_environment, from_stdin
 from svc.errors import SignatureError, UsageError
+from svc.keys.kinds import SIGNING_VARIABLE
 from svc.listen.delivery import Facts, read_facts
 from svc.listen.diagnosis import diagnose
 from svc.listen.records import iso
@@ -132,7 +133,7 @@ def _secrets(session: Session, *, piped: bool) -> Sequence[str]:
         raise UsageError(
             "There is no signing secret to check with.",
             code="secret_missing",
-            hint=f"Set {VARIABLE}, or pipe it in: --secret-stdin --payload FILE < SECRET",
+            hint=f"Set {SIGNING_VARIABLE}, or pipe it in: --secret-stdin --payload FILE < SECRET",
         )
     return known
 

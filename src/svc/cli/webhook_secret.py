@@ -6,9 +6,8 @@ from typing import Final
 from svc.cli.key_input import read_secret
 from svc.cli.session import Session
 from svc.errors import UsageError
-from svc.keys.kinds import parse_signing_secret
+from svc.keys.kinds import SIGNING_VARIABLE, parse_signing_secret
 
-VARIABLE: Final = "SVC_WEBHOOK_SECRET"
 _MOST: Final = 2  # while one is being replaced (promise R48)
 
 
@@ -18,8 +17,8 @@ def from_environment(env: Mapping[str, str]) -> tuple[str, ...]:
     Raises:
         UsageError: one of them cannot be a signing secret, or there are more than two.
     """
-    text = env.get(VARIABLE, "")
-    return _checked(text.split(","), VARIABLE) if text else ()
+    text = env.get(SIGNING_VARIABLE, "")
+    return _checked(text.split(","), SIGNING_VARIABLE) if text else ()
 
 
 def from_stdin(session: Session) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ Mode: TypeAlias = Literal["test", "live"]
 _KINDS: Final[dict[str, Kind]] = {"sk": "secret", "pk": "publishable", "rk": "restricted"}
 _LENGTH_MAX: Final = 512
 
+SIGNING_VARIABLE: Final = "SVC_WEBHOOK_SECRET"
+
 
 class ApiKey(NamedTuple):
     """A key whose text has the form of one; it never shows its secret by itself (promise R39)."""

@@ -11,19 +11,19 @@ import pytest
 
 from cli.completion.terminal import ROOT, SCRIPTS
 from support.running import Svc
-from svc.cli.completion import SHELLS
-from svc.cli.completion_files import made
+from svc.cli import command_tree
+from svc.completion.packaged import SHELLS
 from svc.completion.tables import kind_of
 from svc.completion.tree import Values
 from svc.money import CURRENCIES
 from svc.spec import COUNTRIES, EVENT_TYPES
 
-scripts = cache(made)
+scripts = cache(command_tree.scripts)
 
 
 @pytest.mark.parametrize("name", SHELLS.values())
 def test_checked_in_script_is_the_one_that_is_generated(name: str) -> None:
-    """If not: python -m svc.cli.completion_files completions."""
+    """If not: python -m svc.cli.command_tree completions."""
     assert (SCRIPTS / name).read_text(encoding="utf-8") == scripts()[name]
 
 
@@ -116,8 +116,8 @@ def test_an_installed_wheel_prints_the_scripts(tmp_path: Path) -> None:
         archive.extractall(tmp_path / "installed")
     assert {f"svc/completion/scripts/{name}" for name in SHELLS.values()} <= names
     assert any(name.endswith(".data/data/share/man/man1/svc-orders.1") for name in names)
-    code = "import svc; from svc.cli.completion_files import script; "
-    code += "print(svc.__file__); print(script('_svc'), end='')"
+    code = "import svc; from svc.completion.packaged import packaged; "
+    code += "print(svc.__file__); print(packaged('zsh'), end='')"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={"PYTHONPATH": str(tmp_path / "installed")},

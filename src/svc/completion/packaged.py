@@ -1,0 +1,26 @@
+"""The completion scripts as they are packaged, one for each shell."""
+
+from pathlib import Path
+from typing import Final
+
+from svc.errors import LocalError
+
+# The shells, and the name of each one's file.
+SHELLS: Final = {"bash": "svc.bash", "zsh": "_svc", "fish": "svc.fish", "powershell": "svc.ps1"}
+
+_PACKAGED: Final = Path(__file__).parent / "scripts"
+_CHECKOUT: Final = Path(__file__).parents[3] / "completions"
+
+
+def packaged(shell: str) -> str:
+    """Reads the script of the installed program, or of the checkout that it runs from.
+
+    Raises:
+        LocalError: the installation is not complete.
+    """
+    for folder in (_PACKAGED, _CHECKOUT):
+        try:
+            return (folder / SHELLS[shell]).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            continue
+    raise LocalError(f"This installation of svc lacks {SHELLS[shell]}.", hint="Install svc again")
