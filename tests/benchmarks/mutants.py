@@ -34,7 +34,7 @@ SOURCE: Final = "src/svc"
 CLIENT: Final = ("unit/client/test_*.py",)
 JOURNAL: Final = ("unit/client/**/test_*.py", "cli/requests/test_*.py")
 BATCH: Final = ("unit/batch/test_*.py", "cli/batch/test_command.py")
-LISTEN: Final = ("unit/listen/test_*.py", "unit/listen/inspector/test_pages.py")
+LISTEN: Final = ("unit/listen/test_*.py", "unit/listen/[firv]*/test_[!b]*.py")
 SANDBOX: Final = (
     "unit/sandbox/api/test_*.py",
     "unit/sandbox/engine/test_*.py",
@@ -43,7 +43,7 @@ SANDBOX: Final = (
 HEART: Final[dict[str, tuple[str, ...]]] = {
     "signature.py": (
         "unit/test_signature.py",
-        "unit/listen/test_vectors.py",
+        "unit/listen/verify/test_vectors.py",
         "unit/listen/test_*.py",
     ),
     "money.py": ("unit/test_money.py", "unit/render/test_*.py"),
@@ -60,12 +60,12 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
     "batch/ledger.py": BATCH,
     "batch/tally.py": BATCH,
     "batch/verdicts.py": BATCH,
-    "listen/keeper.py": LISTEN,
-    "listen/inbox.py": LISTEN,
-    "listen/dispatch.py": LISTEN,
-    "listen/reception.py": LISTEN,
-    "listen/flights.py": LISTEN,
-    "listen/lane.py": LISTEN,
+    "listen/inbox/commit.py": LISTEN,
+    "listen/inbox/sqlite.py": LISTEN,
+    "listen/forward/dispatcher.py": LISTEN,
+    "listen/receive.py": LISTEN,
+    "listen/forward/waiting.py": LISTEN,
+    "listen/forward/target_queue.py": LISTEN,
     "sandbox/idempotency.py": SANDBOX,
     "sandbox/refunds.py": SANDBOX,
     "sandbox/payments.py": SANDBOX,

@@ -15,9 +15,9 @@ import pytest
 from support.listening import NOW, SECRET, Target, event
 from svc.clock import ManualClock
 from svc.journal import State
-from svc.listen.delivery import Delivery, read_facts
-from svc.listen.inbox import SqliteInbox
-from svc.listen.seam import Arrival, Batch
+from svc.listen.inbox.inbox import Arrival, Batch
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.verify.verify import Delivery, read_facts
 
 ORIGIN = "http://127.0.0.1:9"
 # Says when Python itself has started: what a signal does before that is its own affair.

@@ -9,19 +9,20 @@ from unittest.mock import patch
 
 from simulation.listener_world import Event, Reaction, SimListener, SimTarget, World, wipe
 from svc.journal import State
-from svc.listen import backlog, inbox, turns
-from svc.listen.lane import Manner
-from svc.listen.retries import Retry
+from svc.listen.forward import queue
+from svc.listen.forward.retry import Retry
+from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.inbox import sqlite
 
 SECONDS: Final = 40.0  # in which everything goes wrong that goes wrong
 _HEALED: Final = (1.0, 30.0, 300.0, 3600.0, 40_000.0, 400_000.0)
 _TYPES: Final = ("order.paid", "payment.captured", "payout.paid")
 _URLS: Final = (3001, 3002)
 _BOUNDS: Final = {
-    (backlog, "_WINDOW_ITEMS"): 4,
-    (backlog, "_LOW"): 2,
-    (turns, "_PARKED_MAX"): 3,
-    (inbox, "_PAGE_ROWS"): 3,
+    (queue, "_WINDOW_ITEMS"): 4,
+    (queue, "_LOW"): 2,
+    (queue, "_PARKED_MAX"): 3,
+    (sqlite, "_PAGE_ROWS"): 3,
 }
 
 
@@ -103,7 +104,9 @@ class _Play:
         self._targets = [
             world.target(port, self._script(index)) for index, port in enumerate(ports)
         ]
-        manner = Manner(concurrency=plot.concurrency, ordered=plot.ordered, retry=plot.retry)
+        manner = ForwardOptions(
+            concurrency=plot.concurrency, ordered=plot.ordered, retry=plot.retry
+        )
         self._listeners = [
             world.listener(
                 *plot.routes,
@@ -286,7 +289,7 @@ def _fate(rng: Random) -> list[Reaction]:
 @contextmanager
 def _bounds(most: dict[str, int]) -> Iterator[None]:
     """Makes the queues small, and watches how full they get."""
-    add, park = backlog.Backlog._add, turns.Turns._park
+    add, park = queue.Backlog._add, queue.ObjectTurns._park
 
     def added(self: Any, item: Any) -> None:
         add(self, item)
@@ -299,6 +302,6 @@ def _bounds(most: dict[str, int]) -> Iterator[None]:
     with ExitStack() as stack:
         for (module, name), value in _BOUNDS.items():
             stack.enter_context(patch.object(module, name, value))
-        stack.enter_context(patch.object(backlog.Backlog, "_add", added))
-        stack.enter_context(patch.object(turns.Turns, "_park", parked))
+        stack.enter_context(patch.object(queue.Backlog, "_add", added))
+        stack.enter_context(patch.object(queue.ObjectTurns, "_park", parked))
         yield

@@ -6,7 +6,7 @@ from typing import Final
 
 from simulation.listener_histories import Played
 from simulation.listener_world import Event, SimListener, SimTarget, Try
-from svc.listen.retries import real_delay
+from svc.listen.forward.retry import real_delay
 
 _NOTED_SECONDS: Final = 0.1  # in which an end is on the disk: a crash before may repeat it
 _FRESH_SECONDS: Final = 1.1  # for so long what was closed elsewhere may still be sent

@@ -14,18 +14,17 @@ from simulation.virtual_loop import PROCESS, VirtualLoop
 from svc.journal import State
 from svc.journal.patience import Patience
 from svc.journal.schema import MIGRATIONS
-from svc.listen.answers import Answer
-from svc.listen.archive import Archive, Whose
-from svc.listen.claims import Claim, begin_anew
-from svc.listen.connecting import CannotConnect
-from svc.listen.framing import Head, Request
-from svc.listen.inbox import SqliteInbox
-from svc.listen.lane import Manner
+from svc.listen.forward.dial import BrokenExchange, CannotConnect, OpenConnection
+from svc.listen.forward.http import TargetAnswer
+from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.identity import ListenerId, begin_anew
+from svc.listen.inbox.history import InboxHistory, InboxScope
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.listener import Halves, ListenerPlan
+from svc.listen.receiver.http import HttpHead, HttpRequest
 from svc.listen.records import Record
-from svc.listen.relay import Halves, Plan
 from svc.listen.routes import Routes
 from svc.listen.targets import Target
-from svc.listen.wire import Broken, Wire
 from svc.signature import header_value
 
 START: Final = 1_700_000_000
@@ -103,10 +102,10 @@ class SimTarget:
             case "close":
                 loop.call_later(reaction.delay, wire.lose)
             case "garbage":
-                broken = Broken("unreadable", "the answer is no HTTP")
+                broken = BrokenExchange("unreadable", "the answer is no HTTP")
                 loop.call_later(reaction.delay, wire.tell, broken)
             case _:
-                answer = Answer(reaction.status, b"", reusable=True)
+                answer = TargetAnswer(reaction.status, b"", reusable=True)
                 loop.call_later(reaction.delay, wire.tell, answer)
 
     def crash(self, down: float) -> None:
@@ -130,7 +129,7 @@ class SimWire:
         self.number = target.world.number()
         self._target = target
         self._listener = listener
-        self._told: Callable[[Answer | Broken], None] | None = None
+        self._told: Callable[[TargetAnswer | BrokenExchange], None] | None = None
         self._context = contextvars.copy_context()
         self._try: Try | None = None
         self._lost = False
@@ -140,11 +139,11 @@ class SimWire:
     def is_open(self) -> bool:
         return not self._lost
 
-    def status_so_far(self) -> Answer | None:
+    def status_so_far(self) -> TargetAnswer | None:
         self._late = True  # asked for when the time is over, and only then
         return None
 
-    def send(self, request: bytes, told: Callable[[Answer | Broken], None]) -> None:
+    def send(self, request: bytes, told: Callable[[TargetAnswer | BrokenExchange], None]) -> None:
         target = self._target
         event = target.world.events[request.partition(b"\r\n\r\n")[2]]
         self._told = told
@@ -158,7 +157,7 @@ class SimWire:
         outside = target.world.context
         target.world.loop.call_later(_WAY, target.take, self, event, context=outside)
 
-    def tell(self, heard: Answer | Broken) -> None:
+    def tell(self, heard: TargetAnswer | BrokenExchange) -> None:
         """Has the listener hear something, unless it has gone."""
         loop = self._target.world.loop
         loop.call_later(_WAY, self._tell, heard, context=self._context)
@@ -167,7 +166,7 @@ class SimWire:
         """Ends the connection from the target's side."""
         self._lost = True
         self._target.open.discard(self)
-        self.tell(Broken("closed", "it closed the connection without a whole answer"))
+        self.tell(BrokenExchange("closed", "it closed the connection without a whole answer"))
 
     def close(self) -> None:
         if self._told is not None and self._try is not None:
@@ -181,10 +180,10 @@ class SimWire:
         self._told = self._try = None
         self._target.open.discard(self)
 
-    def _tell(self, heard: Answer | Broken) -> None:
+    def _tell(self, heard: TargetAnswer | BrokenExchange) -> None:
         told, self._told = self._told, None
         if told is not None:
-            self._hear(heard.status if isinstance(heard, Answer) else heard.trouble)
+            self._hear(heard.status if isinstance(heard, TargetAnswer) else heard.trouble)
             told(heard)
 
     def _hear(self, what: int | str) -> None:
@@ -199,7 +198,7 @@ class SimWire:
 class SimListener:
     """One listener as a process: it can be started, stopped and lost at any moment."""
 
-    def __init__(self, world: "World", scope: str, plan: Plan) -> None:
+    def __init__(self, world: "World", scope: str, plan: ListenerPlan) -> None:
         self.world = world
         self.scope = scope
         self.plan = plan
@@ -245,7 +244,7 @@ class SimListener:
             told(0)
             return
         value = header_value(event.body, [SECRET], int(self.world.now())).encode()
-        request = Request(Head(b"POST", b"/", (), {b"svc-signature": [value]}), event.body)
+        request = HttpRequest(HttpHead(b"POST", b"/", (), {b"svc-signature": [value]}), event.body)
         outside = self.world.context
 
         answered: list[int] = []
@@ -283,13 +282,13 @@ class SimListener:
                     if wire._listener is self:
                         wire.cut()
 
-    async def _connect(self, target: Target, context: object) -> Wire:
+    async def _connect(self, target: Target, context: object) -> OpenConnection:
         del context
         sim = self.world.targets[str(target)]
         await asyncio.sleep(_WAY)
         if not sim.up:
             raise CannotConnect("connection refused", "unreachable")
-        return cast("Wire", SimWire(sim, self))
+        return cast("OpenConnection", SimWire(sim, self))
 
 
 class World:
@@ -330,7 +329,9 @@ class World:
         **manner: Any,
     ) -> SimListener:
         routes = Routes.parse(forward_to or tuple(self.targets))
-        plan = Plan("test", (SECRET,), "/", "", routes, ack=ack, manner=Manner(**manner))
+        plan = ListenerPlan(
+            "test", (SECRET,), "/", "", routes, ack=ack, manner=ForwardOptions(**manner)
+        )
         made = SimListener(self, scope, plan)
         self.listeners.append(made)
         return made
@@ -371,7 +372,7 @@ class World:
 
     def replay(self, listener: SimListener, *only: Event) -> list[Event]:
         """Has another program send what is pending and close it, as `replay --pending` does."""
-        archive = Archive(self.state, Whose("", "", None))
+        archive = InboxHistory(self.state, InboxScope("", "", None))
         rows = self.state.rows(
             "SELECT seq, type, body FROM inbox JOIN payloads ON inbox_seq = seq JOIN listeners"
             " ON listeners.id = listener WHERE outcome IS NULL AND scope = ?",
@@ -389,7 +390,7 @@ class World:
 
     def reset(self, listener: SimListener) -> None:
         """Has a listener notice that its sandbox was reset."""
-        begin_anew(self.state, Claim(listener.scope, None, "/"))
+        begin_anew(self.state, ListenerId(listener.scope, None, "/"))
 
     def close(self) -> None:
         for listener in self.listeners:

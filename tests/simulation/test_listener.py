@@ -9,12 +9,12 @@ from unittest.mock import patch
 import pytest
 
 from simulation.listener import judged
-from svc.listen import inbox, lane
-from svc.listen.inbox import SqliteInbox
-from svc.listen.lane import Lane
-from svc.listen.retries import decide
-from svc.listen.seam import OpenItem
-from svc.listen.suspects import Suspects
+from svc.listen.forward import target_queue
+from svc.listen.forward.retry import Suspects, decide
+from svc.listen.forward.target_queue import TargetQueue
+from svc.listen.inbox import sqlite
+from svc.listen.inbox.inbox import OpenItem
+from svc.listen.inbox.sqlite import SqliteInbox
 
 HISTORIES = 250
 
@@ -36,7 +36,7 @@ def attempts_count() -> Iterator[None]:
         del closes
         return decide(retry, reply, attempt, attempt)
 
-    with patch.object(lane, "decide", counting):
+    with patch.object(target_queue, "decide", counting):
         yield
 
 
@@ -54,20 +54,20 @@ def all_are_charged() -> Iterator[None]:
 
 @contextmanager
 def turns_are_given_up() -> Iterator[None]:
-    settle = Lane._settle
+    settle = TargetQueue._settle
 
     def giving(self: Any, item: Any, reply: Any, delay: float | None) -> None:
         if delay is not None:
             self._turns.leave(item)
         settle(self, item, reply, delay)
 
-    with patch.object(Lane, "_settle", giving):
+    with patch.object(TargetQueue, "_settle", giving):
         yield
 
 
 @contextmanager
 def nothing_is_looked_at_again() -> Iterator[None]:
-    with patch.object(lane, "_FRESH_SECONDS", 1e9):
+    with patch.object(target_queue, "_FRESH_SECONDS", 1e9):
         yield
 
 
@@ -82,13 +82,13 @@ def ids_alone_tell() -> Iterator[None]:
     def identity(arrival: Any) -> Any:
         return arrival.delivery.facts.id, b""
 
-    with patch.object(SqliteInbox, "_known", by_id), patch.object(inbox, "_identity", identity):
+    with patch.object(SqliteInbox, "_known", by_id), patch.object(sqlite, "_identity", identity):
         yield
 
 
 @contextmanager
 def restarts_begin_the_schedule() -> Iterator[None]:
-    with patch("svc.listen.dispatch.seconds_left", lambda *_: 0.0):
+    with patch("svc.listen.forward.dispatcher.seconds_left", lambda *_: 0.0):
         yield
 
 
@@ -106,13 +106,13 @@ def endings_are_forgotten() -> Iterator[None]:
 
 @contextmanager
 def crowds_hold_up() -> Iterator[None]:
-    following = Lane._next
+    following = TargetQueue._next
 
     def held(self: Any) -> Any:
         full = self._turns.parked >= 3
         return self._turns.next() if full else following(self)
 
-    with patch.object(Lane, "_next", held):
+    with patch.object(TargetQueue, "_next", held):
         yield
 
 

@@ -14,13 +14,13 @@ from support.listening import PATH, SECRET
 from svc import spec
 from svc.clock import SystemClock
 from svc.journal import State
-from svc.listen import retries
-from svc.listen.inbox import SqliteInbox
-from svc.listen.lane import Manner
-from svc.listen.receiver import bind
+from svc.listen.forward import retry
+from svc.listen.forward.retry import Retry
+from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.listener import Listener, ListenerPlan
+from svc.listen.receiver.server import bind
 from svc.listen.records import Ready, Record
-from svc.listen.relay import Plan, Relay
-from svc.listen.retries import Retry
 from svc.listen.routes import Routes
 from svc.system.signals import STOPPING, heard
 
@@ -33,9 +33,9 @@ def tell(record: Record) -> None:
 async def main(state: State, target: str, retry: Retry) -> None:
     bound = bind()
     print(bound.getsockname()[1], flush=True)
-    plan = Plan("test", (SECRET,), PATH, "http://127.0.0.1/x", Routes.parse([target]))
-    plan = replace(plan, manner=Manner(retry=retry))
-    relay = Relay(plan, SqliteInbox(state, "test"), SystemClock(), tell)
+    plan = ListenerPlan("test", (SECRET,), PATH, "http://127.0.0.1/x", Routes.parse([target]))
+    plan = replace(plan, manner=ForwardOptions(retry=retry))
+    relay = Listener(plan, SqliteInbox(state, "test"), SystemClock(), tell)
     with heard(asyncio.get_running_loop(), STOPPING, lambda _: relay.stop()):
         await relay.run(bound)
 
@@ -48,7 +48,7 @@ QUICK: Final[dict[str, Any]] = {
 
 if __name__ == "__main__":
     with (
-        patch.multiple(retries, **QUICK),
+        patch.multiple(retry, **QUICK),
         State.open(Path(sys.argv[1]), clock=SystemClock()) as opened,
     ):
         asyncio.run(main(opened, sys.argv[2], cast("Retry", sys.argv[3])))

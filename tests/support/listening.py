@@ -13,12 +13,12 @@ from typing import Any, Self, TypeVar
 
 from svc.clock import Clock, ManualClock
 from svc.journal import State
-from svc.listen.inbox import SqliteInbox
-from svc.listen.receiver import bind
+from svc.listen.inbox.inbox import Inbox
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.listener import Listener, ListenerPlan
+from svc.listen.receiver.server import bind
 from svc.listen.records import EventReceived, Forwarded, Record, Rejected, Summary
-from svc.listen.relay import Plan, Relay
 from svc.listen.routes import Routes
-from svc.listen.seam import Inbox
 from svc.signature import header_value
 
 T = TypeVar("T")
@@ -175,7 +175,7 @@ class Target:
 class RunningListener:
     """A running relay and everything that it has told."""
 
-    def __init__(self, state: Path, plan: Plan, clock: Clock) -> None:
+    def __init__(self, state: Path, plan: ListenerPlan, clock: Clock) -> None:
         self._state = State.open(state, clock=clock)
         self._plan = plan
         self._clock = clock
@@ -187,7 +187,7 @@ class RunningListener:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def _run(self) -> None:
-        self._relay = Relay(self._plan, self.make_inbox(), self._clock, self.records.append)
+        self._relay = Listener(self._plan, self.make_inbox(), self._clock, self.records.append)
         self._loop = asyncio.get_running_loop()
         self.summary = await self._relay.run(self._bound)
 
@@ -257,10 +257,10 @@ class RunningListener:
         return self.told(Forwarded, count)
 
 
-def plan_for(*forward_to: str | int, **told: Any) -> Plan:
+def plan_for(*forward_to: str | int, **told: Any) -> ListenerPlan:
     """A plan with the secret and the path of these tests."""
     routes = Routes.parse([str(one) for one in forward_to])
-    return replace(Plan("test", (SECRET,), PATH, "http://127.0.0.1/x", routes), **told)
+    return replace(ListenerPlan("test", (SECRET,), PATH, "http://127.0.0.1/x", routes), **told)
 
 
 @contextmanager

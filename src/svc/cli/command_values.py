@@ -20,8 +20,8 @@ from svc.completion.packaged import SHELLS
 from svc.completion.tree import ANYTHING, Values
 from svc.config.fields import SETTINGS
 from svc.config.model import AUTHS
-from svc.listen.retries import Retry
-from svc.listen.tunnels.wanted import Kind as Tunnel
+from svc.listen.forward.retry import Retry
+from svc.listen.tunnels.option import Kind as Tunnel
 from svc.money import CURRENCIES
 from svc.sandbox import cards, checkout_pay, fixture, methods, settings
 from svc.sandbox.checks import Choice

@@ -13,7 +13,7 @@ from svc.cli.duration import seconds_of
 from svc.cli.listen_archive import archive_of, entry_of
 from svc.cli.options import EventId
 from svc.cli.session import Session
-from svc.listen.archive import Archive, Content, Entry, Wanted
+from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory
 from svc.listen.records import iso
 from svc.listen.routes import check_glob
 
@@ -52,14 +52,14 @@ def inbox(
         check_glob(type_)
     start = session.clock.now() - seconds_of(since, "--since") if since else None
     archive = archive_of(session, session.state())
-    found = archive.entries(Wanted(type_, failed, start, pending))
+    found = archive.entries(InboxFilter(type_, failed, start, pending))
     shown = [
         (line, json.loads(line)) for line in map(_as_json, islice(found, min(most, sys.maxsize)))
     ]
     session.out.stream(iter(shown))
     if next(found, None) is not None:
         session.out.hint(f"Only the newest {most} are shown; --max shows more.")
-    waiting = Wanted(type_, since=start, pending=True)
+    waiting = InboxFilter(type_, since=start, pending=True)
     if failed and not pending and next(archive.entries(waiting), None) is not None:
         session.out.hint("Others are still to be forwarded: svc events inbox --pending")
 
@@ -81,11 +81,11 @@ def show(ctx: typer.Context, event_id: EventId) -> None:
     session.out.value(whole)
 
 
-def _as_json(entry: Entry) -> str:
+def _as_json(entry: InboxEntry) -> str:
     return json.dumps(_brief(entry))
 
 
-def _brief(entry: Entry) -> dict[str, Any]:
+def _brief(entry: InboxEntry) -> dict[str, Any]:
     return {
         "object": "kept_delivery",
         "id": entry.id,
@@ -101,7 +101,7 @@ def _brief(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _whole(archive: Archive, entry: Entry, content: Content) -> dict[str, Any]:
+def _whole(archive: InboxHistory, entry: InboxEntry, content: Content) -> dict[str, Any]:
     lines = content.headers.decode("latin-1").splitlines()
     pairs = [line.split(": ", 1) for line in lines if ": " in line]
     return {

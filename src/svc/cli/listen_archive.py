@@ -3,17 +3,17 @@
 from svc.cli.session import Session
 from svc.errors import NotFound
 from svc.journal import State
-from svc.listen.archive import Archive, Entry, Whose
+from svc.listen.inbox.history import InboxEntry, InboxHistory, InboxScope
 
 
-def archive_of(session: Session, state: State) -> Archive:
+def archive_of(session: Session, state: State) -> InboxHistory:
     """The inbox of this profile and mode, and of this origin if one is known."""
     settings = session.settings
     origin = settings.address.origin if settings.address is not None else None
-    return Archive(state, Whose(settings.profile, settings.mode, origin))
+    return InboxHistory(state, InboxScope(settings.profile, settings.mode, origin))
 
 
-def entry_of(archive: Archive, event_id: str) -> Entry:
+def entry_of(archive: InboxHistory, event_id: str) -> InboxEntry:
     """Gives one entry.
 
     Raises:

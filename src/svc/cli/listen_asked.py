@@ -10,13 +10,13 @@ from svc.cli.listen_inspect import InspectAt
 from svc.cli.session import Session
 from svc.cli.webhook_secret import from_environment, from_stdin
 from svc.errors import UsageError
-from svc.listen.connection import Limits
-from svc.listen.forward import HeaderText, parse_header
-from svc.listen.lane import Manner
+from svc.listen.forward.request import HeaderText, parse_header
+from svc.listen.forward.retry import Retry
+from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.progress import Until
-from svc.listen.retries import Retry
+from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes, select_events
-from svc.listen.tunnels.wanted import Wanted
+from svc.listen.tunnels.option import TunnelOption
 from svc.origin import BaseUrl
 from svc.spec import WEBHOOK_BODY_MAX
 
@@ -67,14 +67,14 @@ class Asked:
 
     routes: Routes
     events: tuple[str, ...]
-    tunnel: Wanted
+    tunnel: TunnelOption
     public_url: BaseUrl | None
     port: int | None
     secrets: tuple[str, ...]
     ack: Ack
-    manner: Manner
+    manner: ForwardOptions
     headers: tuple[HeaderText, ...]
-    limits: Limits
+    limits: ReceiverLimits
     shown: Shown
     inspect: InspectAt | None
     until: Until | None
@@ -98,19 +98,19 @@ def read(session: Session, given: Given) -> Asked:
     return Asked(
         routes=Routes.parse(given.forward_to, allow_remote=given.allow_remote),
         events=select_events(given.events),
-        tunnel=Wanted.parse(given.tunnel),
+        tunnel=TunnelOption.parse(given.tunnel),
         public_url=BaseUrl.parse(given.public_url) if given.public_url else None,
         port=given.port,
         secrets=from_stdin(session) if given.secret_stdin else from_environment(session.env),
         ack=cast("Ack", _one_of("--ack", given.ack, get_args(Ack))),
-        manner=Manner(
+        manner=ForwardOptions(
             concurrency=given.concurrency,
             ordered=given.ordered,
             retry=cast("Retry", _one_of("--retry", given.retry, get_args(Retry))),
             seconds=given.forward_timeout,
         ),
         headers=tuple(parse_header(text) for text in given.headers),
-        limits=Limits(body_bytes=_size(given.max_body)),
+        limits=ReceiverLimits(body_bytes=_size(given.max_body)),
         shown=cast("Shown", _one_of("--print", given.shown, get_args(Shown))),
         inspect=InspectAt.parse(given.inspect),
         until=Until.parse(given.until) if given.until else None,

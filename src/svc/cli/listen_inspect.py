@@ -13,9 +13,9 @@ from svc.cli.listen_endpoint import Endpoints
 from svc.cli.session import Session
 from svc.errors import UsageError
 from svc.journal import State
-from svc.listen.archive import Archive, Whose
+from svc.listen.inbox.history import InboxHistory, InboxScope
+from svc.listen.listener import ListenerPlan
 from svc.listen.records import Record
-from svc.listen.relay import Plan
 
 if TYPE_CHECKING:
     from svc.cli.listen_link import Link
@@ -79,13 +79,13 @@ class Inspection:
         self._inspector.tell(record)
 
     async def start(
-        self, plan: Plan, tell: Callable[[Record], None], link: "Link | Watch | None"
+        self, plan: ListenerPlan, tell: Callable[[Record], None], link: "Link | Watch | None"
     ) -> None:
         """Serves the page from now on, and says where.
 
         `tell` hears of what it sends again; a tunnel (`link`) may change the endpoint.
         """
-        from svc.listen.inspector.sending_again import Means, Own
+        from svc.listen.inspector.replay import Own, ReplayDeps
 
         def own() -> Own:
             if link is None:
@@ -93,7 +93,7 @@ class Inspection:
             return Own(link.endpoint.id, link.endpoint.secrets)
 
         self._session.out.note(f"Inspector {self.url}")
-        means = Means(
+        means = ReplayDeps(
             routes=plan.routes,
             headers=plan.headers,
             seconds=plan.manner.seconds,
@@ -127,13 +127,13 @@ def inspecting(session: Session, wanted: InspectAt | None) -> Iterator[Inspectio
     from svc.listen.inspector.server import Inspector, bind_inspector
 
     settings = session.settings
-    whose = Whose(settings.profile, settings.mode, session.base_url.origin)
+    whose = InboxScope(settings.profile, settings.mode, session.base_url.origin)
     utc = bool(session.given.everywhere.utc)
     with (
         bind_inspector(wanted.port) as bound,
         State.open(session.paths.state_file, clock=session.clock) as state,
     ):
-        archive = Archive(state, whose)
+        archive = InboxHistory(state, whose)
         inspector = Inspector(bound, settings.mode, archive, session.clock, utc=utc)
         yield Inspection(session, inspector, state)
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from svc.cli.session import Session
-from svc.listen.diagnosis import Known
+from svc.listen.verify.diagnosis import KnownSecret
 
 if TYPE_CHECKING:
     from svc.journal import Row
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _MOST_READ: Final = 4  # some keyrings ask for each item
 
 
-def known_elsewhere(session: Session, own: str | None) -> tuple[Known, ...]:
+def known_elsewhere(session: Session, own: str | None) -> tuple[KnownSecret, ...]:
     """Gives the secrets of all endpoints but `own` that can be had without asking a person.
 
     Those of sandboxes lie in the state database; of those in the keyring only a few of the profile
@@ -24,7 +24,7 @@ def known_elsewhere(session: Session, own: str | None) -> tuple[Known, ...]:
     )
     others = [row for row in rows if row["endpoint_id"] != own]
     found = [
-        Known(_name(row), secret)
+        KnownSecret(_name(row), secret)
         for row in others
         if row["secret"]
         for secret in row["secret"].split(",")
@@ -32,7 +32,7 @@ def known_elsewhere(session: Session, own: str | None) -> tuple[Known, ...]:
     return (*found, *_from_keyring(session, others))
 
 
-def _from_keyring(session: Session, rows: list["Row"]) -> list[Known]:
+def _from_keyring(session: Session, rows: list["Row"]) -> list[KnownSecret]:
     settings = session.settings
     if settings.address is None:
         return []
@@ -47,12 +47,12 @@ def _from_keyring(session: Session, rows: list["Row"]) -> list[Known]:
     from svc.cli.listen_endpoint import Endpoints
 
     endpoints = Endpoints(session, session.state(), sandbox=False)
-    found: list[Known] = []
+    found: list[KnownSecret] = []
     for row in unread[:_MOST_READ]:
         secrets = endpoints.secrets_of(row["endpoint_id"])
         if not secrets:
             break  # a keyring that hangs is not asked again
-        found += [Known(_name(row), secret) for secret in secrets]
+        found += [KnownSecret(_name(row), secret) for secret in secrets]
     return found
 
 

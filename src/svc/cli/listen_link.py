@@ -11,10 +11,10 @@ from svc.cli.listen_tunnel import Chosen
 from svc.cli.session import Session
 from svc.errors import NetworkError, RateLimited, ServerError
 from svc.keys.kinds import fingerprint
+from svc.listen.listener import Listener
 from svc.listen.records import Record, TunnelDown, TunnelUp
-from svc.listen.relay import Relay
 from svc.listen.tunnels.provider import Down, Up
-from svc.listen.tunnels.tunnel import Broken, Change, Tunnel
+from svc.listen.tunnels.tunnel import Change, Tunnel, TunnelBroken
 from svc.origin import BaseUrl
 
 _WAIT_SECONDS: Final = 10.0  # until an endpoint is asked for again
@@ -42,7 +42,7 @@ class Link:
 
     def attach(
         self,
-        relay: Relay,
+        relay: Listener,
         tell: Callable[[Record], None],
         fail: Callable[[BaseException], None],
     ) -> None:
@@ -50,7 +50,7 @@ class Link:
         loop = asyncio.get_running_loop()
 
         def show(change: Change, moved: Endpoint | None) -> None:
-            if isinstance(change, Broken):
+            if isinstance(change, TunnelBroken):
                 fail(change.error)
                 return
             if isinstance(change, Up) and moved is not None:
@@ -88,7 +88,7 @@ class Link:
                 self._registered = change.url
                 return endpoint
 
-    def _move(self, relay: Relay, address: BaseUrl, endpoint: Endpoint) -> None:
+    def _move(self, relay: Listener, address: BaseUrl, endpoint: Endpoint) -> None:
         secrets = dict.fromkeys((*endpoint.secrets, *self.endpoint.secrets))
         relay.move(address.host, tuple(secrets)[:_SECRETS_MAX])
         note = self._session.out.note

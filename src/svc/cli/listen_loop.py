@@ -12,9 +12,9 @@ from svc.cli.listen_link import Link
 from svc.cli.listen_screen import Screen
 from svc.cli.listen_watch import Watch
 from svc.cli.session import Session
+from svc.listen.inbox.inbox import Inbox
+from svc.listen.listener import Listener, ListenerPlan
 from svc.listen.records import Ready, Record, Summary
-from svc.listen.relay import Plan, Relay
-from svc.listen.seam import Inbox
 from svc.system import signals
 from svc.system.supervisor import tell_ready
 
@@ -34,7 +34,7 @@ class Ended:
 
 
 def run_loop(
-    plan: Plan,
+    plan: ListenerPlan,
     inbox: Inbox,
     bound: socket.socket,
     session: Session,
@@ -61,7 +61,7 @@ def run_loop(
 class _Loop:
     def __init__(
         self,
-        plan: Plan,
+        plan: ListenerPlan,
         inbox: Inbox,
         session: Session,
         command: Companion | None,
@@ -78,12 +78,12 @@ class _Loop:
         self._inspection = inspection
         self._trouble: BaseException | None = None
         self._signal: int | None = None
-        self._relay: Relay | None = None
+        self._relay: Listener | None = None
 
     async def run(self, bound: socket.socket) -> Ended:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._unexpected)
-        self._relay = Relay(self._plan, self._inbox, self._session.clock, self._tell)
+        self._relay = Listener(self._plan, self._inbox, self._session.clock, self._tell)
         if self._signal is not None:
             self._relay.stop()
         try:

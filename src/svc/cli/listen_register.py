@@ -8,7 +8,7 @@ from svc.cli.listen_endpoint import Endpoint, Endpoints
 from svc.cli.session import Session
 from svc.errors import SvcError
 from svc.journal import State
-from svc.listen.claims import Claim, begin_anew, remember
+from svc.listen.identity import ListenerId, begin_anew, remember
 from svc.origin import BaseUrl
 
 
@@ -19,7 +19,7 @@ class Register:
     session: Session
     asked: Asked
     state: State
-    claim: Claim
+    claim: ListenerId
     port: int
     sandbox: bool
 

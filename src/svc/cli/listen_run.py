@@ -21,12 +21,11 @@ from svc.cli.session import Session
 from svc.cli.signals import Stopped
 from svc.errors import CheckFailed, LocalError, NotFound
 from svc.journal import State
-from svc.listen.claims import Claim, Listening, claimed, last_endpoint
-from svc.listen.inbox import SqliteInbox
-from svc.listen.readiness import remove
-from svc.listen.receiver import bind, new_path
+from svc.listen.identity import ListenerId, Listening, claimed, last_endpoint
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.listener import ListenerPlan, remove
+from svc.listen.receiver.server import bind, new_path
 from svc.listen.records import Summary
-from svc.listen.relay import Plan
 
 _CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (promise R78)
 
@@ -36,7 +35,7 @@ class _Place:
     """What a listener stands on."""
 
     state: State
-    claim: Claim
+    claim: ListenerId
     bound: socket.socket
     endpoint: Endpoint
     path: str
@@ -166,7 +165,7 @@ def _prepared(
         yield _Place(state, claim, bound, endpoint, path, hosts, held)
 
 
-def _bind(session: Session, asked: Asked, claim: Claim) -> socket.socket:
+def _bind(session: Session, asked: Asked, claim: ListenerId) -> socket.socket:
     """Takes the port that was asked for or used before; another one only if it is taken."""
     if asked.port is not None or claim.port is None:
         return bind(asked.port or 0)
@@ -177,8 +176,10 @@ def _bind(session: Session, asked: Asked, claim: Claim) -> socket.socket:
         return bind(0)
 
 
-def _plan(session: Session, asked: Asked, place: _Place, inspection: Inspection | None) -> Plan:
-    return Plan(
+def _plan(
+    session: Session, asked: Asked, place: _Place, inspection: Inspection | None
+) -> ListenerPlan:
+    return ListenerPlan(
         mode=session.settings.mode,
         secrets=place.endpoint.secrets,
         path=place.path,

@@ -5,8 +5,7 @@ import socket
 from collections.abc import Iterable
 
 from svc.errors import UsageError
-from svc.listen.addresses import Address
-from svc.listen.targets import Target
+from svc.listen.targets import Address, Target
 
 
 def check_targets(targets: Iterable[Target]) -> None:

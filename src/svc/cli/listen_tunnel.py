@@ -8,10 +8,10 @@ from svc.cli.session import Session
 from svc.errors import LocalError, UsageError
 from svc.listen.tunnels.cloudflared import Cloudflared
 from svc.listen.tunnels.ngrok import Ngrok
+from svc.listen.tunnels.option import TunnelOption
 from svc.listen.tunnels.program import installed
 from svc.listen.tunnels.provider import Provider
-from svc.listen.tunnels.ssh import Destination, Ssh
-from svc.listen.tunnels.wanted import Wanted
+from svc.listen.tunnels.ssh import Ssh, SshDestination
 from svc.origin import BaseUrl
 
 _OWN: Final = "or run any tunnel and name it: --public-url https://... --port 4000"
@@ -62,7 +62,7 @@ def _automatic(session: Session, asked: Asked, *, sandbox: bool) -> Chosen | Non
     )
 
 
-def _explicit(session: Session, wanted: Wanted, public_url: BaseUrl | None) -> Chosen:
+def _explicit(session: Session, wanted: TunnelOption, public_url: BaseUrl | None) -> Chosen:
     provider, address = _provider(wanted, public_url)
     path = installed(provider.program, session.env.get("PATH", ""))
     if path is None:
@@ -75,7 +75,7 @@ def _explicit(session: Session, wanted: Wanted, public_url: BaseUrl | None) -> C
     return Chosen(provider, path, address)
 
 
-def _provider(wanted: Wanted, public_url: BaseUrl | None) -> tuple[Provider, BaseUrl | None]:
+def _provider(wanted: TunnelOption, public_url: BaseUrl | None) -> tuple[Provider, BaseUrl | None]:
     if wanted.destination is not None:
         address = _server_address(wanted.destination, public_url)
         return Ssh(wanted.destination, str(address)), address
@@ -90,7 +90,7 @@ def _provider(wanted: Wanted, public_url: BaseUrl | None) -> tuple[Provider, Bas
     return Cloudflared(), None
 
 
-def _server_address(server: Destination, public_url: BaseUrl | None) -> BaseUrl:
+def _server_address(server: SshDestination, public_url: BaseUrl | None) -> BaseUrl:
     if public_url is not None:
         return public_url
     if server.public_url is None:

@@ -8,8 +8,8 @@ from typing import Final
 
 from svc.cli.listen_endpoint import Endpoint
 from svc.errors import SvcError
+from svc.listen.listener import Listener
 from svc.listen.records import Record
-from svc.listen.relay import Relay
 
 _LOOK_SECONDS: Final = 1.0
 _TELL_SECONDS: Final = 4.0  # the pause behind the second look in vain
@@ -40,7 +40,7 @@ class Watch:
 
     def attach(
         self,
-        relay: Relay,
+        relay: Listener,
         tell: Callable[[Record], None],  # noqa: ARG002  as a tunnel's link is attached
         fail: Callable[[BaseException], None],  # noqa: ARG002
     ) -> None:
@@ -55,7 +55,7 @@ class Watch:
         if self._thread is not None:
             self._thread.join(_END_SECONDS)
 
-    def _look(self, loop: asyncio.AbstractEventLoop, relay: Relay) -> None:
+    def _look(self, loop: asyncio.AbstractEventLoop, relay: Listener) -> None:
         pause = _LOOK_SECONDS
         while not self._closing.wait(pause):
             try:
@@ -70,7 +70,7 @@ class Watch:
                 with suppress(RuntimeError):  # the loop has ended
                     loop.call_soon_threadsafe(self._take, relay, renewed)
 
-    def _take(self, relay: Relay, renewed: Endpoint) -> None:
+    def _take(self, relay: Listener, renewed: Endpoint) -> None:
         secrets = dict.fromkeys((*renewed.secrets, *self.endpoint.secrets))
         relay.move(_HERE, tuple(secrets)[:_SECRETS_MAX])
         self.endpoint = renewed

@@ -19,12 +19,12 @@ from svc.cli.webhook_secret import from_environment
 from svc.errors import CheckFailed, UsageError
 from svc.journal import State
 from svc.keys.kinds import SIGNING_VARIABLE
-from svc.listen.archive import Archive, Content, Entry, Wanted
-from svc.listen.claims import held_back, running_with_pending
-from svc.listen.forward import FORWARD_SECONDS, Sender
-from svc.listen.link import Reply
+from svc.listen.forward.connection import TargetReply
+from svc.listen.forward.replay import ReplayLoop, signed_anew
+from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
+from svc.listen.identity import held_back, running_with_pending
+from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory
 from svc.listen.records import Forwarded, is_success
-from svc.listen.replaying import Replayer, signed_anew
 from svc.listen.targets import Target
 
 app = new_app()
@@ -80,10 +80,10 @@ def replay(
     archive = archive_of(session, state)
     asked = _Asked(target, times, original_signature, allow_remote_forward, not events)
     with _alone(session) if pending else nullcontext():
-        entries = _chosen(archive, events or [], Wanted(failed=failed, pending=pending))
+        entries = _chosen(archive, events or [], InboxFilter(failed=failed, pending=pending))
         if pending:
             _refuse_beside_a_listener(session, state)
-        with Replayer() as replayer:
+        with ReplayLoop() as replayer:
             job = _Job(session, archive, _Secrets(session, state), asked, replayer)
             refused = job.replay_all(entries)
     if replayer.stopped_by is not None:
@@ -126,7 +126,7 @@ def _refuse_beside_a_listener(session: Session, state: State) -> None:
         )
 
 
-def _chosen(archive: Archive, names: list[str], wanted: Wanted) -> list[Entry]:
+def _chosen(archive: InboxHistory, names: list[str], wanted: InboxFilter) -> list[InboxEntry]:
     """The named ones as they were named, the others oldest first."""
     if names:
         return [entry_of(archive, name) for name in names]
@@ -158,7 +158,7 @@ class _Secrets:
         self._endpoints = Endpoints(session, state, sandbox=False)
         self._known: dict[str, tuple[str, ...]] = {}
 
-    def of(self, entry: Entry) -> tuple[str, ...]:
+    def of(self, entry: InboxEntry) -> tuple[str, ...]:
         """Gives the secrets with which an event is signed.
 
         Raises:
@@ -182,12 +182,12 @@ class _Secrets:
 @dataclass(slots=True)
 class _Job:
     session: Session
-    archive: Archive
+    archive: InboxHistory
     secrets: _Secrets
     asked: _Asked
-    replayer: Replayer
+    replayer: ReplayLoop
 
-    def replay_all(self, entries: list[Entry]) -> int:
+    def replay_all(self, entries: list[InboxEntry]) -> int:
         """Sends all of them; gives how many were not taken."""
         records = Records(self.session)
         try:
@@ -195,7 +195,7 @@ class _Job:
         finally:
             records.close()
 
-    def _replay_or_tell(self, entry: Entry, records: Records) -> bool:
+    def _replay_or_tell(self, entry: InboxEntry, records: Records) -> bool:
         """Sends one event; of all that failed or wait, one that cannot be sent stops no other."""
         if not self.asked.rest_only:
             return self._replay(entry, records)
@@ -206,14 +206,14 @@ class _Job:
             self.session.out.warn(f"{error.message}{hint}")
             return False
 
-    def _replay(self, entry: Entry, records: Records) -> bool:
+    def _replay(self, entry: InboxEntry, records: Records) -> bool:
         """Sends one event to its targets; says whether all of them took it every time."""
         if self.asked.rest_only and entry.state == "pending" and not self.archive.waits(entry.seq):
             return True  # somebody has closed it since it was listed
         content = self.archive.content(entry)
         taken = True
         for target in self._targets(entry):
-            sender = Sender(target)
+            sender = TargetSender(target)
             for number in range(self.asked.times):
                 taken &= self._send(entry, content, sender, number + 1, records)
         if taken:
@@ -223,7 +223,12 @@ class _Job:
         return taken
 
     def _send(
-        self, entry: Entry, content: Content, sender: Sender, number: int, records: Records
+        self,
+        entry: InboxEntry,
+        content: Content,
+        sender: TargetSender,
+        number: int,
+        records: Records,
     ) -> bool:
         """Sends an event once and notes it at once, whatever comes after; says if it was taken."""
         started = self.session.clock.now()
@@ -237,7 +242,7 @@ class _Job:
         records.show(self._record(entry, sender.target, reply, number))
         return is_success(reply.status)
 
-    def _targets(self, entry: Entry) -> list[Target]:
+    def _targets(self, entry: InboxEntry) -> list[Target]:
         asked = self.asked
         if asked.target is not None:
             return [asked.target]
@@ -257,13 +262,15 @@ class _Job:
                     urls.pop(row["url"], None)
         return [Target.parse(url, allow_remote=asked.allow_remote) for url in urls]
 
-    def _headers(self, entry: Entry, content: Content) -> bytes:
+    def _headers(self, entry: InboxEntry, content: Content) -> bytes:
         if self.asked.original:
             return content.headers
         now = self.session.clock.now()
         return signed_anew(content.headers, content.body, self.secrets.of(entry), now)
 
-    def _record(self, entry: Entry, target: Target, reply: Reply, number: int) -> Forwarded:
+    def _record(
+        self, entry: InboxEntry, target: Target, reply: TargetReply, number: int
+    ) -> Forwarded:
         return Forwarded(
             self.session.clock.now(),
             entry.id,

@@ -6,7 +6,7 @@ that lives in one file, no part of the API.
 
 import shlex
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from svc.cli.session import Session
 from svc.client import controls
@@ -15,6 +15,8 @@ from svc.client.call import Call
 if TYPE_CHECKING:  # help needs neither; what runs imports what it uses
     from svc.client.control import Control
     from svc.client.replies import Reply
+
+_SECRET_MARK: Final = "_secret_"  # noqa: S105  the middle of every client secret
 
 
 def open_control(session: Session, *, patient: bool = False) -> "Control":
@@ -38,6 +40,18 @@ def open_control(session: Session, *, patient: bool = False) -> "Control":
         clock=session.clock,
         ca_bundle=settings.ca_bundle,
     )
+
+
+def client_secret(session: Session, control: "Control", order: str) -> str:
+    """What a shopper's page is opened with, of an order or as it was given.
+
+    Raises:
+        ApiError: there is no such order.
+    """
+    if _SECRET_MARK in order:
+        return order
+    call = controls.in_mode(controls.checkout_url(order), session.settings.mode)
+    return str(control.send(call).data["client_secret"])
 
 
 def ask(session: Session, call: Call, *, patient: bool = False) -> "Reply":

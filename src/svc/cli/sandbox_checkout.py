@@ -7,13 +7,10 @@ import typer
 from svc.cli.app import verb
 from svc.cli.browser import open_page
 from svc.cli.sandbox_app import app
-from svc.cli.sandbox_call import open_control
+from svc.cli.sandbox_call import client_secret, open_control
 from svc.cli.session import Session
-from svc.client import controls
 from svc.client.call import segment
 from svc.spec import SANDBOX_KEYS
-
-_SECRET_MARK = "_secret_"  # noqa: S105  the middle of every client secret
 
 
 @verb(app)
@@ -51,10 +48,6 @@ def checkout(
 
 
 def _path(session: Session, order: str) -> str:
-    """Asks where the page is; a client secret tells it already."""
     with open_control(session) as control:
-        if _SECRET_MARK in order:
-            control.health()
-            return f"/checkout/{segment(order)}"
-        call = controls.in_mode(controls.checkout_url(order), session.settings.mode)
-        return str(control.send(call).data["path"])
+        control.health()
+        return f"/checkout/{segment(client_secret(session, control, order))}"

@@ -1,11 +1,11 @@
 """`svc sandbox env`: the environment in which other programs, and svc itself, use the sandbox."""
 
 import shlex
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
-from svc.cli.app import verb
+from svc.cli.app import Verb
 from svc.cli.sandbox_app import app
 from svc.cli.sandbox_found import the_one
 from svc.cli.sandbox_options import Port
@@ -23,10 +23,23 @@ SHELLS: Final = {
     "powershell": "$env:{name} = {value}",
 }
 
-FAILS: Final = {"sh": "false", "fish": "false", "powershell": "throw 'svc sandbox env failed'"}
+_THROW: Final = "throw 'svc sandbox env failed'"
+_DATA: Final = ("json", "ndjson")
 
 
-@verb(app)
+class _Env(Verb):
+    """The verb, which fails in the shell that evaluates it also where its words are wrong."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        words = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException:
+            _fail(Session.of(ctx), words)
+            raise
+
+
+@app.command(cls=_Env)
 def env(
     ctx: typer.Context,
     port: Port = None,
@@ -41,15 +54,22 @@ def env(
     $ eval "$(svc sandbox env)"
     """
     session = Session.of(ctx)
-    if shell not in SHELLS:
-        raise UsageError(f"--shell is {shell!r}.", hint=f"Use one of: {', '.join(SHELLS)}")
-    data = session.given.everywhere.output in ("json", "ndjson")
+    data = session.given.everywhere.output in _DATA
     try:
+        if shell not in SHELLS:
+            raise UsageError(f"--shell is {shell!r}.", hint=f"Use one of: {', '.join(SHELLS)}")
         _print(session, shell, _meant(session, port), data=data)
     except SvcError:
-        if not data:  # an eval of nothing would go on, with whatever is configured
-            session.streams.stdout.write(FAILS[shell] + "\n")
+        _fail(session, session.argv)
         raise
+
+
+def _fail(session: Session, words: list[str]) -> None:
+    """Prints what fails: an eval of nothing would go on, with whatever is configured."""
+    if any(word.endswith(_DATA) for word in words):
+        return
+    powershell = any(word.endswith("powershell") for word in words)
+    session.streams.stdout.write((_THROW if powershell else "false") + "\n")
 
 
 def _print(session: Session, shell: str, record: RunRecord, *, data: bool) -> None:

@@ -30,10 +30,15 @@ def the_one(folder: Path, port: int | None) -> RunRecord:
     return found[0]
 
 
+def at(folder: Path, address: BaseUrl) -> RunRecord | None:
+    """Gives the sandbox of this user that is at an address now."""
+    there = running_at(folder, address.port)
+    return there if there and BaseUrl.parse(there.url).origin == address.origin else None
+
+
 def runs_at(folder: Path, address: BaseUrl) -> bool:
     """Says whether a sandbox of this user is at an address now."""
-    there = running_at(folder, address.port)
-    return there is not None and BaseUrl.parse(there.url).origin == address.origin
+    return at(folder, address) is not None
 
 
 def refuse_stranger(folder: Path, address: BaseUrl) -> None:

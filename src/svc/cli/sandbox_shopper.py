@@ -9,7 +9,7 @@ from svc.cli.app import verb
 from svc.cli.body import Body
 from svc.cli.fields import present
 from svc.cli.sandbox_app import app
-from svc.cli.sandbox_call import open_control, tell
+from svc.cli.sandbox_call import client_secret, open_control, tell
 from svc.cli.session import Session
 from svc.client import controls
 from svc.errors import ApiError, UsageError
@@ -17,7 +17,6 @@ from svc.errors import ApiError, UsageError
 _CARD: Final = "4242424242424242"
 _AMEX: Final = ("34", "37")
 _YEARS_GOOD: Final = 3
-_SECRET_MARK: Final = "_secret_"  # noqa: S105  the middle of every client secret
 _DECLINED: Final = 402
 
 Number = Annotated[
@@ -65,7 +64,6 @@ def pay(
     if not new_card and (card or expiry or cvc):
         raise UsageError("--card, --expiry and --cvc are for paying with a new card.")
     body = present(
-        **_whose(order),
         method=method,
         card=_card_fields(card or _CARD, expiry, cvc) if new_card else None,
         payment_method=payment_method,
@@ -74,7 +72,7 @@ def pay(
         iban=iban,
         outcome=outcome,
     )
-    _pay(session, body)
+    _pay(session, order, body)
 
 
 @verb(app)
@@ -97,12 +95,13 @@ def dispute(
     tell(Session.of(ctx), controls.open_dispute(body))
 
 
-def _pay(session: Session, body: Body) -> None:
+def _pay(session: Session, order: str, body: Body) -> None:
     out = session.out  # made first: a wrong --query must be refused before anything is sent
     key = session.publishable_key()
     with open_control(session) as control:
         if "card" in body:
             body["card"].setdefault("exp_year", _year(control.health().data) + _YEARS_GOOD)
+        body["client_secret"] = client_secret(session, control, order)
         reply = control.send(controls.checkout_pay(body), key=key, accept=(_DECLINED,))
     if reply.status == _DECLINED:
         raise _declined(reply.data, reply.request_id)
@@ -110,10 +109,10 @@ def _pay(session: Session, body: Body) -> None:
         out.one(reply.text, reply.data)
         return
     # People see the payment or, after giving up, the order; programs get both.
-    order = reply.data["order"]
-    out.value(reply.data.get("payment") or order)
+    paid = reply.data["order"]
+    out.value(reply.data.get("payment") or paid)
     if session.format == "human":
-        out.note(f"Order {order['id']} is {order['status']}.")
+        out.note(f"Order {paid['id']} is {paid['status']}.")
 
 
 def _declined(data: Any, request_id: str | None) -> ApiError:
@@ -128,10 +127,6 @@ def _declined(data: Any, request_id: str | None) -> ApiError:
         outcome="refused",
         hint=f"svc payments retrieve {payment['id']}" if payment else None,
     )
-
-
-def _whose(order: str) -> dict[str, str]:
-    return {"client_secret" if _SECRET_MARK in order else "order": order}
 
 
 def _card_fields(number: str, expiry: str | None, cvc: str | None) -> Body:

@@ -104,6 +104,20 @@ class Session:
             raise UsageError(
                 f"The CA bundle {settings.ca_bundle} cannot be read.", param="--ca-bundle"
             )
+        return self._known_by_its_record(settings)
+
+    def _known_by_its_record(self, settings: "Settings") -> "Settings":
+        """An address that was typed may be a sandbox of this user: its record has what it takes."""
+        address = settings.address
+        if settings.from_profile or address is None or not address.is_loopback:
+            return settings
+        from svc.cli.sandbox_found import at
+
+        with suppress(NoFolder):  # no folder, no record
+            record = at(self.paths.sandbox_dir, address)
+            if record is not None:
+                trusted = settings.ca_bundle or record.certificate
+                return settings._replace(sandbox=True, ca_bundle=trusted)
         return settings
 
     @property

@@ -15,9 +15,9 @@ from svc.cli.session import Session
 from svc.cli.webhook_secret import from_environment, from_stdin
 from svc.errors import SignatureError, UsageError
 from svc.keys.kinds import SIGNING_VARIABLE
-from svc.listen.delivery import Facts, read_facts
-from svc.listen.diagnosis import diagnose
 from svc.listen.records import iso
+from svc.listen.verify.diagnosis import diagnose
+from svc.listen.verify.verify import Facts, read_facts
 from svc.spec import SIGNATURE_HEADER, SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_BODY_MAX
 
 _PREFIX: Final = re.compile(rf"{SIGNATURE_HEADER}[ \t]*:[ \t]*", re.IGNORECASE)

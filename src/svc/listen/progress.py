@@ -31,7 +31,7 @@ class Until:
 
 
 @dataclass(slots=True)
-class Progress:
+class ListenerProgress:
     """The running counts of a listener."""
 
     until: Until | None

@@ -1,5 +1,6 @@
 """Test cards: what each number does at the checkout (assumptions: Card behaviour)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
@@ -97,6 +98,9 @@ BRANDS: Final = (
 )
 
 
+_CVC_LENGTHS: Final = frozenset(brand.cvc_digits for brand in BRANDS)
+
+
 @dataclass(frozen=True, slots=True)
 class CardProfile:
     """How a card will behave.
@@ -124,14 +128,19 @@ def assess(number: str, exp_month: int, exp_year: int, cvc: str, today: date) ->
     `number` may hold spaces or hyphens. A year below 100 is of this century. Checks go in the
     order number, expiry, CVC; a card is good to the end of its month.
     """
-    digits = number.replace(" ", "").replace("-", "")
-    brand = _brand(digits) if _plausible(digits) else None
+    digits = _digits(number)
+    brand = _brand_of(digits)
     if brand is None:
         return _profile("unknown", digits, "unavailable", "incorrect_number", _APPROVED)
     behaviour = BEHAVIOURS.get(digits, _APPROVED)
     token = "suspended" if behaviour.suspended else "active" if brand.tokens else "unavailable"
-    problem = _problem(brand, exp_month, exp_year, cvc, today)
+    problem = next(_problems(brand, exp_month, exp_year, cvc, today), None)
     return _profile(brand.name, digits, token, problem, behaviour)
+
+
+def problems(number: str, exp_month: int, exp_year: int, cvc: str, today: date) -> list[Problem]:
+    """All that makes a card's data unusable, where `assess` tells the first."""
+    return list(_problems(_brand_of(_digits(number)), exp_month, exp_year, cvc, today))
 
 
 def decline_type(code: str) -> DeclineType | None:
@@ -159,13 +168,21 @@ def _profile(
     )
 
 
-def _problem(brand: Brand, month: int, year: int, cvc: str, today: date) -> Problem | None:
+def _problems(
+    brand: Brand | None, month: int, year: int, cvc: str, today: date
+) -> Iterator[Problem]:
+    if brand is None:
+        yield "incorrect_number"
     full_year = year if year >= _FOUR_DIGIT_YEAR else year + 2000
     if not 1 <= month <= _LAST_MONTH or (full_year, month) < (today.year, today.month):
-        return "expired_card"
-    if not _all_digits(cvc) or len(cvc) != brand.cvc_digits:
-        return "incorrect_cvc"
-    return None
+        yield "expired_card"
+    lengths = _CVC_LENGTHS if brand is None else {brand.cvc_digits}
+    if not _all_digits(cvc) or len(cvc) not in lengths:
+        yield "incorrect_cvc"
+
+
+def _digits(number: str) -> str:
+    return number.replace(" ", "").replace("-", "")
 
 
 def _plausible(digits: str) -> bool:
@@ -181,7 +198,9 @@ def _luhn(digits: str) -> bool:
     return (sum(int(d) for d in digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
-def _brand(digits: str) -> Brand | None:
+def _brand_of(digits: str) -> Brand | None:
+    if not _plausible(digits):
+        return None
     for brand in BRANDS:
         if any(int(digits[: len(str(p.start))]) in p for p in brand.prefixes):
             return brand

@@ -14,8 +14,7 @@ from svc.sandbox.world import World
 _NO_LIVE_PAYMENTS: Final = "live_mode_test_card"
 _NOT_AUTHENTICATED: Final = "authentication_failed"
 
-# Either of the two. The id is our own addition: whoever plays the shopper at a keyboard has it,
-# and the client secret was shown only once.
+# Either of the two; the id is our own addition, for who holds a secret key.
 VIEW: Final = (Field("client_secret", Text()), Field("order", Text()))
 PAY: Final = (
     *VIEW,
@@ -25,7 +24,7 @@ PAY: Final = (
         Object(
             (
                 Field("number", Text(), required=True),
-                Field("exp_month", Integer(0, 99), required=True),
+                Field("exp_month", Integer(1, 12), required=True),
                 Field("exp_year", Integer(0, 9999), required=True),
                 Field("cvc", Text(), required=True),
             )

@@ -1,4 +1,8 @@
-"""The browser's side of an order over HTTP, with a publishable key."""
+"""The browser's side of an order over HTTP: with its client secret and a publishable key.
+
+Who has a secret key may name the order instead: the client secret is told once, and who writes a
+test may have lost it. A page has neither, there as here.
+"""
 
 from collections.abc import Callable
 from typing import Final
@@ -33,12 +37,13 @@ def _route(engine: Engine, path: str, act: Act, fields: Fields) -> Route:
     async def endpoint(request: Request) -> Response:
         text = auth.key_text(request.headers.get("authorization"))
         mode = auth.mode_of(text)
-        await engine.read(mode, lambda world: _check_key(world, text))
+        kind = await engine.read(mode, lambda world: auth.authenticate(world, text)["type"])
         given = decode_body(
             request.headers.get("content-type"),
             await read_body(request.scope, request.receive, BODY),
         )
         tree = coerce(fields, given)
+        _check_key(kind, by_id="order" in tree)
         refuse_unknown(fields, tree)
         params = check(fields, tree, engine.settings)
         result = await engine.run(mode, lambda world: act(world, params))
@@ -49,7 +54,10 @@ def _route(engine: Engine, path: str, act: Act, fields: Fields) -> Route:
     return Route(_ROOT + path, endpoint, methods=["POST"])
 
 
-def _check_key(world: World, text: str) -> None:
-    if auth.authenticate(world, text)["type"] != "publishable":
+def _check_key(kind: str, *, by_id: bool) -> None:
+    if by_id and kind != "secret":
+        message = "Only a secret key may name the order; a page gives its client_secret."
+        raise Problem(403, "secret_key_required", message, param="order")
+    if not by_id and kind != "publishable":
         message = "The checkout takes a publishable key; secret keys stay on the server."
         raise Problem(403, "publishable_key_required", message)

@@ -25,12 +25,12 @@ from svc.errors import NetworkError, SvcError
 from svc.journal import State
 from svc.keys.backend import Absent
 from svc.keys.store import KeyStore
-from svc.listen.archive import Archive, Wanted, Whose
-from svc.listen.claims import Claim, Listening, begin_anew, claimed, last_endpoint, remember
-from svc.listen.delivery import Delivery, read_facts
-from svc.listen.inbox import SqliteInbox
-from svc.listen.receiver import new_path
-from svc.listen.seam import Arrival, Batch, Kept
+from svc.listen.identity import ListenerId, Listening, begin_anew, claimed, last_endpoint, remember
+from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
+from svc.listen.inbox.inbox import Arrival, Batch, Kept
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.receiver.server import new_path
+from svc.listen.verify.verify import Delivery, read_facts
 
 EVENTS = ("order.paid",)
 PATH = "/hook/0123456789abcdef0123456789abcdef"
@@ -174,7 +174,7 @@ def test_listener_is_claimed_by_its_targets_or_by_what_it_has_left(tmp_path: Pat
     listening = Listening("http://a", "default", "test", "local", EVENTS)
     with State.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state, ExitStack() as both:
 
-        def claim(port: int) -> AbstractContextManager[Claim]:
+        def claim(port: int) -> AbstractContextManager[ListenerId]:
             targets = [f"http://localhost:{port}"]
             return claimed(state, tmp_path / "locks", listening, new_path, targets)
 
@@ -206,7 +206,9 @@ def test_inbox_that_begins_anew_keeps_what_it_has(tmp_path: Path) -> None:
             assert inbox.store(batch) == [Kept(number, duplicate=True, again=False, open=False)]
             begin_anew(state, claim)
         remember(state, claim, 4321, "we_4", ["http://localhost:1"])
-        kept = list(Archive(state, Whose("default", "test", "http://a")).entries(Wanted()))
+        kept = list(
+            InboxHistory(state, InboxScope("default", "test", "http://a")).entries(InboxFilter())
+        )
         assert {(one.id, one.endpoint_id) for one in kept} == {("evt_1", "we_4")}
         assert len(kept) == 3
 
@@ -226,12 +228,12 @@ def test_what_waited_before_a_reset_is_closed_with_that_reason(tmp_path: Path) -
         inbox.store(Batch(arrivals))
         inbox.store(Batch(settled=[(1, "failed")]))
         begin_anew(state, claim)
-        archive = Archive(state, Whose("default", "test", "http://a"))
-        assert {one.id: one.state for one in archive.entries(Wanted())} == {
+        archive = InboxHistory(state, InboxScope("default", "test", "http://a"))
+        assert {one.id: one.state for one in archive.entries(InboxFilter())} == {
             "evt_1": "failed",
             "evt_2": "reset",
         }
-        assert list(archive.entries(Wanted(pending=True))) == []
+        assert list(archive.entries(InboxFilter(pending=True))) == []
         assert inbox.open_item(2) is None
 
 

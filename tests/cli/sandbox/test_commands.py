@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -137,6 +138,22 @@ def test_env_is_evaluated_by_a_shell(svc: Svc, start: Start) -> None:
     assert svc("sandbox", "env", "--shell", "fish").out.startswith("set -gx SVC_BASE_URL http://")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [(), ("--port", "1"), ("--bogus",), ("--port", "one"), ("--shell", "ksh"), ("--profile", "x")],
+)
+def test_env_that_fails_stops_the_script(svc: Svc, words: tuple[str, ...]) -> None:
+    """An eval of nothing would go on, in the sandbox or the account that is configured otherwise."""
+    done = svc("sandbox", "env", *words)
+    assert done.code != 0
+    script = f"set -e\neval {shlex.quote(done.out.rstrip())}\necho went on"
+    said = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stdout) == (1, "")
+    if "--shell" not in words:
+        assert svc("sandbox", "env", *words, "--shell", "powershell").out.startswith("throw ")
+    assert svc("sandbox", "env", *words, "-o", "json").out == ""
+
+
 def test_several_sandboxes_are_told_apart_by_port(svc: Svc, start: Start) -> None:
     """With two running, commands ask which one is meant."""
     one, two = start("--db", ":memory:"), start("--db", ":memory:")
@@ -255,6 +272,24 @@ def test_tls_sandbox_is_reached_through_its_profile(svc: Svc, start: Start) -> N
     exports = svc.ok("sandbox", "env", "-o", "json")
     assert exports["SVC_CA_BUNDLE"] == started["certificate"]
     assert svc.ok("sandbox", "status")[0]["status"] == "running"
+
+
+@pytest.mark.parametrize("tls", [("--tls",), ()], ids=["https", "http"])
+def test_a_sandbox_of_ones_own_is_known_by_its_address(
+    svc: Svc, start: Start, tls: tuple[str, ...]
+) -> None:
+    """No profile tells of a second sandbox; its run record does: certificate and constant keys."""
+    start("--db", ":memory:")
+    second = start("--db", ":memory:", *tls)["url"]
+    assert svc.ok("whoami")["origin"] != second
+    assert svc.ok("orders", "list", "--base-url", second)["data"] == []
+    svc.ok("sandbox", "trigger", "order.paid", "--base-url", second)
+    (order,) = svc.ok("orders", "list", env={"SVC_BASE_URL": second})["data"]
+    assert order["status"] == "paid"
+    svc.ok("sandbox", "stop", "--port", second.rpartition(":")[2])
+    gone = svc("orders", "list", "--base-url", second)
+    assert gone.code == 4
+    assert "sandbox constant" not in gone.err
 
 
 def test_plain_sandbox_after_a_tls_one_forgets_the_certificate(

@@ -16,10 +16,10 @@ from svc.cli.session import Session
 from svc.cli.streams import Streams
 from svc.clock import ManualClock
 from svc.errors import Forbidden, NetworkError
+from svc.listen.listener import Listener
 from svc.listen.records import Record, TunnelDown, TunnelUp
-from svc.listen.relay import Relay
 from svc.listen.tunnels.provider import Down, Up
-from svc.listen.tunnels.tunnel import Broken, Change, Tunnel
+from svc.listen.tunnels.tunnel import Change, Tunnel, TunnelBroken
 from svc.origin import BaseUrl
 
 NEW = "whsec_test_Zq8LmX2vTn5RkW9yB4cJ7dHs"
@@ -83,7 +83,7 @@ def followed(service: _Service, *changes: Change) -> tuple[list[Record], list[ob
             errors.append(error)
             ended.set()
 
-        link.attach(cast("Relay", relay), tell, fail)
+        link.attach(cast("Listener", relay), tell, fail)
         async with asyncio.timeout(5):
             await ended.wait()
 
@@ -133,4 +133,4 @@ def test_service_that_is_away_is_asked_again(monkeypatch: pytest.MonkeyPatch) ->
 def test_broken_tunnel_ends_the_listener() -> None:
     """What no new attempt will mend, such as a key without the permission, is an error."""
     refused = Forbidden("The key may not register endpoints.")
-    assert followed(_Service(), Broken(refused))[1] == [refused]
+    assert followed(_Service(), TunnelBroken(refused))[1] == [refused]

@@ -14,8 +14,8 @@ from svc.cli.listen_tunnel import Chosen, choose
 from svc.cli.session import Session
 from svc.cli.streams import Streams
 from svc.errors import LocalError, SvcError, UsageError
-from svc.listen.tunnels.ssh import Destination, Ssh
-from svc.listen.tunnels.wanted import Wanted
+from svc.listen.tunnels.option import TunnelOption
+from svc.listen.tunnels.ssh import Ssh, SshDestination
 from svc.origin import BaseUrl
 
 AWAY = "https://api.example.invalid"
@@ -35,7 +35,7 @@ def chosen(
     env = {"PATH": str(folder), "SVC_BASE_URL": base_url}
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     asked = SimpleNamespace(
-        tunnel=Wanted.parse(tunnel),
+        tunnel=TunnelOption.parse(tunnel),
         public_url=BaseUrl.parse(public_url) if public_url else None,
         secrets=secrets,
     )
@@ -157,7 +157,7 @@ def test_tunnel_that_cannot_be_is_refused(text: str) -> None:
 
 def test_destination_of_ssh_stands_behind_the_end_of_options() -> None:
     """Even a name that got past the check could not become an option."""
-    arguments = Ssh(Destination(None, "-oProxyCommand=x", 1), "https://x").arguments(4000)
+    arguments = Ssh(SshDestination(None, "-oProxyCommand=x", 1), "https://x").arguments(4000)
     assert arguments.index("--") == len(arguments) - 2
 
 

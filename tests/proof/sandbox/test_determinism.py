@@ -36,7 +36,7 @@ def story(wire: Any) -> list[bytes]:
 
     order = id_of(call("POST", "/v1/orders", ORDER))
     call("POST", "/v1/orders", {**ORDER, "amount": 0})
-    call("POST", "/_sandbox/checkout/pay", {"order": order, "card": CARD}, "pk_test_sandbox")
+    call("POST", "/_sandbox/checkout/pay", {"order": order, "card": CARD}, KEY)
     payment = id_of(call("GET", "/v1/payments"))
     call("POST", "/v1/refunds", {"payment": payment, "amount": 100})
     call("POST", "/v1/payouts", PAYOUT)

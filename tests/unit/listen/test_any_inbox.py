@@ -9,10 +9,10 @@ from support.listening import NOW, event
 from svc.clock import ManualClock
 from svc.errors import LocalError
 from svc.journal import State
-from svc.listen.delivery import Delivery, read_facts
-from svc.listen.inbox import SqliteInbox
-from svc.listen.seam import Arrival, Batch, Inbox, Kept
-from unit.listen.memory_inbox import MemoryInbox
+from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.verify.verify import Delivery, read_facts
+from unit.listen.inbox.memory_inbox import MemoryInbox
 
 Opens = Callable[[], Inbox]
 

@@ -5,9 +5,9 @@ import ipaddress
 import pytest
 
 from svc.errors import UsageError
-from svc.listen.link import Reply
+from svc.listen.forward.connection import TargetReply
+from svc.listen.forward.retry import GivenUp, Hold, Later, Taken, decide, hold_seconds, real_delay
 from svc.listen.progress import Until
-from svc.listen.retries import Done, Failed, Hold, Later, decide, hold_seconds, real_delay
 from svc.listen.routes import Routes, select_events
 from svc.listen.targets import Target
 from svc.spec import EVENT_TYPES
@@ -161,16 +161,16 @@ def test_until_is_read() -> None:
 
 def test_retry_decisions() -> None:
     """Fast waits for a target that is away, real follows the service, off tries once."""
-    away, closed = Reply(1.0, trouble="unreachable"), Reply(1.0, trouble="closed")
-    late, refused = Reply(1.0, trouble="timeout"), Reply(1.0, status=500)
+    away, closed = TargetReply(1.0, trouble="unreachable"), TargetReply(1.0, trouble="closed")
+    late, refused = TargetReply(1.0, trouble="timeout"), TargetReply(1.0, status=500)
     for retry in ("fast", "real", "off"):
-        assert decide(retry, Reply(1.0, status=204), 1) == Done()
+        assert decide(retry, TargetReply(1.0, status=204), 1) == Taken()
     assert decide("fast", away, 1000) == Hold()
     assert decide("fast", closed, 1000, closes=4) == Hold()
-    assert decide("fast", closed, 5, closes=5) == Failed()
-    assert decide("fast", late, 1) == decide("fast", refused, 1) == Failed()
-    assert decide("fast", Reply(1.0, trouble="forbidden"), 1) == Failed()
-    assert {type(decide("off", one, 1)) for one in (away, closed, late, refused)} == {Failed}
+    assert decide("fast", closed, 5, closes=5) == GivenUp()
+    assert decide("fast", late, 1) == decide("fast", refused, 1) == GivenUp()
+    assert decide("fast", TargetReply(1.0, trouble="forbidden"), 1) == GivenUp()
+    assert {type(decide("off", one, 1)) for one in (away, closed, late, refused)} == {GivenUp}
     assert decide("real", away, 1) == decide("real", refused, 1) == Later(60)
 
 

@@ -18,12 +18,12 @@ from simulation.listener_world import (
 from svc.clock import ManualClock
 from svc.errors import LocalError
 from svc.journal import State
-from svc.listen.delivery import Delivery, read_facts
-from svc.listen.inbox import SqliteInbox
+from svc.listen.forward.queue import ObjectTurns
+from svc.listen.inbox.inbox import Arrival, Batch, Kept
+from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.progress import Until
 from svc.listen.records import Forwarded
-from svc.listen.seam import Arrival, Batch, Kept
-from svc.listen.turns import Turns
+from svc.listen.verify.verify import Delivery, read_facts
 
 URL = "http://localhost:3001"
 
@@ -343,14 +343,14 @@ def test_a_crowded_object_is_passed_over(world: World) -> None:
 def test_no_more_than_so_many_wait_for_turns_in_memory(world: World) -> None:
     """However many events of one object come, 512 wait in memory; and large bodies do not."""
     most: list[int] = []
-    admit = Turns.admit
+    admit = ObjectTurns.admit
 
-    def counted(self: Turns, item: object) -> object:
+    def counted(self: ObjectTurns, item: object) -> object:
         admission = admit(self, item)  # type: ignore[arg-type]
         most.append(self.parked)
         return admission
 
-    with patch.object(Turns, "admit", counted):
+    with patch.object(ObjectTurns, "admit", counted):
         world.target(3001, lambda *_: Reaction("hang"))
         listener = world.listener(ordered=True)
         listener.start()

@@ -18,14 +18,14 @@ from support.listening import (
     status_line,
 )
 from svc.clock import ManualClock
-from svc.listen.delivery import Delivery, read_facts
-from svc.listen.dispatch import Marking
-from svc.listen.lane import Manner
-from svc.listen.reception import Reception
+from svc.listen.forward.dispatcher import Marking
+from svc.listen.forward.replay import signed_anew
+from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.inbox.inbox import Source
+from svc.listen.listener import Listener, ListenerPlan
+from svc.listen.receive import Reception
 from svc.listen.records import Record
-from svc.listen.relay import Plan, Relay
-from svc.listen.replaying import signed_anew
-from svc.listen.seam import Source
+from svc.listen.verify.verify import Delivery, read_facts
 from svc.signature import header_value, verify
 
 OWN = "whsec_test_9zzN7cPq2LrTxVb9KdYhWm3"
@@ -64,7 +64,7 @@ class Fed(RunningListener):
     source: HeldSource
 
     async def _run(self) -> None:
-        self._relay = Relay(self._plan, self.make_inbox(), self._clock, self.records.append)
+        self._relay = Listener(self._plan, self.make_inbox(), self._clock, self.records.append)
         self._loop = asyncio.get_running_loop()
 
         def opened(reception: Reception, tell: Callable[[Record], None]) -> Source:
@@ -74,7 +74,7 @@ class Fed(RunningListener):
         self.summary = await self._relay.run(opened)
 
 
-def fed(folder: Path, plan: Plan) -> Fed:
+def fed(folder: Path, plan: ListenerPlan) -> Fed:
     listener = Fed(folder / "state" / "state.db", plan, ManualClock(NOW))
     listener.start()
     return listener
@@ -102,7 +102,7 @@ def test_listener_runs_on_another_source(tmp_path: Path) -> None:
 
 def test_what_an_earlier_run_may_have_sent_says_so(tmp_path: Path) -> None:
     """A crash between the target's answer and its note makes a double; it is marked as one."""
-    silent = fed(tmp_path, plan_for(1, marking=ANEW, manner=Manner(1)))
+    silent = fed(tmp_path, plan_for(1, marking=ANEW, manner=ForwardOptions(1)))
     for number in range(3):
         silent.source.give(number)
     silent.events(3)

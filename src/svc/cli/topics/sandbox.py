@@ -84,6 +84,11 @@ PAGE: Final = Page(
         The API describes itself at {SANDBOX_ROOT}/openapi.json. Where the specification is silent
         the sandbox does what we chose: svc help assumptions.
         """,
+        """
+        Errors are flat objects. A program that looks for them inside of "error", as stripe-python
+        does, is told nothing until the sandbox is set to answer so:
+        """,
+        Shown(("svc sandbox settings error_envelope=nested",)),
         *FAULTS,
         "Duty, VAT and exchange rates are fixtures. They are no tariff data.",
         "All its commands: svc sandbox --help",

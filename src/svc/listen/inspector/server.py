@@ -6,16 +6,14 @@ from typing import Final
 
 from svc.clock import Clock
 from svc.errors import LocalError
-from svc.listen.archive import Archive
-from svc.listen.inspector.catalogue import Catalogue
-from svc.listen.inspector.connection import House, PageConnection
+from svc.listen.inbox.history import InboxHistory
+from svc.listen.inspector.app import InspectorApp
 from svc.listen.inspector.feed import Feed
-from svc.listen.inspector.frame import Place
-from svc.listen.inspector.guard import Guard, new_token
-from svc.listen.inspector.pages import Pages
-from svc.listen.inspector.sending_again import Again, Means
-from svc.listen.inspector.shown import Times
-from svc.listen.receiver import bind
+from svc.listen.inspector.history import DeliveryList
+from svc.listen.inspector.http import Guard, InspectorDeps, PageConnection, new_token
+from svc.listen.inspector.page import PageFrame, Times
+from svc.listen.inspector.replay import ReplayDeps, Replayer
+from svc.listen.receiver.server import bind
 from svc.listen.records import Record
 
 DEFAULT_PORT: Final = 4244
@@ -40,7 +38,7 @@ class Inspector:
     """Serves one bound socket while a listener runs."""
 
     def __init__(
-        self, bound: socket.socket, mode: str, archive: Archive, clock: Clock, *, utc: bool
+        self, bound: socket.socket, mode: str, archive: InboxHistory, clock: Clock, *, utc: bool
     ) -> None:
         self._bound = bound
         self._port: int = bound.getsockname()[1]
@@ -50,8 +48,8 @@ class Inspector:
         self._clock = clock
         self._times = Times(utc=utc)
         self._feed = Feed()
-        self._pages: Pages | None = None
-        self._house: House | None = None
+        self._pages: InspectorApp | None = None
+        self._house: InspectorDeps | None = None
         self._server: asyncio.Server | None = None
 
     @property
@@ -63,16 +61,16 @@ class Inspector:
         """Hears of one record of the listener."""
         self._feed.tell(record)
 
-    async def start(self, means: Means) -> None:
+    async def start(self, means: ReplayDeps) -> None:
         """Accepts connections from now on."""
         guard = Guard(self._token, self._port)
         described = " · ".join(means.routes.described())
         way = f"Forwarding {described}" if described else "No target: deliveries are kept"
-        place = Place(f"/{self._token}/", self._mode, way, self._times)
-        again = Again(self._archive, self._clock, means)
-        catalogue = Catalogue(self._archive)
-        self._pages = Pages(place, guard.path, catalogue, self._feed, again, self._clock)
-        self._house = House(guard.check, self._pages.respond, self._feed)
+        place = PageFrame(f"/{self._token}/", self._mode, way, self._times)
+        again = Replayer(self._archive, self._clock, means)
+        catalogue = DeliveryList(self._archive)
+        self._pages = InspectorApp(place, guard.path, catalogue, self._feed, again, self._clock)
+        self._house = InspectorDeps(guard.check, self._pages.respond, self._feed)
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._admit, sock=self._bound)
 

@@ -31,7 +31,7 @@ _FIXED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Destination:
+class SshDestination:
     """A server that one can log in to, and the port there that shall lead to us."""
 
     user: str | None
@@ -39,7 +39,7 @@ class Destination:
     port: int
 
     @classmethod
-    def parse(cls, text: str) -> "Destination":
+    def parse(cls, text: str) -> "SshDestination":
         """Reads `[USER@]HOST[:REMOTE_PORT]`.
 
         Raises:
@@ -74,7 +74,7 @@ class Destination:
 class Ssh:
     """`ssh -N -R`, with the user's own keys and configuration."""
 
-    destination: Destination
+    destination: SshDestination
     url: str
 
     @property

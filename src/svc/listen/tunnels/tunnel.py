@@ -19,13 +19,13 @@ _WORDS_MAX: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class TunnelBroken:
     """Something went wrong that no new attempt will mend."""
 
     error: Exception
 
 
-Change = Up | Down | Broken
+Change = Up | Down | TunnelBroken
 
 
 class Tunnel:
@@ -165,7 +165,7 @@ class Tunnel:
 
     def _fail(self, error: Exception) -> None:
         if self._been_up:
-            self._tell(Broken(error))
+            self._tell(TunnelBroken(error))
         else:
             known = error if isinstance(error, NetworkError) else NetworkError(str(error))
             self._first.put(known)

@@ -71,6 +71,12 @@ def needs_challenge(fields: dict[str, Any], today: date) -> bool:
     return profile.problem is None and profile.challenge
 
 
+def unusable(fields: dict[str, Any], today: date) -> dict[str, str]:
+    """The fields of a card that no bank would take, each with the key of its text."""
+    found = cards.problems(**fields["card"], today=today) if "card" in fields else []
+    return {_FIELD_OF_CODE[problem]: problem for problem in found}
+
+
 def told(code: str | None) -> str:
     """The key of the text that a shopper is told after a decline with this code."""
     return code if code in _TOLD else "declined"

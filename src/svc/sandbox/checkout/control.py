@@ -17,8 +17,14 @@ async def checkout_url(call: Call) -> Doc:
         order = world.get(orders.KIND, call.id)
         if order is None:
             raise resource_missing(orders.KIND, call.id, "id")
-        path = Address(order["_client_secret"]).url()
-        return {"object": "checkout_url", "order": order["id"], "path": path}
+        secret = order["_client_secret"]
+        path = Address(secret).url()
+        return {
+            "object": "checkout_url",
+            "order": order["id"],
+            "client_secret": secret,
+            "path": path,
+        }
 
     return await call.engine.read(call.mode, find)
 

@@ -5,7 +5,7 @@ from typing import Final
 from svc.sandbox import methods
 from svc.sandbox.checkout import attempt
 from svc.sandbox.checkout.developer import trial_panel
-from svc.sandbox.checkout.entries import Entries
+from svc.sandbox.checkout.entries import Entries, payment_fields
 from svc.sandbox.checkout.html import Html, el
 from svc.sandbox.checkout.page import page
 from svc.sandbox.checkout.payment_forms import Draft, payment_forms
@@ -47,8 +47,9 @@ def fresh(visit: Visit, result: str | None, method: str | None) -> Draft:
 
 
 def incomplete(visit: Visit, entries: Entries, absent: dict[str, str]) -> Draft:
-    """The forms as they were sent, with what is missing in them."""
-    return Draft(entries, (visit.say("check_fields"),), {**absent})
+    """The forms as they were sent, with what is missing in them, and what is wrong beside that."""
+    faults = {**_unusable(visit, entries), **absent}
+    return Draft(entries, (visit.say("check_fields"),), faults)
 
 
 def declined(visit: Visit, entries: Entries, problem: Problem) -> Draft:
@@ -56,8 +57,14 @@ def declined(visit: Visit, entries: Entries, problem: Problem) -> Draft:
     code = attempt.code_of(problem)
     text = visit.say(attempt.told(code), amount=visit.total)
     field = attempt.field_of(code)
-    faults = {field: None} if field else {}
+    faults: dict[str, str | None] = {**_unusable(visit, entries)}
+    if field:  # said by the message
+        faults[field] = None
     return Draft(entries, (text, visit.say("not_charged")), faults)
+
+
+def _unusable(visit: Visit, entries: Entries) -> dict[str, str]:
+    return attempt.unusable(payment_fields(entries), visit.today)
 
 
 def _failed(visit: Visit) -> Doc | None:

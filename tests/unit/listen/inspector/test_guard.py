@@ -2,8 +2,8 @@
 
 import pytest
 
-from svc.listen.framing import Head, Refused
-from svc.listen.inspector.guard import Guard, new_token
+from svc.listen.inspector.http import Guard, new_token
+from svc.listen.receiver.http import HttpHead, Refused
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 PORT = 4244
@@ -17,7 +17,7 @@ def status(method: str = "GET", target: str = f"/{TOKEN}/", **headers: str) -> i
     pairs = [(name.encode(), value.encode()) for name, value in named.items() if value]
     fields = {name.lower(): [value] for name, value in pairs}
     try:
-        Guard(TOKEN, PORT).check(Head(method.encode(), target.encode(), tuple(pairs), fields))
+        Guard(TOKEN, PORT).check(HttpHead(method.encode(), target.encode(), tuple(pairs), fields))
     except Refused as refusal:
         return refusal.status
     return 200

@@ -19,9 +19,9 @@ import pytest
 
 from support.listening import PATH, Received, Target, delivery, event, status_line, talk
 from svc.clock import ManualClock
-from svc.listen.archive import Entry
-from svc.listen.inspector import catalogue
-from svc.listen.inspector.shown import masked
+from svc.listen.inbox.history import InboxEntry
+from svc.listen.inspector import history
+from svc.listen.inspector.page import masked
 from svc.listen.records import Forwarded
 from svc.signature import header_value, verify
 from unit.listen.inspector.watched import NOW, SECRET, Watched, watching
@@ -431,9 +431,9 @@ def test_replay_to_a_silent_target_ends(tmp_path: Path) -> None:
 
 
 def watching_manner(seconds: float) -> Any:
-    from svc.listen.lane import Manner
+    from svc.listen.forward.target_queue import ForwardOptions
 
-    return Manner(seconds=seconds)
+    return ForwardOptions(seconds=seconds)
 
 
 def test_delivery_of_another_endpoint_is_signed_with_its_secret(tmp_path: Path) -> None:
@@ -600,7 +600,7 @@ def test_slow_page_delays_no_delivery(watched: Watched, monkeypatch: pytest.Monk
     """While a page is being drawn the receiver answers as ever."""
     drawing, drawn = threading.Event(), threading.Event()
 
-    def dawdle(*_: object) -> Iterator[Entry]:
+    def dawdle(*_: object) -> Iterator[InboxEntry]:
         drawing.set()
         drawn.wait(10)
         return iter(())
@@ -618,7 +618,7 @@ def test_slow_page_delays_no_delivery(watched: Watched, monkeypatch: pytest.Monk
 
 def test_search_reads_a_bounded_amount(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of very much payload the newest is searched, and the page says that it was not all."""
-    monkeypatch.setattr(catalogue, "_SEARCHED_BYTES", 1000)
+    monkeypatch.setattr(history, "_SEARCHED_BYTES", 1000)
     for number in range(4):
         watched.send(event(number, note="needle" + "x" * 600))
     watched.settled(4)

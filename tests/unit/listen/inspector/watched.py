@@ -15,14 +15,14 @@ from urllib.parse import urlencode
 from support.listening import NOW, PATH, SECRET, delivery, plan_for, status, talk
 from svc.clock import Clock, ManualClock
 from svc.journal import State
-from svc.listen.archive import Archive, Whose
-from svc.listen.claims import Listening, claimed, remember
-from svc.listen.inbox import SqliteInbox
-from svc.listen.inspector.sending_again import Means, Own
+from svc.listen.identity import Listening, claimed, remember
+from svc.listen.inbox.history import InboxHistory, InboxScope
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.inspector.replay import Own, ReplayDeps
 from svc.listen.inspector.server import Inspector
-from svc.listen.receiver import bind
+from svc.listen.listener import Listener, ListenerPlan
+from svc.listen.receiver.server import bind
 from svc.listen.records import Record
-from svc.listen.relay import Plan, Relay
 
 ORIGIN = "https://api.example.com"
 
@@ -40,9 +40,9 @@ class Seen:
 class Watched:
     """A listener, its inspector, and all that it has told."""
 
-    plan: Plan
+    plan: ListenerPlan
     state: State
-    archive: Archive
+    archive: InboxHistory
     inspector: Inspector
     bound: socket.socket
     clock: Clock
@@ -52,15 +52,15 @@ class Watched:
 
     def __post_init__(self) -> None:
         self.port: int = self.bound.getsockname()[1]
-        self._relay: Relay | None = None
+        self._relay: Listener | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()))
 
     async def _run(self) -> None:
         inbox = SqliteInbox(self.state, self.scope)
-        relay = self._relay = Relay(self.plan, inbox, self.clock, self._tell)
+        relay = self._relay = Listener(self.plan, inbox, self.clock, self._tell)
         self._loop = asyncio.get_running_loop()
-        means = Means(
+        means = ReplayDeps(
             routes=self.plan.routes,
             headers=self.plan.headers,
             seconds=self.plan.manner.seconds,
@@ -169,7 +169,7 @@ def watching(
     ):
         targets = [str(target) for target in plan.routes.targets]
         remember(state, claim, bound.getsockname()[1], plan.endpoint, targets)
-        archive = Archive(view, Whose("default", plan.mode, ORIGIN))
+        archive = InboxHistory(view, InboxScope("default", plan.mode, ORIGIN))
         inspector = Inspector(page, plan.mode, archive, clock, utc=True)
         watched = Watched(plan, state, archive, inspector, bound, clock, claim.scope, others or {})
         watched.start()

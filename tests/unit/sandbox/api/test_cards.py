@@ -212,7 +212,6 @@ UNUSABLE = [
     ({"number": "not a number"}, "incorrect_number"),
     ({"number": "9999999999999995"}, "incorrect_number"),
     ({"exp_month": 9, "exp_year": 2026}, "expired_card"),
-    ({"exp_month": 13}, "expired_card"),
     ({"exp_year": 26, "exp_month": 9}, "expired_card"),
     ({"cvc": "12"}, "incorrect_cvc"),
     ({"cvc": "1234"}, "incorrect_cvc"),
@@ -350,28 +349,41 @@ def test_checkout_needs_the_right_secret(sandbox: "Sandbox", path: str) -> None:
         assert answer.param == "client_secret"
 
 
-def test_checkout_takes_the_orders_id_too(sandbox: "Sandbox") -> None:
-    """The client secret is shown once; in the sandbox the id does as well, and only one of them."""
+@pytest.mark.parametrize("path", ["/checkout/view", "/checkout/pay"])
+def test_a_page_cannot_pay_an_order_by_its_id(sandbox: "Sandbox", path: str) -> None:
+    """What a browser holds does here no more than at the service: it needs the client secret."""
+    order = sandbox.order()
+    for key in (sandbox.publishable, sandbox.live_publishable, "rk_test_readonly"):
+        answer = sandbox.control(path, {"order": order["id"]}, key=key)
+        assert (answer.status, answer.code, answer.param) == (403, "secret_key_required", "order")
+    assert sandbox.again(order)["latest_payment"] is None
+
+
+def test_checkout_takes_the_orders_id_from_a_secret_key(sandbox: "Sandbox") -> None:
+    """The client secret is shown once; who has the secret key does without, and needs only one."""
     order = sandbox.order()
     by_id: dict[str, Any] = {"order": order["id"]}
-    for key, status in ((sandbox.live_publishable, 404), (sandbox.publishable, 200)):
+    for key, status in (("sk_live_sandbox", 404), (sandbox.secret, 200)):
         assert sandbox.control("/checkout/view", by_id, key=key).status == status
     both = {**by_id, "client_secret": order["client_secret"]}
-    answer = sandbox.control("/checkout/view", both, key=sandbox.publishable)
+    answer = sandbox.control("/checkout/view", both, key=sandbox.secret)
     assert (answer.code, answer.param) == ("parameters_exclusive", "client_secret")
     neither = sandbox.control("/checkout/view", {}, key=sandbox.publishable)
     assert (neither.code, neither.param) == ("parameter_missing", "client_secret")
     text = f"order={order['id']}&card[number]=4242424242424242&card[exp_month]=12"
     text += "&card[exp_year]=2030&card[cvc]=123&save_card=true"
     headers = {"svc-sandbox": "1"}
-    paid = sandbox.form("/_sandbox/checkout/pay", text, key=sandbox.publishable, headers=headers)
+    paid = sandbox.form("/_sandbox/checkout/pay", text, key=sandbox.secret, headers=headers)
     assert paid.json["order"]["status"] == "paid"
 
 
+CARD = {"number": "4242424242424242", "exp_month": 12, "exp_year": 2030, "cvc": "123"}
 PAY_ROWS: list[tuple[dict[str, Any], str, str]] = [
     ({}, "parameter_missing", "card"),
     ({"card": {"number": "1"}}, "parameter_missing", "card[exp_month]"),
     ({"card": "4242424242424242"}, "parameter_invalid_type", "card"),
+    ({"card": CARD | {"exp_month": 13}}, "parameter_invalid_integer", "card[exp_month]"),
+    ({"card": CARD | {"exp_month": 0}}, "parameter_invalid_integer", "card[exp_month]"),
     ({"method": "ideal"}, "method_not_offered", "method"),
     ({"method": "cash"}, "method_not_offered", "method"),
     ({"method": "sepa_debit", "iban": "DE1"}, "iban_invalid", "iban"),

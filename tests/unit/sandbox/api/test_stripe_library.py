@@ -111,10 +111,13 @@ def test_library_updates_a_dispute_with_form_fields(
     assert submitted.status == "under_review"
 
 
-def test_library_understands_errors_in_its_own_envelope(
+def test_library_understands_errors_in_its_own_envelope_only(
     served: "Served", client: stripe.StripeClient
 ) -> None:
     """With the nested envelope its exceptions carry our code, parameter, status and request id."""
+    with pytest.raises(stripe.StripeError) as flat:
+        ask(client, "post", "/v1/orders", **{**ORDER, "amount": 0})
+    assert flat.value.code is None
     served.ask("POST", "/_sandbox/settings", {"error_envelope": "nested"})
     try:
         with pytest.raises(stripe.InvalidRequestError) as caught:

@@ -14,6 +14,7 @@ def test_control_tells_the_path_of_an_orders_page(shop: "Shop", path: Any) -> No
     assert shop.control("GET", f"/orders/{order['id']}/checkout_url") == {
         "object": "checkout_url",
         "order": order["id"],
+        "client_secret": order["client_secret"],
         "path": path(order),
     }
 

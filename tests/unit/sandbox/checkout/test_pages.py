@@ -157,8 +157,21 @@ def test_hostile_names_stay_text(shop: "Shop", path: Any) -> None:
     page = shop.get(path(shop.order(items=items, shipping=shipping)))
     assert page.all("script") == page.all("img") == []
     isolated = [e.text for e in page.all("bdi")]
-    assert HOSTILE in isolated
-    assert any(HOSTILE in text and text.endswith("DE") for text in isolated)
+    shown = HOSTILE.replace("\u202e", "\\u{202e}")
+    assert shown in isolated
+    assert any(shown in text and text.endswith("DE") for text in isolated)
+
+
+@pytest.mark.parametrize("mark", [*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"])
+def test_a_mark_that_turns_text_is_seen(shop: "Shop", path: Any, mark: str) -> None:
+    """A name cannot write an amount backwards; what it tried is there to read."""
+    items = [{"name": f"Jacket{mark}00.1", "quantity": 1, "unit_amount": 100}]
+    shipping = {"country": "DE", "name": f"A{mark}B"}
+    page = shop.get(path(shop.order(items=items, shipping=shipping)))
+    assert mark not in page.body
+    shown = f"\\u{{{ord(mark):x}}}"
+    assert f"Jacket{shown}00.1" in page.body
+    assert f"A{shown}B" in page.body
 
 
 @pytest.mark.parametrize("query", ["lang", "key", "method", "result"])

@@ -179,6 +179,35 @@ def test_unusable_card_leaves_no_payment(
     assert shop.events() == []
 
 
+@pytest.mark.parametrize(
+    ("changes", "status", "marked"),
+    [
+        ({"number": "abcd", "expiry": "13 / 39"}, 400, ["number", "expiry"]),
+        ({"number": "4242 4242 4242 4241", "expiry": "soon"}, 400, ["number", "expiry"]),
+        ({"number": "4242 4242 4242 4241", "expiry": "01 / 20"}, 402, ["number", "expiry"]),
+        ({"expiry": "01 / 20", "cvc": ""}, 400, ["expiry", "cvc"]),
+        ({"number": "1", "expiry": "01 / 20", "cvc": "x"}, 402, ["number", "expiry", "cvc"]),
+        ({"expiry": "", "cvc": "1234"}, 400, ["expiry", "cvc"]),
+    ],
+)
+def test_all_that_is_wrong_is_marked_in_one_round(
+    shop: "Shop", path: Any, changes: dict[str, str], status: int, marked: list[str]
+) -> None:
+    """A number that is none and a date that is none are corrected together, each with its text."""
+    page = shop.submit(path(order := shop.order()) + ENGLISH, **{**CARD, **changes})
+    assert page.status == status
+    wrong = page.all("input", aria_invalid="true")
+    assert [field.attrs["name"] for field in wrong] == marked
+    told = [
+        page.one("p", id=id_).text
+        for e in wrong
+        if (id_ := e.attrs["aria-describedby"]) != "message"
+    ]
+    assert len(told) >= len(marked) - 1
+    assert all(text.startswith(("Enter ", "This card ", "The security code ")) for text in told)
+    assert shop.payments(order) == []
+
+
 def test_button_pressed_twice_pays_once(shop: "Shop", path: Any) -> None:
     """The second form of a double click finds the order paid and is led to the last page."""
     order = shop.order()

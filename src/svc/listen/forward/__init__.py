@@ -1,0 +1,1 @@
+"""Sending what is open to its targets; begin at `dispatcher.Dispatcher`."""

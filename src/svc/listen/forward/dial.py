@@ -1,0 +1,179 @@
+"""From an address that was checked, not a name that could change, to an open connection (R53)."""
+
+import asyncio
+import ipaddress
+import socket
+import ssl
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from svc.listen.forward.http import AnswerReader, TargetAnswer, UnreadableAnswer
+from svc.listen.receiver.http import ReadingProtocol
+from svc.listen.targets import Address, Target
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenExchange:
+    """An exchange that ended without an answer: why, in a word and in a sentence."""
+
+    trouble: Literal["closed", "unreadable"]
+    text: str
+
+
+class OpenConnection(ReadingProtocol):
+    """Writes a request and reads its answer; what comes unasked ends the connection."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        super().__init__()
+        self._socket = connected
+        self._transport: asyncio.Transport | None = None
+        self._reader: AnswerReader | None = None
+        self._told: Callable[[TargetAnswer | BrokenExchange], None] | None = None
+
+    def is_open(self) -> bool:
+        """Says whether another request can be sent: asks the system, not only the loop.
+
+        What has come since the last answer, its end above all, makes it unfit; the loop may not
+        have got round to that yet.
+        """
+        if self._transport is None or self._transport.is_closing():
+            return False
+        try:
+            self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def send(self, request: bytes, told: Callable[[TargetAnswer | BrokenExchange], None]) -> None:
+        """Sends one request; the answer, or why there is none, is told once."""
+        self._told = told
+        self._reader = AnswerReader()
+        if self._transport is None:
+            self.connection_lost(None)
+        else:
+            self._transport.write(request)
+
+    def status_so_far(self) -> TargetAnswer | None:
+        """Gives what came of an answer whose body has no end."""
+        return self._reader.status_so_far() if self._reader is not None else None
+
+    def close(self) -> None:
+        """Closes the connection and tells nobody."""
+        self._told = None
+        if self._transport is not None:
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        if self._told is None or self._reader is None:
+            self.close()  # an answer to nothing must not meet the next request
+            return
+        try:
+            answer = self._reader.feed(data)
+        except UnreadableAnswer as error:
+            self._end(BrokenExchange("unreadable", str(error)), close=True)
+            return
+        if answer is not None:
+            self._tell(answer, close=not answer.reusable)
+
+    def eof_received(self) -> None:
+        if self._told is not None and self._reader is not None and self._reader.started:
+            self.data_received(b"")
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's signature
+        self._transport = None
+        text = "it closed the connection without a whole answer"
+        self._end(BrokenExchange("closed", text), close=False)
+
+    def _end(self, broken: BrokenExchange, *, close: bool) -> None:
+        """Tells that the answer broke off; its status counts where its head was whole."""
+        self._tell(self.status_so_far() or broken, close=close)
+
+    def _tell(self, heard: TargetAnswer | BrokenExchange, *, close: bool) -> None:
+        told, self._told = self._told, None
+        if close:
+            self.close()
+        if told is not None:
+            told(heard)
+
+
+_V4: Final = 4
+
+
+class CannotConnect(Exception):  # noqa: N818  it says what is the matter
+    """There is no connection; `forbidden`: there must not be one."""
+
+    def __init__(self, text: str, trouble: Literal["unreachable", "forbidden"]) -> None:
+        super().__init__(text)
+        self.trouble = trouble
+
+
+Connect = Callable[[Target, ssl.SSLContext | None], Awaitable[OpenConnection]]
+
+
+async def open_connection(target: Target, context: ssl.SSLContext | None) -> OpenConnection:
+    """Connects to the first address of a target that answers.
+
+    Raises:
+        CannotConnect: none does, or the name leads to an address that is not allowed.
+    """
+    last: OSError = OSError("its host name has no address")
+    for address in await resolve(target):
+        try:
+            return await _open(address, target, context)
+        except OSError as error:
+            last = error
+    raise CannotConnect(_words(last), "unreachable") from None
+
+
+async def resolve(target: Target) -> list[Address]:
+    """Gives the addresses of a target, all of them allowed.
+
+    Raises:
+        CannotConnect: the name is not known, or leads to an address that is not allowed (R53).
+    """
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise CannotConnect(_words(error), "unreachable") from None
+    addresses = list(dict.fromkeys(ipaddress.ip_address(info[4][0]) for info in found))
+    for address in addresses:
+        if not target.allows(address):
+            why = "never allowed" if target.allow_remote else "not on this machine"
+            text = f"{target.host} leads to {address}, which is {why}"
+            raise CannotConnect(text, "forbidden")
+    return addresses
+
+
+async def _open(address: Address, target: Target, context: ssl.SSLContext | None) -> OpenConnection:
+    loop = asyncio.get_running_loop()
+    name = target.host if context else None
+    family = socket.AF_INET if address.version == _V4 else socket.AF_INET6
+    connected = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        connected.setblocking(False)
+        await loop.sock_connect(connected, (str(address), target.port))
+        _, wire = await loop.create_connection(
+            lambda: OpenConnection(connected), sock=connected, ssl=context, server_hostname=name
+        )
+    except BaseException:
+        connected.close()
+        raise
+    return wire
+
+
+def _words(error: OSError) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return "connection refused"
+    if isinstance(error, socket.gaierror):
+        return "its host name is not known"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS failed: {error.reason or error}".lower()
+    return (error.strerror or str(error)).lower()

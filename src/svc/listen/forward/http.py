@@ -1,0 +1,135 @@
+"""Reading a target's HTTP/1.1 answer from bytes, with a limit, in two lanes as `framing` does."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import h11
+
+_STATUS_LINE: Final = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?\r\n")
+_LENGTH: Final = re.compile(rb"(?im)^content-length:[ \t]*([0-9]{1,12})[ \t]*\r$")
+_UNUSUAL: Final = re.compile(
+    rb"(?im)^(?:transfer-encoding|upgrade|content-length)[ \t]*:|^[ \t]|[^\r]\n"
+    rb"|^connection[ \t]*:(?![ \t]*keep-alive[ \t]*\r)"
+)
+_WITHOUT_BODY: Final = (b"204", b"304")
+_HEAD_MAX: Final = 64 * 1024
+BODY_MAX: Final = 1024 * 1024
+KEPT_BYTES: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class TargetAnswer:
+    """What a target said; `body` is its beginning. `reusable`: the connection may carry more."""
+
+    status: int
+    body: bytes
+    reusable: bool
+
+
+class UnreadableAnswer(Exception):  # noqa: N818  named for what the answer is
+    """The answer breaks the protocol or is too large; the text says which."""
+
+
+class AnswerReader:
+    """Turns the bytes of one answer into an Answer; used once."""
+
+    def __init__(self) -> None:
+        self._waiting = b""
+        self._wire: h11.Connection | None = None
+        self._status = 0
+        self._body = bytearray()
+        self._count = 0
+
+    @property
+    def started(self) -> bool:
+        """True once a byte has come."""
+        return bool(self._waiting or self._wire)
+
+    def feed(self, data: bytes) -> TargetAnswer | None:
+        """Takes what came (nothing at all means the end); gives the answer once it is whole.
+
+        Raises:
+            Unreadable: it is no HTTP, or over 64 KiB of head or 1 MiB of body.
+        """
+        if self._wire is not None:
+            return self._read_wire(data)
+        self._waiting = self._waiting + data if self._waiting else data
+        end = self._waiting.find(b"\r\n\r\n")
+        if end < 0 and data:
+            if len(self._waiting) > _HEAD_MAX:
+                raise UnreadableAnswer("the answer's head is over 64 KiB")
+            return None
+        length = _quick_length(self._waiting[: end + 2]) if end >= 0 else None
+        if length is None:
+            return self._start_wire(at_end=not data)
+        if length > BODY_MAX:
+            raise UnreadableAnswer("the answer is over 1 MiB")
+        return self._quick(end + 4, length)
+
+    def status_so_far(self) -> TargetAnswer | None:
+        """Gives an answer whose head has come, but not all of its body; it ends the connection."""
+        if self._wire is not None:
+            body = bytes(self._body)
+            return TargetAnswer(self._status, body, reusable=False) if self._status else None
+        head, end, body = self._waiting.partition(b"\r\n\r\n")
+        if not end:
+            return None
+        return TargetAnswer(int(head[9:12]), body[:KEPT_BYTES], reusable=False)
+
+    def _quick(self, offset: int, length: int) -> TargetAnswer | None:
+        surplus = len(self._waiting) - offset - length
+        if surplus < 0:
+            return None
+        body = self._waiting[offset : offset + min(length, KEPT_BYTES)]
+        return TargetAnswer(int(self._waiting[9:12]), body, reusable=surplus == 0)
+
+    def _start_wire(self, *, at_end: bool) -> TargetAnswer | None:
+        self._wire = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD_MAX)
+        self._wire.send(h11.Request(method="POST", target="/", headers=[("Host", "target")]))
+        self._wire.send(h11.EndOfMessage())
+        data, self._waiting = self._waiting, b""
+        answer = self._read_wire(data) if data else None
+        return answer or (self._read_wire(b"") if at_end else None)
+
+    def _read_wire(self, data: bytes) -> TargetAnswer | None:
+        assert self._wire is not None
+        try:
+            self._wire.receive_data(data)
+            while (event := self._wire.next_event()) is not h11.NEED_DATA:
+                if isinstance(event, h11.EndOfMessage):
+                    return self._whole()
+                self._take(event)
+        except h11.RemoteProtocolError as error:
+            why = str(error).partition(": bytearray")[0]  # h11 repeats the bytes as Python has them
+            raise UnreadableAnswer(f"the answer is no HTTP: {why}") from None
+        return None
+
+    def _take(self, event: object) -> None:
+        if isinstance(event, h11.Response):
+            self._status = event.status_code
+        elif isinstance(event, h11.Data):
+            self._count += len(event.data)
+            if len(self._body) < KEPT_BYTES:
+                self._body += event.data[: KEPT_BYTES - len(self._body)]
+            if self._count > BODY_MAX:
+                raise UnreadableAnswer("the answer is over 1 MiB")
+        elif not isinstance(event, h11.InformationalResponse):
+            raise UnreadableAnswer("the connection was closed in mid-answer")
+
+    def _whole(self) -> TargetAnswer:
+        assert self._wire is not None
+        done = self._wire.our_state is h11.DONE and self._wire.their_state is h11.DONE
+        clean = done and not self._wire.trailing_data[0]
+        return TargetAnswer(self._status, bytes(self._body), reusable=clean)
+
+
+def _quick_length(head: bytes) -> int | None:
+    """Gives the body's length if the head can be read in one way only, else None."""
+    line = _STATUS_LINE.match(head)
+    lengths = _LENGTH.findall(head)
+    if line is None or len(lengths) != 1 or len(_UNUSUAL.findall(head)) != 1:
+        return None
+    if line[1] in _WITHOUT_BODY:  # whatever length they announce
+        return None
+    return int(lengths[0])

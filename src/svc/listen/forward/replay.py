@@ -1,0 +1,82 @@
+"""Sending a kept delivery again: the same body, signed now or as it was."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Final, Self
+
+from svc.listen.forward.connection import TargetReply, exchange_once
+from svc.listen.forward.request import TargetSender
+from svc.signature import header_value
+from svc.spec import SIGNATURE_HEADER
+from svc.system import signals
+
+_NAME: Final = SIGNATURE_HEADER.lower().encode() + b":"
+
+
+def signed_anew(headers: bytes, body: bytes, secrets: Sequence[str], now: float) -> bytes:
+    """Gives the header lines with a signature of `now` (unix seconds) in place of the old one."""
+    lines = headers.splitlines(keepends=True)
+    kept = [line for line in lines if not line.lower().startswith(_NAME)]
+    value = header_value(body, secrets, int(now))
+    return b"".join([*kept, f"{SIGNATURE_HEADER}: {value}\r\n".encode()])
+
+
+class ReplayLoop:
+    """Sends deliveries one after the other, in one loop that hears the signals that end it.
+
+    Attributes:
+        stopped_by: the signal that has come, None while none has.
+    """
+
+    def __init__(self) -> None:
+        self.stopped_by: int | None = None
+        self._sending: asyncio.Task[TargetReply] | None = None
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._runner = self._open.enter_context(asyncio.Runner())
+        loop = self._runner.get_loop()
+        self._open.enter_context(signals.heard(loop, signals.STOPPING, self._stop))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.look()
+        self._open.close()
+
+    def look(self) -> None:
+        """Notices a signal that has come while nothing was being sent."""
+        self._runner.run(_passes())
+
+    def send(
+        self, sender: TargetSender, headers: bytes, body: bytes, seconds: float
+    ) -> TargetReply | None:
+        """Sends one delivery and waits for its answer, at most so many seconds.
+
+        None when a signal has ended it.
+        """
+        return self._runner.run(self._send(sender, sender.request(headers, body), seconds))
+
+    async def _send(
+        self, sender: TargetSender, request: bytes, seconds: float
+    ) -> TargetReply | None:
+        await _passes()
+        if self.stopped_by is not None:
+            return None
+        exchange = exchange_once(sender.link(), request, seconds)
+        self._sending = asyncio.get_running_loop().create_task(exchange)
+        await asyncio.wait([self._sending])
+        return None if self._sending.cancelled() else self._sending.result()
+
+    def _stop(self, number: int) -> None:
+        """Ends what is being sent; a second signal ends the process at once (promise R78)."""
+        signals.end_at_once(asyncio.get_running_loop(), signals.STOPPING)
+        self.stopped_by = number
+        if self._sending is not None:
+            self._sending.cancel()
+
+
+async def _passes() -> None:
+    """Lets the loop look for a signal, and then hear it."""
+    for _ in range(3):
+        await asyncio.sleep(0)

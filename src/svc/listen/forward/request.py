@@ -1,0 +1,76 @@
+"""Forwarding: the received bytes, unchanged, to local targets (promises R52, R53, R54)."""
+
+import re
+import ssl
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from svc.errors import UsageError
+from svc.listen.forward.connection import TargetConnection
+from svc.listen.forward.dial import Connect, open_connection
+from svc.listen.targets import Target
+from svc.spec import REDELIVERED_HEADER
+
+FORWARD_SECONDS: Final = 8.0  # promise R51
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE: Final = re.compile(r"[\t\x20-\x7e]*")
+_OURS: Final = frozenset(("content-length", "transfer-encoding", "connection", "expect", "upgrade"))
+_SIGNED: Final = "svc-"
+
+HeaderText = tuple[str, str]
+Sign = Callable[[bytes, bytes], bytes]  # header lines and body, to lines that are signed anew
+
+
+def parse_header(text: str) -> HeaderText:
+    """Reads `Name: value` as given with `--header`.
+
+    Raises:
+        UsageError: it is malformed, frames the message, or would replace what was signed.
+    """
+    name, colon, value = text.partition(":")
+    name, value = name.strip(), value.strip()
+    if not colon or not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
+        raise UsageError(f"Malformed header {text!r}.", hint="Write it as 'Name: value'.")
+    if name.lower() in _OURS or name.lower().startswith(_SIGNED):
+        raise UsageError(f"The header {name} cannot be set.", hint="It belongs to the delivery.")
+    return name, value
+
+
+class TargetSender:
+    """Builds requests for one target and opens links to it."""
+
+    def __init__(
+        self,
+        target: Target,
+        extra: Sequence[HeaderText] = (),
+        connect: Connect = open_connection,
+        sign: Sign | None = None,
+    ) -> None:
+        self.target = target
+        self._connect = connect
+        self._sign = sign
+        names = {name.lower() for name, _ in extra}
+        host = [] if "host" in names else [("Host", target.authority)]
+        lines = [f"{name}: {value}\r\n" for name, value in (*host, *extra)]
+        self._start = f"POST {target.path} HTTP/1.1\r\n{''.join(lines)}".encode("latin-1")
+        self._replaced = {name.encode() for name in names}
+        self._context = ssl.create_default_context() if target.scheme == "https" else None
+
+    def request(self, headers: bytes, body: bytes, redelivered: int = 0) -> bytes:
+        """Gives the bytes to send: the sender's own header lines and the body, as received.
+
+        What somebody may have had already says so.
+        """
+        if self._sign is not None:
+            headers = self._sign(headers, body)
+        if redelivered:
+            headers += b"%s: %d\r\n" % (REDELIVERED_HEADER.encode(), redelivered)
+        if self._replaced:
+            lines = headers.splitlines(keepends=True)
+            kept = [line for line in lines if line.split(b":")[0].lower() not in self._replaced]
+            headers = b"".join(kept)
+        return b"%s%sContent-Length: %d\r\n\r\n%s" % (self._start, headers, len(body), body)
+
+    def link(self) -> TargetConnection:
+        """Gives a connection of its own, opened with the first request."""
+        return TargetConnection(self.target, self._context, self._connect)

@@ -1,0 +1,101 @@
+"""Senders that wait for the target's verdict (`--ack forwarded`, promises R50, R51)."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from svc.listen.forward.connection import TargetReply
+from svc.listen.forward.request import FORWARD_SECONDS
+from svc.listen.inbox.inbox import Answer
+from svc.listen.records import is_success
+
+WaiterKey = tuple[str, int]
+
+_TAKEN: Final = 200
+_REFUSED: Final = 502
+_LATE: Final = 504
+
+
+def key_of(event_id: str, body: bytes) -> WaiterKey:
+    """Tells an event from another one that a sandbox, after a reset, gives the same id."""
+    return event_id, hash(body)
+
+
+class Waiter:
+    """One event on its way to all its targets, and everyone who waits to hear how it ends."""
+
+    def __init__(self, deadline: float, verdict: Callable[[TargetReply], int]) -> None:
+        self.deadline = deadline
+        self.status = _TAKEN
+        self._verdict = verdict
+        self._answers: list[Answer] = []
+
+    def join(self, answer: Answer) -> None:
+        """Adds a sender; it gets the same answer as the first one."""
+        self._answers.append(answer)
+
+    def heard(self, reply: TargetReply) -> None:
+        """Notes one target's verdict; the worst one counts."""
+        self.status = max(self.status, self._verdict(reply))
+
+    def fail(self) -> None:
+        """Notes that a target did not take the event, if only before anybody waited for it."""
+        if self.status == _TAKEN:
+            self.status = _REFUSED
+
+    def land(self, status: int | None = None) -> None:
+        """Answers everyone, with the targets' verdict unless another status is given."""
+        for answer in self._answers:
+            answer(self.status if status is None else status)
+        self._answers.clear()
+
+
+def status_for_sender(reply: TargetReply) -> int:
+    """Turns a target's reply into the answer for the service (promise R51)."""
+    if reply.trouble == "timeout":
+        return _LATE
+    return _TAKEN if is_success(reply.status) else _REFUSED
+
+
+class Waiters:
+    """All events that somebody waits for; `verdict` turns a target's reply into their answer."""
+
+    def __init__(self, verdict: Callable[[TargetReply], int] = status_for_sender) -> None:
+        self._verdict = verdict
+        self._open: dict[WaiterKey, Waiter] = {}
+
+    def join(self, key: WaiterKey, answer: Answer) -> bool:
+        """Lets a copy wait for the first one's outcome; False if none is under way.
+
+        One whose time is over is under way no more: what it waited for may have been closed
+        elsewhere, and then nothing of it is heard again.
+        """
+        left = self.seconds_left(key)
+        if left is not None and left <= 0:
+            self.land(key, _LATE)
+        flight = self._open.get(key)
+        if flight is not None:
+            flight.join(answer)
+        return flight is not None
+
+    def start(self, key: WaiterKey, answer: Answer) -> None:
+        """Opens a flight; its time runs from now."""
+        deadline = asyncio.get_running_loop().time() + FORWARD_SECONDS
+        flight = Waiter(deadline, self._verdict)
+        flight.join(answer)
+        self._open[key] = flight
+
+    def find(self, key: WaiterKey) -> Waiter | None:
+        """Gives an open flight."""
+        return self._open.get(key)
+
+    def land(self, key: WaiterKey, status: int | None = None) -> None:
+        """Ends a flight, if there is one, and answers everyone."""
+        flight = self._open.pop(key, None)
+        if flight is not None:
+            flight.land(status)
+
+    def seconds_left(self, key: WaiterKey) -> float | None:
+        """Gives the time until nobody waits any more; None if nobody has waited at all."""
+        flight = self._open.get(key)
+        return None if flight is None else flight.deadline - asyncio.get_running_loop().time()

@@ -1,0 +1,290 @@
+"""The inbox in the state database: every delivery once, and what became of it (promise R50)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Final, TypeVar
+
+from svc.errors import LocalError
+from svc.journal import Row, State, Tx
+from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, OpenItem, Position, Tried
+
+T = TypeVar("T")
+_Identity = tuple[str, bytes]  # an event's id and body
+_Known = dict[_Identity, tuple[int, str | None]]
+
+KEEP_SECONDS: Final = 7 * 24 * 3600  # promise R50 asks for 72 h; a week lets people look back
+_CHUNK: Final = 1000  # SQLite takes 32,766 values in one statement
+_PAGE_ROWS: Final = 64
+_PRUNED_ROWS: Final = 500  # at once, so that no delivery waits for a week's worth to go
+_PAGE_BYTES: Final = 4 * 1024 * 1024
+# Of this connection alone: no file for what a statement may have to undo, and a log of up to 16 MB
+# before it is copied into the database, which spares copying the same pages over and over.
+_SETTINGS: Final = ("PRAGMA temp_store = MEMORY", "PRAGMA wal_autocheckpoint = 4000")
+
+
+class SqliteInbox:
+    """The inbox of one listener in the state database.
+
+    `scope` names the listener: what another one keeps does not count as a duplicate here.
+    `retake_failed`: a copy of an event whose forward failed is taken for new (`--ack forwarded`).
+    """
+
+    def __init__(self, state: State, scope: str, *, retake_failed: bool = False) -> None:
+        self._state = state
+        for setting in _SETTINGS:
+            state.rows(setting)
+        self._listener = _listener(state, scope)
+        self._retake_failed = retake_failed
+
+    def store(self, batch: Batch) -> list[Kept | LocalError]:
+        with self._state.write() as tx:
+            for attempts in _chunks(batch.attempts):
+                _record(tx, attempts)
+            for outcome in dict.fromkeys(outcome for _, outcome in batch.settled):
+                for seqs in _chunks([seq for seq, its in batch.settled if its == outcome]):
+                    tx.execute(_SETTLE % _marks(len(seqs), 1), (outcome, *seqs))
+            # Last, for a copy may have come of an event that was settled in this very batch.
+            kept = self._keep_each(tx, batch.arrivals) if batch.arrivals else []
+            self._advance(tx, batch.arrivals, kept)
+            return kept
+
+    def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
+        which = (self._listener, seq, object_id, object_id, _PAGE_ROWS, _PAGE_BYTES)
+        return [self._item(row) for row in self._state.rows(_OPEN_PAGE, which)]
+
+    def open_item(self, seq: int) -> OpenItem | None:
+        rows = self._state.rows(_OPEN_ONE, (seq,))
+        return self._item(rows[0]) if rows else None
+
+    def open_types(self, seq: int) -> Mapping[str, int]:
+        rows = self._state.rows(_OPEN_TYPES, (self._listener, seq))
+        return {row["type"]: row["events"] for row in rows}
+
+    def prune(self, now: float) -> int:
+        with self._state.write() as tx:
+            old = tx.rows(_OLD, (now - KEEP_SECONDS, _PRUNED_ROWS))
+            seqs = [(row["seq"],) for row in old]
+            for table in ("payloads", "forwards"):
+                tx.many(f"DELETE FROM {table} WHERE inbox_seq = ?", seqs)  # noqa: S608  our names
+            return tx.many("DELETE FROM inbox WHERE seq = ?", seqs)
+
+    def position(self) -> Position | None:
+        """Gives how far this listener has read its log; None before the first run."""
+        [row] = self._state.rows(_POSITION, (self._listener,))
+        return None if row["position_seq"] is None else _position(row)
+
+    def begin_at(self, position: Position) -> None:
+        """Has this listener read its log from behind a position."""
+        with self._state.write() as tx:
+            tx.execute(_ADVANCE, (position.seq, position.event_id, self._listener))
+
+    def hand_back(self) -> None:
+        """Closes what an earlier run left open: those who share the queue get it, or this one."""
+        with self._state.write() as tx:
+            tx.execute(_HAND_BACK, (self._listener,))
+
+    def close(self) -> None:
+        """Moves the log of the database into it, which each later command would have to read.
+
+        Not where somebody reads in it: whoever comes last does.
+        """
+        with suppress(LocalError):
+            self._state.empty_log()
+
+    def _advance(
+        self, tx: Tx, arrivals: Sequence[Arrival], kept: Sequence[Kept | LocalError]
+    ) -> None:
+        """Moves the position to the last event before which none is missing."""
+        there = [
+            arrival.position
+            for arrival, got in zip(arrivals, kept, strict=True)
+            if arrival.position is not None and not isinstance(got, LocalError)
+        ]
+        if not there:
+            return
+        [row] = tx.rows(_POSITION, (self._listener,))
+        reached = _position(row)
+        for position in there:
+            if position.after in (None, reached.seq):
+                reached = position
+        tx.execute(_ADVANCE, (reached.seq, reached.event_id, self._listener))
+
+    def _keep_each(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept | LocalError]:
+        """Keeps all of them at once, or, where one cannot be kept, each by itself."""
+        kept = tx.apart(lambda: self._keep(tx, arrivals))
+        if not isinstance(kept, LocalError):
+            return [*kept]
+        if len(arrivals) == 1:
+            return [kept]
+        return [one for arrival in arrivals for one in self._keep_each(tx, [arrival])]
+
+    def _keep(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept]:
+        known = self._known(tx, {arrival.delivery.facts.id for arrival in arrivals})
+        fresh: dict[_Identity, Arrival] = {}
+        for arrival in arrivals:
+            if _identity(arrival) not in known:
+                fresh.setdefault(_identity(arrival), arrival)
+        seqs = self._insert(tx, list(fresh.values()))
+        retaken = self._retake(tx, known, arrivals) if self._retake_failed else set()
+        seqs |= {event: known[event][0] for event in retaken}
+        counts = [
+            (one.redelivered, seqs[_identity(one)])
+            for one in arrivals
+            if one.redelivered and _identity(one) in seqs
+        ]
+        if counts:
+            tx.many("UPDATE inbox SET redelivered = ? WHERE seq = ?", counts)
+        kept = []
+        for arrival in arrivals:
+            event = _identity(arrival)
+            new = fresh.pop(event, None) is not None
+            again = event in retaken
+            retaken.discard(event)
+            seq, outcome = known.get(event, (seqs.get(event, 0), arrival.outcome))
+            still = again or outcome is None
+            kept.append(Kept(seq, duplicate=not (new or again), again=again, open=still))
+        copies = [(one.seq,) for one in kept if one.duplicate]
+        if copies:
+            tx.many("UPDATE inbox SET copies = copies + 1 WHERE seq = ?", copies)
+        return kept
+
+    def _known(self, tx: Tx, ids: set[str]) -> _Known:
+        marks = ",".join("?" * len(ids))
+        rows = tx.rows(
+            "SELECT event_id, body, seq, outcome FROM inbox"  # noqa: S608  only marks are put together
+            " JOIN payloads ON inbox_seq = seq"
+            f" WHERE listener = ? AND event_id IN ({marks}) ORDER BY seq",
+            (self._listener, *ids),
+        )
+        return {(row["event_id"], row["body"]): (row["seq"], row["outcome"]) for row in rows}
+
+    def _insert(self, tx: Tx, arrivals: Sequence[Arrival]) -> dict[_Identity, int]:
+        """Adds rows in one statement, for their rowids then follow each other without a gap."""
+        if not arrivals:
+            return {}
+        values: list[object] = []
+        for arrival in arrivals:
+            delivery, facts = arrival.delivery, arrival.delivery.facts
+            values += (self._listener, facts.id, facts.type, facts.object_id)
+            values += (delivery.received_at, arrival.outcome)
+        last = tx.insert(_INSERT_EVENTS + _marks(6, len(arrivals)), values)
+        first = last - len(arrivals) + 1
+        seqs: dict[_Identity, int] = {}
+        payloads: list[object] = []
+        for seq, arrival in enumerate(arrivals, start=first):
+            delivery = arrival.delivery
+            seqs[_identity(arrival)] = seq
+            payloads += (seq, delivery.headers, delivery.body)
+        tx.execute(_INSERT_PAYLOADS + _marks(3, len(arrivals)), payloads)
+        return seqs
+
+    @staticmethod
+    def _retake(tx: Tx, known: _Known, arrivals: Sequence[Arrival]) -> set[_Identity]:
+        came = {_identity(arrival) for arrival in arrivals}
+        failed = {
+            event: seq
+            for event, (seq, outcome) in known.items()
+            if outcome in ("failed", "returned") and event in came
+        }
+        if failed:
+            rows = [(seq,) for seq in failed.values()]
+            tx.many("UPDATE inbox SET outcome = NULL WHERE seq = ?", rows)
+            tx.many("UPDATE forwards SET final = 0 WHERE inbox_seq = ?", rows)
+        return set(failed)
+
+    def _item(self, row: Row) -> OpenItem:
+        at = {one["target"]: one for one in self._state.rows(_TRIED, (row["seq"],))}
+        return OpenItem(
+            seq=row["seq"],
+            event_id=row["event_id"],
+            type=row["type"],
+            object_id=row["object_id"],
+            headers=row["headers"],
+            body=row["body"],
+            tried={
+                target: Tried(one["attempts"], one["last_at"])
+                for target, one in at.items()
+                if one["attempts"]
+            },
+            ended={
+                target: bool(one["taken"])
+                for target, one in at.items()
+                if one["taken"] or one["final"]
+            },
+            redelivered=row["redelivered"],
+        )
+
+
+def _identity(arrival: Arrival) -> _Identity:
+    return arrival.delivery.facts.id, arrival.delivery.body
+
+
+def _position(row: Row) -> Position:
+    return Position(row["position_seq"] or 0, row["position_id"] or "")
+
+
+def _chunks(things: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (things[start : start + _CHUNK] for start in range(0, len(things), _CHUNK))
+
+
+def _record(tx: Tx, attempts: Sequence[ForwardAttempt]) -> None:
+    values: list[object] = []
+    for one in attempts:
+        values += (one.seq, one.target, one.replay, one.number, one.started_at)
+        values += (one.milliseconds, one.status, one.error, one.reply, one.final)
+    tx.execute(_INSERT_ATTEMPTS + _marks(10, len(attempts)), values)
+
+
+def _marks(width: int, rows: int) -> str:
+    return ",".join(["(" + ",".join("?" * width) + ")"] * rows)
+
+
+# What another program has had taken meanwhile stays taken.
+_SETTLE: Final = "UPDATE inbox SET outcome = ? WHERE seq IN %s AND outcome IS NOT 'forwarded'"
+_TRIED: Final = """
+SELECT target, SUM(NOT replay) AS attempts, MAX(COALESCE(status, 0) BETWEEN 200 AND 299) AS taken,
+  MAX(final AND NOT replay) AS final,
+  MAX(IIF(replay, 0, started_at + milliseconds / 1000)) AS last_at
+FROM forwards WHERE inbox_seq = ? GROUP BY target"""
+_INSERT_EVENTS: Final = (
+    "INSERT INTO inbox (listener, event_id, type, object_id, received_at, outcome) VALUES "
+)
+_INSERT_PAYLOADS: Final = "INSERT INTO payloads (inbox_seq, headers, body) VALUES "
+# A crash may have lost the count of an attempt; then the later one of that number stays.
+_INSERT_ATTEMPTS: Final = (
+    "INSERT OR REPLACE INTO forwards (inbox_seq, target, replay, attempt, started_at,"
+    " milliseconds, status, error, reply, final) VALUES "
+)
+_POSITION: Final = "SELECT position_seq, position_id FROM listeners WHERE id = ?"
+_ADVANCE: Final = "UPDATE listeners SET position_seq = ?, position_id = ? WHERE id = ?"
+_HAND_BACK: Final = "UPDATE inbox SET outcome = 'returned' WHERE listener = ? AND outcome IS NULL"
+_COLUMNS: Final = "seq, event_id, type, object_id, headers, body, redelivered"
+_OPEN_ONE: Final = f"""
+SELECT {_COLUMNS} FROM inbox JOIN payloads ON inbox_seq = seq
+WHERE seq = ? AND outcome IS NULL"""  # noqa: S608  only column names
+# As many rows as fit into the page's bytes, and always one.
+_OPEN_PAGE: Final = f"""
+SELECT {_COLUMNS} FROM (
+  SELECT {_COLUMNS}, SUM(LENGTH(body)) OVER (ORDER BY seq) AS total FROM (
+    SELECT {_COLUMNS} FROM inbox JOIN payloads ON inbox_seq = seq
+    WHERE listener = ? AND seq > ? AND outcome IS NULL AND (? IS NULL OR object_id = ?)
+    ORDER BY seq LIMIT ?
+  )
+) WHERE total - LENGTH(body) < ? ORDER BY seq"""  # noqa: S608
+_OPEN_TYPES: Final = """
+SELECT type, COUNT(*) AS events FROM inbox WHERE listener = ? AND seq > ? AND outcome IS NULL
+GROUP BY type"""
+# Rows stand in the order of their arrival: the look ends at the first one that is young enough.
+# Those of listeners that do not run any more go as well.
+_OLD: Final = """
+SELECT seq FROM inbox WHERE received_at < ?1 AND outcome IS NOT NULL
+  AND seq < COALESCE((SELECT seq FROM inbox WHERE received_at >= ?1 ORDER BY seq LIMIT 1), 1 << 62)
+ORDER BY seq LIMIT ?2"""
+
+
+def _listener(state: State, scope: str) -> int:
+    """Gives the number of a listener, a new one for a scope that was never seen."""
+    with state.write() as tx:
+        tx.execute("INSERT OR IGNORE INTO listeners (scope) VALUES (?)", (scope,))
+        rows = tx.rows("SELECT id FROM listeners WHERE scope = ?", (scope,))
+    return int(rows[0]["id"])

@@ -1,0 +1,249 @@
+"""The inspector's routes: each request to its page."""
+
+import asyncio
+import shlex
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
+from typing import Final, TypeVar
+
+from svc.clock import Clock
+from svc.errors import LocalError, UsageError
+from svc.listen.inbox.history import Content
+from svc.listen.inspector import http
+from svc.listen.inspector.delivery_page import Replayed, delivery, rejection
+from svc.listen.inspector.feed import Feed
+from svc.listen.inspector.history import DeliveryList, ListFilter, Whole, fields
+from svc.listen.inspector.html import Markup
+from svc.listen.inspector.http import PageAnswer
+from svc.listen.inspector.list_page import deliveries
+from svc.listen.inspector.page import (
+    ICON,
+    SCRIPT,
+    STYLE,
+    PageFrame,
+    document,
+    header_lines,
+    notice,
+    raw,
+    status_text,
+)
+from svc.listen.inspector.replay import Replayer
+from svc.listen.receiver.http import Header, HttpHead, HttpRequest
+from svc.render.text import escape
+
+T = TypeVar("T")
+
+_FILES: Final = {
+    STYLE: "text/css; charset=utf-8",
+    SCRIPT: "text/javascript; charset=utf-8",
+    ICON: "image/svg+xml",
+}
+_FORM: Final = b"application/x-www-form-urlencoded"
+_GONE: Final = "It is not in the inbox, or not any more."
+_LOST: Final = "Only the last rejections are kept, and only while the listener runs."
+_NUMBER_MAX: Final = 9
+
+
+class InspectorApp:
+    """Answers requests that the guard has let pass.
+
+    Everything that reads or draws runs on a thread, so that the receiver never waits for it.
+    """
+
+    def __init__(
+        self,
+        place: PageFrame,
+        path_of: Callable[[HttpHead], str],
+        catalogue: DeliveryList,
+        feed: Feed,
+        again: Replayer,
+        clock: Clock,
+    ) -> None:
+        self._place = place
+        self._path_of = path_of
+        self._catalogue = catalogue
+        self._feed = feed
+        self._again = again
+        self._clock = clock
+        self._thread = ThreadPoolExecutor(1, "inspector")
+
+    async def respond(self, request: HttpRequest) -> PageAnswer:
+        """Answers one request; never fails."""
+        path, _, query = self._path_of(request.head).partition("?")
+        try:
+            return await self._route(request, path.split("/"), query)
+        except LocalError as error:
+            return self._sorry("Not possible now", error.message, 503)
+        except Exception as error:  # noqa: BLE001  a page must not end the listener
+            return self._sorry("This page broke", f"A bug in svc: {type(error).__name__}.", 500)
+
+    def close(self) -> None:
+        """Ends the thread once it has done what it is at."""
+        self._thread.shutdown(cancel_futures=True)
+
+    async def _route(self, request: HttpRequest, path: list[str], query: str) -> PageAnswer:
+        match (request.head.method, path):
+            case (b"POST", ["delivery", event_id, "replay"]):
+                return await self._replay(request, event_id, query)
+            case (b"POST", _):
+                return PageAnswer(404)
+            case (_, ["changes"]):
+                return http.stream()
+            case (_, [name]) if name in _FILES:
+                content = files(__package__).joinpath(name).read_bytes()
+                return http.of_kind(_FILES[name], content)
+            case _:
+                return await self._page(path, query)
+
+    async def _page(self, path: list[str], query: str) -> PageAnswer:
+        match path:
+            case [""]:
+                return await self._draw("", query, lambda _: None)
+            case ["delivery", event_id]:
+                return await self._delivery(event_id, query)
+            case ["delivery", event_id, "curl"]:
+                return await self._curl(event_id)
+            case ["delivery", event_id, "replay"]:  # a refused form that is loaded again
+                return http.see_other(self._place.url(f"delivery/{event_id}"))
+            case ["rejected", number]:
+                return await self._rejected(number, query)
+            case _:
+                return PageAnswer(404)
+
+    async def _delivery(
+        self, event_id: str, query: str, replayed: Replayed | None = None, status: int = 200
+    ) -> PageAnswer:
+        whole = await self._on_thread(lambda: self._catalogue.whole(event_id))
+        if whole is None:
+            return await self._missing(_GONE)
+        said = replayed or Replayed(news=_news(whole, fields(query).get("sent", "")))
+
+        def detail(filter_query: str) -> Markup:
+            verdict = self._again.verdict(whole)
+            return delivery(self._place, whole, verdict, filter_query, said)
+
+        return await self._draw(f"delivery/{event_id}", query, detail, status)
+
+    async def _rejected(self, number: str, query: str) -> PageAnswer:
+        known = number.isascii() and number.isdigit() and len(number) <= _NUMBER_MAX
+        one = self._feed.find(int(number)) if known else None
+        if one is None:
+            return await self._missing(_LOST)
+        return await self._draw(
+            f"rejected/{number}", query, lambda text: rejection(self._place, one, text)
+        )
+
+    async def _curl(self, event_id: str) -> PageAnswer:
+        def text() -> str | None:
+            whole = self._catalogue.whole(event_id)
+            if whole is None:
+                return None
+            try:
+                headers = self._again.headers(whole, original=False)
+            except UsageError:
+                headers = whole.content.headers
+            try:
+                url = str(self._again.targets(whole, "")[0])
+            except UsageError:
+                url = None
+            return curl(event_id, url, headers, whole.content)
+
+        found = await self._on_thread(text)
+        if found is None:
+            return PageAnswer(404)
+        return http.of_kind("text/plain; charset=utf-8", f"{found}\n".encode())
+
+    async def _replay(self, request: HttpRequest, event_id: str, query: str) -> PageAnswer:
+        kinds = request.head.values(b"content-type")
+        if not kinds or kinds[0].partition(b";")[0].strip().lower() != _FORM:
+            return PageAnswer(415)
+        form = fields(request.body.decode("latin-1"))
+        to, original = form.get("to", "").strip(), "original" in form
+        whole = await self._on_thread(lambda: self._catalogue.whole(event_id))
+        if whole is None:
+            return await self._missing(_GONE)
+        try:
+            targets = self._again.targets(whole, to)
+            headers = await self._on_thread(lambda: self._again.headers(whole, original=original))
+        except UsageError as error:
+            replayed = Replayed("", error.message, to, original)
+            return await self._delivery(event_id, query, replayed, 400)
+        started = self._clock.now()
+        replies = await self._again.send(whole, targets, headers)
+        await self._on_thread(lambda: self._again.note(whole, targets, replies, started))
+        self._feed.changed()
+        there = ListFilter.parse(query).query()
+        sent = f"{there}{'&' if there else '?'}sent={len(replies)}"
+        return http.see_other(self._place.url(f"delivery/{event_id}", sent, "said"))
+
+    async def _draw(
+        self, chosen: str, query: str, detail: Callable[[str], Markup | None], status: int = 200
+    ) -> PageAnswer:
+        wanted = ListFilter.parse(query)
+        turned_away = self._feed.turned_away
+
+        def draw() -> PageAnswer:
+            shown = self._catalogue.page(wanted, turned_away)
+            listed = deliveries(self._place, shown, wanted, chosen, self._clock.now())
+            title = chosen.rpartition("/")[2] or "Deliveries"
+            whole = document(self._place, title, listed, detail(wanted.query()))
+            return http.whole_page(whole, status)
+
+        return await self._on_thread(draw)
+
+    async def _missing(self, text: str) -> PageAnswer:
+        detail = notice(self._place, "Nothing here", text)
+        return await self._draw("", "", lambda _: detail, 404)
+
+    def _sorry(self, title: str, text: str, status: int) -> PageAnswer:
+        return http.whole_page(
+            document(self._place, title, Markup(), notice(self._place, title, text)), status
+        )
+
+    async def _on_thread(self, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+
+
+def _news(whole: Whole, sent: str) -> str:
+    """Says what came of the last so many replays."""
+    count = int(sent) if sent.isascii() and sent.isdigit() and len(sent) <= _NUMBER_MAX else 0
+    replays = [row for row in whole.forwards if row["replay"]]
+    replays.sort(key=lambda row: row["attempt"])
+    last = replays[-count:] if count else []
+    said = [f"{status_text(row['status'])} from {row['url']}" for row in last]
+    return f"Sent again: {', '.join(said)}." if said else ""
+
+
+_INLINE_MAX: Final = 64 * 1024
+
+
+def curl(event_id: str, url: str | None, headers: bytes, content: Content) -> str:
+    """Writes the command; without a `url` it reads one from $TARGET.
+
+    A body that holds a secret, or something a terminal might act on, is not written into it but
+    read from the inbox.
+    """
+    words = ["curl", "-sS", "-i", "-X", "POST", shlex.quote(url) if url else '"$TARGET"']
+    for pair in header_lines(headers):
+        words += ["-H", shlex.quote(_header(pair))]
+    body = _harmless(content.body)
+    if body is not None:
+        return " ".join([*words, "--data-raw", shlex.quote(body)])
+    source = f"svc events inbox show {event_id} -o json --query payload_base64 | tr -d '\"' "
+    return source + " ".join(["| base64 -d |", *words, "--data-binary", "@-"])
+
+
+def _header(pair: Header) -> str:
+    name, value = pair
+    return f"{name.decode('latin-1')}: {value.decode('latin-1')}"
+
+
+def _harmless(body: bytes) -> str | None:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return None
+    if len(body) > _INLINE_MAX or escape(text) != text or raw(body) != text:
+        return None
+    return text

@@ -1,0 +1,90 @@
+"""A JSON payload as a tree that folds; numbers keep the sender's spelling."""
+
+import json
+from typing import Any, Final
+
+from svc.listen.inspector.html import Markup, tag, together
+from svc.listen.inspector.page import masked
+
+_NODES_MAX: Final = 2000
+_DEPTH_MAX: Final = 24
+_OPEN_DEPTH: Final = 3
+_BODY_MAX: Final = 256 * 1024
+
+Pairs = list[tuple[str, Any]]
+
+
+class _Number(str):
+    __slots__ = ()
+
+
+class _Object:
+    """An object with its members in order, those that are named twice as well."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self.pairs = pairs
+
+
+def tree(body: bytes) -> Markup | None:
+    """Draws a payload; None if it is no JSON object or list, or over 256 KiB."""
+    if len(body) > _BODY_MAX:
+        return None
+    try:
+        value = json.loads(
+            body,
+            object_pairs_hook=_Object,
+            parse_int=_Number,
+            parse_float=_Number,
+            parse_constant=_Number,
+        )
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, _Object | list):
+        return None
+    return _Drawing().members(value, 0)
+
+
+class _Drawing:
+    def __init__(self) -> None:
+        self._left = _NODES_MAX
+
+    def members(self, value: _Object | list[Any], depth: int) -> Markup:
+        if isinstance(value, _Object):
+            pairs: Pairs = value.pairs
+        else:
+            pairs = [(str(index), item) for index, item in enumerate(value)]
+        shown = []
+        for index, (name, item) in enumerate(pairs):
+            if self._left <= 0:
+                shown.append(tag("li", {"class": "more"}, f"{len(pairs) - index:,} more: see Raw"))
+                break
+            self._left -= 1
+            shown.append(tag("li", {}, self._member(name, item, depth)))
+        return tag("ul", {"class": "tree"}, shown)
+
+    def _member(self, name: str, value: Any, depth: int) -> Markup:
+        key = tag("span", {"class": "key"}, masked(name))
+        if not isinstance(value, _Object | list):
+            return together(key, ": ", _leaf(value))
+        size = len(value.pairs) if isinstance(value, _Object) else len(value)
+        left, right = "{}" if isinstance(value, _Object) else "[]"
+        if not size:
+            return together(key, f": {left}{right}")
+        if depth >= _DEPTH_MAX:
+            return together(key, ": ", tag("span", {"class": "more"}, "deeper: see Raw"))
+        count = tag("span", {"class": "count"}, f" {left}{size}{right}")
+        return tag(
+            "details",
+            {"open": depth + 1 < _OPEN_DEPTH},
+            tag("summary", {}, key, count),
+            self.members(value, depth + 1),
+        )
+
+
+def _leaf(value: Any) -> Markup:
+    if isinstance(value, _Number):
+        return tag("span", {"class": "leaf"}, masked(value))
+    if isinstance(value, str):
+        # As JSON writes it, so that a line feed in a text is not one on the page.
+        return tag("span", {"class": "leaf string"}, json.dumps(masked(value), ensure_ascii=False))
+    return tag("span", {"class": "leaf"}, json.dumps(value))

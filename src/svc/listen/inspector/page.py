@@ -1,0 +1,177 @@
+"""The frame of every page, and what others wrote, fit to be shown (promises R39, R45)."""
+
+import re
+import time
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final
+
+from svc.listen.inspector.html import Markup, Part, tag, together
+from svc.listen.receiver.http import Header
+from svc.redaction import redact
+
+_RUN_MAX: Final = 1000  # masking takes time by the square of a run's length
+_RAW_MAX: Final = 256 * 1024
+_RUNS: Final = re.compile(r'([^"\n]+)')
+_PRIVATE: Final = frozenset(("authorization", "cookie", "proxy-authorization", "set-cookie"))
+
+
+def masked(text: str) -> str:
+    """Gives one text with its secrets masked, and only the beginning of a very long one.
+
+    Its end would not do as well: half of a secret there has lost what it is known by.
+    """
+    if len(text) <= _RUN_MAX:
+        return redact(text)
+    return f"{redact(text[:_RUN_MAX])} … {len(text) - _RUN_MAX:,} characters left out"
+
+
+def raw(body: bytes) -> str:
+    r"""Gives a body as it came, masked; bytes that are no UTF-8 as `\x..`."""
+    text = body[:_RAW_MAX].decode("utf-8", "backslashreplace")
+    shown = _RUNS.sub(lambda run: masked(run[1]), text)
+    rest = len(body) - _RAW_MAX
+    return f"{shown}\n… {rest:,} more bytes" if rest > 0 else shown
+
+
+def header_lines(block: bytes) -> list[Header]:
+    """Reads header lines as the inbox keeps them."""
+    pairs = [line.partition(b": ") for line in block.split(b"\r\n") if line]
+    return [(name, value) for name, _, value in pairs]
+
+
+def header(pair: Header) -> tuple[str, str]:
+    """Gives a header's name and value; credentials are not shown."""
+    name, value = (part.decode("latin-1") for part in pair)
+    return masked(name), "…" if name.lower() in _PRIVATE else masked(value)
+
+
+def status_text(status: int | None) -> str:
+    """Names an HTTP status; None is an answer that never came."""
+    if status is None:
+        return "No answer"
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)
+
+
+class Times:
+    """Writes times as the terminal does: local unless UTC was asked for; all in unix seconds."""
+
+    def __init__(self, *, utc: bool) -> None:
+        self._utc = utc
+
+    def clock(self, seconds: float) -> str:
+        """The time of day with milliseconds."""
+        return f"{time.strftime('%H:%M:%S', self._parts(seconds))}.{int(seconds % 1 * 1000):03d}"
+
+    def full(self, seconds: float) -> str:
+        """The same with its date."""
+        day = time.strftime("%Y-%m-%d", self._parts(seconds))
+        return f"{day} {self.clock(seconds)}{' UTC' if self._utc else ''}"
+
+    def brief(self, seconds: float, now: float) -> str:
+        """The time of day, with the date if it is not today's."""
+        today = self._parts(seconds)[:3] == self._parts(now)[:3]
+        return self.clock(seconds) if today else self.full(seconds).removesuffix(" UTC")
+
+    def _parts(self, seconds: float) -> time.struct_time:
+        return time.gmtime(seconds) if self._utc else time.localtime(seconds)
+
+
+STYLE: Final = "style.css"
+SCRIPT: Final = "script.js"
+ICON: Final = "icon.svg"
+_KEYS: Final = (
+    (("j", "k"), "next, previous"),
+    (("Enter",), "open"),
+    (("/",), "filter"),
+    (("r",), "replay"),
+    (("Esc",), "close"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PageFrame:
+    """What all pages of one inspector have in common; `root` is `/TOKEN/`.
+
+    `way` says in words where deliveries go.
+    """
+
+    root: str
+    mode: str
+    way: str
+    times: Times
+
+    def url(self, path: str = "", query: str = "", anchor: str = "") -> str:
+        """Gives the address of one of our pages."""
+        return f"{self.root}{path}{query}{f'#{anchor}' if anchor else ''}"
+
+
+def document(place: PageFrame, title: str, deliveries: Markup, detail: Markup | None) -> Markup:
+    """Makes a whole page; without a detail the list is the page."""
+    head = together(
+        tag("meta", {"charset": "utf-8"}),
+        tag("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
+        tag("meta", {"name": "color-scheme", "content": "light dark"}),
+        tag("title", {}, f"{title} · svc inspector"),
+        tag("link", {"rel": "stylesheet", "href": place.url(STYLE)}),
+        tag("link", {"rel": "icon", "href": place.url(ICON), "type": "image/svg+xml"}),
+        tag("script", {"src": place.url(SCRIPT), "defer": True}),
+    )
+    panes = tag(
+        "main",
+        {"class": "open" if detail else None, "data-root": place.root},
+        deliveries,
+        detail or _nothing_chosen(),
+    )
+    body = tag("body", {}, _top(place), panes, _footer())
+    return tag("html", {"lang": "en"}, tag("head", {}, head), body)
+
+
+def notice(place: PageFrame, title: str, text: str) -> Markup:
+    """Makes what stands in place of a detail that cannot be shown."""
+    return tag(
+        "section",
+        {"id": "detail", "aria-labelledby": "detail-title"},
+        back(place, ""),
+        tag("h2", {"id": "detail-title", "tabindex": "-1"}, title),
+        tag("p", {"class": "message", "role": "alert"}, text),
+    )
+
+
+def back(place: PageFrame, query: str) -> Markup:
+    """Leads from a detail to the list, where there is no room for both."""
+    return tag("a", {"class": "back", "href": place.url("", query)}, "All deliveries")
+
+
+def fact(name: str, *value: Part) -> Markup:
+    """Makes one labelled fact of a `dl`."""
+    return tag("div", {}, tag("dt", {}, name), tag("dd", {}, *value))
+
+
+def _top(place: PageFrame) -> Markup:
+    mode = tag("strong", {"class": f"mode {place.mode}"}, f"{place.mode.capitalize()} mode")
+    return tag(
+        "header",
+        {"class": "top"},
+        tag("h1", {}, tag("a", {"href": place.root}, "svc inspector")),
+        tag("p", {"class": "way"}, mode, " ", tag("span", {}, place.way)),
+        tag("p", {"id": "link", "hidden": True}),
+    )
+
+
+def _nothing_chosen() -> Markup:
+    return tag(
+        "section",
+        {"id": "detail", "class": "empty"},
+        tag("p", {}, "Choose a delivery to see what it says and what became of it."),
+    )
+
+
+def _footer() -> Markup:
+    keys = [
+        tag("li", {}, *[tag("kbd", {}, key) for key in names], f" {what}") for names, what in _KEYS
+    ]
+    return tag("footer", {"id": "keys", "hidden": True}, tag("ul", {"aria-label": "Keys"}, keys))

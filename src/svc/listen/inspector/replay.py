@@ -1,0 +1,169 @@
+"""Sending a delivery again from the page: where to, signed how, and noted like any forward."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from svc import signature
+from svc.clock import Clock
+from svc.errors import SignatureError, UsageError
+from svc.listen.forward.connection import TargetReply, exchange_once
+from svc.listen.forward.replay import signed_anew
+from svc.listen.forward.request import HeaderText, TargetSender
+from svc.listen.inbox.history import InboxEntry, InboxHistory
+from svc.listen.inspector.delivery_page import SignatureVerdict
+from svc.listen.inspector.history import Whole
+from svc.listen.inspector.page import header_lines, masked
+from svc.listen.records import Forwarded, Record, is_success
+from svc.listen.routes import Routes
+from svc.listen.targets import Target
+from svc.spec import SIGNATURE_HEADER
+
+_SECONDS_MAX: Final = 30.0
+_HEADER: Final = SIGNATURE_HEADER.lower().encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The listener's own endpoint, as far as it has one, and its signing secrets."""
+
+    endpoint: str | None
+    secrets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayDeps:
+    """What a listener sends with; `seconds` limits one forward.
+
+    `own` tells of its endpoint as it is now; `secrets_of` finds the secrets of another one, or
+    none. `tell` hears of each forward.
+    """
+
+    routes: Routes
+    headers: tuple[HeaderText, ...]
+    seconds: float
+    own: Callable[[], Own]
+    secrets_of: Callable[[str], Sequence[str]]
+    tell: Callable[[Record], None]
+
+
+class Replayer:
+    """Sends deliveries of the inbox again."""
+
+    def __init__(self, archive: InboxHistory, clock: Clock, means: ReplayDeps) -> None:
+        self._archive = archive
+        self._clock = clock
+        self._means = means
+        self._configured = {str(target): target for target in means.routes.targets}
+
+    def targets(self, whole: Whole, to: str) -> list[Target]:
+        """Gives where a delivery goes: to one address of this machine, else where it went.
+
+        Raises:
+            UsageError: the address cannot be forwarded to, or there is none.
+        """
+        if to:
+            return [Target.parse(to)]
+        if whole.entry.state == "withheld":  # what was kept from the targets needs more than a key
+            raise UsageError("It belongs to the other mode: say where to.")
+        urls = dict.fromkeys(row["url"] for row in whole.forwards if not row["replay"])
+        found = [self._configured.get(url) or Target.parse(url) for url in urls]
+        found = found or list(self._means.routes.match(whole.entry.type))
+        found = found or [Target.parse(url) for url in whole.entry.targets]
+        if not found:
+            raise UsageError("It was not forwarded anywhere: say where to.")
+        return found
+
+    def headers(self, whole: Whole, *, original: bool) -> bytes:
+        """Gives the header lines to send, signed now unless the old signature is wanted; blocks.
+
+        Raises:
+            UsageError: the signing secret is not known here.
+        """
+        headers, body = whole.content.headers, whole.content.body
+        if original:
+            return headers
+        secrets = self._secrets(whole.entry)
+        if not secrets:
+            raise UsageError(
+                f"The signing secret of {whole.entry.id} is not known here: keep the original "
+                "signature."
+            )
+        return signed_anew(headers, body, secrets, self._clock.now())
+
+    async def send(
+        self, whole: Whole, targets: Sequence[Target], headers: bytes
+    ) -> list[TargetReply]:
+        """Sends to all targets at once; gives how each of them took it, in their order."""
+        limit = min(self._means.seconds, _SECONDS_MAX)
+        return await asyncio.gather(
+            *(self._send_to(target, whole, headers, limit) for target in targets)
+        )
+
+    def note(
+        self,
+        whole: Whole,
+        targets: Sequence[Target],
+        replies: Sequence[TargetReply],
+        started: float,
+    ) -> None:
+        """Notes what was sent, as any forward is noted; blocks."""
+        attempts = [
+            (str(target), started, reply.milliseconds, reply.status, reply.error, reply.body)
+            for target, reply in zip(targets, replies, strict=True)
+        ]
+        taken = all(is_success(reply.status) for reply in replies)
+        self._archive.note_replays(whole.entry.seq, attempts, taken=taken)
+
+    def verdict(self, whole: Whole) -> SignatureVerdict:
+        """Says why a delivery of the inbox is authentic: everything in it was verified."""
+        entry = whole.entry
+        own = self._means.own()
+        secrets = own.secrets if entry.endpoint_id == own.endpoint else ()
+        lines = header_lines(whole.content.headers)
+        values = [value for name, value in lines if name.lower() == _HEADER]
+        try:
+            found = signature.verify(
+                whole.content.body,
+                values,
+                secrets,
+                int(entry.received_at),
+            )
+        except SignatureError:
+            return SignatureVerdict(
+                good=True, text="Verified when it came; its secret is not at hand now."
+            )
+        age = int(entry.received_at) - found.timestamp
+        when = f"{abs(age)} s {'after' if age < 0 else 'before'} it came"
+        secret = masked(secrets[found.secret_index])
+        return SignatureVerdict(good=True, text=f"Verified: signed with {secret}, {when}.")
+
+    def _secrets(self, entry: InboxEntry) -> Sequence[str]:
+        own = self._means.own()
+        if entry.endpoint_id == own.endpoint:
+            return own.secrets
+        return self._means.secrets_of(entry.endpoint_id) if entry.endpoint_id else ()
+
+    async def _send_to(
+        self, target: Target, whole: Whole, headers: bytes, limit: float
+    ) -> TargetReply:
+        extra = self._means.headers if str(target) in self._configured else ()
+        sender = TargetSender(target, extra)
+        request = sender.request(headers, whole.content.body)
+        reply = await exchange_once(sender.link(), request, limit)
+        self._means.tell(
+            Forwarded(
+                time=self._clock.now(),
+                id=whole.entry.id,
+                type=whole.entry.type,
+                url=str(target),
+                status=reply.status,
+                milliseconds=reply.milliseconds,
+                attempt=1,
+                error=reply.error,
+                reply=reply.body,
+                retry_in=None,
+            )
+        )
+        return reply

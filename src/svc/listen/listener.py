@@ -1,0 +1,308 @@
+"""The loop of `svc events listen`: receive, verify, keep, answer, forward. Prints nothing."""
+
+import asyncio
+import json
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from svc.clock import Clock
+from svc.errors import LocalError
+from svc.listen.forward.connection import TargetReply
+from svc.listen.forward.dial import Connect, open_connection
+from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps, Marking
+from svc.listen.forward.request import HeaderText
+from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.forward.waiting import Waiters, status_for_sender
+from svc.listen.inbox.commit import InboxWriter
+from svc.listen.inbox.inbox import Inbox, OpenItem, Source
+from svc.listen.progress import ListenerProgress, Until
+from svc.listen.receive import Reception, ReceptionDeps
+from svc.listen.receiver.connection import ReceiverHooks, ReceiverLimits
+from svc.listen.receiver.http import HttpHead
+from svc.listen.receiver.server import HeadCheck, Receiver
+from svc.listen.records import Left, Ready, Record, Summary
+from svc.listen.routes import Routes
+from svc.listen.verify.diagnosis import KnownSecret
+from svc.listen.verify.verify import Intake
+from svc.system.files import write_whole
+
+_GRACE_SECONDS: Final = 0.5  # promise R78: stopped in under a second
+_LOOK_SECONDS: Final = 0.02
+_STRAGGLER_SECONDS: Final = 0.3  # what a command has set off is on its way when it ends
+_CHORES_SECONDS: Final = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerPlan:
+    """Everything that a listener was told; `timeout` is in seconds.
+
+    `path` is the one path that is answered, `hosts` the names of a tunnel, `url` what the service
+    was told, `events` what it was asked for. `beside`: a command runs beside the listener, and
+    what `until` waits for does not end it before `Listener.finish` is called. `known` are secrets
+    of other endpoints, to explain a rejection with. Without `resume`, what an earlier run left
+    open is told and stays open; only a sender that waits for its outcome has it forwarded.
+    `marking` is for events that come from a log; `verdict` turns a target's reply into the answer
+    for whoever waits for it.
+    """
+
+    mode: Literal["test", "live"]
+    secrets: tuple[str, ...]
+    path: str
+    url: str
+    routes: Routes
+    events: tuple[str, ...] = ()
+    endpoint: str | None = None
+    inspector: str | None = None
+    hosts: tuple[str, ...] = ()
+    ack: Literal["received", "forwarded"] = "received"
+    manner: ForwardOptions = field(default_factory=ForwardOptions)
+    headers: tuple[HeaderText, ...] = ()
+    limits: ReceiverLimits = field(default_factory=ReceiverLimits)
+    until: Until | None = None
+    beside: bool = False
+    resume: bool = True
+    known: tuple[KnownSecret, ...] = ()
+    timeout: float | None = None
+    ready_file: Path | None = None
+    marking: Marking | None = None
+    verdict: Callable[[TargetReply], int] = status_for_sender
+
+
+class Halves:
+    """Both halves of a listener on one inbox; made inside an event loop, used once.
+
+    `tell` hears of everything that happens, `ended` is called after each event that has ended.
+    """
+
+    def __init__(
+        self,
+        plan: ListenerPlan,
+        inbox: Inbox,
+        clock: Clock,
+        tell: Callable[[Record], None],
+        ended: Callable[[], None],
+        connect: Connect = open_connection,
+    ) -> None:
+        """Checks the secrets first.
+
+        Raises:
+            SignatureError: a secret cannot be one (promise R48).
+        """
+        self.progress = ListenerProgress(plan.until)
+        self.keeper = InboxWriter(inbox)
+        # Under `forwarded` the sender tries again; a second hand at it would only double events.
+        manner = replace(plan.manner, retry="off") if plan.ack == "forwarded" else plan.manner
+        flights = Waiters(plan.verdict)
+        desk = DispatcherDeps(inbox, self.keeper, flights, self.progress, clock, tell, ended)
+        self.dispatcher = Dispatcher(plan.routes, manner, plan.headers, desk, connect, plan.marking)
+        bench = ReceptionDeps(
+            self.keeper, flights, self.progress, clock, tell, self.dispatcher.hand_over, ended
+        )
+        intake = Intake(plan.secrets, plan.known)
+        self.reception = Reception(intake, plan.routes, plan.mode, plan.ack, bench)
+
+    @property
+    def idle(self) -> bool:
+        """True when every delivery is kept and every event has ended at every target."""
+        return self.keeper.idle and self.dispatcher.idle
+
+    async def close(self, grace: float) -> int:
+        """Ends both; attempts under way have `grace` seconds. Gives how many events are pending."""
+        self.reception.close()
+        await self.dispatcher.close(grace)
+        pending = await self.dispatcher.pending()
+        await self.keeper.close()
+        return pending
+
+
+class HttpSource:
+    """The webhook receiver as a source: what strangers send to a bound socket."""
+
+    def __init__(self, receiver: Receiver, bound: socket.socket) -> None:
+        self._receiver = receiver
+        self._bound = bound
+
+    async def start(self) -> None:
+        await self._receiver.start(self._bound)
+
+    async def stop_accepting(self) -> None:
+        await self._receiver.stop_accepting()
+
+    async def close(self) -> None:
+        await self._receiver.close()
+
+
+OpenSource = Callable[[Reception, Callable[[Record], None]], Source]
+
+
+class Listener:
+    """One listener; made and run inside an event loop, once."""
+
+    def __init__(
+        self, plan: ListenerPlan, inbox: Inbox, clock: Clock, tell: Callable[[Record], None]
+    ) -> None:
+        """Checks the secrets first.
+
+        Raises:
+            SignatureError: a secret cannot be one (promise R48).
+        """
+        self._plan = plan
+        self._clock = clock
+        self._tell = tell
+        self._door = HeadCheck(plan.path, plan.hosts)
+        self._inbox = inbox
+        self._beside = plan.beside
+        self._hurry = False
+        self._stop = asyncio.Event()
+        self._halves = Halves(plan, inbox, clock, tell, self._look_for_end)
+
+    async def run(self, way_in: "socket.socket | OpenSource") -> Summary:
+        """Takes what comes until it is told to stop, or by the plan.
+
+        The way in is a socket from `receiver.bind`, or what opens another source.
+
+        Raises:
+            LocalError: the ready file cannot be written, or the inbox not be read.
+        """
+        started = self._clock.monotonic()
+        source = self._source(way_in)
+        if not self._plan.resume:  # before anything arrives that is not to be left alone
+            await self._halves.dispatcher.leave(self._leave)
+        await source.start()
+        chores = asyncio.ensure_future(self._chores())
+        try:
+            self._halves.dispatcher.start()
+            ready = self._ready()
+            with ready_file(self._plan.ready_file, ready):
+                self._tell(ready)
+                await self._wait()
+        finally:
+            self._halves.reception.close()
+            await source.stop_accepting()
+            chores.cancel()
+            pending = await self._halves.close(_GRACE_SECONDS)
+            await source.close()
+        seconds = self._clock.monotonic() - started
+        summary = self._halves.progress.summary(self._clock.now(), seconds, pending)
+        self._tell(summary)
+        return summary
+
+    def _source(self, way_in: "socket.socket | OpenSource") -> Source:
+        if not isinstance(way_in, socket.socket):
+            return way_in(self._halves.reception, self._tell)
+        gate = ReceiverHooks(
+            self._door.check, self._halves.reception.take, self._refused, self._plan.limits
+        )
+        return HttpSource(Receiver(gate), way_in)
+
+    def move(self, host: str, secrets: Sequence[str]) -> None:
+        """Takes deliveries to another public name, signed with these secrets, from now on.
+
+        Raises:
+            SignatureError: a secret cannot be one (promise R48).
+        """
+        self._halves.reception.verify_with(Intake(secrets, self._plan.known))
+        self._door.admit(host)
+
+    def stop(self) -> None:
+        """Ends `run` soon; may be called from a signal handler of the loop."""
+        self._hurry = True
+        self._stop.set()
+
+    def finish(self) -> None:
+        """Ends `run` once what was waited for has come and what came has been forwarded."""
+        self._beside = False
+        if self._halves.progress.reached is not False:
+            self._stop.set()
+
+    def _ready(self) -> Ready:
+        plan = self._plan
+        targets = tuple(str(target) for target in plan.routes.targets)
+        return Ready(
+            self._clock.now(),
+            plan.url,
+            targets,
+            plan.events,
+            plan.mode,
+            plan.endpoint,
+            plan.inspector,
+        )
+
+    async def _wait(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._plan.timeout):
+                await self._first_end()
+                if not self._hurry:
+                    await self._drain()
+
+    async def _first_end(self) -> None:
+        stopped = asyncio.ensure_future(self._stop.wait())
+        ends: list[asyncio.Future[Any]] = [stopped, self._halves.keeper.broken]
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopped.cancel()
+        if self._halves.keeper.broken.done():
+            self._halves.keeper.broken.result()
+
+    async def _drain(self) -> None:
+        """Lets the events that came with the awaited one arrive as well, and be forwarded."""
+        if self._plan.beside:
+            await asyncio.sleep(_STRAGGLER_SECONDS)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._plan.manner.seconds):
+                while not self._drained:  # noqa: ASYNC110  bounded
+                    await asyncio.sleep(_LOOK_SECONDS)
+
+    @property
+    def _drained(self) -> bool:
+        return self._hurry or (self._halves.idle)
+
+    async def _chores(self) -> None:
+        while True:
+            with suppress(LocalError):  # it is tried again in an hour
+                while await self._halves.keeper.read(lambda: self._inbox.prune(self._clock.now())):
+                    pass  # deliveries have had their turn in between
+            await asyncio.sleep(_CHORES_SECONDS)
+
+    def _leave(self, one: OpenItem) -> None:
+        attempts = max((tried.attempts for tried in one.tried.values()), default=0)
+        self._tell(Left(self._clock.now(), one.event_id, one.type, one.object_id, attempts))
+
+    def _refused(self, status: int, head: HttpHead | None) -> None:
+        self._halves.reception.refuse(status, head, self._plan.limits.body_bytes)
+
+    def _look_for_end(self) -> None:
+        if self._halves.progress.reached and not self._beside:
+            self._stop.set()
+
+
+@contextmanager
+def ready_file(path: Path | None, ready: Ready) -> Iterator[None]:
+    """Keeps the ready record in a file as long as the block runs; None writes nothing.
+
+    Raises:
+        LocalError: the file cannot be written.
+    """
+    if path is None:
+        yield
+        return
+    try:
+        write_whole(path, json.dumps(ready.to_dict()) + "\n")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise LocalError(f"The ready file {path} cannot be written: {reason}.") from error
+    try:
+        yield
+    finally:
+        remove(path)
+
+
+def remove(path: Path) -> None:
+    """Removes the file, also that of an earlier run, so that nobody takes it for ours."""
+    with suppress(OSError):
+        path.unlink()

@@ -1,0 +1,174 @@
+"""The receiving half of a listener: verify, keep, answer, tell (promises R46, R49, R50, R51).
+
+It shares only the inbox with the forwarding half; `hand_over` is how it says that there is work.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from svc.clock import Clock
+from svc.errors import LocalError
+from svc.listen.forward.waiting import Waiters, key_of
+from svc.listen.inbox.commit import InboxWriter
+from svc.listen.inbox.inbox import Answer, Arrival, Kept, Outcome, Oversized, Position
+from svc.listen.progress import ListenerProgress
+from svc.listen.receiver.http import HttpHead, HttpRequest
+from svc.listen.records import EventReceived, Record, Rejected
+from svc.listen.routes import Routes
+from svc.listen.verify.verify import Delivery, Intake, Sequencer
+
+_TOO_LARGE: Final = 413
+
+
+@dataclass(frozen=True, slots=True)
+class ReceptionDeps:
+    """What a reception works with.
+
+    `hand_over` is called with each event that is to be forwarded; `looked` after each event that
+    ends with being kept.
+    """
+
+    keeper: InboxWriter
+    flights: Waiters
+    progress: ListenerProgress
+    clock: Clock
+    tell: Callable[[Record], None]
+    hand_over: Callable[[Kept, Arrival], None]
+    looked: Callable[[], None]
+
+
+class Reception:
+    """Takes requests from a receiver and answers each of them once."""
+
+    def __init__(
+        self,
+        intake: Intake,
+        routes: Routes,
+        mode: Literal["test", "live"],
+        ack: Literal["received", "forwarded"],
+        bench: ReceptionDeps,
+    ) -> None:
+        self._intake = intake
+        self._routes = routes
+        self._live = mode == "live"
+        self._waits = ack == "forwarded"
+        self._bench = bench
+        self._sequencer = Sequencer()
+        self._closing = False
+
+    def verify_with(self, intake: Intake) -> None:
+        """Judges by other secrets from now on."""
+        self._intake = intake
+
+    def close(self) -> None:
+        """Answers 503 from now on, so that the sender comes again."""
+        self._closing = True
+
+    def take(self, request: HttpRequest, answer: Answer) -> None:
+        """Judges a whole request; what verifies is answered once it is kept, or forwarded."""
+        if self._closing:
+            answer(503)
+            return
+        verdict = self._intake.judge(request, self._bench.clock.now())
+        if isinstance(verdict, Rejected):
+            answer(400)
+            self._reject(verdict)
+            return
+        self.admit(verdict, answer)
+
+    def admit(
+        self,
+        delivery: Delivery,
+        answer: Answer,
+        position: Position | None = None,
+        redelivered: int = 0,
+    ) -> None:
+        """Takes a delivery that was verified, here or by a receiver elsewhere."""
+        if self._closing:
+            answer(503)
+            return
+        key, livemode = key_of(delivery.facts.id, delivery.body), delivery.facts.livemode
+        wrong_mode = livemode is not None and livemode != self._live
+        outcome = self._outcome(delivery, wrong_mode=wrong_mode)
+        arrival = Arrival(delivery, outcome, position, redelivered)
+        if self._waits and not wrong_mode:
+            if self._bench.flights.join(key, answer):
+                self._received(arrival, duplicate=True, wrong_mode=False)
+                return
+            self._bench.flights.start(key, answer)
+        self._bench.keeper.keep(arrival, lambda kept: self._kept(arrival, kept, answer))
+
+    def refuse(self, status: int, head: HttpHead | None, largest: int) -> None:
+        """Counts strangers; only a delivery that came to the right door is worth a line.
+
+        `largest` is the most that a body may have, in bytes.
+        """
+        if head is None or status != _TOO_LARGE:
+            self._bench.progress.refused += 1
+            return
+        sizes = head.values(b"content-length")
+        size = int(sizes[0]) if sizes else largest
+        message = f"The body is over {largest} bytes."
+        now = self._bench.clock.now()
+        self._reject(Rejected(now, "body_too_large", message, size, head.headers))
+
+    def _outcome(self, delivery: Delivery, *, wrong_mode: bool) -> Outcome | None:
+        if wrong_mode:
+            return "withheld"
+        return None if self._routes.match(delivery.facts.type) else "unrouted"
+
+    def _kept(self, arrival: Arrival, kept: Kept | LocalError, answer: Answer) -> None:
+        delivery, outcome = arrival.delivery, arrival.outcome
+        if isinstance(kept, LocalError):
+            self._lost(delivery, kept, answer)
+            return
+        forwarding = outcome is None and kept.open
+        if not self._waits or not forwarding:
+            if self._waits:
+                self._bench.flights.land(key_of(delivery.facts.id, delivery.body), 200)
+            answer(200)
+        if forwarding and (self._waits or not kept.duplicate):
+            # Before its line is written, to be quicker: a forward is never told in this same call.
+            self._bench.hand_over(kept, arrival)
+        self._received(arrival, duplicate=kept.duplicate, wrong_mode=outcome == "withheld")
+        if outcome == "unrouted" and not kept.duplicate:
+            self._bench.progress.ended(kept.seq, delivery.facts.type)
+            self._bench.looked()
+
+    def _lost(self, delivery: Delivery, why: LocalError, answer: Answer) -> None:
+        large = isinstance(why, Oversized)
+        status, reason = (_TOO_LARGE, "body_too_large") if large else (503, "not_stored")
+        self._bench.flights.land(key_of(delivery.facts.id, delivery.body), status)
+        answer(status)
+        self._reject(Rejected(self._bench.clock.now(), reason, str(why), len(delivery.body)))
+
+    def _received(self, arrival: Arrival, *, duplicate: bool, wrong_mode: bool) -> None:
+        delivery = arrival.delivery
+        progress, facts = self._bench.progress, delivery.facts
+        progress.received += 1
+        progress.duplicates += duplicate
+        progress.withheld += wrong_mode and not duplicate
+        late = not duplicate and self._sequencer.is_late(facts)
+        self._bench.tell(
+            EventReceived(
+                delivery.received_at,
+                facts.id,
+                facts.type,
+                facts.object_id,
+                facts.created,
+                facts.livemode,
+                facts.amount,
+                facts.currency,
+                duplicate,
+                late,
+                wrong_mode,
+                delivery.body,
+                delivery.came_at,
+                arrival.redelivered,
+            )
+        )
+
+    def _reject(self, rejected: Rejected) -> None:
+        self._bench.progress.rejected += 1
+        self._bench.tell(rejected)

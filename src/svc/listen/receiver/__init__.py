@@ -1,0 +1,1 @@
+"""The webhook receiver: requests in, statuses out; begin at `server.Receiver`."""

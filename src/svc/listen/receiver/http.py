@@ -1,0 +1,286 @@
+"""Reading HTTP/1.1 requests from bytes, with limits, in two lanes (promise R57).
+
+The quick lane takes only what can be read in one way: strict line ends, one Host, one plain
+Content-Length, no other framing. Everything else goes to h11, which decides. Nothing that the
+quick lane takes would be read differently by h11; a test compares the two.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import h11
+
+Header = tuple[bytes, bytes]
+
+_REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,16}) (/[\x21-\x7e]*) HTTP/1\.1\r\n")
+# Possessive and atomic: a hostile head costs one pass, whatever it looks like.
+_NAME: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
+_VALUE: Final = rb"(?:[\x21-\x7e\x80-\xff]++(?:[ \t]++[\x21-\x7e\x80-\xff]++)*+)?+"
+_FIELD: Final = re.compile(rb"(%s):[ \t]*+(%s)[ \t]*+\r\n" % (_NAME, _VALUE))
+_FIELDS: Final = re.compile(rb"(?>%s:[ \t]*+%s[ \t]*+\r\n)++" % (_NAME, _VALUE))
+_HEAD_END: Final = re.compile(rb"\n\r?\n")
+_FRAMING: Final = re.compile(rb"(?im)^(?:content-length|transfer-encoding)[ \t]*:")
+_LENGTH: Final = re.compile(rb"[0-9]{1,12}")
+_OTHER_FRAMING: Final = frozenset(
+    (b"transfer-encoding", b"expect", b"upgrade", b"connection", b"te", b"trailer")
+)
+
+REASONS: Final = {
+    200: b"OK",
+    400: b"Bad Request",
+    403: b"Forbidden",
+    404: b"Not Found",
+    413: b"Content Too Large",
+    421: b"Misdirected Request",
+    431: b"Request Header Fields Too Large",
+    501: b"Not Implemented",
+    502: b"Bad Gateway",
+    503: b"Service Unavailable",
+    504: b"Gateway Timeout",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HttpHead:
+    """What comes before the body. Header names keep the sender's spelling."""
+
+    method: bytes
+    target: bytes
+    headers: tuple[Header, ...]
+    fields: dict[bytes, list[bytes]]
+
+    def values(self, name: bytes) -> list[bytes]:
+        """Gives all values of one header, whose name is given in lower case."""
+        return self.fields.get(name, [])
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """One request, whole; `body` is what came over the wire, byte for byte."""
+
+    head: HttpHead
+    body: bytes
+
+
+class Refused(Exception):  # noqa: N818  it ends a request with a status, it is no failure of ours
+    """The request ends with this status and its connection with it."""
+
+    def __init__(self, status: int, head: HttpHead | None = None) -> None:
+        super().__init__(status)
+        self.status = status
+        self.head = head
+
+
+class RequestReader:
+    """Turns the bytes of one connection into requests, one at a time.
+
+    `check` sees every head before its body is read and refuses by raising.
+    """
+
+    def __init__(self, check: Callable[[HttpHead], None], head_max: int, body_max: int) -> None:
+        self._check = check
+        self._head_max = head_max
+        self._body_max = body_max
+        self._waiting = b""
+        self._head: HttpHead | None = None
+        self._parts: list[bytes] = []
+        self._count = 0
+        self._length = 0
+        self._wire: h11.Connection | None = None
+        self._to_send: list[bytes] = []
+
+    @property
+    def started(self) -> bool:
+        """True once a byte of a request has come that was not handed out yet."""
+        return bool(self._waiting or self._head)
+
+    @property
+    def in_body(self) -> bool:
+        """True between a whole head and a whole body."""
+        return self._head is not None
+
+    def feed(self, data: bytes) -> HttpRequest | None:
+        """Takes what came; gives the request once it is whole.
+
+        Raises:
+            Refused: it breaks the protocol, a limit or what `check` allows.
+        """
+        if self._head is None:
+            self._waiting = self._waiting + data if self._waiting else data
+            return self._start()
+        if self._wire is None:
+            return self._take_body(data)
+        self._wire.receive_data(data)
+        return self._read_wire()
+
+    def hold(self, data: bytes) -> int:
+        """Keeps what came behind a request that is not answered yet; gives how much that is."""
+        self._waiting += data
+        return len(self._waiting)
+
+    def answer(self, status: int) -> tuple[bytes, bool]:
+        """Gives the bytes of an empty answer, and whether the connection may carry on."""
+        if self._wire is None:
+            return _QUICK_ANSWERS[status], True
+        answer = h11.Response(
+            status_code=status, reason=REASONS[status], headers=[("Content-Length", "0")]
+        )
+        sent = (self._wire.send(answer) or b"") + (self._wire.send(h11.EndOfMessage()) or b"")
+        carries_on = self._wire.our_state is h11.DONE
+        self._waiting = bytes(self._wire.trailing_data[0]) + self._waiting
+        self._wire = None
+        return sent, carries_on
+
+    def next(self) -> HttpRequest | None:
+        """After an answer: gives the request that came behind the last one, if it is whole.
+
+        Raises:
+            Refused: as `feed`.
+        """
+        return self._start() if self._waiting else None
+
+    def to_send(self) -> bytes:
+        """Gives what the protocol wants sent before the answer (100 Continue)."""
+        sent, self._to_send = b"".join(self._to_send), []
+        return sent
+
+    def _start(self) -> HttpRequest | None:
+        end = _HEAD_END.search(self._waiting)
+        if (end.end() if end else len(self._waiting)) > self._head_max:
+            raise Refused(431)
+        if end is None:
+            return None
+        quick = _quick_head(self._waiting)
+        if quick is None:
+            return self._start_wire(self._waiting[: end.end()])
+        self._head, self._length, offset = quick
+        self._check(self._head)
+        if self._length > self._body_max:
+            raise Refused(413, self._head)
+        rest, self._waiting = self._waiting[offset:], b""
+        return self._take_body(rest)
+
+    def _take_body(self, data: bytes) -> HttpRequest | None:
+        missing = self._length - self._count
+        if len(data) < missing:
+            self._parts.append(data)
+            self._count += len(data)
+            return None
+        self._parts.append(data[:missing])
+        self._waiting = data[missing:]
+        return self._finish()
+
+    def _finish(self) -> HttpRequest:
+        assert self._head is not None
+        request = HttpRequest(self._head, b"".join(self._parts))
+        self._head, self._parts, self._count = None, [], 0
+        return request
+
+    def _start_wire(self, head: bytes) -> HttpRequest | None:
+        if len(_FRAMING.findall(head)) > 1:  # two lengths, or a length and chunks: smuggling
+            raise Refused(400)
+        self._wire = h11.Connection(h11.SERVER, max_incomplete_event_size=self._head_max)
+        data, self._waiting = self._waiting, b""
+        self._wire.receive_data(data)
+        return self._read_wire()
+
+    def _read_wire(self) -> HttpRequest | None:
+        assert self._wire is not None
+        try:
+            while True:
+                event = self._wire.next_event()
+                if isinstance(event, h11.EndOfMessage):
+                    return self._finish()
+                if event is h11.NEED_DATA:
+                    self._continue()
+                    return None
+                self._take_event(event)
+        except h11.RemoteProtocolError as error:
+            raise Refused(error.error_status_hint, self._head) from None
+
+    def _take_event(self, event: object) -> None:
+        if isinstance(event, h11.Request):
+            headers = event.headers.raw_items()
+            self._head = HttpHead(event.method, event.target, tuple(headers), _fields(headers))
+            self._check(self._head)
+        elif isinstance(event, h11.Data):
+            self._parts.append(bytes(event.data))
+            self._count += len(event.data)
+        else:  # the peer closed; the receiver hears of that by itself
+            raise Refused(400, self._head)
+        declared = self._declared()
+        if self._count > self._body_max or declared > self._body_max:
+            raise Refused(413, self._head)
+
+    def _declared(self) -> int:
+        lengths = self._head.values(b"content-length") if self._head else []
+        return int(lengths[0]) if lengths else 0
+
+    def _continue(self) -> None:
+        if self._wire is not None and self._wire.they_are_waiting_for_100_continue:
+            sent = self._wire.send(h11.InformationalResponse(status_code=100, headers=[]))
+            self._to_send.append(sent or b"")
+
+
+def _quick_head(data: bytes) -> tuple[HttpHead, int, int] | None:
+    """Reads a head that leaves no doubt: the head, the body's length and its offset; else None."""
+    line = _REQUEST_LINE.match(data)
+    end = data.find(b"\r\n\r\n") + 2
+    if line is None or end < line.end() or not _FIELDS.fullmatch(data, line.end(), end):
+        return None
+    headers: list[Header] = _FIELD.findall(data, line.end(), end)
+    fields = _fields(headers)
+    lengths = fields.get(b"content-length", [b"0"])
+    if len(fields.get(b"host", ())) != 1 or len(lengths) != 1 or not _LENGTH.fullmatch(lengths[0]):
+        return None
+    if not _OTHER_FRAMING.isdisjoint(fields):
+        return None
+    return HttpHead(line[1], line[2], tuple(headers), fields), int(lengths[0]), end + 2
+
+
+def _fields(headers: Sequence[Header]) -> dict[bytes, list[bytes]]:
+    fields: dict[bytes, list[bytes]] = {}
+    for name, value in headers:
+        fields.setdefault(name.lower(), []).append(value)
+    return fields
+
+
+def closing_answer(status: int) -> bytes:
+    """Gives the bytes of an empty answer after which the connection is closed."""
+    return _answer(status, b"Connection: close\r\n")
+
+
+def _answer(status: int, more: bytes) -> bytes:
+    return b"HTTP/1.1 %d %s\r\nContent-Length: 0\r\n%s\r\n" % (status, REASONS[status], more)
+
+
+_QUICK_ANSWERS: Final = {status: _answer(status, b"") for status in REASONS}
+
+
+READ_BYTES: Final = 64 * 1024
+
+
+class ReadingProtocol(asyncio.BufferedProtocol):
+    """Calls `data_received` with what came, as asyncio.Protocol does.
+
+    asyncio's usual way makes a new 256 KiB object for each read and gives it back to the system;
+    at thousands of small reads a second that alone is a sixth of all work. The buffer may be shared
+    by all protocols of one loop: what was read is copied out of it before anything else runs.
+    """
+
+    def __init__(self, buffer: bytearray | None = None) -> None:
+        self._buffer = bytearray(READ_BYTES) if buffer is None else buffer
+        self._view = memoryview(self._buffer)
+
+    def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002  asyncio's signature
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.data_received(bytes(self._view[:nbytes]))
+
+    def data_received(self, data: bytes) -> None:
+        """Takes what came; never empty."""
+        raise NotImplementedError

@@ -1,0 +1,138 @@
+"""The webhook receiver: one path on loopback, strict limits, every connection on a deadline.
+
+It does not know what a delivery means: it hands whole requests on and sends the answer it is given.
+"""
+
+import asyncio
+import secrets
+import socket
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Final
+
+from svc.errors import LocalError
+from svc.listen.receiver.connection import Phase, ReceiverConnection, ReceiverHooks
+from svc.listen.receiver.http import READ_BYTES, HttpHead, Refused
+from svc.listen.receiver.slots import Slots
+from svc.system.ports import claim, sockets_at_most
+
+_LOOPBACK_NAMES: Final = (b"127.0.0.1", b"localhost", b"[::1]")
+_BACKLOG: Final = 1024  # a full queue makes senders wait a second before they knock again
+_SWEEPS_PER_LIMIT: Final = 20  # every 250 ms with the real limits
+_AWAITED_SECONDS: Final = 0.1  # between sweeps while a sender waits for its turn
+_TOKEN_BYTES: Final = 16  # 128 bits (promise R56)
+
+
+def new_path() -> str:
+    """Makes the one path that is answered; nobody guesses it (promise R56)."""
+    return f"/hook/{secrets.token_hex(_TOKEN_BYTES)}"
+
+
+def bind(port: int = 0) -> socket.socket:
+    """Takes a port on 127.0.0.1 and queues connections from then on (promise R55).
+
+    Raises:
+        LocalError: the port is taken or not allowed.
+    """
+    taken = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        claim(taken)
+        taken.bind(("127.0.0.1", port))
+        taken.listen(_BACKLOG)
+    except OSError as error:
+        taken.close()
+        raise LocalError(
+            f"Port {port} of this machine cannot be used: {(error.strerror or '').lower()}.",
+            code="port_unavailable",
+        ) from error
+    return taken
+
+
+class HeadCheck:
+    """Decides by the head alone who may send: host, origin, then method and path (R55, R56)."""
+
+    def __init__(self, path: str, hosts: Iterable[str] = ()) -> None:
+        self._target = path.encode()
+        self._hosts = {*_LOOPBACK_NAMES, *(host.lower().encode() for host in hosts)}
+
+    def admit(self, host: str) -> None:
+        """Lets requests to one more name in: a tunnel may come back at another address."""
+        self._hosts.add(host.lower().encode())
+
+    def check(self, head: HttpHead) -> None:
+        """Lets a head pass.
+
+        Raises:
+            Refused: 421 for another host, 403 with an Origin, 404 for all but the one POST.
+        """
+        hosts = head.values(b"host")
+        if not hosts or _without_port(hosts[0].lower()) not in self._hosts:
+            raise Refused(421)
+        if head.values(b"origin"):
+            raise Refused(403)
+        if head.method != b"POST" or not secrets.compare_digest(head.target, self._target):
+            raise Refused(404)
+
+
+class Receiver:
+    """Serves one bound socket until it is closed."""
+
+    def __init__(self, gate: ReceiverHooks) -> None:
+        self._gate = gate
+        self._server: asyncio.Server | None = None
+        self._sweeper: asyncio.Task[None] | None = None
+        limits = gate.limits
+        self._slots = Slots(limits.connections, limits.reserved, limits.patience_seconds)
+        self._buffer = bytearray(READ_BYTES)
+        self._most = min(gate.limits.sockets, sockets_at_most() // 2)
+        self._open: set[ReceiverConnection] = set()
+
+    async def start(self, bound: socket.socket) -> None:
+        """Accepts connections; what was sent since `bind` waits in the queue."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._admit, sock=bound, backlog=_BACKLOG)
+        self._sweeper = loop.create_task(self._sweep())
+
+    async def stop_accepting(self) -> None:
+        """Takes no new connection; those that are open go on."""
+        if self._server is not None:
+            self._server.close()
+
+    async def close(self) -> None:
+        """Ends every connection; answers that were given are still sent."""
+        await self.stop_accepting()
+        for connection in tuple(self._open):
+            connection.finish()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._sweeper
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return len(self._open)
+
+    def _admit(self) -> ReceiverConnection:
+        """Takes a connection; too many silent ones cost the oldest of them its place."""
+        if len(self._open) >= self._most:
+            silent = [one for one in self._open if one.phase in (Phase.SILENT, Phase.LINGER)]
+            if silent:
+                min(silent, key=lambda one: one.since).cut()
+        return ReceiverConnection(self._gate, self._slots, self._open, self._buffer)
+
+    async def _sweep(self) -> None:
+        limits = self._gate.limits
+        shortest = min(limits.head_seconds, limits.body_seconds, limits.answer_seconds)
+        while True:
+            pause = shortest / _SWEEPS_PER_LIMIT
+            await asyncio.sleep(min(pause, _AWAITED_SECONDS) if self._slots.contested else pause)
+            now = asyncio.get_running_loop().time()
+            for connection in tuple(self._open):
+                connection.expire(now)
+            self._slots.relieve()
+
+
+def _without_port(host: bytes) -> bytes:
+    name, colon, port = host.rpartition(b":")
+    return name if colon and port.isdigit() else host

@@ -1,0 +1,171 @@
+"""One request is written once: what is repeated is recorded, what is not was never sent."""
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.listening import OK, Received, Target, event, listening
+from svc.listen import targets
+from svc.listen.forward.connection import TargetConnection, TargetReply
+from svc.listen.forward.target_queue import ForwardOptions
+
+REQUEST = b"POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\n\r\nhi"
+
+
+class Closing(Target):
+    """A target that reads a request and closes the connection where its answer is empty."""
+
+    answers: list[bytes]
+
+    def _answer(self, peer: socket.socket, data: bytes) -> bytes:
+        before = len(self.received)
+        rest = super()._answer(peer, data)
+        if len(self.received) > before and self.answers[-1] == b"":
+            peer.shutdown(socket.SHUT_RDWR)
+        return rest
+
+
+def closing(answers: list[bytes]) -> Closing:
+    """A target that gives these answers, one after the other; an empty one closes instead."""
+    left = list(answers)
+    target = Closing()
+    target.answers = []
+
+    def reply(_: Received) -> bytes:
+        target.answers.append(left.pop(0) if left else OK)
+        return target.answers[-1]
+
+    target.reply = reply
+    return target
+
+
+@pytest.mark.parametrize("retry", ["off", "fast"])
+def test_request_that_a_kept_connection_swallowed_is_a_recorded_attempt(
+    retry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A target that read the request and closed may have acted on it: nothing repeats unseen."""
+    monkeypatch.setattr("svc.listen.forward.target_queue.hold_seconds", lambda _: 0.05)
+    manner = ForwardOptions(1, retry=retry)  # type: ignore[arg-type]
+    with (
+        closing([OK, b"", OK]) as target,
+        listening(tmp_path, target.port, manner=manner) as listener,
+    ):
+        listener.send(event(1))
+        listener.forwards(1)
+        listener.send(event(2))
+        told = listener.forwards(2 if retry == "off" else 3)
+        time.sleep(0.1)
+        assert target.ids.count("evt_2") == len([one for one in told if one.id == "evt_2"])
+    assert [(one.id, one.status, one.attempt) for one in told][:2] == [
+        ("evt_1", 200, 1),
+        ("evt_2", None, 1),
+    ]
+    assert told[1].error == "it closed the connection without a whole answer"
+    assert [(one.status, one.attempt) for one in told[2:]] == [(200, 2)] * (retry == "fast")
+
+
+def exchange(link: TargetConnection, heard: Callable[[TargetReply], None]) -> None:
+    link.exchange(REQUEST, 5.0, heard)
+
+
+def test_connection_that_ended_unnoticed_gets_not_one_byte() -> None:
+    """The end has come but the loop has not seen it: the request goes over a new connection."""
+
+    async def talk(server: socket.socket) -> tuple[bytes, bytes]:
+        link = TargetConnection(targets.Target.parse(str(server.getsockname()[1])))
+        replies: asyncio.Queue[TargetReply] = asyncio.Queue()
+        exchange(link, replies.put_nowait)
+        first = await accept(server)
+        await answer(first)
+        assert (await replies.get()).status == 200
+        first.shutdown(socket.SHUT_WR)  # no await follows: only the system knows of it
+        exchange(link, replies.put_nowait)
+        second = await accept(server)
+        written = await answer(second)
+        assert (await replies.get()).status == 200
+        unread = first.recv(4096)
+        for one in (first, second):
+            one.close()
+        link.close()
+        return unread, written
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        unread, written = asyncio.run(talk(server))
+    assert unread == b""
+    assert written == REQUEST
+
+
+def test_connection_with_an_answer_to_nothing_is_left() -> None:
+    """What came unasked must not be taken for the answer to the next request."""
+
+    async def talk(server: socket.socket) -> int | None:
+        link = TargetConnection(targets.Target.parse(str(server.getsockname()[1])))
+        replies: asyncio.Queue[TargetReply] = asyncio.Queue()
+        exchange(link, replies.put_nowait)
+        first = await accept(server)
+        await answer(first)
+        await replies.get()
+        first.sendall(b"HTTP/1.1 418 Teapot\r\nContent-Length: 0\r\n\r\n")
+        exchange(link, replies.put_nowait)
+        second = await accept(server)
+        await answer(second)
+        status = (await replies.get()).status
+        for one in (first, second):
+            one.close()
+        link.close()
+        return status
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert asyncio.run(talk(server)) == 200
+
+
+def test_deadlines_hold_for_each_exchange_of_a_link() -> None:
+    """One timer serves many exchanges; a shorter limit than the last one's is kept too."""
+
+    async def talk(server: socket.socket) -> list[float]:
+        loop = asyncio.get_running_loop()
+        link = TargetConnection(targets.Target.parse(str(server.getsockname()[1])))
+        replies: asyncio.Queue[TargetReply] = asyncio.Queue()
+        exchange(link, replies.put_nowait)
+        peer = await accept(server)
+        await answer(peer)
+        await replies.get()
+        waited = []
+        for limit in (0.2, 0.1, 0.3):
+            started = loop.time()
+            link.exchange(REQUEST, limit, replies.put_nowait)
+            reply = await replies.get()
+            assert reply.trouble == "timeout"
+            waited.append(loop.time() - started - limit)
+        peer.close()
+        link.close()
+        return waited
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        waited = asyncio.run(talk(server))
+    assert all(-0.002 <= late < 0.5 for late in waited), waited
+
+
+async def accept(server: socket.socket) -> socket.socket:
+    server.setblocking(False)
+    peer, _ = await asyncio.wait_for(asyncio.get_running_loop().sock_accept(server), 5)
+    peer.setblocking(True)
+    return peer
+
+
+async def answer(peer: socket.socket) -> bytes:
+    """Reads one request of a known size, and answers it; in a thread, for the socket blocks."""
+    peer.settimeout(5)
+
+    def read() -> bytes:
+        data = b""
+        while len(data) < len(REQUEST) and (more := peer.recv(4096)):
+            data += more
+        peer.sendall(OK)
+        return data
+
+    return await asyncio.to_thread(read)

@@ -1,0 +1,416 @@
+"""Forwarding: the same bytes, only to this machine, and what becomes of each attempt."""
+
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.absence import importable
+from support.listening import (
+    NOW,
+    OK,
+    SECRET,
+    Received,
+    Target,
+    event,
+    listening,
+    status_line,
+)
+from svc.errors import UsageError
+from svc.listen.forward.request import parse_header
+from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.routes import Routes
+from svc.signature import verify
+
+pytestmark = pytest.mark.smoke
+
+FAST = ForwardOptions(retry="fast")
+OFF = ForwardOptions(retry="off", seconds=0.3)
+
+
+def test_target_gets_the_same_bytes(tmp_path: Path) -> None:
+    """R46, R52: body, signature, content type and the service's headers arrive as they were sent."""
+    body = b"\n " + event(note="\\u00e9 \u00e9 10.0 ") + b" \r\n"
+    with Target() as target, listening(tmp_path, f"localhost:{target.port}/hooks?a=b") as listener:
+        assert listener.send(body, Svc_Delivery_Id="dlv_1", Svc_Delivery_Attempt="3") == 200
+        listener.forwards(1)
+        [got] = target.received
+        verify(got.body, got.header("svc-signature"), [SECRET], NOW)
+    assert got.body == body
+    assert got.head.startswith(b"POST /hooks?a=b HTTP/1.1\r\n")
+    assert got.header("host") == [f"localhost:{target.port}".encode()]
+    assert got.header("content-type") == [b"application/json; charset=utf-8"]
+    assert got.header("svc-event-id") == [b"evt_1"]
+    assert got.header("svc-delivery-id") == [b"dlv_1"]
+    assert got.header("svc-delivery-attempt") == [b"3"]
+    assert got.header("content-length") == [str(len(body)).encode()]
+
+
+def test_target_gets_nothing_of_the_way_there(tmp_path: Path) -> None:
+    """R52: credentials, cookies, hop-by-hop and proxy headers of the caller are left behind."""
+    unwanted = {
+        "Authorization": "Bearer sk_test_x",
+        "Cookie": "a=b",
+        "X_Forwarded_For": "1.2.3.4",
+        "Forwarded": "for=1.2.3.4",
+        "Connection": "keep-alive",
+        "Keep_Alive": "timeout=5",
+        "Proxy_Authorization": "Basic x",
+        "Te": "trailers",
+    }
+    with Target() as target, listening(tmp_path, target.port) as listener:
+        assert listener.send(event(), **unwanted) == 200
+        listener.forwards(1)
+        [got] = target.received
+    for name in unwanted:
+        assert got.header(name.replace("_", "-")) == []
+
+
+def test_target_gets_no_header_that_only_looks_like_the_senders(tmp_path: Path) -> None:
+    """R108: the signature is of the body; whoever has one copy can send it with other headers."""
+    documented = {"Svc_Delivery_Id": "dlv_1", "Svc_Delivery_Attempt": "3"}
+    forged = {"Svc_Role": "admin", "Svc_Account": "acct_2", "Svc_Event_Type": "order.paid"}
+    with Target() as target, listening(tmp_path, target.port) as listener:
+        assert listener.send(event(), **documented, **forged, Svc_Event_Id="evt_999") == 200
+        listener.forwards(1)
+        [got] = target.received
+    sent = {line.split(b":")[0].lower() for line in got.head.split(b"\r\n")[1:] if line}
+    assert {name for name in sent if name.startswith(b"svc-")} == {
+        b"svc-signature",
+        b"svc-delivery-id",
+        b"svc-delivery-attempt",
+    }
+
+
+def test_extra_headers_are_added(tmp_path: Path) -> None:
+    """`--header` adds headers and replaces the caller's of the same name, the signed ones excepted."""
+    headers = (parse_header("X-Team: a: b"), parse_header("user-agent: mine"))
+    with Target() as target, listening(tmp_path, target.port, headers=headers) as listener:
+        assert listener.send(event(), User_Agent="Svc-Webhooks/1.0") == 200
+        listener.forwards(1)
+        [got] = target.received
+    assert got.header("x-team") == [b"a: b"]
+    assert got.header("user-agent") == [b"mine"]
+    assert len(got.header("svc-signature")) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["none", "A B: c", ": c", "X: a\r\nY: b", "X: \x00", "Content-Length: 3", "svc-signature: t=1"],
+)
+def test_unfit_extra_headers_are_refused(text: str) -> None:
+    """A header that would break the request or replace what was signed is a usage error."""
+    with pytest.raises(UsageError):
+        parse_header(text)
+
+
+ANSWERS = [
+    pytest.param(b"HTTP/1.1 201 Created\r\nContent-Length: 3\r\n\r\nyes", 201, b"yes", id="length"),
+    pytest.param(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n",
+        200,
+        b"abc",
+        id="chunks",
+    ),
+    pytest.param(
+        b"HTTP/1.0 200 OK\r\nConnection: close\r\n\r\nto the end", 200, b"to the end", id="1.0"
+    ),
+    pytest.param(b"HTTP/1.1 204 No Content\r\n\r\n", 204, b"", id="no-content"),
+    pytest.param(
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+        200,
+        b"",
+        id="100",
+    ),
+    pytest.param(b"HTTP/1.1 500 Oh\r\nContent-Length: 4\r\n\r\noops", 500, b"oops", id="500"),
+    pytest.param(
+        b"HTTP/1.1 301 M\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",
+        301,
+        b"",
+        id="redirect",
+    ),
+    pytest.param(
+        b"HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n" + b"z" * 9000,
+        200,
+        b"z" * 4096,
+        id="long",
+    ),
+    pytest.param(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2328\r\n"
+        + b"z" * 9000
+        + b"\r\n0\r\n\r\n",
+        200,
+        b"z" * 4096,
+        id="long-chunk",
+    ),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected", "reply"), ANSWERS)
+def test_answer_is_noted(answer: bytes, expected: int, reply: bytes, tmp_path: Path) -> None:
+    """R54: status, time and the beginning of the body are told; no redirect is followed."""
+    with Target(lambda _: answer) as target, listening(tmp_path, target.port) as listener:
+        for number in (1, 2):
+            listener.send(event(number))
+        first, second = listener.forwards(2)
+    for forward in (first, second):
+        assert (forward.status, forward.reply, forward.error) == (expected, reply, None)
+        assert forward.attempt == 1
+        assert forward.retry_in is None
+        assert 0 < forward.milliseconds < 5000
+    assert sorted(target.ids) == ["evt_1", "evt_2"]
+
+
+TROUBLES = [
+    pytest.param(
+        b"SMTP nonsense\r\n\r\n", "the answer is no HTTP: illegal status line.", id="garbage"
+    ),
+    pytest.param(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 70000, "head is over 64 KiB", id="long-head"),
+    pytest.param(None, "no answer in time", id="silence"),
+]
+
+
+@pytest.mark.parametrize(("answer", "words"), TROUBLES)
+def test_trouble_is_named(answer: bytes | None, words: str, tmp_path: Path) -> None:
+    """An answer that never comes or is none ends in a sentence and fails the event for good."""
+    manner = ForwardOptions(retry="off", seconds=5.0 if answer else 0.3)
+    with (
+        Target(lambda _: answer) as target,
+        listening(tmp_path, target.port, manner=manner) as listener,
+    ):
+        assert listener.send(event()) == 200
+        [forward] = listener.forwards(1)
+        summary = listener.stop()
+    assert forward.status is None
+    assert words in f"{forward.error}."
+    assert (summary.forwarded, summary.failed, summary.pending) == (0, 1, 0)
+
+
+ENDLESS = [
+    pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", 200, b"ab", id="length"),
+    pytest.param(
+        b"HTTP/1.1 202 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n",
+        202,
+        b"ab",
+        id="chunks",
+    ),
+    pytest.param(b"HTTP/1.1 200 OK\r\n\r\nab", 200, b"ab", id="to-the-end"),
+    pytest.param(b"HTTP/1.1 304 Same\r\nContent-Length: 9\r\n\r\n", 304, b"", id="304"),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected", "reply"), ENDLESS)
+def test_the_status_counts_where_the_body_never_ends(
+    answer: bytes, expected: int, reply: bytes, tmp_path: Path
+) -> None:
+    """A target has answered with its head; what it still wants to say is let go."""
+    with Target(lambda _: answer) as target, listening(tmp_path, target.port, manner=OFF) as one:
+        one.send(event())
+        [forward] = one.forwards(1)
+    assert (forward.status, forward.reply, forward.error) == (expected, reply, None)
+    assert expected != 304 or forward.milliseconds < 250  # it has no body to wait for
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+CUT_SHORT = [
+    pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nX: close\r\n\r\nab", b"ab", id="length"),
+    pytest.param(CHUNKED + b"9\r\nab", b"ab", id="in-a-chunk"),
+    pytest.param(CHUNKED + b"2\r\nab\r\n", b"ab", id="between-chunks"),
+    pytest.param(CHUNKED + b"2\r\nab\r\nnonsense\r\n", b"ab", id="chunks-of-nonsense"),
+    pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n", b"", id="1-gb"),
+    pytest.param(
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + b"x" * 1100000, b"x" * 4096, id="1.1-mb"
+    ),
+]
+
+
+@pytest.mark.parametrize(("answer", "reply"), CUT_SHORT)
+def test_the_status_counts_where_the_body_is_cut_short(
+    answer: bytes, reply: bytes, tmp_path: Path
+) -> None:
+    """A target that has said 2xx has the event, and does not get it again (spec: Delivery 1)."""
+    fast = ForwardOptions(retry="fast", seconds=20)
+    with Target(lambda _: answer) as target, listening(tmp_path, target.port, manner=fast) as one:
+        one.send(event())
+        [forward] = one.forwards(1)
+        summary = one.stop()
+    assert (forward.status, forward.reply, forward.error) == (200, reply, None)
+    assert (summary.forwarded, target.ids) == (1, ["evt_1"])
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def test_refused_connection_is_named(tmp_path: Path) -> None:
+    """A target that is not running is told as such."""
+    with listening(tmp_path, free_port(), manner=OFF) as listener:
+        listener.send(event())
+        [forward] = listener.forwards(1)
+    assert forward.error == "connection refused"
+
+
+def test_fast_retry_waits_for_the_target(tmp_path: Path) -> None:
+    """`--retry fast`: events for a target that is away are kept and arrive in order when it is back."""
+    port = free_port()
+    with listening(tmp_path, port, manner=ForwardOptions(concurrency=1)) as listener:
+        for number in range(3):
+            assert listener.send(event(number)) == 200
+        first = listener.forwards(1)[0]
+        assert 0 < (first.retry_in or 0) <= 1
+        with Target(port=port) as target:
+            forwards = listener.forwards(4)
+    assert target.ids == ["evt_0", "evt_1", "evt_2"]
+    assert [one.status for one in forwards] == [None, 200, 200, 200]
+    assert [one.attempt for one in forwards] == [1, 2, 1, 1]
+
+
+def test_fast_retry_leaves_http_errors_alone(tmp_path: Path) -> None:
+    """`--retry fast`: an answer, even 500, is final."""
+    with (
+        Target(lambda _: status_line(500)) as target,
+        listening(tmp_path, target.port, manner=FAST) as listener,
+    ):
+        listener.send(event(1))
+        listener.send(event(2))
+        assert [one.retry_in for one in listener.forwards(2)] == [None, None]
+    assert len(target.received) == 2
+
+
+def test_target_that_dies_of_an_event_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A target that closes without an answer is tried five times; then the next event goes."""
+    monkeypatch.setattr("svc.listen.forward.target_queue.hold_seconds", lambda _: 0.01)
+
+    def reply(request: Received) -> bytes:
+        return b"" if b'"evt_1"' in request.body else OK
+
+    with Dying(reply) as target, listening(tmp_path, target.port) as listener:
+        listener.send(event(1))
+        listener.forwards(1)
+        listener.send(event(2))
+        listener.until(lambda: "evt_2" in target.ids)
+    assert target.ids.count("evt_1") == 5
+
+
+class Dying(Target):
+    """A target that closes the connection where its answer is empty."""
+
+    def _answer(self, peer: socket.socket, data: bytes) -> bytes:
+        before = len(self.received)
+        rest = super()._answer(peer, data)
+        if len(self.received) > before and self.reply(self.received[-1]) == b"":
+            peer.shutdown(socket.SHUT_RDWR)
+        return rest
+
+
+def test_idle_connection_that_the_target_closed_costs_nothing(tmp_path: Path) -> None:
+    """A kept connection that is gone by the next event is opened anew within the same attempt."""
+    with Target() as target, listening(tmp_path, target.port, manner=ForwardOptions(1)) as listener:
+        listener.send(event(1))
+        listener.forwards(1)
+        for peer in target.peers:
+            peer.shutdown(socket.SHUT_RDWR)
+        listener.send(event(2))
+        forwards = listener.forwards(2)
+    assert [one.status for one in forwards] == [200, 200]
+    assert [one.attempt for one in forwards] == [1, 1]
+    assert target.connections == 2
+
+
+def test_connections_are_kept(tmp_path: Path) -> None:
+    """Forwards to one target use at most `--concurrency` connections and use them again."""
+    with Target() as target, listening(tmp_path, target.port, manner=ForwardOptions(4)) as listener:
+        for number in range(40):
+            listener.send(event(number))
+        listener.forwards(40)
+    assert target.connections <= 4
+
+
+def test_concurrency_is_bounded(tmp_path: Path) -> None:
+    """No more than `--concurrency` requests are at the target at once."""
+    working: list[int] = []
+    most: list[int] = []
+
+    def reply(_: Received) -> bytes:
+        working.append(1)
+        most.append(len(working))
+        time.sleep(0.02)
+        working.pop()
+        return OK
+
+    with (
+        Target(reply) as target,
+        listening(tmp_path, target.port, manner=ForwardOptions(3)) as listener,
+    ):
+        for number in range(20):
+            listener.send(event(number))
+        listener.forwards(20)
+    assert 2 <= max(most) <= 3
+
+
+@pytest.fixture
+def hosts(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Names that resolve to what a test says."""
+    names: dict[str, str] = {}
+    original = socket.getaddrinfo
+
+    def resolve(host: str, *args: Any, **kwargs: Any) -> Any:
+        return original(names.get(host, host), *args, **kwargs)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    return names
+
+
+def test_name_that_leads_away_is_not_followed(hosts: dict[str, str], tmp_path: Path) -> None:
+    """R53: a name is checked by the address that it has when the connection is made."""
+    hosts["app.test"] = "127.0.0.1"
+    with Target() as target, listening(tmp_path, f"http://app.test:{target.port}") as listener:
+        listener.send(event(1))
+        assert listener.forwards(1)[0].status == 200
+        for peer in target.peers:
+            peer.shutdown(socket.SHUT_RDWR)
+        hosts["app.test"] = "192.0.2.7"
+        listener.send(event(2))
+        forward = listener.forwards(2)[1]
+    assert forward.error == "app.test leads to 192.0.2.7, which is not on this machine"
+    assert target.ids == ["evt_1"]
+
+
+def test_proxies_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """R54: proxy settings of the environment have no effect."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with Target() as target, listening(tmp_path, target.port) as listener:
+        listener.send(event())
+        assert listener.forwards(1)[0].status == 200
+
+
+def test_httpx_is_not_loaded() -> None:
+    """The listen room sends without httpx: it is too slow for a burst, and costs memory."""
+    code = "import sys, svc.listen.listener; print(*sys.modules)"
+    loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).split())
+    assert "svc.listen.forward.connection" in loaded
+    assert not loaded & importable(["httpx", "rich"])
+
+
+def test_routes_share_nothing(tmp_path: Path) -> None:
+    """Each target gets its own types, one that hangs does not hold up the other."""
+    with Target(lambda _: None) as slow, Target() as quick:
+        routes = Routes.parse(
+            [f"order.*=:{slow.port}", f"payment.*=:{quick.port}", f":{quick.port}/rest"]
+        )
+        with listening(tmp_path, routes=routes) as listener:
+            for number, name in enumerate(["order.paid", "payment.captured", "payout.paid"]):
+                listener.send(event(number, name))
+            listener.forwards(2)
+            assert slow.ids == ["evt_0"]
+            assert sorted(quick.ids) == ["evt_1", "evt_2"]
+            assert quick.received[1].head.startswith(b"POST /rest ")

@@ -1,0 +1,386 @@
+"""Group commit, with an inbox of the test's own that can hold a group back or fail (R50)."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from contextvars import Context
+from dataclasses import dataclass, field
+from typing import Any, TypeVarTuple, Unpack
+
+import pytest
+
+from svc.errors import LocalError
+from svc.listen.inbox.commit import InboxWriter
+from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, OpenItem
+from svc.listen.verify.verify import Delivery, Facts
+
+Ts = TypeVarTuple("Ts")
+FULL = LocalError("The disk is full.")
+
+
+@dataclass
+class FakeInbox:
+    """Notes each group; waits where `gate` is closed, and raises what `errors` holds first."""
+
+    batches: list[Batch] = field(default_factory=list)
+    errors: list[Exception] = field(default_factory=list)
+    gate: threading.Event = field(default_factory=threading.Event)
+    second_waits: bool = False
+    second: threading.Event = field(default_factory=threading.Event)
+    threads: set[str] = field(default_factory=set)
+
+    def store(self, batch: Batch) -> list[Kept | LocalError]:
+        self.batches.append(batch)
+        self.threads.add(threading.current_thread().name)
+        assert self.gate.wait(10)
+        if self.second_waits and len(self.batches) == 2:
+            assert self.second.wait(10)
+        if self.errors:
+            raise self.errors.pop(0)
+        return [kept(one) for one in batch.arrivals]
+
+    def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
+        raise NotImplementedError
+
+    def open_types(self, seq: int) -> Mapping[str, int]:
+        raise NotImplementedError
+
+    def open_item(self, seq: int) -> OpenItem | None:
+        raise NotImplementedError
+
+    def prune(self, now: float) -> int:
+        raise NotImplementedError
+
+
+class Timers(asyncio.SelectorEventLoop):
+    """A loop that remembers every timer that a keeper has set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.set: list[asyncio.TimerHandle] = []
+
+    def call_later(
+        self,
+        delay: float,
+        callback: Callable[[Unpack[Ts]], object],
+        *args: *Ts,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        handle = super().call_later(delay, callback, *args, context=context)
+        if isinstance(getattr(callback, "__self__", None), InboxWriter):
+            self.set.append(handle)
+        return handle
+
+
+def arrival(number: int) -> Arrival:
+    facts = Facts(f"evt_{number}", "order.paid", "", None, f"ord_{number}", None, "")
+    return Arrival(Delivery(b"{}", b"", 0.0, facts), None)
+
+
+def kept(one: Arrival) -> Kept:
+    number = int(one.delivery.facts.id.removeprefix("evt_"))
+    return Kept(number, duplicate=False, again=False, open=True)
+
+
+def attempt(seq: int = 1) -> ForwardAttempt:
+    return ForwardAttempt(seq, "http://127.0.0.1:1/", 1, 0.0, 1.0, 200, None, b"")
+
+
+def numbers(batch: Batch) -> list[int]:
+    return [kept(one).seq for one in batch.arrivals]
+
+
+def writers() -> list[str]:
+    return [one.name for one in threading.enumerate() if one.name.startswith("inbox")]
+
+
+def run(
+    inbox: FakeInbox, story: Callable[[InboxWriter, Timers], Coroutine[Any, Any, None]]
+) -> None:
+    """Runs a story with a keeper over `inbox`; it has 20 s."""
+
+    async def whole() -> None:
+        keeper = InboxWriter(inbox)
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, Timers)
+        async with asyncio.timeout(20):
+            try:
+                await story(keeper, loop)
+            finally:
+                inbox.gate.set()
+                await keeper.close()
+
+    with asyncio.Runner(loop_factory=Timers) as runner:
+        runner.run(whole())
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Lets the loop turn until something is true; the story's limit ends it."""
+    while not true():  # noqa: ASYNC110  what it waits for has no event of its own
+        await asyncio.sleep(0.001)
+
+
+def test_arrivals_of_one_moment_are_one_group() -> None:
+    """Each is told its own place, in order, once the whole group is on the disk."""
+    inbox, told = FakeInbox(), list[Kept | LocalError]()
+
+    async def story(keeper: InboxWriter, loop: Timers) -> None:
+        for number in (1, 2, 3):
+            keeper.keep(arrival(number), told.append)
+        assert (inbox.batches, keeper.idle) == ([], False)
+        await until(lambda: len(inbox.batches) == 1)
+        assert (told, keeper.idle) == ([], False)
+        inbox.gate.set()
+        await until(lambda: len(told) == 3)
+        assert keeper.idle
+        assert loop.set == []  # a lone group waits for no timer
+
+    run(inbox, story)
+    assert [numbers(batch) for batch in inbox.batches] == [[1, 2, 3]]
+    assert told == [kept(arrival(number)) for number in (1, 2, 3)]
+
+
+def test_next_group_gathers_while_one_is_being_written() -> None:
+    """Whatever comes meanwhile waits for the first, and then goes at once and in one."""
+    inbox, told = FakeInbox(), list[Kept | LocalError]()
+
+    async def story(keeper: InboxWriter, loop: Timers) -> None:
+        keeper.keep(arrival(1), told.append)
+        await until(lambda: len(inbox.batches) == 1)
+        keeper.keep(arrival(2), told.append)
+        await asyncio.sleep(0.02)
+        keeper.keep(arrival(3), told.append)
+        keeper.record(attempt())
+        keeper.settle(1, "forwarded")
+        await asyncio.sleep(0.02)
+        assert (len(inbox.batches), keeper.idle, loop.set) == (1, False, [])
+        inbox.gate.set()
+        await until(lambda: keeper.idle)
+
+    run(inbox, story)
+    assert [numbers(batch) for batch in inbox.batches] == [[1], [2, 3]]
+    assert inbox.batches[1].attempts == [attempt()]
+    assert inbox.batches[1].settled == [(1, "forwarded")]
+    assert len(told) == 3
+    assert len(inbox.threads) == 1
+
+
+def test_group_has_a_size() -> None:
+    """256 deliveries and no more; the rest go in the next one, told in order."""
+    inbox, told = FakeInbox(), list[Kept | LocalError]()
+
+    async def story(keeper: InboxWriter, loop: Timers) -> None:
+        for number in range(1, 259):
+            keeper.keep(arrival(number), told.append)
+        keeper.settle(9, "failed")
+        inbox.gate.set()
+        await until(lambda: len(told) == 258)
+
+    run(inbox, story)
+    assert [len(batch.arrivals) for batch in inbox.batches] == [256, 2]
+    assert [batch.settled for batch in inbox.batches] == [[(9, "failed")], []]
+    assert told == [kept(arrival(number)) for number in range(1, 259)]
+
+
+@pytest.mark.parametrize("what", ["record", "settle"])
+def test_result_alone_is_written_a_moment_later(what: str) -> None:
+    """Without another delivery, and with one timer for all that comes until then."""
+    inbox = FakeInbox()
+    inbox.gate.set()
+
+    async def story(keeper: InboxWriter, loop: Timers) -> None:
+        for seq in (1, 2):
+            keeper.record(attempt(seq)) if what == "record" else keeper.settle(seq, "failed")
+        assert keeper.idle  # no delivery waits
+        assert len(loop.set) == 1
+        assert 0 < loop.set[0].when() - loop.time() <= 0.05
+        await until(lambda: bool(inbox.batches))
+
+    run(inbox, story)
+    (batch,) = inbox.batches
+    assert len(batch.attempts) + len(batch.settled) == 2
+
+
+def test_results_ride_along_with_the_next_delivery() -> None:
+    """Its group takes them, so their timer is of no use any more; a later one has its own."""
+    inbox = FakeInbox()
+
+    async def story(keeper: InboxWriter, loop: Timers) -> None:
+        keeper.record(attempt(1))
+        keeper.keep(arrival(1), lambda _: None)
+        await until(lambda: bool(inbox.batches))
+        assert [timer.cancelled() for timer in loop.set] == [True]
+        inbox.gate.set()
+        await until(lambda: keeper.idle)
+        keeper.record(attempt(2))
+        assert [timer.cancelled() for timer in loop.set] == [True, False]
+        await until(lambda: len(inbox.batches) == 2)
+
+    run(inbox, story)
+    assert [len(batch.attempts) for batch in inbox.batches] == [1, 1]
+
+
+def test_results_that_came_meanwhile_are_written_soon() -> None:
+    """Nothing else has to happen for it."""
+    inbox = FakeInbox()
+
+    async def story(keeper: InboxWriter, loop: Timers) -> None:
+        keeper.keep(arrival(1), lambda _: None)
+        await until(lambda: bool(inbox.batches))
+        keeper.settle(1, "forwarded")
+        assert loop.set == []
+        inbox.gate.set()
+        await until(lambda: len(inbox.batches) == 2)
+
+    run(inbox, story)
+    assert inbox.batches[1].settled == [(1, "forwarded")]
+
+
+def test_every_sender_hears_that_the_disk_is_full() -> None:
+    """And the outcomes of that group are tried again; the deliveries come again by themselves."""
+    inbox, told = FakeInbox(errors=[FULL]), list[Kept | LocalError]()
+    inbox.gate.set()
+
+    async def story(keeper: InboxWriter, loop: Timers) -> None:
+        keeper.settle(7, "failed")
+        keeper.record(attempt())
+        keeper.keep(arrival(1), told.append)
+        keeper.keep(arrival(2), told.append)
+        await until(lambda: len(inbox.batches) == 2)
+        assert not keeper.broken.done()
+
+    run(inbox, story)
+    assert told == [FULL, FULL]
+    assert inbox.batches[1] == Batch(settled=[(7, "failed")])
+
+
+@pytest.mark.parametrize("errors", [[], [FULL]])
+def test_one_that_raises_keeps_no_other_from_being_told(errors: list[Exception]) -> None:
+    """R50: the error reaches whoever watches the loop; the rest of its group have their answers."""
+    inbox, told = FakeInbox(errors=list(errors)), list[Kept | LocalError]()
+    inbox.gate.set()
+    heard: list[object] = []
+
+    def odd(_: Kept | LocalError) -> None:
+        raise ZeroDivisionError
+
+    async def story(keeper: InboxWriter, loop: Timers) -> None:
+        loop.set_exception_handler(lambda _, context: heard.append(context["exception"]))
+        for number, tell in enumerate((told.append, odd, told.append), start=1):
+            keeper.keep(arrival(number), tell)
+        await until(lambda: len(told) == 2)
+        keeper.keep(arrival(4), told.append)
+        await until(lambda: len(told) == 3)
+
+    run(inbox, story)
+    first, third = [FULL, FULL] if errors else [kept(arrival(1)), kept(arrival(3))]
+    assert told == [first, third, kept(arrival(4))]
+    assert [type(one) for one in heard] == [ZeroDivisionError]
+
+
+def test_unexpected_error_ends_it() -> None:
+    """Nobody is told that it is kept, and the listener hears of the error itself."""
+    inbox, told = FakeInbox(errors=[ZeroDivisionError("a bug")]), list[Kept | LocalError]()
+    inbox.gate.set()
+
+    async def story(keeper: InboxWriter, loop: Timers) -> None:
+        keeper.keep(arrival(1), told.append)
+        with pytest.raises(ZeroDivisionError, match="a bug"):
+            await keeper.broken
+
+    run(inbox, story)
+    assert told == []
+    assert len(inbox.batches) == 1
+
+
+def test_close_writes_what_is_left() -> None:
+    """Also what comes while the last group is being written; then the thread is over."""
+    inbox, told = FakeInbox(), list[Kept | LocalError]()
+
+    async def story(keeper: InboxWriter, loop: Timers) -> None:
+        keeper.keep(arrival(1), told.append)
+        await until(lambda: bool(inbox.batches))
+        keeper.record(attempt())
+        assert writers()
+        closing = asyncio.ensure_future(keeper.close())
+        await asyncio.sleep(0.02)
+        assert not closing.done()
+        inbox.gate.set()
+        await closing
+        assert all(timer.cancelled() for timer in loop.set)
+
+    run(inbox, story)
+    assert [numbers(batch) for batch in inbox.batches] == [[1], []]
+    assert inbox.batches[1].attempts == [attempt()]
+    assert told == [kept(arrival(1))]
+    assert writers() == []
+
+
+def test_close_begins_no_second_group_beside_the_first() -> None:
+    """What waits is not kept before its own group is on the disk, also in the last moment."""
+    inbox = FakeInbox(second_waits=True)
+
+    async def story(keeper: InboxWriter, loop: Timers) -> None:
+        keeper.keep(arrival(1), lambda _: None)
+        await until(lambda: bool(inbox.batches))
+        keeper.keep(arrival(2), lambda _: None)
+        closing = asyncio.ensure_future(keeper.close())
+        await asyncio.sleep(0)
+        inbox.gate.set()
+        await until(lambda: len(inbox.batches) == 2)
+        await asyncio.sleep(0.02)
+        assert not keeper.idle
+        inbox.second.set()
+        await closing
+        assert keeper.idle
+
+    run(inbox, story)
+    assert [numbers(batch) for batch in inbox.batches] == [[1], [2]]
+
+
+def test_close_ends_although_nothing_can_be_written() -> None:
+    """An outcome that cannot be kept only means that the event is forwarded once more."""
+    inbox = FakeInbox(errors=[FULL])
+    inbox.gate.set()
+
+    async def story(keeper: InboxWriter, loop: Timers) -> None:
+        keeper.settle(1, "forwarded")
+        await keeper.close()
+        assert loop.set[0].cancelled()
+
+    run(inbox, story)
+    assert len(inbox.batches) == 1
+
+
+def test_reads_go_through_the_same_thread() -> None:
+    """One thread has the inbox at a time: a read waits for the group that is being written."""
+    inbox = FakeInbox()
+
+    async def story(keeper: InboxWriter, loop: Timers) -> None:
+        keeper.keep(arrival(1), lambda _: None)
+        await until(lambda: bool(inbox.batches))
+        reading = asyncio.ensure_future(keeper.read(lambda: threading.current_thread().name))
+        await asyncio.sleep(0.02)
+        assert not reading.done()
+        inbox.gate.set()
+        assert {await reading} == inbox.threads
+
+    run(inbox, story)
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_read_may_ask_to_see_every_result(busy: bool) -> None:
+    """What was settled before it is on the disk before it, at once and also behind a group."""
+    inbox = FakeInbox()
+
+    async def story(keeper: InboxWriter, loop: Timers) -> None:
+        if busy:
+            keeper.keep(arrival(1), lambda _: None)
+            await until(lambda: bool(inbox.batches))
+        keeper.settle(1, "forwarded")
+        inbox.gate.set()
+        seen = await keeper.read(lambda: list(inbox.batches), after_results=True)
+        assert [batch.settled for batch in seen] == [[]] * busy + [[(1, "forwarded")]]
+        assert all(timer.cancelled() for timer in loop.set)
+
+    run(inbox, story)

@@ -1,0 +1,451 @@
+"""The durable inbox: nothing that was acknowledged is lost, nothing is forwarded twice."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.killable import child, resident
+from support.listening import (
+    NOW,
+    OK,
+    SECRET,
+    Received,
+    Target,
+    delivery,
+    event,
+    listening,
+    status,
+    status_line,
+    talk,
+)
+from svc.clock import ManualClock, SystemClock
+from svc.errors import LocalError
+from svc.journal import State
+from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
+from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, Position, Tried
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.verify.verify import Delivery, read_facts
+
+
+def arrival(number: int, *, open_: bool = True, size: int = 0, at: float | None = None) -> Arrival:
+    body = event(number, note="x" * size)
+    received_at = NOW + number if at is None else at
+    taken = Delivery(body, b"Content-Type: application/json\r\n", received_at, read_facts(body))
+    return Arrival(taken, None if open_ else "unrouted")
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Iterator[State]:
+    with State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as opened:
+        yield opened
+
+
+def test_store_tells_new_from_known(state: State) -> None:
+    """R50: an id is new once for each listener, within a batch, across batches and restarts."""
+    inbox = SqliteInbox(state, "one")
+    first = inbox.store(Batch([arrival(1), arrival(2), arrival(1)]))
+    assert first == [
+        Kept(1, False, False, True),
+        Kept(2, False, False, True),
+        Kept(1, True, False, True),
+    ]
+    again = SqliteInbox(state, "one").store(Batch([arrival(2), arrival(3)]))
+    assert again == [Kept(2, True, False, True), Kept(3, False, False, True)]
+    other = SqliteInbox(state, "two").store(Batch([arrival(1)]))
+    assert other == [Kept(4, False, False, True)]
+    assert state.rows("SELECT copies FROM inbox WHERE seq = 1") == [{"copies": 1}]
+
+
+def test_store_settles_before_it_looks_for_copies(state: State) -> None:
+    """A copy that arrives in the batch that notes the failure of its event is taken for new."""
+    inbox = SqliteInbox(state, "one", retake_failed=True)
+    inbox.store(Batch([arrival(1)]))
+    [kept] = inbox.store(Batch([arrival(1)], settled=[(1, "failed")]))
+    assert kept == Kept(1, duplicate=False, again=True, open=True)
+    assert state.rows("SELECT outcome FROM inbox") == [{"outcome": None}]
+
+
+def test_what_a_replay_had_taken_stays_taken(state: State) -> None:
+    """A listener that gives an event up says nothing against another program's 2xx before it."""
+    inbox = SqliteInbox(state, "one")
+    with state.write() as tx:
+        tx.execute("UPDATE listeners SET profile = 'default', mode = 'test', origin = 'http://a'")
+    inbox.store(Batch([arrival(1), arrival(2)]))
+    archive = InboxHistory(state, InboxScope("default", "test", "http://a"))
+    sent = ("http://localhost:1", NOW, 1.0, 200, None, b"")
+    archive.note_replays(1, [sent], taken=True, pending=True)
+    inbox.store(Batch(settled=[(1, "failed"), (2, "failed")]))
+    ended = {one.id: one.state for one in archive.entries(InboxFilter())}
+    assert ended == {"evt_1": "forwarded", "evt_2": "failed"}
+
+
+def test_failed_events_stay_known_without_retake(state: State) -> None:
+    """Under `--ack received` an event that could not be forwarded is still a known one."""
+    inbox = SqliteInbox(state, "one")
+    inbox.store(Batch([arrival(1)]))
+    [kept] = inbox.store(Batch([arrival(1)], settled=[(1, "failed")]))
+    assert kept == Kept(1, duplicate=True, again=False, open=False)
+
+
+def test_open_after_pages_by_count_and_bytes(state: State) -> None:
+    """What is open is read back in order, in pages of bounded size, never an empty one too early."""
+    inbox = SqliteInbox(state, "one")
+    inbox.store(Batch([arrival(n, size=900_000 if n < 9 else 0) for n in range(100)]))
+    inbox.store(Batch(settled=[(2, "forwarded"), (3, "failed")]))
+    found: list[int] = []
+    sizes = []
+    while page := inbox.open_after(found[-1] if found else 0):
+        found += [one.seq for one in page]
+        sizes.append(sum(len(one.body) for one in page))
+    assert found == [1, *range(4, 101)]
+    assert max(sizes) < 6_000_000
+
+
+def test_open_item_knows_its_attempts(state: State) -> None:
+    """An open event comes with its bytes, its attempts at each target and who has taken it."""
+    inbox = SqliteInbox(state, "one")
+    inbox.store(Batch([arrival(1)]))
+    tried = [
+        ForwardAttempt(1, "http://a", 1, NOW, 5.0, 200, None, b""),
+        ForwardAttempt(1, "http://b", 1, NOW, 5.0, None, "no", b""),
+        ForwardAttempt(1, "http://b", 2, NOW, 5.0, 500, None, b""),
+    ]
+    inbox.store(Batch(attempts=tried))
+    item = inbox.open_item(1)
+    assert item is not None
+    assert item.body == event(1, note="")
+    assert item.tried == {"http://a": Tried(1, NOW + 0.005), "http://b": Tried(2, NOW + 0.005)}
+    assert item.ended == {"http://a": True}
+    inbox.store(Batch(settled=[(1, "forwarded")]))
+    assert inbox.open_item(1) is None
+
+
+def test_prune_keeps_a_week_and_what_is_open(state: State) -> None:
+    """R50: ids are kept for more than 72 h; what was not forwarded is never forgotten."""
+    inbox = SqliteInbox(state, "one")
+    inbox.store(Batch([arrival(1), arrival(2, open_=False), arrival(3, open_=False)]))
+    inbox.store(Batch(attempts=[ForwardAttempt(2, "http://a", 1, NOW, 5.0, 200, None, b"")]))
+    assert inbox.prune(NOW + 72 * 3600) == 0
+    assert inbox.prune(NOW + 2.5 + 7 * 86400) == 1
+    assert [row["seq"] for row in state.rows("SELECT seq FROM inbox")] == [1, 3]
+    assert [row["inbox_seq"] for row in state.rows("SELECT inbox_seq FROM payloads")] == [1, 3]
+    assert state.rows("SELECT 1 FROM forwards") == []
+
+
+def test_prune_takes_what_listeners_of_the_past_have_kept(state: State) -> None:
+    """Payloads of a listener that never runs again do not stay on the disk for ever."""
+    SqliteInbox(state, "past").store(Batch([arrival(1, open_=False), arrival(2)]))
+    assert SqliteInbox(state, "one").prune(NOW + 8 * 86400) == 1
+    assert [row["event_id"] for row in state.rows("SELECT event_id FROM inbox")] == ["evt_2"]
+
+
+def test_inbox_stops_growing(state: State, tmp_path: Path) -> None:
+    """R50: after a week each new day takes the place of an old one, in rows and on the disk."""
+    inbox = SqliteInbox(state, "one")
+    rows, sizes = [], []
+    for day in range(20):
+        now = NOW + day * 86400
+        arrivals = [arrival(day * 1000 + n, open_=False, size=500, at=now) for n in range(200)]
+        inbox.store(Batch(arrivals))
+        while inbox.prune(now):
+            pass
+        rows.append(state.rows("SELECT COUNT(*) AS n FROM inbox")[0]["n"])
+        state.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        sizes.append((tmp_path / "s" / "state.db").stat().st_size)
+    assert rows == [min(day, 8) * 200 for day in range(1, 21)]
+    assert max(sizes) <= sizes[8] * 1.1
+
+
+def test_prune_takes_a_bounded_bite(state: State) -> None:
+    """A week's worth of old events does not hold up a delivery: it goes in pieces."""
+    inbox = SqliteInbox(state, "one")
+    inbox.store(Batch([arrival(n, open_=False) for n in range(1200)]))
+    later = NOW + 10 * 86400
+    assert [inbox.prune(later) for _ in range(4)] == [500, 500, 200, 0]
+
+
+def test_a_huge_batch_is_stored(state: State) -> None:
+    """More results than SQLite takes in one statement still go in at once."""
+    inbox = SqliteInbox(state, "one")
+    attempts = [ForwardAttempt(n, "http://a", 1, NOW, 5.0, 200, None, b"") for n in range(5000)]
+    inbox.store(Batch(attempts=attempts, settled=[(n, "forwarded") for n in range(5000)]))
+    assert state.rows("SELECT COUNT(*) AS n FROM forwards") == [{"n": 5000}]
+
+
+def test_50_copies_at_once_are_forwarded_once(tmp_path: Path) -> None:
+    """R50: all copies are answered 200, one is forwarded, the rest are marked."""
+    answers: list[int] = []
+    with Target() as target, listening(tmp_path, target.port) as listener:
+        senders = [
+            threading.Thread(target=lambda: answers.append(listener.send(event())))
+            for _ in range(50)
+        ]
+        for sender in senders:
+            sender.start()
+        for sender in senders:
+            sender.join()
+        heard = listener.events(50)
+        listener.forwards(1)
+        summary = listener.stop()
+    assert answers == [200] * 50
+    assert [one.duplicate for one in heard].count(False) == 1
+    assert len(target.received) == 1
+    assert summary.duplicates == 49
+
+
+def test_duplicates_are_known_after_a_restart(tmp_path: Path) -> None:
+    """R50: ids survive a restart."""
+    with Target() as target:
+        with listening(tmp_path, target.port) as listener:
+            assert listener.send(event()) == 200
+            listener.forwards(1)
+        with listening(tmp_path, target.port) as listener:
+            assert listener.send(event()) == 200
+            assert [one.duplicate for one in listener.events(1)] == [True]
+        assert len(target.received) == 1
+
+
+def test_what_was_not_forwarded_is_forwarded_after_a_restart(tmp_path: Path) -> None:
+    """R50: events received while the target was away arrive in order at the next start, once."""
+    with listening(tmp_path, 1, manner=ForwardOptions(retry="fast")) as listener:
+        for number in range(100):
+            assert listener.send(event(number)) == 200
+        assert listener.stop().pending == 100
+    with Target() as target:
+        with listening(tmp_path, target.port, manner=ForwardOptions(1)) as listener:
+            forwards = listener.forwards(100)
+            assert listener.stop().pending == 0
+        assert target.ids == [f"evt_{number}" for number in range(100)]
+        assert {one.attempt for one in forwards} == {1}
+        with listening(tmp_path, target.port) as listener:
+            listener.send(event(200))
+            listener.forwards(1)
+        assert len(target.received) == 101
+
+
+def test_a_target_that_has_an_event_does_not_get_it_again(tmp_path: Path) -> None:
+    """A restart resumes at the target that is missing, not at the one that has taken the event."""
+    with (
+        Target() as one,
+        Target(lambda _: None) as two,
+        listening(tmp_path, one.port, two.port) as listener,
+    ):
+        listener.send(event())
+        listener.forwards(1)
+        listener.until(lambda: len(two.received) == 1)
+        two_port = two.port
+    with Target(port=two_port) as two, Target(port=one.port) as again:
+        with listening(tmp_path, again.port, two.port) as listener:
+            listener.forwards(1)
+        assert (again.ids, two.ids) == ([], ["evt_1"])
+
+
+def test_an_event_whose_forward_was_noted_but_not_its_end_is_closed(tmp_path: Path) -> None:
+    """A crash between the last forward and its note sends nothing again."""
+    target = Target()
+    with target:
+        with State.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
+            inbox = SqliteInbox(state, "test")
+            inbox.store(Batch([arrival(1)]))
+            url = f"http://localhost:{target.port}"
+            inbox.store(Batch(attempts=[ForwardAttempt(1, url, 1, NOW, 5.0, 200, None, b"")]))
+        with listening(tmp_path, target.port) as listener:
+            listener.send(event(2))
+            listener.forwards(1)
+            assert listener.stop().pending == 0
+        assert target.ids == ["evt_2"]
+
+
+def test_memory_holds_a_window_only(tmp_path: Path) -> None:
+    """More events than the window holds wait in the inbox and arrive in order all the same."""
+    gate = threading.Event()
+
+    def reply(_: Received) -> bytes:
+        gate.wait(20)
+        return OK
+
+    with (
+        Target(reply) as target,
+        listening(tmp_path, target.port, manner=ForwardOptions(1)) as listener,
+    ):
+        bodies = [event(number) for number in range(900)]
+        with listener.peer() as peer:
+            for body in bodies:
+                assert listener.send_on(peer, body) == 200
+        gate.set()
+        listener.forwards(900)
+        assert target.ids == [f"evt_{number}" for number in range(900)]
+
+
+def test_a_store_that_fails_is_not_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R50, R70: when the disk is full the sender gets 503 and tries again; later ones are kept."""
+    full = threading.Event()
+    original = SqliteInbox.store
+
+    def store(self: SqliteInbox, batch: Batch) -> list[Kept | LocalError]:
+        if full.is_set():
+            raise LocalError("The state database cannot be used: the disk is full.")
+        return original(self, batch)
+
+    monkeypatch.setattr(SqliteInbox, "store", store)
+    with Target() as target, listening(tmp_path, target.port) as listener:
+        full.set()
+        assert listener.send(event()) == 503
+        assert listener.rejected(1)[0].reason == "not_stored"
+        full.clear()
+        assert listener.send(event()) == 200
+        listener.forwards(1)
+        assert len(target.received) == 1
+
+
+def send_until_dead(port: int, numbers: Iterator[int], acknowledged: set[str]) -> None:
+    for number in numbers:
+        data = delivery(event(number), now=int(time.time()))
+        try:
+            if status(talk(port, data)) == 200:
+                acknowledged.add(f"evt_{number}")
+        except OSError:
+            return
+
+
+def slowly(_: Received) -> bytes:
+    time.sleep(0.01)
+    return OK
+
+
+@pytest.mark.parametrize("after", [1, 20, 150])
+def test_kill_loses_no_acknowledged_event(after: int, tmp_path: Path) -> None:
+    """R50: kill -9 in the middle of traffic; at the restart every acknowledged event arrives."""
+    state = tmp_path / "state" / "state.db"
+    acknowledged: set[str] = set()
+    numbers = iter(range(100_000))
+    with Target(slowly) as target:
+        with child(state, target.port) as (process, port):
+            senders = [
+                threading.Thread(target=send_until_dead, args=(port, numbers, acknowledged))
+                for _ in range(4)
+            ]
+            for sender in senders:
+                sender.start()
+            while len(acknowledged) < after:
+                time.sleep(0.001)
+            process.kill()
+            for sender in senders:
+                sender.join()
+        with child(state, target.port):
+            end = time.monotonic() + 10
+            while not acknowledged <= set(target.ids):
+                assert time.monotonic() < end, acknowledged - set(target.ids)
+                time.sleep(0.01)
+    with State.open(state, clock=SystemClock()) as opened:
+        assert opened.rows("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
+
+
+def test_unverified_events_are_not_kept(tmp_path: Path) -> None:
+    """R46, R49: what does not verify leaves no trace in the inbox."""
+    with listening(tmp_path) as listener:
+        assert listener.send(event(), secret=SECRET + "x") == 400
+        listener.rejected(1)
+    with State.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
+        assert state.rows("SELECT 1 FROM inbox UNION SELECT 1 FROM payloads") == []
+
+
+def test_failed_forward_is_remembered_as_failed(tmp_path: Path) -> None:
+    """An event that the target refused is closed as failed, with its attempt, for `inbox --failed`."""
+    with Target(lambda _: status_line(418)) as target, listening(tmp_path, target.port) as listener:
+        listener.send(event())
+        listener.forwards(1)
+    with State.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
+        assert state.rows("SELECT outcome FROM inbox") == [{"outcome": "failed"}]
+        [row] = state.rows("SELECT status, attempt, target FROM forwards")
+    assert row == {"status": 418, "attempt": 1, "target": f"http://localhost:{target.port}"}
+
+
+@pytest.mark.slow(seconds=15)
+def test_ten_thousand_bad_requests_cost_nothing(tmp_path: Path) -> None:
+    """R58: 10,000 bad requests: no crash, less than 20 MB more memory, good ones still within 1 s."""
+    bad = [
+        delivery(event(), secret="whsec_other", now=int(time.time())),
+        delivery(event(note="x" * 900_000), secret="whsec_other", now=int(time.time())),
+        delivery(event(), Host="evil.example"),
+        b"\x00\xff" * 50 + b"\r\n\r\n",
+        delivery(event())[:200],
+    ]
+    with Target() as target, child(tmp_path / "state" / "state.db", target.port) as (process, port):
+        for number in range(500):
+            knock(port, bad[number % len(bad)])
+        before = resident(process.pid)
+        for number in range(10_000):
+            knock(port, bad[number % len(bad)])
+        assert resident(process.pid) - before < 20
+        started = time.monotonic()
+        assert status(talk(port, delivery(event(), now=int(time.time())))) == 200
+        assert time.monotonic() - started < 1
+
+
+def knock(port: int, data: bytes) -> None:
+    """Sends what is bad, and goes away at once where nothing is to be waited for."""
+    if len(data) == 200:
+        with socket.create_connection(("127.0.0.1", port)) as peer:
+            peer.sendall(data)
+    else:
+        assert status(talk(port, data)) >= 400
+
+
+def from_log(number: int, after: int | None, redelivered: int = 0) -> Arrival:
+    """An event as a log has it at a place of the same number."""
+    body = event(number)
+    position = Position(number, f"evt_{number}", after)
+    return Arrival(Delivery(body, b"", NOW, read_facts(body)), None, position, redelivered)
+
+
+def test_position_moves_with_what_is_kept_and_survives(tmp_path: Path) -> None:
+    """A listener of a log knows in its own inbox how far it has read, in the same transaction."""
+    with State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
+        inbox = SqliteInbox(state, "one")
+        assert inbox.position() is None
+        inbox.store(Batch([from_log(3, None), from_log(5, 3)]))
+        assert inbox.position() == Position(5, "evt_5")
+        inbox.store(Batch([from_log(5, 3)]))
+        assert inbox.position() == Position(5, "evt_5")
+    with State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
+        assert SqliteInbox(state, "one").position() == Position(5, "evt_5")
+        assert SqliteInbox(state, "two").position() is None
+
+
+def test_position_never_passes_an_event_that_was_not_kept(tmp_path: Path) -> None:
+    """One that could not be kept is read again, with all behind it, whatever was kept later."""
+    with State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
+        state.rows(
+            "CREATE TRIGGER no BEFORE INSERT ON inbox WHEN NEW.event_id = 'evt_2'"
+            " BEGIN SELECT RAISE(ABORT, 'not this one'); END"
+        )
+        inbox = SqliteInbox(state, "one")
+        kept = inbox.store(Batch([from_log(1, None), from_log(2, 1), from_log(3, 2)]))
+        assert [isinstance(one, LocalError) for one in kept] == [False, True, False]
+        inbox.store(Batch([from_log(4, 3)]))
+        assert inbox.position() == Position(1, "evt_1")
+        state.rows("DROP TRIGGER no")
+        inbox.store(Batch([from_log(2, 1), from_log(3, 2), from_log(4, 3)]))
+        assert inbox.position() == Position(4, "evt_4")
+
+
+def test_how_often_an_event_was_handed_out_is_kept(tmp_path: Path) -> None:
+    """It is told to the target also when it is read back, and counted on when it comes again."""
+    with State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
+        inbox = SqliteInbox(state, "one", retake_failed=True)
+        inbox.store(Batch([from_log(1, None, redelivered=2), from_log(2, 1)]))
+        assert [one.redelivered for one in inbox.open_after(0)] == [2, 0]
+        inbox.hand_back()
+        assert inbox.open_after(0) == []
+        [kept] = inbox.store(Batch([from_log(1, None, redelivered=3)]))
+        assert isinstance(kept, Kept)
+        assert kept.again
+        assert [one.redelivered for one in inbox.open_after(0)] == [3]

@@ -1,0 +1,106 @@
+"""The two lanes of HTTP reading: the quick one never reads a request in another way than h11."""
+
+from contextlib import suppress
+
+import h11
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from svc.listen.receiver.http import HttpHead, HttpRequest, Refused, RequestReader, _quick_head
+
+NAMES = st.sampled_from(
+    ["Host", "host", "Content-Length", "Transfer-Encoding", "X-A", "Expect", "Connection", "a", "é"]
+)
+VALUES = st.sampled_from(
+    [
+        "localhost",
+        "5",
+        "0",
+        "05",
+        "5, 5",
+        "+5",
+        "chunked",
+        "close",
+        "",
+        " x ",
+        "a\tb",
+        "\x00",
+        "\x7f",
+        "\xff",
+        "a\rb",
+    ]
+)
+ENDS = st.sampled_from(["\r\n", "\r\n", "\r\n", "\n", "\r\n "])
+COLONS = st.sampled_from([": ", ":", ":\t", " : "])
+LINES = st.lists(st.tuples(NAMES, COLONS, VALUES, ENDS), max_size=6)
+FIRST = st.sampled_from(
+    [
+        "POST /a HTTP/1.1",
+        "POST /a HTTP/1.0",
+        "post /a HTTP/1.1",
+        "POST  /a HTTP/1.1",
+        "POST a HTTP/1.1",
+        "POST /a b HTTP/1.1",
+        "POST /\xff HTTP/1.1",
+    ]
+)
+
+
+def allow(_: HttpHead) -> None:
+    """Lets every head pass."""
+
+
+def head_by_h11(data: bytes) -> tuple[bytes, bytes, list[tuple[bytes, bytes]], bytes] | None:
+    """Reads one request as h11 does: method, target, headers, body; None if it refuses."""
+    wire = h11.Connection(h11.SERVER)
+    wire.receive_data(data)
+    wire.receive_data(b"")
+    try:
+        head = wire.next_event()
+        body = b""
+        while not isinstance(event := wire.next_event(), h11.EndOfMessage):
+            body += bytes(event.data) if isinstance(event, h11.Data) else b""
+    except h11.RemoteProtocolError:
+        return None
+    assert isinstance(head, h11.Request)
+    return head.method, head.target, list(head.headers), body
+
+
+@settings(max_examples=300, deadline=None)
+@given(first=FIRST, lines=LINES, body=st.binary(max_size=12))
+def test_quick_lane_agrees_with_h11(
+    first: str, lines: list[tuple[str, str, str, str]], body: bytes
+) -> None:
+    """R57: whatever the quick lane takes, h11 reads with the same head and the same body."""
+    text = first + "\r\n" + "".join("".join(line) for line in lines) + "\r\n"
+    head = text.encode("latin-1")
+    quick = _quick_head(head + body)
+    if quick is None:
+        return
+    found, length, offset = quick
+    data = head + body.ljust(length, b"x")
+    by_h11 = head_by_h11(data[: offset + length])
+    assert by_h11 is not None
+    method, target, headers, whole = by_h11
+    assert (found.method, found.target) == (method, target)
+    assert [(name.lower(), value) for name, value in found.headers] == headers
+    assert data[offset : offset + length] == whole
+
+
+def test_quick_lane_takes_the_usual_delivery() -> None:
+    """The requests that the service sends do not need the slow lane."""
+    data = b"POST /hook/1 HTTP/1.1\r\nHost: localhost:1\r\nContent-Length: 2\r\nX: y\r\n\r\n{}"
+    quick = _quick_head(data)
+    assert quick is not None
+    assert quick[1:] == (2, len(data) - 2)
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.binary(max_size=300), cut=st.integers(0, 300))
+def test_reader_survives_anything(data: bytes, cut: int) -> None:
+    """R57: whatever bytes come, in whatever pieces, the reader waits, gives a request or refuses."""
+    reader = RequestReader(allow, 1024, 1024)
+    with suppress(Refused):
+        for piece in filter(None, (data[:cut], data[cut:])):
+            if isinstance(reader.feed(piece), HttpRequest):
+                return

@@ -1,0 +1,276 @@
+"""The receiving half, with a keeper of the test's own that keeps when it is told to."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Literal, cast
+
+import pytest
+
+from support.listening import NOW, SECRET, event
+from svc.clock import ManualClock
+from svc.errors import LocalError
+from svc.listen.forward.connection import TargetReply
+from svc.listen.forward.request import FORWARD_SECONDS
+from svc.listen.forward.waiting import Waiters, key_of
+from svc.listen.inbox.commit import InboxWriter, OnKept
+from svc.listen.inbox.inbox import Arrival, Kept
+from svc.listen.progress import ListenerProgress, Until
+from svc.listen.receive import Reception, ReceptionDeps
+from svc.listen.receiver.http import HttpHead, HttpRequest
+from svc.listen.records import EventReceived, Record, Rejected
+from svc.listen.routes import Routes
+from svc.listen.verify.verify import Intake
+from svc.signature import header_value
+
+NEW = Kept(1, duplicate=False, again=False, open=True)
+COPY = Kept(1, duplicate=True, again=False, open=True)
+ENDED = Kept(1, duplicate=True, again=False, open=False)
+AGAIN = Kept(1, duplicate=False, again=True, open=True)
+
+
+class FakeKeeper:
+    """Takes arrivals and says where they are kept when the test asks for it."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[Arrival, OnKept]] = []
+
+    def keep(self, arrival: Arrival, told: OnKept) -> None:
+        self.waiting.append((arrival, told))
+
+    def say(self, kept: Kept | LocalError) -> None:
+        self.waiting.pop(0)[1](kept)
+
+
+class Door:
+    """A reception for order events in test mode, and everything that it has done."""
+
+    def __init__(self, ack: Literal["received", "forwarded"]) -> None:
+        self.keeper = FakeKeeper()
+        self.flights = Waiters()
+        self.progress = ListenerProgress(Until("payout.paid", 2))
+        self.told: list[Record] = []
+        self.handed: list[Kept] = []
+        self.looked = 0
+        bench = ReceptionDeps(
+            cast("InboxWriter", self.keeper),
+            self.flights,
+            self.progress,
+            ManualClock(NOW),
+            self.told.append,
+            lambda kept, _: self.handed.append(kept),
+            self._look,
+        )
+        routes = Routes.parse(["order.*=http://127.0.0.1:1/"])
+        self.reception = Reception(Intake([SECRET]), routes, "test", ack, bench)
+
+    def _look(self) -> None:
+        self.looked += 1
+
+    def knock(self, body: bytes, *, secret: str = SECRET) -> list[int]:
+        """Delivers a body; gives the list in which its answer appears, the first, as on a line."""
+        answers: list[int] = []
+
+        def answer(status: int) -> None:
+            answers.extend([] if answers else [status])
+
+        header = header_value(body, [secret], NOW).encode()
+        fields = {b"svc-signature": [header]}
+        head = HttpHead(b"POST", b"/", ((b"Svc-Signature", header),), fields)
+        self.reception.take(HttpRequest(head, body), answer)
+        return answers
+
+    @property
+    def events(self) -> list[EventReceived]:
+        return [one for one in self.told if isinstance(one, EventReceived)]
+
+
+def inside(story: Callable[[], None]) -> None:
+    """Runs a story inside a loop, whose clock flights are measured by."""
+
+    async def whole() -> None:
+        story()
+
+    asyncio.run(whole())
+
+
+def test_received_is_answered_once_it_is_kept() -> None:
+    """R50: not before; a copy of what has ended or is on its way is answered and not handed over."""
+    door = Door("received")
+    first = door.knock(event())
+    assert (first, door.told, door.handed) == ([], [], [])
+    door.keeper.say(NEW)
+    assert (first, door.handed) == ([200], [NEW])
+    second, third = door.knock(event()), door.knock(event())
+    door.keeper.say(COPY)
+    door.keeper.say(ENDED)
+    assert (second, third, door.handed) == ([200], [200], [NEW])
+    assert [one.duplicate for one in door.events] == [False, True, True]
+    assert (door.progress.received, door.progress.duplicates) == (3, 2)
+
+
+def test_copy_that_joins_a_delivery_in_flight_is_marked() -> None:
+    """R50: under `--ack forwarded` it is no second event, waits, and gets the first one's answer."""
+
+    def story() -> None:
+        door = Door("forwarded")
+        first = door.knock(event())
+        door.keeper.say(NEW)
+        copy = door.knock(event())
+        assert door.keeper.waiting == []
+        assert (first, copy) == ([], [])
+        assert [(one.duplicate, one.wrong_mode) for one in door.events] == [
+            (False, False),
+            (True, False),
+        ]
+        assert (door.progress.received, door.progress.duplicates) == (2, 1)
+        door.flights.land(key_of("evt_1", event()), 502)
+        assert (first, copy) == ([502], [502])
+        assert door.flights.find(key_of("evt_1", event())) is None
+
+    inside(story)
+
+
+def test_event_of_the_other_mode_joins_no_flight() -> None:
+    """R60: it is withheld and answered at once, and nobody who waits for a forward hears of it."""
+
+    def story() -> None:
+        door = Door("forwarded")
+        live = event(livemode=True)
+        first, second = door.knock(live), door.knock(live)
+        assert door.flights.find(key_of("evt_1", live)) is None
+        assert [arrival.outcome for arrival, _ in door.keeper.waiting] == ["withheld"] * 2
+        door.keeper.say(Kept(1, duplicate=False, again=False, open=False))
+        door.keeper.say(ENDED)
+        assert (first, second, door.handed) == ([200], [200], [])
+        assert [(one.duplicate, one.wrong_mode) for one in door.events] == [
+            (False, True),
+            (True, True),
+        ]
+        assert (door.progress.withheld, door.progress.duplicates) == (1, 1)
+
+    inside(story)
+
+
+@pytest.mark.parametrize("ack", ["received", "forwarded"])
+def test_repeated_event_without_a_target_counts_once(ack: Any) -> None:
+    """`--until payout.paid:2` waits for two events, not for one that the service sends twice."""
+
+    def story() -> None:
+        door = Door(ack)
+        paid = event(1, "payout.paid")
+        answers = [door.knock(paid)]
+        assert door.keeper.waiting[0][0].outcome == "unrouted"
+        door.keeper.say(Kept(1, duplicate=False, again=False, open=False))
+        answers.append(door.knock(paid))
+        door.keeper.say(ENDED)
+        assert (door.progress.reached, door.looked) == (False, 1)
+        answers.append(door.knock(event(2, "payout.paid")))
+        door.keeper.say(Kept(2, duplicate=False, again=False, open=False))
+        assert (door.progress.reached, door.looked) == (True, 2)
+        assert answers == [[200]] * 3
+        assert door.handed == []
+        assert door.flights.find(key_of("evt_1", paid)) is None
+
+    inside(story)
+
+
+def test_verdict_of_an_open_copy_is_waited_for() -> None:
+    """R50: what an earlier run left open is handed over again for the sake of who waits."""
+
+    def story() -> None:
+        door = Door("forwarded")
+        for kept in (COPY, AGAIN, ENDED):
+            answer = door.knock(event())
+            door.keeper.say(kept)
+            assert answer == ([200] if kept is ENDED else [])
+            door.flights.land(key_of("evt_1", event()), 200)
+        assert door.handed == [COPY, AGAIN]
+
+    inside(story)
+
+
+@pytest.mark.parametrize("ack", ["received", "forwarded"])
+def test_what_cannot_be_kept_is_for_the_sender_to_send_again(ack: Any) -> None:
+    """R50: 503 to everybody who waits for it, and it is told as not stored."""
+
+    def story() -> None:
+        door = Door(ack)
+        answers = [door.knock(event())]
+        if ack == "forwarded":
+            answers.append(door.knock(event()))
+        door.keeper.say(LocalError("The disk is full."))
+        assert all(one == [503] for one in answers)
+        (rejected,) = [one for one in door.told if isinstance(one, Rejected)]
+        assert (rejected.reason, rejected.time) == ("not_stored", NOW)
+        assert "The disk is full." in rejected.message
+        assert (door.progress.rejected, door.handed) == (1, [])
+        assert door.flights.find(key_of("evt_1", event())) is None
+
+    inside(story)
+
+
+def test_what_is_not_authentic_is_counted_and_not_kept() -> None:
+    """R49: 400, one record without a payload, nothing for the keeper."""
+    door = Door("received")
+    assert door.knock(event(), secret="whsec_other") == [400]
+    assert (door.keeper.waiting, door.events, door.progress.rejected) == ([], [], 1)
+    assert door.progress.received == 0
+
+
+def test_closing_asks_the_sender_to_come_again() -> None:
+    """503 at once, before anything is looked at."""
+    door = Door("received")
+    door.reception.close()
+    assert door.knock(event()) == [503]
+    assert (door.keeper.waiting, door.told) == ([], [])
+
+
+def test_only_a_delivery_that_is_too_large_is_worth_a_line() -> None:
+    """Strangers are counted; who came to the right door with too much is told, with the size."""
+    door = Door("received")
+    head = HttpHead(b"POST", b"/", (), {b"content-length": [b"2000000"]})
+    for status, known in ((404, head), (413, None), (421, None)):
+        door.reception.refuse(status, known, 1_048_576)
+    assert (door.progress.refused, door.told) == (3, [])
+    door.reception.refuse(413, head, 1_048_576)
+    door.reception.refuse(413, HttpHead(b"POST", b"/", (), {}), 1_048_576)
+    sizes = [one.size for one in door.told if isinstance(one, Rejected)]
+    assert sizes == [2_000_000, 1_048_576]
+    assert {one.reason for one in door.told if isinstance(one, Rejected)} == {"body_too_large"}
+    assert (door.progress.refused, door.progress.rejected) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    ("replies", "status"),
+    [
+        ([TargetReply(1, 200)], 200),
+        ([TargetReply(1, 299)], 200),
+        ([TargetReply(1, 300)], 502),
+        ([TargetReply(1, 199)], 502),
+        ([TargetReply(1, 500), TargetReply(1, 200)], 502),
+        ([TargetReply(1, None, trouble="timeout"), TargetReply(1, 500)], 504),
+        ([TargetReply(1, None, trouble="unreachable")], 502),
+    ],
+)
+def test_flight_ends_with_the_worst_verdict(replies: list[TargetReply], status: int) -> None:
+    """R51: 200 where all targets took it, 504 where one did not answer in time, else 502."""
+
+    def story() -> None:
+        flights, heard = Waiters(), list[int]()
+        key = key_of("evt_1", b"{}")
+        assert flights.seconds_left(key) is None
+        assert not flights.join(key, heard.append)
+        flights.start(key, heard.append)
+        left = flights.seconds_left(key)
+        assert left is not None
+        assert FORWARD_SECONDS - 1 < left <= FORWARD_SECONDS
+        assert flights.join(key, heard.append)
+        flight = flights.find(key)
+        assert flight is not None
+        for reply in replies:
+            flight.heard(reply)
+        flights.land(key)
+        flights.land(key)
+        assert heard == [status, status]
+
+    inside(story)
