@@ -93,29 +93,31 @@ class Halves:
             SignatureError: a secret cannot be one (promise R48).
         """
         self.progress = ListenerProgress(plan.until)
-        self.keeper = InboxWriter(inbox)
+        self.writer = InboxWriter(inbox)
         # Under `forwarded` the sender tries again; a second hand at it would only double events.
         manner = replace(plan.manner, retry="off") if plan.ack == "forwarded" else plan.manner
-        flights = Waiters(plan.verdict)
-        desk = DispatcherDeps(inbox, self.keeper, flights, self.progress, clock, tell, ended)
-        self.dispatcher = Dispatcher(plan.routes, manner, plan.headers, desk, connect, plan.marking)
-        bench = ReceptionDeps(
-            self.keeper, flights, self.progress, clock, tell, self.dispatcher.hand_over, ended
+        waiters = Waiters(plan.verdict)
+        forwarding = DispatcherDeps(inbox, self.writer, waiters, self.progress, clock, tell, ended)
+        self.dispatcher = Dispatcher(
+            plan.routes, manner, plan.headers, forwarding, connect, plan.marking
+        )
+        reception = ReceptionDeps(
+            self.writer, waiters, self.progress, clock, tell, self.dispatcher.hand_over, ended
         )
         intake = Intake(plan.secrets, plan.known)
-        self.reception = Reception(intake, plan.routes, plan.mode, plan.ack, bench)
+        self.reception = Reception(intake, plan.routes, plan.mode, plan.ack, reception)
 
     @property
     def idle(self) -> bool:
         """True when every delivery is kept and every event has ended at every target."""
-        return self.keeper.idle and self.dispatcher.idle
+        return self.writer.idle and self.dispatcher.idle
 
     async def close(self, grace: float) -> int:
         """Ends both; attempts under way have `grace` seconds. Gives how many events are pending."""
         self.reception.close()
         await self.dispatcher.close(grace)
         pending = await self.dispatcher.pending()
-        await self.keeper.close()
+        await self.writer.close()
         return pending
 
 
@@ -241,13 +243,13 @@ class Listener:
 
     async def _first_end(self) -> None:
         stopped = asyncio.ensure_future(self._stop.wait())
-        ends: list[asyncio.Future[Any]] = [stopped, self._halves.keeper.broken]
+        ends: list[asyncio.Future[Any]] = [stopped, self._halves.writer.broken]
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stopped.cancel()
-        if self._halves.keeper.broken.done():
-            self._halves.keeper.broken.result()
+        if self._halves.writer.broken.done():
+            self._halves.writer.broken.result()
 
     async def _drain(self) -> None:
         """Lets the events that came with the awaited one arrive as well, and be forwarded."""
@@ -265,7 +267,7 @@ class Listener:
     async def _chores(self) -> None:
         while True:
             with suppress(LocalError):  # it is tried again in an hour
-                while await self._halves.keeper.read(lambda: self._inbox.prune(self._clock.now())):
+                while await self._halves.writer.read(lambda: self._inbox.prune(self._clock.now())):
                     pass  # deliveries have had their turn in between
             await asyncio.sleep(_CHORES_SECONDS)
 

@@ -29,8 +29,8 @@ class ReceptionDeps:
     ends with being kept.
     """
 
-    keeper: InboxWriter
-    flights: Waiters
+    writer: InboxWriter
+    waiters: Waiters
     progress: ListenerProgress
     clock: Clock
     tell: Callable[[Record], None]
@@ -47,13 +47,13 @@ class Reception:
         routes: Routes,
         mode: Literal["test", "live"],
         ack: Literal["received", "forwarded"],
-        bench: ReceptionDeps,
+        deps: ReceptionDeps,
     ) -> None:
         self._intake = intake
         self._routes = routes
         self._live = mode == "live"
         self._waits = ack == "forwarded"
-        self._bench = bench
+        self._deps = deps
         self._sequencer = Sequencer()
         self._closing = False
 
@@ -70,7 +70,7 @@ class Reception:
         if self._closing:
             answer(503)
             return
-        verdict = self._intake.judge(request, self._bench.clock.now())
+        verdict = self._intake.judge(request, self._deps.clock.now())
         if isinstance(verdict, Rejected):
             answer(400)
             self._reject(verdict)
@@ -93,11 +93,11 @@ class Reception:
         outcome = self._outcome(delivery, wrong_mode=wrong_mode)
         arrival = Arrival(delivery, outcome, position, redelivered)
         if self._waits and not wrong_mode:
-            if self._bench.flights.join(key, answer):
+            if self._deps.waiters.join(key, answer):
                 self._received(arrival, duplicate=True, wrong_mode=False)
                 return
-            self._bench.flights.start(key, answer)
-        self._bench.keeper.keep(arrival, lambda kept: self._kept(arrival, kept, answer))
+            self._deps.waiters.start(key, answer)
+        self._deps.writer.keep(arrival, lambda kept: self._kept(arrival, kept, answer))
 
     def refuse(self, status: int, head: HttpHead | None, largest: int) -> None:
         """Counts strangers; only a delivery that came to the right door is worth a line.
@@ -105,12 +105,12 @@ class Reception:
         `largest` is the most that a body may have, in bytes.
         """
         if head is None or status != _TOO_LARGE:
-            self._bench.progress.refused += 1
+            self._deps.progress.refused += 1
             return
         sizes = head.values(b"content-length")
         size = int(sizes[0]) if sizes else largest
         message = f"The body is over {largest} bytes."
-        now = self._bench.clock.now()
+        now = self._deps.clock.now()
         self._reject(Rejected(now, "body_too_large", message, size, head.headers))
 
     def _outcome(self, delivery: Delivery, *, wrong_mode: bool) -> Outcome | None:
@@ -126,31 +126,31 @@ class Reception:
         forwarding = outcome is None and kept.open
         if not self._waits or not forwarding:
             if self._waits:
-                self._bench.flights.land(key_of(delivery.facts.id, delivery.body), 200)
+                self._deps.waiters.release(key_of(delivery.facts.id, delivery.body), 200)
             answer(200)
         if forwarding and (self._waits or not kept.duplicate):
             # Before its line is written, to be quicker: a forward is never told in this same call.
-            self._bench.hand_over(kept, arrival)
+            self._deps.hand_over(kept, arrival)
         self._received(arrival, duplicate=kept.duplicate, wrong_mode=outcome == "withheld")
         if outcome == "unrouted" and not kept.duplicate:
-            self._bench.progress.ended(kept.seq, delivery.facts.type)
-            self._bench.looked()
+            self._deps.progress.ended(kept.seq, delivery.facts.type)
+            self._deps.looked()
 
     def _lost(self, delivery: Delivery, why: LocalError, answer: Answer) -> None:
         large = isinstance(why, Oversized)
         status, reason = (_TOO_LARGE, "body_too_large") if large else (503, "not_stored")
-        self._bench.flights.land(key_of(delivery.facts.id, delivery.body), status)
+        self._deps.waiters.release(key_of(delivery.facts.id, delivery.body), status)
         answer(status)
-        self._reject(Rejected(self._bench.clock.now(), reason, str(why), len(delivery.body)))
+        self._reject(Rejected(self._deps.clock.now(), reason, str(why), len(delivery.body)))
 
     def _received(self, arrival: Arrival, *, duplicate: bool, wrong_mode: bool) -> None:
         delivery = arrival.delivery
-        progress, facts = self._bench.progress, delivery.facts
+        progress, facts = self._deps.progress, delivery.facts
         progress.received += 1
         progress.duplicates += duplicate
         progress.withheld += wrong_mode and not duplicate
         late = not duplicate and self._sequencer.is_late(facts)
-        self._bench.tell(
+        self._deps.tell(
             EventReceived(
                 delivery.received_at,
                 facts.id,
@@ -170,5 +170,5 @@ class Reception:
         )
 
     def _reject(self, rejected: Rejected) -> None:
-        self._bench.progress.rejected += 1
-        self._bench.tell(rejected)
+        self._deps.progress.rejected += 1
+        self._deps.tell(rejected)

@@ -1,4 +1,4 @@
-"""The receiving half, with a keeper of the test's own that keeps when it is told to."""
+"""The receiving half, with a writer of the test's own that keeps when it is told to."""
 
 import asyncio
 from collections.abc import Callable
@@ -28,7 +28,7 @@ ENDED = Kept(1, duplicate=True, again=False, open=False)
 AGAIN = Kept(1, duplicate=False, again=True, open=True)
 
 
-class FakeKeeper:
+class FakeWriter:
     """Takes arrivals and says where they are kept when the test asks for it."""
 
     def __init__(self) -> None:
@@ -45,15 +45,15 @@ class Door:
     """A reception for order events in test mode, and everything that it has done."""
 
     def __init__(self, ack: Literal["received", "forwarded"]) -> None:
-        self.keeper = FakeKeeper()
-        self.flights = Waiters()
+        self.writer = FakeWriter()
+        self.waiters = Waiters()
         self.progress = ListenerProgress(Until("payout.paid", 2))
         self.told: list[Record] = []
         self.handed: list[Kept] = []
         self.looked = 0
-        bench = ReceptionDeps(
-            cast("InboxWriter", self.keeper),
-            self.flights,
+        deps = ReceptionDeps(
+            cast("InboxWriter", self.writer),
+            self.waiters,
             self.progress,
             ManualClock(NOW),
             self.told.append,
@@ -61,7 +61,7 @@ class Door:
             self._look,
         )
         routes = Routes.parse(["order.*=http://127.0.0.1:1/"])
-        self.reception = Reception(Intake([SECRET]), routes, "test", ack, bench)
+        self.reception = Reception(Intake([SECRET]), routes, "test", ack, deps)
 
     def _look(self) -> None:
         self.looked += 1
@@ -85,7 +85,7 @@ class Door:
 
 
 def inside(story: Callable[[], None]) -> None:
-    """Runs a story inside a loop, whose clock flights are measured by."""
+    """Runs a story inside a loop, whose clock waiters are measured by."""
 
     async def whole() -> None:
         story()
@@ -98,11 +98,11 @@ def test_received_is_answered_once_it_is_kept() -> None:
     door = Door("received")
     first = door.knock(event())
     assert (first, door.told, door.handed) == ([], [], [])
-    door.keeper.say(NEW)
+    door.writer.say(NEW)
     assert (first, door.handed) == ([200], [NEW])
     second, third = door.knock(event()), door.knock(event())
-    door.keeper.say(COPY)
-    door.keeper.say(ENDED)
+    door.writer.say(COPY)
+    door.writer.say(ENDED)
     assert (second, third, door.handed) == ([200], [200], [NEW])
     assert [one.duplicate for one in door.events] == [False, True, True]
     assert (door.progress.received, door.progress.duplicates) == (3, 2)
@@ -114,18 +114,18 @@ def test_copy_that_joins_a_delivery_in_flight_is_marked() -> None:
     def story() -> None:
         door = Door("forwarded")
         first = door.knock(event())
-        door.keeper.say(NEW)
+        door.writer.say(NEW)
         copy = door.knock(event())
-        assert door.keeper.waiting == []
+        assert door.writer.waiting == []
         assert (first, copy) == ([], [])
         assert [(one.duplicate, one.wrong_mode) for one in door.events] == [
             (False, False),
             (True, False),
         ]
         assert (door.progress.received, door.progress.duplicates) == (2, 1)
-        door.flights.land(key_of("evt_1", event()), 502)
+        door.waiters.release(key_of("evt_1", event()), 502)
         assert (first, copy) == ([502], [502])
-        assert door.flights.find(key_of("evt_1", event())) is None
+        assert door.waiters.find(key_of("evt_1", event())) is None
 
     inside(story)
 
@@ -137,10 +137,10 @@ def test_event_of_the_other_mode_joins_no_flight() -> None:
         door = Door("forwarded")
         live = event(livemode=True)
         first, second = door.knock(live), door.knock(live)
-        assert door.flights.find(key_of("evt_1", live)) is None
-        assert [arrival.outcome for arrival, _ in door.keeper.waiting] == ["withheld"] * 2
-        door.keeper.say(Kept(1, duplicate=False, again=False, open=False))
-        door.keeper.say(ENDED)
+        assert door.waiters.find(key_of("evt_1", live)) is None
+        assert [arrival.outcome for arrival, _ in door.writer.waiting] == ["withheld"] * 2
+        door.writer.say(Kept(1, duplicate=False, again=False, open=False))
+        door.writer.say(ENDED)
         assert (first, second, door.handed) == ([200], [200], [])
         assert [(one.duplicate, one.wrong_mode) for one in door.events] == [
             (False, True),
@@ -159,17 +159,17 @@ def test_repeated_event_without_a_target_counts_once(ack: Any) -> None:
         door = Door(ack)
         paid = event(1, "payout.paid")
         answers = [door.knock(paid)]
-        assert door.keeper.waiting[0][0].outcome == "unrouted"
-        door.keeper.say(Kept(1, duplicate=False, again=False, open=False))
+        assert door.writer.waiting[0][0].outcome == "unrouted"
+        door.writer.say(Kept(1, duplicate=False, again=False, open=False))
         answers.append(door.knock(paid))
-        door.keeper.say(ENDED)
+        door.writer.say(ENDED)
         assert (door.progress.reached, door.looked) == (False, 1)
         answers.append(door.knock(event(2, "payout.paid")))
-        door.keeper.say(Kept(2, duplicate=False, again=False, open=False))
+        door.writer.say(Kept(2, duplicate=False, again=False, open=False))
         assert (door.progress.reached, door.looked) == (True, 2)
         assert answers == [[200]] * 3
         assert door.handed == []
-        assert door.flights.find(key_of("evt_1", paid)) is None
+        assert door.waiters.find(key_of("evt_1", paid)) is None
 
     inside(story)
 
@@ -181,9 +181,9 @@ def test_verdict_of_an_open_copy_is_waited_for() -> None:
         door = Door("forwarded")
         for kept in (COPY, AGAIN, ENDED):
             answer = door.knock(event())
-            door.keeper.say(kept)
+            door.writer.say(kept)
             assert answer == ([200] if kept is ENDED else [])
-            door.flights.land(key_of("evt_1", event()), 200)
+            door.waiters.release(key_of("evt_1", event()), 200)
         assert door.handed == [COPY, AGAIN]
 
     inside(story)
@@ -198,22 +198,22 @@ def test_what_cannot_be_kept_is_for_the_sender_to_send_again(ack: Any) -> None:
         answers = [door.knock(event())]
         if ack == "forwarded":
             answers.append(door.knock(event()))
-        door.keeper.say(LocalError("The disk is full."))
+        door.writer.say(LocalError("The disk is full."))
         assert all(one == [503] for one in answers)
         (rejected,) = [one for one in door.told if isinstance(one, Rejected)]
         assert (rejected.reason, rejected.time) == ("not_stored", NOW)
         assert "The disk is full." in rejected.message
         assert (door.progress.rejected, door.handed) == (1, [])
-        assert door.flights.find(key_of("evt_1", event())) is None
+        assert door.waiters.find(key_of("evt_1", event())) is None
 
     inside(story)
 
 
 def test_what_is_not_authentic_is_counted_and_not_kept() -> None:
-    """R49: 400, one record without a payload, nothing for the keeper."""
+    """R49: 400, one record without a payload, nothing for the writer."""
     door = Door("received")
     assert door.knock(event(), secret="whsec_other") == [400]
-    assert (door.keeper.waiting, door.events, door.progress.rejected) == ([], [], 1)
+    assert (door.writer.waiting, door.events, door.progress.rejected) == ([], [], 1)
     assert door.progress.received == 0
 
 
@@ -222,7 +222,7 @@ def test_closing_asks_the_sender_to_come_again() -> None:
     door = Door("received")
     door.reception.close()
     assert door.knock(event()) == [503]
-    assert (door.keeper.waiting, door.told) == ([], [])
+    assert (door.writer.waiting, door.told) == ([], [])
 
 
 def test_only_a_delivery_that_is_too_large_is_worth_a_line() -> None:
@@ -256,21 +256,21 @@ def test_flight_ends_with_the_worst_verdict(replies: list[TargetReply], status: 
     """R51: 200 where all targets took it, 504 where one did not answer in time, else 502."""
 
     def story() -> None:
-        flights, heard = Waiters(), list[int]()
+        waiters, heard = Waiters(), list[int]()
         key = key_of("evt_1", b"{}")
-        assert flights.seconds_left(key) is None
-        assert not flights.join(key, heard.append)
-        flights.start(key, heard.append)
-        left = flights.seconds_left(key)
+        assert waiters.seconds_left(key) is None
+        assert not waiters.join(key, heard.append)
+        waiters.start(key, heard.append)
+        left = waiters.seconds_left(key)
         assert left is not None
         assert FORWARD_SECONDS - 1 < left <= FORWARD_SECONDS
-        assert flights.join(key, heard.append)
-        flight = flights.find(key)
-        assert flight is not None
+        assert waiters.join(key, heard.append)
+        waiter = waiters.find(key)
+        assert waiter is not None
         for reply in replies:
-            flight.heard(reply)
-        flights.land(key)
-        flights.land(key)
+            waiter.heard(reply)
+        waiters.release(key)
+        waiters.release(key)
         assert heard == [status, status]
 
     inside(story)

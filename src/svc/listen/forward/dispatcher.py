@@ -33,10 +33,10 @@ _REREAD_SECONDS: Final = 1.0
 class OpenForward:
     """One event whose forwards are under way.
 
-    `missing` are the targets where it has not ended, `given` those whose lane has had it.
+    `missing` are the targets where it has not ended, `given` those whose queue has had it.
     """
 
-    flight: WaiterKey
+    waiter: WaiterKey
     type: str
     missing: set[Target]
     given: set[Target] = field(default_factory=set)
@@ -48,8 +48,8 @@ class DispatcherDeps:
     """What the dispatcher works with."""
 
     inbox: Inbox
-    keeper: InboxWriter
-    flights: Waiters
+    writer: InboxWriter
+    waiters: Waiters
     progress: ListenerProgress
     clock: Clock
     tell: Callable[[Record], None]
@@ -67,14 +67,14 @@ class Marking:
 
 
 class Dispatcher:
-    """Owns one lane for each target."""
+    """Owns one queue for each target."""
 
     def __init__(
         self,
         routes: Routes,
         manner: ForwardOptions,
         extra: Sequence[HeaderText],
-        desk: DispatcherDeps,
+        deps: DispatcherDeps,
         connect: Connect = open_connection,
         marking: Marking | None = None,
     ) -> None:
@@ -82,11 +82,11 @@ class Dispatcher:
         self._first: int | None = None
         self._routes = routes
         self._manner = manner
-        self._desk = desk
+        self._deps = deps
         self._tickets: dict[int, OpenForward] = {}
         self._taking_up: set[asyncio.Task[None]] = set()
         self._left = 0
-        watcher = TargetHooks(
+        hooks = TargetHooks(
             self._load,
             self._load_of,
             self._reload,
@@ -96,8 +96,8 @@ class Dispatcher:
             self._target_ended,
         )
         sign = marking.sign if marking is not None else None
-        self._lanes = {
-            target: TargetQueue(TargetSender(target, extra, connect, sign), manner, watcher)
+        self._queues = {
+            target: TargetQueue(TargetSender(target, extra, connect, sign), manner, hooks)
             for target in routes.targets
         }
 
@@ -111,8 +111,8 @@ class Dispatcher:
             for one in found:
                 tell(one)
             self._left = found[-1].seq
-        for lane in self._lanes.values():
-            lane.skip_to(self._left)
+        for queue in self._queues.values():
+            queue.skip_to(self._left)
 
     def start(self) -> None:
         """Begins with what an earlier run left open (promise R50)."""
@@ -120,8 +120,8 @@ class Dispatcher:
 
     def look(self) -> None:
         """Looks for events that somebody else has put into the inbox."""
-        for lane in self._lanes.values():
-            lane.look()
+        for queue in self._queues.values():
+            queue.look()
 
     def hand_over(self, kept: Kept, arrival: Arrival) -> None:
         """Sends an open event on its way, unless it is already.
@@ -143,14 +143,14 @@ class Dispatcher:
     @property
     def idle(self) -> bool:
         """True when every event has ended at every target."""
-        return not self._taking_up and all(lane.idle for lane in self._lanes.values())
+        return not self._taking_up and all(queue.idle for queue in self._queues.values())
 
     async def pending(self) -> int:
         """Counts the events that are still to be forwarded, those that were left alone excepted."""
         taken_up = sum(seq <= self._left for seq in self._tickets)
         try:
-            counts = await self._desk.keeper.read(
-                lambda: self._desk.inbox.open_types(self._left), after_results=True
+            counts = await self._deps.writer.read(
+                lambda: self._deps.inbox.open_types(self._left), after_results=True
             )
         except LocalError:  # what is in memory is known
             return len(self._tickets)
@@ -160,7 +160,7 @@ class Dispatcher:
         """Gives attempts under way `grace` seconds; what has not ended stays open in the inbox."""
         for task in self._taking_up:
             task.cancel()
-        await asyncio.gather(*(lane.close(grace) for lane in self._lanes.values()))
+        await asyncio.gather(*(queue.close(grace) for queue in self._queues.values()))
 
     def _dispatch(self, seq: int, arrival: Arrival) -> None:
         delivery, facts = arrival.delivery, arrival.delivery.facts
@@ -176,21 +176,21 @@ class Dispatcher:
             seen_at=asyncio.get_running_loop().time(),
             redelivered=arrival.redelivered if self._marking is not None else 0,
         )
-        given = [target for target in targets if self._lanes[target].offer(item)]
+        given = [target for target in targets if self._queues[target].offer(item)]
         if given:  # the others read it from the inbox when they have room
             key = key_of(facts.id, delivery.body)
             self._tickets[seq] = OpenForward(key, facts.type, set(targets), set(given))
         for target in given:
-            self._lanes[target].pump()
+            self._queues[target].pump()
 
     def _was_left(self, seq: int) -> bool:
         return seq <= self._left and seq not in self._tickets
 
     async def _take_up(self, seq: int) -> None:
-        read = partial(self._desk.inbox.open_item, seq)
+        read = partial(self._deps.inbox.open_item, seq)
         while True:
             try:
-                one = await self._desk.keeper.read(read, after_results=True)
+                one = await self._deps.writer.read(read, after_results=True)
                 break
             except LocalError:  # the state database is busy; the event is still in it
                 await asyncio.sleep(_REREAD_SECONDS)
@@ -200,12 +200,12 @@ class Dispatcher:
         for target in tuple(ticket.missing):
             if target not in ticket.given:
                 ticket.given.add(target)
-                self._lanes[target].urge(self._item(one, target))
+                self._queues[target].urge(self._item(one, target))
 
     async def _read_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
         # What has ended by now is no longer open in what is read.
-        return await self._desk.keeper.read(
-            lambda: self._desk.inbox.open_after(seq, object_id), after_results=True
+        return await self._deps.writer.read(
+            lambda: self._deps.inbox.open_after(seq, object_id), after_results=True
         )
 
     async def _load(self, target: Target, after: int) -> ItemPage:
@@ -218,7 +218,7 @@ class Dispatcher:
         return ItemPage(self._give(target, found), found[-1].seq if found else None)
 
     def _give(self, target: Target, found: Sequence[OpenItem]) -> list[ForwardItem]:
-        """Picks what a lane has not had yet."""
+        """Picks what a queue has not had yet."""
         items = []
         for one in found:
             if target not in self._routes.match(one.type):
@@ -242,7 +242,7 @@ class Dispatcher:
         )
         if only_for is None or only_for in missing:
             self._tickets[one.seq] = ticket
-            self._desk.progress.started(one.seq)
+            self._deps.progress.started(one.seq)
         elif not missing and only_for == targets[0]:
             # The earlier run ended between the last forward and noting it.
             self._event_ended(one.seq, ticket)
@@ -250,11 +250,11 @@ class Dispatcher:
 
     async def _reload(self, target: Target, item: ForwardItem) -> ForwardItem | None:
         """Reads an item again; drops it where it was closed, or its target has it, meanwhile."""
-        one = await self._desk.keeper.read(lambda: self._desk.inbox.open_item(item.seq))
+        one = await self._deps.writer.read(lambda: self._deps.inbox.open_item(item.seq))
         if one is None:
             ticket = self._tickets.pop(item.seq, None)
             if ticket is not None:
-                self._desk.flights.land(ticket.flight)
+                self._deps.waiters.release(ticket.waiter)
             return None
         if str(target) in one.ended:
             self._end_at(target, item.seq, taken=one.ended[str(target)])
@@ -265,7 +265,7 @@ class Dispatcher:
         tried = one.tried.get(str(target))
         attempts, wait = 0, 0.0
         if tried is not None:
-            attempts, now = tried.attempts, self._desk.clock.now()
+            attempts, now = tried.attempts, self._deps.clock.now()
             wait = seconds_left(self._manner.retry, attempts, tried.last_at, now)
         return ForwardItem(
             one.seq,
@@ -296,13 +296,13 @@ class Dispatcher:
             del self._tickets[item.seq]
 
     def _limit(self, item: ForwardItem) -> float:
-        left = self._desk.flights.seconds_left(key_of(item.event_id, item.body))
+        left = self._deps.waiters.seconds_left(key_of(item.event_id, item.body))
         return self._manner.seconds if left is None else left
 
     def _tried(
         self, target: Target, item: ForwardItem, reply: TargetReply, retry_in: float | None
     ) -> None:
-        now = self._desk.clock.now()
+        now = self._deps.clock.now()
         started = now - reply.milliseconds / 1000
         url = str(target)
         attempt = ForwardAttempt(
@@ -316,8 +316,8 @@ class Dispatcher:
             reply.body,
             final=retry_in is None,
         )
-        self._desk.keeper.record(attempt)
-        self._desk.tell(
+        self._deps.writer.record(attempt)
+        self._deps.tell(
             Forwarded(
                 now,
                 item.event_id,
@@ -334,9 +334,9 @@ class Dispatcher:
 
     def _target_ended(self, target: Target, item: ForwardItem, reply: TargetReply) -> None:
         ticket = self._tickets.get(item.seq)
-        flight = self._desk.flights.find(ticket.flight) if ticket is not None else None
-        if flight is not None:
-            flight.heard(reply)
+        waiter = self._deps.waiters.find(ticket.waiter) if ticket is not None else None
+        if waiter is not None:
+            waiter.heard(reply)
         self._end_at(target, item.seq, taken=is_success(reply.status))
 
     def _end_at(self, target: Target, seq: int, *, taken: bool) -> None:
@@ -350,12 +350,12 @@ class Dispatcher:
 
     def _event_ended(self, seq: int, ticket: OpenForward) -> None:
         self._tickets.pop(seq, None)
-        progress = self._desk.progress
-        self._desk.keeper.settle(seq, "failed" if ticket.failed else "forwarded")
+        progress = self._deps.progress
+        self._deps.writer.settle(seq, "failed" if ticket.failed else "forwarded")
         progress.settled(seq, taken=not ticket.failed)
         progress.ended(seq, ticket.type)
-        flight = self._desk.flights.find(ticket.flight)
-        if flight is not None and ticket.failed:
-            flight.fail()
-        self._desk.flights.land(ticket.flight)
-        self._desk.ended()
+        waiter = self._deps.waiters.find(ticket.waiter)
+        if waiter is not None and ticket.failed:
+            waiter.fail()
+        self._deps.waiters.release(ticket.waiter)
+        self._deps.ended()

@@ -1,4 +1,4 @@
-"""Reading a target's HTTP/1.1 answer from bytes, with a limit, in two lanes as `framing` does."""
+"""Reading a target's HTTP/1.1 answer from bytes, with a limit, in two lanes as requests are."""
 
 import re
 from dataclasses import dataclass

@@ -33,7 +33,7 @@ class ForwardOptions:
 
 @dataclass(frozen=True, slots=True)
 class TargetHooks:
-    """What a lane asks and tells.
+    """What a queue asks and tells.
 
     `load` reads open items behind a cursor; `load_of` those of one object from one seq to another.
     `reload` reads one item again, None where the target gets it no more. `returned` hears of an
@@ -54,12 +54,12 @@ class TargetHooks:
 class TargetQueue:
     """Hands items to one target and decides what to do when it does not take them."""
 
-    def __init__(self, sender: TargetSender, manner: ForwardOptions, watcher: TargetHooks) -> None:
+    def __init__(self, sender: TargetSender, manner: ForwardOptions, hooks: TargetHooks) -> None:
         self.target = sender.target
         self._sender = sender
         self._manner = manner
-        self._watcher = watcher
-        self._backlog = Backlog(lambda seq: watcher.load(self.target, seq), self.pump)
+        self._hooks = hooks
+        self._backlog = Backlog(lambda seq: hooks.load(self.target, seq), self.pump)
         self._turns = ObjectTurns(ordered=manner.ordered)
         self._suspects = Suspects()
         self._agenda = Agenda(self._due)
@@ -143,7 +143,7 @@ class TargetQueue:
             self._wait(item, item.wait)
             return
         if admission == "passed over":
-            self._watcher.returned(self.target, item)
+            self._hooks.returned(self.target, item)
         if (holder := self._turns.held_by(item)) is not None:
             self._read(self._look_at(holder))
 
@@ -162,7 +162,7 @@ class TargetQueue:
             self._heard(link, item, reply)
 
         self._suspects.sent(item.seq)
-        limit = min(self._manner.seconds, self._watcher.limit(item))
+        limit = min(self._manner.seconds, self._hooks.limit(item))
         if limit > 0:
             request = self._sender.request(item.headers, item.body, item.redelivered)
             link.exchange(request, limit, heard)
@@ -177,7 +177,7 @@ class TargetQueue:
         else:
             self._suspects.forget(item.seq)
             delay = decision.seconds if isinstance(decision, Later) else None
-            self._watcher.tried(self.target, item, reply, delay)
+            self._hooks.tried(self.target, item, reply, delay)
             self._settle(item, reply, delay)
             self._failures = 0
         self._go_on(link)
@@ -193,7 +193,7 @@ class TargetQueue:
     def _settle(self, item: ForwardItem, reply: TargetReply, delay: float | None) -> None:
         if delay is None:
             self._leave(item)
-            self._watcher.ended(self.target, item, reply)
+            self._hooks.ended(self.target, item, reply)
         else:
             self._wait(replace(item, attempt=item.attempt + 1), delay)
 
@@ -204,7 +204,7 @@ class TargetQueue:
             self._failures += 1
             self._held = loop.call_later(hold_seconds(self._failures), self._release)
         self._turns.keep(replace(item, attempt=item.attempt + 1))
-        self._watcher.tried(self.target, item, reply, max(self._held.when() - loop.time(), 0.0))
+        self._hooks.tried(self.target, item, reply, max(self._held.when() - loop.time(), 0.0))
 
     def _release(self) -> None:
         self._held = None
@@ -226,7 +226,7 @@ class TargetQueue:
 
     async def _begin_anew(self, link: TargetConnection, item: ForwardItem) -> None:
         """Sends an item that has waited, if it is still open: it may have been closed elsewhere."""
-        fresh = await _patiently(lambda: self._watcher.reload(self.target, item))
+        fresh = await _patiently(lambda: self._hooks.reload(self.target, item))
         if fresh is not None:
             self._send(link, replace(fresh, attempt=item.attempt))
             return
@@ -236,7 +236,7 @@ class TargetQueue:
 
     async def _look_at(self, holder: ForwardItem) -> None:
         """Takes its turn from an item that waits and was closed elsewhere, for others want it."""
-        fresh = await _patiently(lambda: self._watcher.reload(self.target, holder))
+        fresh = await _patiently(lambda: self._hooks.reload(self.target, holder))
         if not self._agenda.holds(holder.seq):  # its time has come, and it is looked at anyway
             return
         if fresh is not None:
@@ -250,7 +250,7 @@ class TargetQueue:
         more = True
         while more:
             first, last = self._turns.passed_over(object_id)
-            load = partial(self._watcher.load_of, self.target, object_id, first, last)
+            load = partial(self._hooks.load_of, self.target, object_id, first, last)
             page = await _patiently(load)
             more = self._turns.resume(object_id, page.items, page.last or last)
         self.pump()

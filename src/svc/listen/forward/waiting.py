@@ -43,7 +43,7 @@ class Waiter:
         if self.status == _TAKEN:
             self.status = _REFUSED
 
-    def land(self, status: int | None = None) -> None:
+    def release(self, status: int | None = None) -> None:
         """Answers everyone, with the targets' verdict unless another status is given."""
         for answer in self._answers:
             answer(self.status if status is None else status)
@@ -72,30 +72,30 @@ class Waiters:
         """
         left = self.seconds_left(key)
         if left is not None and left <= 0:
-            self.land(key, _LATE)
-        flight = self._open.get(key)
-        if flight is not None:
-            flight.join(answer)
-        return flight is not None
+            self.release(key, _LATE)
+        waiter = self._open.get(key)
+        if waiter is not None:
+            waiter.join(answer)
+        return waiter is not None
 
     def start(self, key: WaiterKey, answer: Answer) -> None:
-        """Opens a flight; its time runs from now."""
+        """Opens a waiter; its time runs from now."""
         deadline = asyncio.get_running_loop().time() + FORWARD_SECONDS
-        flight = Waiter(deadline, self._verdict)
-        flight.join(answer)
-        self._open[key] = flight
+        waiter = Waiter(deadline, self._verdict)
+        waiter.join(answer)
+        self._open[key] = waiter
 
     def find(self, key: WaiterKey) -> Waiter | None:
-        """Gives an open flight."""
+        """Gives an open waiter."""
         return self._open.get(key)
 
-    def land(self, key: WaiterKey, status: int | None = None) -> None:
-        """Ends a flight, if there is one, and answers everyone."""
-        flight = self._open.pop(key, None)
-        if flight is not None:
-            flight.land(status)
+    def release(self, key: WaiterKey, status: int | None = None) -> None:
+        """Ends a waiter, if there is one, and answers everyone."""
+        waiter = self._open.pop(key, None)
+        if waiter is not None:
+            waiter.release(status)
 
     def seconds_left(self, key: WaiterKey) -> float | None:
         """Gives the time until nobody waits any more; None if nobody has waited at all."""
-        flight = self._open.get(key)
-        return None if flight is None else flight.deadline - asyncio.get_running_loop().time()
+        waiter = self._open.get(key)
+        return None if waiter is None else waiter.deadline - asyncio.get_running_loop().time()

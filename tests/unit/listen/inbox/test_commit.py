@@ -53,7 +53,7 @@ class FakeInbox:
 
 
 class Timers(asyncio.SelectorEventLoop):
-    """A loop that remembers every timer that a keeper has set."""
+    """A loop that remembers every timer that a writer has set."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -97,18 +97,18 @@ def writers() -> list[str]:
 def run(
     inbox: FakeInbox, story: Callable[[InboxWriter, Timers], Coroutine[Any, Any, None]]
 ) -> None:
-    """Runs a story with a keeper over `inbox`; it has 20 s."""
+    """Runs a story with a writer over `inbox`; it has 20 s."""
 
     async def whole() -> None:
-        keeper = InboxWriter(inbox)
+        writer = InboxWriter(inbox)
         loop = asyncio.get_running_loop()
         assert isinstance(loop, Timers)
         async with asyncio.timeout(20):
             try:
-                await story(keeper, loop)
+                await story(writer, loop)
             finally:
                 inbox.gate.set()
-                await keeper.close()
+                await writer.close()
 
     with asyncio.Runner(loop_factory=Timers) as runner:
         runner.run(whole())
@@ -124,15 +124,15 @@ def test_arrivals_of_one_moment_are_one_group() -> None:
     """Each is told its own place, in order, once the whole group is on the disk."""
     inbox, told = FakeInbox(), list[Kept | LocalError]()
 
-    async def story(keeper: InboxWriter, loop: Timers) -> None:
+    async def story(writer: InboxWriter, loop: Timers) -> None:
         for number in (1, 2, 3):
-            keeper.keep(arrival(number), told.append)
-        assert (inbox.batches, keeper.idle) == ([], False)
+            writer.keep(arrival(number), told.append)
+        assert (inbox.batches, writer.idle) == ([], False)
         await until(lambda: len(inbox.batches) == 1)
-        assert (told, keeper.idle) == ([], False)
+        assert (told, writer.idle) == ([], False)
         inbox.gate.set()
         await until(lambda: len(told) == 3)
-        assert keeper.idle
+        assert writer.idle
         assert loop.set == []  # a lone group waits for no timer
 
     run(inbox, story)
@@ -144,18 +144,18 @@ def test_next_group_gathers_while_one_is_being_written() -> None:
     """Whatever comes meanwhile waits for the first, and then goes at once and in one."""
     inbox, told = FakeInbox(), list[Kept | LocalError]()
 
-    async def story(keeper: InboxWriter, loop: Timers) -> None:
-        keeper.keep(arrival(1), told.append)
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.keep(arrival(1), told.append)
         await until(lambda: len(inbox.batches) == 1)
-        keeper.keep(arrival(2), told.append)
+        writer.keep(arrival(2), told.append)
         await asyncio.sleep(0.02)
-        keeper.keep(arrival(3), told.append)
-        keeper.record(attempt())
-        keeper.settle(1, "forwarded")
+        writer.keep(arrival(3), told.append)
+        writer.record(attempt())
+        writer.settle(1, "forwarded")
         await asyncio.sleep(0.02)
-        assert (len(inbox.batches), keeper.idle, loop.set) == (1, False, [])
+        assert (len(inbox.batches), writer.idle, loop.set) == (1, False, [])
         inbox.gate.set()
-        await until(lambda: keeper.idle)
+        await until(lambda: writer.idle)
 
     run(inbox, story)
     assert [numbers(batch) for batch in inbox.batches] == [[1], [2, 3]]
@@ -169,10 +169,10 @@ def test_group_has_a_size() -> None:
     """256 deliveries and no more; the rest go in the next one, told in order."""
     inbox, told = FakeInbox(), list[Kept | LocalError]()
 
-    async def story(keeper: InboxWriter, loop: Timers) -> None:
+    async def story(writer: InboxWriter, loop: Timers) -> None:
         for number in range(1, 259):
-            keeper.keep(arrival(number), told.append)
-        keeper.settle(9, "failed")
+            writer.keep(arrival(number), told.append)
+        writer.settle(9, "failed")
         inbox.gate.set()
         await until(lambda: len(told) == 258)
 
@@ -188,10 +188,10 @@ def test_result_alone_is_written_a_moment_later(what: str) -> None:
     inbox = FakeInbox()
     inbox.gate.set()
 
-    async def story(keeper: InboxWriter, loop: Timers) -> None:
+    async def story(writer: InboxWriter, loop: Timers) -> None:
         for seq in (1, 2):
-            keeper.record(attempt(seq)) if what == "record" else keeper.settle(seq, "failed")
-        assert keeper.idle  # no delivery waits
+            writer.record(attempt(seq)) if what == "record" else writer.settle(seq, "failed")
+        assert writer.idle  # no delivery waits
         assert len(loop.set) == 1
         assert 0 < loop.set[0].when() - loop.time() <= 0.05
         await until(lambda: bool(inbox.batches))
@@ -205,14 +205,14 @@ def test_results_ride_along_with_the_next_delivery() -> None:
     """Its group takes them, so their timer is of no use any more; a later one has its own."""
     inbox = FakeInbox()
 
-    async def story(keeper: InboxWriter, loop: Timers) -> None:
-        keeper.record(attempt(1))
-        keeper.keep(arrival(1), lambda _: None)
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.record(attempt(1))
+        writer.keep(arrival(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
         assert [timer.cancelled() for timer in loop.set] == [True]
         inbox.gate.set()
-        await until(lambda: keeper.idle)
-        keeper.record(attempt(2))
+        await until(lambda: writer.idle)
+        writer.record(attempt(2))
         assert [timer.cancelled() for timer in loop.set] == [True, False]
         await until(lambda: len(inbox.batches) == 2)
 
@@ -224,10 +224,10 @@ def test_results_that_came_meanwhile_are_written_soon() -> None:
     """Nothing else has to happen for it."""
     inbox = FakeInbox()
 
-    async def story(keeper: InboxWriter, loop: Timers) -> None:
-        keeper.keep(arrival(1), lambda _: None)
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.keep(arrival(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
-        keeper.settle(1, "forwarded")
+        writer.settle(1, "forwarded")
         assert loop.set == []
         inbox.gate.set()
         await until(lambda: len(inbox.batches) == 2)
@@ -241,13 +241,13 @@ def test_every_sender_hears_that_the_disk_is_full() -> None:
     inbox, told = FakeInbox(errors=[FULL]), list[Kept | LocalError]()
     inbox.gate.set()
 
-    async def story(keeper: InboxWriter, loop: Timers) -> None:
-        keeper.settle(7, "failed")
-        keeper.record(attempt())
-        keeper.keep(arrival(1), told.append)
-        keeper.keep(arrival(2), told.append)
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.settle(7, "failed")
+        writer.record(attempt())
+        writer.keep(arrival(1), told.append)
+        writer.keep(arrival(2), told.append)
         await until(lambda: len(inbox.batches) == 2)
-        assert not keeper.broken.done()
+        assert not writer.broken.done()
 
     run(inbox, story)
     assert told == [FULL, FULL]
@@ -264,12 +264,12 @@ def test_one_that_raises_keeps_no_other_from_being_told(errors: list[Exception])
     def odd(_: Kept | LocalError) -> None:
         raise ZeroDivisionError
 
-    async def story(keeper: InboxWriter, loop: Timers) -> None:
+    async def story(writer: InboxWriter, loop: Timers) -> None:
         loop.set_exception_handler(lambda _, context: heard.append(context["exception"]))
         for number, tell in enumerate((told.append, odd, told.append), start=1):
-            keeper.keep(arrival(number), tell)
+            writer.keep(arrival(number), tell)
         await until(lambda: len(told) == 2)
-        keeper.keep(arrival(4), told.append)
+        writer.keep(arrival(4), told.append)
         await until(lambda: len(told) == 3)
 
     run(inbox, story)
@@ -283,10 +283,10 @@ def test_unexpected_error_ends_it() -> None:
     inbox, told = FakeInbox(errors=[ZeroDivisionError("a bug")]), list[Kept | LocalError]()
     inbox.gate.set()
 
-    async def story(keeper: InboxWriter, loop: Timers) -> None:
-        keeper.keep(arrival(1), told.append)
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.keep(arrival(1), told.append)
         with pytest.raises(ZeroDivisionError, match="a bug"):
-            await keeper.broken
+            await writer.broken
 
     run(inbox, story)
     assert told == []
@@ -297,12 +297,12 @@ def test_close_writes_what_is_left() -> None:
     """Also what comes while the last group is being written; then the thread is over."""
     inbox, told = FakeInbox(), list[Kept | LocalError]()
 
-    async def story(keeper: InboxWriter, loop: Timers) -> None:
-        keeper.keep(arrival(1), told.append)
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.keep(arrival(1), told.append)
         await until(lambda: bool(inbox.batches))
-        keeper.record(attempt())
+        writer.record(attempt())
         assert writers()
-        closing = asyncio.ensure_future(keeper.close())
+        closing = asyncio.ensure_future(writer.close())
         await asyncio.sleep(0.02)
         assert not closing.done()
         inbox.gate.set()
@@ -320,19 +320,19 @@ def test_close_begins_no_second_group_beside_the_first() -> None:
     """What waits is not kept before its own group is on the disk, also in the last moment."""
     inbox = FakeInbox(second_waits=True)
 
-    async def story(keeper: InboxWriter, loop: Timers) -> None:
-        keeper.keep(arrival(1), lambda _: None)
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.keep(arrival(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
-        keeper.keep(arrival(2), lambda _: None)
-        closing = asyncio.ensure_future(keeper.close())
+        writer.keep(arrival(2), lambda _: None)
+        closing = asyncio.ensure_future(writer.close())
         await asyncio.sleep(0)
         inbox.gate.set()
         await until(lambda: len(inbox.batches) == 2)
         await asyncio.sleep(0.02)
-        assert not keeper.idle
+        assert not writer.idle
         inbox.second.set()
         await closing
-        assert keeper.idle
+        assert writer.idle
 
     run(inbox, story)
     assert [numbers(batch) for batch in inbox.batches] == [[1], [2]]
@@ -343,9 +343,9 @@ def test_close_ends_although_nothing_can_be_written() -> None:
     inbox = FakeInbox(errors=[FULL])
     inbox.gate.set()
 
-    async def story(keeper: InboxWriter, loop: Timers) -> None:
-        keeper.settle(1, "forwarded")
-        await keeper.close()
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.settle(1, "forwarded")
+        await writer.close()
         assert loop.set[0].cancelled()
 
     run(inbox, story)
@@ -356,10 +356,10 @@ def test_reads_go_through_the_same_thread() -> None:
     """One thread has the inbox at a time: a read waits for the group that is being written."""
     inbox = FakeInbox()
 
-    async def story(keeper: InboxWriter, loop: Timers) -> None:
-        keeper.keep(arrival(1), lambda _: None)
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.keep(arrival(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
-        reading = asyncio.ensure_future(keeper.read(lambda: threading.current_thread().name))
+        reading = asyncio.ensure_future(writer.read(lambda: threading.current_thread().name))
         await asyncio.sleep(0.02)
         assert not reading.done()
         inbox.gate.set()
@@ -373,13 +373,13 @@ def test_read_may_ask_to_see_every_result(busy: bool) -> None:
     """What was settled before it is on the disk before it, at once and also behind a group."""
     inbox = FakeInbox()
 
-    async def story(keeper: InboxWriter, loop: Timers) -> None:
+    async def story(writer: InboxWriter, loop: Timers) -> None:
         if busy:
-            keeper.keep(arrival(1), lambda _: None)
+            writer.keep(arrival(1), lambda _: None)
             await until(lambda: bool(inbox.batches))
-        keeper.settle(1, "forwarded")
+        writer.settle(1, "forwarded")
         inbox.gate.set()
-        seen = await keeper.read(lambda: list(inbox.batches), after_results=True)
+        seen = await writer.read(lambda: list(inbox.batches), after_results=True)
         assert [batch.settled for batch in seen] == [[]] * busy + [[(1, "forwarded")]]
         assert all(timer.cancelled() for timer in loop.set)
 

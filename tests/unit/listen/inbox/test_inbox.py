@@ -106,9 +106,9 @@ class Half:
 
         asyncio.run_coroutine_threadsafe(run(), self.loop).result(10)
 
-    def close(self, *keepers: InboxWriter) -> None:
-        for keeper in keepers:
-            asyncio.run_coroutine_threadsafe(keeper.close(), self.loop).result(10)
+    def close(self, *writers: InboxWriter) -> None:
+        for writer in writers:
+            asyncio.run_coroutine_threadsafe(writer.close(), self.loop).result(10)
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
         self.loop.close()
@@ -122,9 +122,9 @@ class Receiving(Half):
         self.statuses: list[int] = []
 
         def make() -> None:
-            self.keeper = InboxWriter(inbox)
-            bench = ReceptionDeps(
-                self.keeper,
+            self.writer = InboxWriter(inbox)
+            deps = ReceptionDeps(
+                self.writer,
                 Waiters(),
                 ListenerProgress(None),
                 SystemClock(),
@@ -132,7 +132,7 @@ class Receiving(Half):
                 lambda *_: wake(),
                 lambda: None,
             )
-            self.reception = Reception(Intake([SECRET]), routes, "test", "received", bench)
+            self.reception = Reception(Intake([SECRET]), routes, "test", "received", deps)
 
         self.do(make)
 
@@ -150,17 +150,17 @@ class Forwarding(Half):
         self.told: list[Record] = []
 
         def make() -> None:
-            self.keeper = InboxWriter(inbox)
-            desk = DispatcherDeps(
+            self.writer = InboxWriter(inbox)
+            deps = DispatcherDeps(
                 inbox,
-                self.keeper,
+                self.writer,
                 Waiters(),
                 ListenerProgress(None),
                 SystemClock(),
                 self.told.append,
                 lambda: None,
             )
-            self.dispatcher = Dispatcher(routes, ForwardOptions(), (), desk)
+            self.dispatcher = Dispatcher(routes, ForwardOptions(), (), deps)
             self.dispatcher.start()
 
         self.do(make)
@@ -168,9 +168,9 @@ class Forwarding(Half):
     def wake(self) -> None:
         self.loop.call_soon_threadsafe(self.dispatcher.look)
 
-    def close(self, *keepers: InboxWriter) -> None:
+    def close(self, *writers: InboxWriter) -> None:
         asyncio.run_coroutine_threadsafe(self.dispatcher.close(0.5), self.loop).result(10)
-        super().close(*keepers)
+        super().close(*writers)
 
 
 def test_halves_work_apart_with_only_the_inbox_between_them() -> None:
@@ -190,8 +190,8 @@ def test_halves_work_apart_with_only_the_inbox_between_them() -> None:
                 assert time.monotonic() < end, len(forwarding.told)
                 time.sleep(0.01)
         finally:
-            receiving.close(receiving.keeper)
-            forwarding.close(forwarding.keeper)
+            receiving.close(receiving.writer)
+            forwarding.close(forwarding.writer)
     assert receiving.statuses == [200] * 100
     assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(80))
 
