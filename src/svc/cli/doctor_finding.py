@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from svc.cli.session import Session
-from svc.errors import SvcError
+from svc.errors import LocalError, SvcError
 from svc.redaction import redact
 
 Verdict: TypeAlias = Literal["ok", "warning", "failed", "skipped"]
@@ -38,6 +38,8 @@ def guarded(name: str, check: Check, session: Session) -> Finding:
         return check(session)
     except SvcError as error:
         return failed(name, error)
+    except OSError as error:
+        return failed(name, LocalError(f"{error.filename or name}: {error.strerror or error}."))
 
 
 def failed(name: str, error: SvcError) -> Finding:

@@ -31,7 +31,8 @@ def report_end_of_output(session: "Session", error: OSError) -> int:
         return code  # whoever read us has had enough, and nothing was changed
     why = (error.strerror or str(error)).lower()
     if session.done is None:
-        return report_error(session, LocalError(f"Reading or writing failed: {why}."))
+        what = f"{error.filename} cannot be used" if error.filename else "Reading or writing failed"
+        return report_error(session, LocalError(f"{what}: {why}."))
     lost = LocalError(
         f"Done: {session.done}, but the result could not be written: {why}.",
         code="result_not_written",

@@ -3,14 +3,19 @@
 import os
 import subprocess
 import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import svc
 from support.misbehaving import Server
 
 CRASHING = Path(__file__).with_name("crashing.py")
 STRANGER = 47_110  # a user that no machine has
+SOMEBODY = 47_111  # and another one
 OPEN_HOME = ("SVC_CONFIG_DIR", "SVC_STATE_DIR", "SVC_CACHE_DIR")
 CREATE = (
     *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
@@ -30,6 +35,65 @@ def careless(*argv: str) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         umask=0,
     )
+
+
+class Somebody:
+    """A user who is not root, with a home in a folder that everybody may enter."""
+
+    def __init__(self, folder: Path, python: str) -> None:
+        self.folder, self.python = folder, python
+        self.home = self.made("home", SOMEBODY, 0o700)
+        self.packages = os.pathsep.join(
+            [str(Path(svc.__file__).parents[1]), sysconfig.get_path("purelib")]
+        )
+
+    def made(self, name: str, owner: int, mode: int) -> Path:
+        """A folder of one user."""
+        path = self.folder / name
+        path.mkdir()
+        path.chmod(mode)
+        os.chown(path, owner, owner)
+        return path
+
+    def svc(self, *argv: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """Runs the program as this user."""
+        return subprocess.run(
+            [self.python, "-P", "-m", "svc", *argv],
+            user=SOMEBODY,
+            group=SOMEBODY,
+            extra_groups=[],
+            env={
+                "PATH": os.environ["PATH"],
+                "PYTHONPATH": self.packages,
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "HOME": str(self.home),
+                **env,
+            },
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+
+@pytest.fixture
+def somebody() -> Iterator[Somebody]:
+    """Where this user can run an interpreter of this version: root's own is often closed to him."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        debians = f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}"
+        for python in (sys.executable, debians):
+            one = Somebody(Path(place), python)
+            try:
+                if one.svc("--version").returncode == 0:
+                    yield one
+                    return
+            except OSError:
+                pass
+            one.home.rmdir()
+        pytest.skip("no interpreter of this version that another user may run")
 
 
 def careless_crash(*argv: str) -> subprocess.CompletedProcess[str]:
@@ -68,7 +132,7 @@ def test_under_umask_000_all_that_svc_makes_is_the_users_alone(
 
 
 def test_under_umask_000_what_a_command_writes_is_the_users_alone(isolated: Path) -> None:
-    """R104: results of a list, an exported sandbox, a report of a bug, what a listener keeps."""
+    """R104: results of a list, a sandbox brought out and in, a bug's report, what a listener keeps."""
     rows = isolated / "rows.csv"
     rows.write_text("amount,currency,shipping[country],items[0][name]\n12900,EUR,DE,Jacket\n")
     rows.chmod(0o600)
@@ -81,6 +145,7 @@ def test_under_umask_000_what_a_command_writes_is_the_users_alone(isolated: Path
             "batch", "orders.create", str(rows), "--yes", "--import", "x", "--results", str(results)
         )
         assert careless("sandbox", "export", str(export)).returncode == 0
+        assert careless("sandbox", "import", str(export), "--yes").returncode == 0
         heard = careless(*listen, "--exec", f"cp -p {ready} {isolated / 'seen'}; sleep 0.2")
         crashed = careless_crash("orders", "list")
         found = modes(isolated)
@@ -129,3 +194,53 @@ def test_a_configuration_that_somebody_planted_gets_no_key(
         assert "chmod 700" in done.stderr
     assert hostile.connections == 0
     assert not (isolated / "was-run").exists()
+
+
+def planted(somebody: Somebody, owner: int, mode: int, url: str) -> Path:
+    """A folder with a configuration that leads to somebody's server."""
+    folder = somebody.made("config", owner, 0o755)
+    file = folder / "config.toml"
+    file.write_text(f'active_profile = "x"\n[profiles.x]\nbase_url = "{url}"\n')
+    file.chmod(0o644)
+    os.chown(file, owner, owner)
+    folder.chmod(mode)
+    return folder
+
+
+@as_root
+@pytest.mark.parametrize(
+    ("owner", "mode", "code"),
+    [
+        pytest.param(SOMEBODY, 0o755, 8, id="his own"),
+        pytest.param(0, 0o755, 8, id="root's"),
+        pytest.param(STRANGER, 0o755, 10, id="a stranger's"),
+        pytest.param(SOMEBODY, 0o777, 10, id="his own, open to all"),
+        pytest.param(0, 0o777, 10, id="root's, open to all"),
+    ],
+)
+def test_who_is_not_root_believes_himself_and_root(
+    hostile: Server, somebody: Somebody, owner: int, mode: int, code: int
+) -> None:
+    """R104: whoever else may write the folder chooses no address for his key."""
+    folder = planted(somebody, owner, mode, hostile.url)
+    hostile.play(hostile.reply(503, {}))
+    env = {"SVC_CONFIG_DIR": str(folder), "SVC_API_KEY": "sk_test_canary7Qx2Lw9Zp4"}
+    done = somebody.svc("orders", "list", "-o", "human", "--max-time", "1", **env)
+    assert done.returncode == code, done
+    assert (hostile.requests == []) == (code == 10)
+    if code == 10:
+        assert f"chmod 700 '{folder}'" in done.stderr
+
+
+@as_root
+def test_who_is_not_root_gets_a_diagnosis_whatever_is_closed_to_him(somebody: Somebody) -> None:
+    """A folder in PATH, and one for the state, that he may not enter: findings, not an end."""
+    closed = somebody.made("closed", 0, 0o700)
+    env = {"PATH": f"{closed}:/usr/bin", "SVC_STATE_DIR": str(closed / "state")}
+    done = somebody.svc("doctor", "-o", "human", SVC_API_KEY="sk_test_canary7Qx2Lw9Zp4", **env)
+    assert done.returncode == 11, done
+    assert f"{closed / 'state'}" in done.stdout
+    assert str(closed / "cloudflared") not in done.stdout
+    used = somebody.svc("requests", "list", "-o", "human", **env)
+    assert used.returncode == 10
+    assert str(closed / "state") in used.stderr

@@ -27,7 +27,9 @@ def installed(program: str, path: str) -> str | None:
     name = f"{program}.exe" if sys.platform == "win32" else program
     for folder in path.split(os.pathsep):
         candidate = Path(folder, name)
-        if candidate.is_absolute() and candidate.is_file() and os.access(candidate, os.X_OK):
+        # A folder that this user may not enter holds nothing for him; `is_file` would raise there.
+        there = candidate.is_absolute() and os.path.isfile(candidate)  # noqa: PTH113
+        if there and os.access(candidate, os.X_OK):
             return str(candidate)
     return None
 
