@@ -1,5 +1,6 @@
 """A sandbox that has ended leaves a profile behind, and its port to whoever comes next."""
 
+import json
 import os
 import subprocess
 import sys
@@ -122,3 +123,32 @@ def test_a_command_that_is_under_way_sends_a_stranger_no_key(svc: Svc) -> None:
     assert server.connections > 0
     assert server.requests == []
     assert "whatever answers there gets no key" in said
+
+
+def test_a_batch_that_is_under_way_sends_a_stranger_no_key(svc: Svc, tmp_path: Path) -> None:
+    """R106: each of its connections is looked at; what was not sent is done by the next run."""
+    started = svc.ok("sandbox", "start", "--detach", "--port", "0")
+    port = started["port"]
+    list_of = tmp_path / "orders.ndjson"
+    row = {"amount": 100, "currency": "EUR", "shipping": {"country": "DE"}}
+    row["items"] = [{"name": "J", "quantity": 1, "unit_amount": 100}]
+    list_of.write_text("".join(json.dumps(row | {"amount": n}) + "\n" for n in range(1, 1501)))
+    argv = ("batch", "orders.create", str(list_of), "--yes")
+    program = [sys.executable, "-m", "svc", *argv, "-v", "--max-time", "4"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as batch:
+        assert batch.stderr is not None
+        for _ in range(20):
+            assert batch.stderr.readline().startswith(b"POST /v1/orders")
+        assert svc("sandbox", "stop").code == 0
+        server = Server(port)
+        server.play(server.reply(200, {"object": "order", "id": "ord_1", "livemode": False}))
+        said = batch.communicate()[1].decode()
+    server.stop()
+    assert batch.returncode != 0, said
+    assert server.connections > 0
+    assert server.requests == []
+    svc.ok("sandbox", "start", "--detach", "--port", str(port))
+    again = svc(*argv)
+    assert again.code == 0, again.err
+    made = svc.ok("orders", "list", "--all")
+    assert sorted(order["amount"] for order in made) == list(range(1, 1501))
