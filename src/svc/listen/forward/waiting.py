@@ -14,6 +14,7 @@ WaiterKey = tuple[str, int]
 _TAKEN: Final = 200
 _REFUSED: Final = 502
 _LATE: Final = 504
+AWAY: Final = 599  # no answer for anybody outside: the target is away, somebody else may have it
 
 
 def key_of(event_id: str, body: bytes) -> WaiterKey:
@@ -55,6 +56,17 @@ def status_for_sender(reply: TargetReply) -> int:
     if reply.trouble == "timeout":
         return _LATE
     return _TAKEN if is_success(reply.status) else _REFUSED
+
+
+def status_for_group(reply: TargetReply) -> int:
+    """Turns a target's reply into a verdict for those who share a queue."""
+    if is_success(reply.status):
+        return _TAKEN
+    if reply.status is not None:
+        return min(reply.status, AWAY - 1)
+    if reply.trouble in ("unreachable", "closed"):
+        return AWAY
+    return _LATE if reply.trouble == "timeout" else _REFUSED
 
 
 class Waiters:

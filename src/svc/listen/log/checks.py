@@ -1,0 +1,184 @@
+"""Whether a log keeps what it acknowledges: looked at before it is used, and by svc doctor."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+from urllib.request import ProxyHandler, build_opener
+
+from svc.errors import ConfigError, UsageError
+from svc.listen.log.connection import LogConnection
+from svc.listen.log.streams import MAX_AGE_SECONDS, origin_and_mode, replicas_current
+
+OLDEST: Final = (2, 12, 3)
+HEADER_ROOM: Final = 64 * 1024
+_MONITOR_SECONDS: Final = 5.0
+_MONITOR_BYTES: Final = 1 << 20
+_NANO: Final = 1_000_000_000
+_MAJORITY_OF: Final = 3
+
+Verdict = Literal["ok", "warning", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One thing that was looked at; `fix` says what to do about what is not ok."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+    fix: str | None = None
+
+
+def version(connection: LogConnection) -> Remark:
+    """Looks at the server's version: those before lose events that they have acknowledged."""
+    text = connection.version
+    floor = ".".join(map(str, OLDEST))
+    numbers = re.match(r"(\d+)\.(\d+)\.(\d+)", text)
+    if numbers is not None and tuple(map(int, numbers.groups())) >= OLDEST:
+        return Remark("version", "ok", f"nats-server {text}")
+    return Remark(
+        "version",
+        "failed",
+        f"nats-server {text or 'of unknown version'} is older than {floor}: it may lose events "
+        "that it has acknowledged when servers leave and join",
+        "Install the one from nats.io or its container; a Linux distribution's is often too old",
+    )
+
+
+def payload(connection: LogConnection, max_body: int) -> Remark:
+    """Looks whether the largest delivery fits, with its headers; `max_body` is in bytes."""
+    most, needed = connection.max_payload, max_body + HEADER_ROOM
+    if most >= needed:
+        return Remark("max_payload", "ok", f"{most} bytes")
+    return Remark(
+        "max_payload",
+        "failed",
+        f"the log takes messages of {most} bytes; an event may have {max_body}, with headers "
+        f"{needed}",
+        "Set max_payload: 4MB in the servers' configuration, or give a smaller --max-body",
+    )
+
+
+def replicas(info: Mapping[str, Any]) -> Remark:
+    """Looks at how many servers have every event."""
+    current, wanted = replicas_current(info)
+    if wanted < _MAJORITY_OF:
+        return Remark(
+            "replicas",
+            "warning",
+            f"the stream has {wanted} copy: with its server's disk the events are gone",
+            "For more than a trial run three servers: svc events log template",
+        )
+    if current < wanted:
+        return Remark(
+            "replicas",
+            "warning",
+            f"{current} of {wanted} copies are current",
+            "Replace no other server before all are; never peer-remove while one is away",
+        )
+    return Remark("replicas", "ok", f"{current} of {wanted} current")
+
+
+def limits(info: Mapping[str, Any]) -> Remark:
+    """Looks at how full the stream is, and what it does when it is."""
+    config, state = info["config"], info["state"]
+    used, most = int(state.get("bytes", 0)), int(config.get("max_bytes", -1))
+    days = int(config.get("max_age", 0)) / _NANO / 86400
+    if config.get("discard") != "new":
+        return Remark(
+            "space",
+            "warning",
+            "a full log drops the oldest events, read or not, in silence",
+            "svc events log create shows what differs; set discard to new",
+        )
+    if most <= 0:
+        return Remark("space", "warning", "the stream has no limit but the disk's", "Set max_bytes")
+    share = used / most
+    text = f"{used / 2**20:,.0f} of {most / 2**20:,.0f} MiB used, events stay {days:g} days"
+    if share >= 1 - 4 * 2**20 / most:
+        return Remark("space", "failed", f"the log is full: {text}", "Raise max_bytes, or wait")
+    if share > 0.8:  # noqa: PLR2004  a fifth is left
+        return Remark("space", "warning", text, "Raise max_bytes before it is full")
+    short = config.get("max_age", 0) < MAX_AGE_SECONDS * _NANO
+    if short:
+        return Remark("space", "warning", text, "Set max_age to 7d: people are away for longer")
+    return Remark("space", "ok", text)
+
+
+def sync(monitor: str | None) -> Remark:
+    """Looks whether servers write to the disk before they acknowledge, where that can be seen.
+
+    Raises:
+        ConfigError: the monitoring address does not answer.
+    """
+    if monitor is None:
+        return Remark(
+            "sync",
+            "warning",
+            "whether the log writes to the disk before it acknowledges is not visible from here",
+            "Give the monitoring address of a server: --log-monitor http://HOST:8222",
+        )
+    jetstream = _varz(monitor).get("jetstream") or {}
+    config = jetstream.get("config") or {}
+    if config.get("sync_always"):
+        return Remark("sync", "ok", "sync_interval: always")
+    minutes = int(config.get("sync_interval", 0)) / _NANO / 60
+    return Remark(
+        "sync",
+        "failed",
+        f"the log writes to the disk every {minutes:g} min: a power cut loses what it has "
+        "acknowledged since",
+        "Set sync_interval: always in the jetstream part of every server's configuration",
+    )
+
+
+def belongs(info: Mapping[str, Any], origin: str | None, mode: str) -> None:
+    """Refuses a stream of another service or mode; `origin` is None for whoever only reads.
+
+    Raises:
+        UsageError: it is one.
+    """
+    its_origin, its_mode = origin_and_mode(info["config"])
+    if its_mode is not None and its_mode != mode:
+        raise UsageError(
+            f"The stream holds events of {its_mode} mode, and this profile is of {mode} mode.",
+            code="log_of_other_mode",
+        )
+    if origin is not None and its_origin is not None and its_origin != origin:
+        raise UsageError(
+            f"The stream holds events of {its_origin}, and this profile is of {origin}.",
+            code="log_of_other_origin",
+            hint="Give every service a log of its own: another NAME",
+        )
+
+
+def refuse(remark: Remark, param: str) -> None:
+    """Refuses to go on with what has failed.
+
+    Raises:
+        ConfigError: it has.
+    """
+    if remark.verdict == "failed":
+        raise ConfigError(
+            f"The log cannot be used: {remark.detail}.",
+            code=f"log_{remark.name}",
+            param=param,
+            hint=remark.fix,
+        )
+
+
+def _varz(monitor: str) -> dict[str, Any]:
+    try:
+        with build_opener(ProxyHandler({})).open(
+            f"{monitor.rstrip('/')}/varz", timeout=_MONITOR_SECONDS
+        ) as answer:
+            data = json.loads(answer.read(_MONITOR_BYTES))
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"The monitoring address {monitor} does not answer as one: {error}.",
+            code="log_monitor_unreachable",
+            param="--log-monitor",
+        ) from None
+    return data if isinstance(data, dict) else {}

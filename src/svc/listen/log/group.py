@@ -1,0 +1,250 @@
+"""One of the jobs that share a queue of a log: each event goes to one of them.
+
+An event is acknowledged after the target's 2xx. What a target refuses for good is put aside with
+its answer; what finds the target away is handed back at once, and nothing is taken until it
+answers: a job without a target would fail fastest, and so take most.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from svc.clock import Clock
+from svc.errors import NotFound, SvcError
+from svc.listen.forward.dial import CannotConnect, open_connection
+from svc.listen.forward.waiting import AWAY
+from svc.listen.log.address import Mode
+from svc.listen.log.connection import LogConnection, LogRefusal, is_missing
+from svc.listen.log.messages import delivery_of
+from svc.listen.log.pulling import Broken, Pulled, Pulling
+from svc.listen.log.streams import group_consumer, group_name, make_group, stream_info
+from svc.listen.receive import Reception
+from svc.listen.records import LogState, Record
+from svc.listen.targets import Target
+
+_TAKEN: Final = 200
+_NOT_NOW: Final = (503, AWAY)
+_RENEW_SECONDS: Final = 10.0  # a third of the time after which another job gets it
+_PROBE_SECONDS: Final = 0.25
+_PAUSE_SECONDS: Final = 1.0
+_END_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The shared queue of one group, and how much of it one job has at once."""
+
+    group: str
+    mode: Mode
+    concurrency: int
+
+
+class GroupSource:
+    """Gives a reception its share of a queue, and tells the log what became of it."""
+
+    def __init__(
+        self,
+        connection: LogConnection,
+        queue: Queue,
+        targets: Sequence[Target],
+        clock: Clock,
+        reception: Reception,
+        tell: Callable[[Record], None],
+    ) -> None:
+        self._connection = connection
+        self._queue = queue
+        self._targets = tuple(targets)
+        self._clock = clock
+        self._reception = reception
+        self._tell = tell
+        self._out: set[str] = set()  # where the receipts of what is under way are acknowledged
+        self._said: set[Future[None]] = set()
+        self._room = asyncio.Event()
+        self._away = True
+        self._down = False
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Begins to take."""
+        loop = asyncio.get_running_loop()
+
+        def told(reason: str | None) -> None:
+            if reason is None:  # it is there again when events can be read
+                return
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(self._tell_state, reason)
+
+        self._connection.told = told
+        self._tasks = [loop.create_task(self._take_on()), loop.create_task(self._renew())]
+
+    async def stop_accepting(self) -> None:
+        """Takes nothing more."""
+        self._connection.told = lambda _: None
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def close(self) -> None:
+        """Hands back what has no verdict, and sees to it that the log has heard the others."""
+        for receipt in tuple(self._out):
+            self._answered(receipt, _NOT_NOW[0])
+        waiting = [asyncio.wrap_future(one) for one in self._said]
+        if waiting:
+            await asyncio.wait(waiting, timeout=_END_SECONDS)
+
+    async def _take_on(self) -> None:
+        while True:
+            pulling = Pulling(
+                self._connection,
+                self._connection.address.stream(self._queue.mode),
+                group_name(self._queue.group),
+            )
+            try:
+                await self._take(pulling)
+            except Broken:
+                await asyncio.sleep(_PROBE_SECONDS)
+            except SvcError as error:
+                self._tell_state(error.message)
+                await asyncio.sleep(_PAUSE_SECONDS)
+            finally:
+                for one in pulling.left():
+                    self._say(one.message.reply, b"-NAK")
+                self._connection.submit(pulling.close())
+
+    async def _take(self, pulling: Pulling) -> None:
+        while True:
+            await self._until_ready()
+            room = self._queue.concurrency - len(self._out)
+            page = await self._ask(pulling.page(room))
+            self._tell_state(None)
+            now = self._clock.now()
+            for one in page:
+                self._give(one, now)
+
+    def _give(self, one: Pulled, now: float) -> None:
+        receipt = one.message.reply
+        self._out.add(receipt)
+        self._reception.admit(
+            delivery_of(one.message, now),
+            partial(self._answered, receipt),
+            redelivered=one.ticket.delivered - 1,
+        )
+
+    async def _until_ready(self) -> None:
+        """Waits for room, and for a target that accepts connections."""
+        while len(self._out) >= self._queue.concurrency:
+            self._room.clear()
+            await self._room.wait()
+        while self._away:
+            if all([await accepts(target) for target in self._targets]):
+                self._away = False
+            else:
+                await asyncio.sleep(_PROBE_SECONDS)
+
+    def _answered(self, receipt: str, status: int) -> None:
+        if receipt not in self._out:
+            return
+        self._out.discard(receipt)
+        self._room.set()
+        if status == _TAKEN:
+            self._keep(self._connection.submit(self._acknowledge(receipt)))
+        elif status in _NOT_NOW:
+            self._away = self._away or status == AWAY
+            self._say(receipt, b"-NAK")
+        else:
+            self._say(receipt, f"+TERM {_verdict(status)}".encode())
+
+    async def _acknowledge(self, receipt: str) -> None:
+        """Waits for the log to have heard it; otherwise another job gets the event as well."""
+        for _ in range(3):
+            try:
+                await self._connection.request(receipt, b"+ACK", seconds=2)
+            except SvcError:
+                await asyncio.sleep(_PROBE_SECONDS)
+            else:
+                return
+
+    def _say(self, receipt: str, word: bytes) -> None:
+        async def say() -> None:
+            with suppress(SvcError):  # then the log notices by itself, after 30 s
+                await self._connection.publish(receipt, word)
+
+        self._keep(self._connection.submit(say()))
+
+    def _keep(self, said: "Future[None]") -> None:
+        self._said.add(said)
+        said.add_done_callback(self._said.discard)
+
+    async def _renew(self) -> None:
+        """Keeps what is under way from going to another job."""
+        while True:
+            await asyncio.sleep(_RENEW_SECONDS)
+            for receipt in tuple(self._out):
+                self._say(receipt, b"+WPI")
+
+    async def _ask(self, call: Any) -> Any:
+        return await asyncio.wrap_future(self._connection.submit(call))
+
+    def _tell_state(self, reason: str | None) -> None:
+        down = reason is not None
+        if down != self._down:
+            self._down = down
+            self._tell(LogState(self._clock.now(), str(self._connection.address), reason))
+
+
+async def accepts(target: Target) -> bool:
+    """Says whether a target accepts connections."""
+    import ssl
+
+    context = ssl.create_default_context() if target.scheme == "https" else None
+    try:
+        async with asyncio.timeout(2):
+            wire = await open_connection(target, context)
+    except (CannotConnect, TimeoutError):
+        return False
+    wire.close()
+    return True
+
+
+async def ensure(connection: LogConnection, queue: Queue, start: dict[str, Any]) -> None:
+    """Makes sure that the queue is there; one that is missing is made where that is allowed.
+
+    Raises:
+        NotFound: it is missing and the user may not make it.
+    """
+    stream = connection.address.stream(queue.mode)
+    name = group_name(queue.group)
+    try:
+        await connection.api(f"CONSUMER.INFO.{stream}.{name}")
+    except LogRefusal as error:
+        if not is_missing(error):
+            raise
+    else:
+        return
+    info = await stream_info(connection, queue.mode)
+    wanted = group_consumer(queue.group, int(info["config"]["num_replicas"]), start=start)
+    try:
+        await make_group(connection, queue.mode, wanted)
+    except SvcError as error:
+        raise NotFound(
+            f"The log has no group {queue.group}, and it could not be made: {error.message}",
+            code="log_group_missing",
+            param="--group",
+            hint=f"svc events log create --to {connection.address} --group {queue.group}",
+        ) from error
+
+
+def opened(
+    connection: LogConnection, queue: Queue, targets: Sequence[Target], clock: Clock
+) -> Callable[[Reception, Callable[[Record], None]], GroupSource]:
+    """Gives what a listener opens its source with."""
+    return partial(GroupSource, connection, queue, targets, clock)
+
+
+def _verdict(status: int) -> str:
+    known = {502: "the target's answer could not be read", 504: "the target gave no answer in time"}
+    return known.get(status, f"the target answered {status}")

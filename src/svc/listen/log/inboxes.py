@@ -1,0 +1,128 @@
+"""A log as the inbox of a receiver: an event counts as kept once a majority has it on disk."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from svc.errors import LocalError, SvcError
+from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept, OpenItem, Oversized
+from svc.listen.log.address import Mode
+from svc.listen.log.connection import LogConnection, LogDown, LogRefusal, decoded
+from svc.listen.log.messages import headers_of, size_of
+
+# A group may have to wait for the one before: both, and the copy on disk, fit into the 9 seconds
+# in which the service gets its answer.
+PUBLISH_SECONDS: Final = 3.0
+_PAUSE_SECONDS: Final = 0.1
+_FULL: Final = frozenset((10077, 10023, 10047))  # bytes, messages, storage of the account
+_UNAVAILABLE: Final = 503
+
+
+class LogInbox:
+    """Publishes what arrives, with the event's id: a copy within the log's window is the same.
+
+    Nothing is forwarded from here, so that nothing of it is open.
+    """
+
+    def __init__(self, connection: LogConnection, mode: Mode) -> None:
+        self._connection = connection
+        self._mode = mode
+
+    def store(self, batch: Batch) -> list[Kept | LocalError]:
+        if not batch.arrivals:
+            return []
+        return self._connection.run(self._publish(batch.arrivals))
+
+    def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:  # noqa: ARG002
+        return []
+
+    def open_types(self, seq: int) -> Mapping[str, int]:  # noqa: ARG002  the seam's signature
+        return {}
+
+    def open_item(self, seq: int) -> OpenItem | None:  # noqa: ARG002  the seam's signature
+        return None
+
+    def prune(self, now: float) -> int:  # noqa: ARG002  the log has a limit of its own
+        return 0
+
+    async def _publish(self, arrivals: Sequence[Arrival]) -> list[Kept | LocalError]:
+        end = asyncio.get_running_loop().time() + PUBLISH_SECONDS
+        return await asyncio.gather(*(self._one(arrival, end) for arrival in arrivals))
+
+    async def _one(self, arrival: Arrival, end: float) -> Kept | LocalError:
+        """Publishes one event, again with the same id where no answer came."""
+        address, delivery = self._connection.address, arrival.delivery
+        headers = headers_of(delivery, address, self._mode)
+        size, most = size_of(headers, delivery.body), self._connection.max_payload
+        if size > most:  # the server would close the connection on all others
+            return Oversized(f"The event is {size} bytes with its headers; the log takes {most}.")
+        subject = address.subject(self._mode, delivery.facts.type)
+        loop = asyncio.get_running_loop()
+        while True:
+            left = end - loop.time()
+            try:
+                answer = await self._connection.request(
+                    subject, delivery.body, headers, max(left, 0.01)
+                )
+                return _kept(decoded(answer))
+            except (SvcError, OSError) as error:
+                if not _may_pass(error) or end - loop.time() < _PAUSE_SECONDS:
+                    return _in_words(error)
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+
+class CopiedInbox:
+    """Another inbox, and before it a copy on the disk of this machine.
+
+    With the copy a log that was lost can be filled again. What is withheld stays here.
+    """
+
+    def __init__(self, copy: Inbox, log: Inbox) -> None:
+        self._copy = copy
+        self._log = log
+
+    def store(self, batch: Batch) -> list[Kept | LocalError]:
+        closed = [replace(one, outcome=one.outcome or "unrouted") for one in batch.arrivals]
+        copied = self._copy.store(replace(batch, arrivals=closed))
+        there = [
+            one
+            for one, kept in zip(closed, copied, strict=True)
+            if one.outcome != "withheld" and not isinstance(kept, LocalError)
+        ]
+        logged: Iterator[Kept | LocalError] = iter(self._log.store(Batch(there)) if there else [])
+        passed = {id(one) for one in there}
+        return [
+            next(logged) if id(one) in passed else kept
+            for one, kept in zip(closed, copied, strict=True)
+        ]
+
+    def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:  # noqa: ARG002
+        return []
+
+    def open_types(self, seq: int) -> Mapping[str, int]:  # noqa: ARG002  the seam's signature
+        return {}
+
+    def open_item(self, seq: int) -> OpenItem | None:  # noqa: ARG002  the seam's signature
+        return None
+
+    def prune(self, now: float) -> int:
+        return self._copy.prune(now)
+
+
+def _kept(answer: Mapping[str, Any]) -> Kept:
+    return Kept(int(answer["seq"]), bool(answer.get("duplicate")), again=False, open=False)
+
+
+def _may_pass(error: BaseException) -> bool:
+    """Says whether it is worth another try with the same id."""
+    if isinstance(error, LogRefusal):
+        return error.status == _UNAVAILABLE and error.number not in _FULL
+    return isinstance(error, LogDown | OSError)
+
+
+def _in_words(error: BaseException) -> LocalError:
+    text = error.message if isinstance(error, SvcError) else str(error)
+    if isinstance(error, LogRefusal) and error.number in _FULL:
+        return LocalError(f"The log is full: {text}.", code="log_full")
+    return LocalError(f"The log did not take it: {text}", code="log_unavailable")

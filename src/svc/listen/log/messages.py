@@ -1,0 +1,69 @@
+"""An event as a message of the log, and back: the body as it came, what came with it beside it."""
+
+import base64
+from dataclasses import dataclass
+from typing import Final
+
+from svc.listen.log.address import LogAddress, Mode
+from svc.listen.log.connection import Headers, Message
+from svc.listen.verify.verify import Delivery, read_facts
+
+ID_HEADER: Final = "Nats-Msg-Id"
+_STREAM: Final = "Nats-Expected-Stream"
+_RECEIVED: Final = "Svc-Received-At"
+_LINES: Final = "Svc-Lines"
+_ACK_OLD, _ACK_NEW = 9, 11  # how many words the subject of a receipt has; the newer may have more
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """The place of a message: in the stream, in what its consumer was given, and how often."""
+
+    seq: int
+    number: int
+    delivered: int
+    pending: int
+
+
+def headers_of(delivery: Delivery, address: LogAddress, mode: Mode) -> Headers:
+    """Gives what goes beside the body; the header lines in base64, so that bytes stay bytes."""
+    return {
+        ID_HEADER: delivery.facts.id,
+        _STREAM: address.stream(mode),
+        _RECEIVED: f"{delivery.received_at:.3f}",
+        _LINES: base64.b64encode(delivery.headers).decode(),
+    }
+
+
+def size_of(headers: Headers, body: bytes) -> int:
+    """Counts the bytes of a message as the server does."""
+    lines = sum(len(name) + len(value) + 4 for name, value in headers.items())
+    return len(b"NATS/1.0\r\n\r\n") + lines + len(body)
+
+
+def delivery_of(message: Message, now: float) -> Delivery:
+    """Reads a message; `now` (unix seconds) is when it has come here."""
+    facts = read_facts(message.body)
+    try:
+        lines = base64.b64decode(message.headers.get(_LINES, ""), validate=True)
+    except ValueError:
+        lines = b""
+    return Delivery(message.body, lines, now, facts, came_at=_number(message, now))
+
+
+def ticket_of(reply: str) -> Ticket | None:
+    """Reads the place of a message from the subject of its receipt."""
+    words = reply.split(".")
+    if len(words) >= _ACK_NEW:
+        words = words[:2] + words[4:]
+    if len(words) < _ACK_OLD:
+        return None
+    delivered, seq, number, _, pending = words[4:9]
+    return Ticket(int(seq), int(number), int(delivered), int(pending))
+
+
+def _number(message: Message, otherwise: float) -> float:
+    try:
+        return float(message.headers.get(_RECEIVED, ""))
+    except ValueError:
+        return otherwise

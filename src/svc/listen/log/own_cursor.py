@@ -1,0 +1,272 @@
+"""A listener that reads a log at its own pace: it alone knows how far it is.
+
+The log keeps nothing for it but a consumer that vanishes by itself; made anew wherever the
+listener's own inbox says. So a laptop may sleep, and nobody has to tidy up after it.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from svc.clock import Clock
+from svc.errors import CheckFailed, LocalError, SvcError
+from svc.listen.inbox.inbox import Position
+from svc.listen.log.address import Mode
+from svc.listen.log.connection import LogConnection, LogRefusal, is_missing
+from svc.listen.log.messages import ID_HEADER, delivery_of
+from svc.listen.log.pulling import Broken, Pulled, Pulling
+from svc.listen.log.streams import stream_info
+from svc.listen.receive import Reception
+from svc.listen.records import LogState, Missed, Record
+
+_IDLE_SECONDS: Final = 300
+_NANO: Final = 1_000_000_000
+_TAKEN: Final = 200
+_MOST_OUT: Final = 512  # given and not yet kept
+_PAUSES: Final = (0.2, 0.5, 1.0, 2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """Where and as whom a listener reads; `filters` are subjects, none for all."""
+
+    name: str
+    mode: Mode
+    filters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """From which place reading goes on; `missed` events before it are not there any more."""
+
+    seq: int
+    missed: int
+    anew: bool
+
+
+async def find_start(connection: LogConnection, mode: Mode, position: Position) -> Start:
+    """Compares a position with the log as it is now.
+
+    The number alone says nothing: a log that was lost and made anew counts from 1 again.
+
+    Raises:
+        NotFound: there is no such stream.
+    """
+    state = (await stream_info(connection, mode))["state"]
+    first, last = int(state["first_seq"]), int(state["last_seq"])
+    if position.seq == 0:
+        return Start(max(first, 1), 0, anew=False)
+    if position.seq < first:
+        return Start(first, first - position.seq - 1, anew=False)
+    if position.seq <= last:
+        there = await event_at(connection, mode, position.seq)
+        if there == position.event_id:
+            return Start(position.seq + 1, 0, anew=False)
+    return Start(max(first, 1), 0, anew=True)
+
+
+async def event_at(connection: LogConnection, mode: Mode, seq: int) -> str | None:
+    """Gives the id of the event at a place, None where there is none."""
+    stream = connection.address.stream(mode)
+    answer = await connection.request(
+        f"$JS.API.DIRECT.GET.{stream}", b'{"seq":%d}' % seq, seconds=5
+    )
+    return answer.headers.get(ID_HEADER)
+
+
+async def end_of(connection: LogConnection, mode: Mode) -> Position:
+    """Gives the place of the newest event; the beginning of an empty log."""
+    state = (await stream_info(connection, mode))["state"]
+    last = int(state["last_seq"])
+    if last == 0 or int(state.get("messages", 0)) == 0:
+        return Position(last, "")
+    return Position(last, await event_at(connection, mode, last) or "")
+
+
+class CursorSource:
+    """Gives a reception what the log has behind the listener's position, in the log's order."""
+
+    def __init__(
+        self,
+        connection: LogConnection,
+        cursor: Cursor,
+        position: Callable[[], Position | None],
+        clock: Clock,
+        reception: Reception,
+        tell: Callable[[Record], None],
+    ) -> None:
+        self._connection = connection
+        self._cursor = cursor
+        self._position = position
+        self._clock = clock
+        self._reception = reception
+        self._tell = tell
+        self._out = 0
+        self._fewer = asyncio.Event()
+        self._refused = False
+        self._down = False
+        self._following: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begins to read."""
+        loop = asyncio.get_running_loop()
+
+        def told(reason: str | None) -> None:
+            if reason is None:  # it is there again when events can be read
+                return
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(self._tell_state, reason)
+
+        self._connection.told = told
+        self._following = loop.create_task(self._follow_on())
+
+    async def stop_accepting(self) -> None:
+        """Reads no more."""
+        self._connection.told = lambda _: None
+        if self._following is not None:
+            self._following.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._following
+
+    async def close(self) -> None:
+        """Lets go of the consumer; it would vanish by itself."""
+        with suppress(SvcError, TimeoutError):
+            async with asyncio.timeout(0.3):
+                await self._ask(self._delete())
+
+    async def _follow_on(self) -> None:
+        """Reads until it is stopped, from its own position again after every fault."""
+        failures = 0
+        while True:
+            try:
+                await self._follow()
+            except Broken:
+                failures = 0
+            except SvcError as error:
+                self._tell_state(error.message)
+                await asyncio.sleep(_PAUSES[min(failures, len(_PAUSES) - 1)])
+                failures += 1
+            await self._settled(0)
+
+    async def _follow(self) -> None:
+        self._refused = False
+        position = await asyncio.to_thread(self._position) or Position(0, "")
+        start = await self._ask(find_start(self._connection, self._cursor.mode, position))
+        if start.missed:
+            self._tell(Missed(self._clock.now(), start.missed, str(self._connection.address)))
+        await self._ask(self._make(start.seq))
+        pulling = Pulling(
+            self._connection, self._connection.address.stream(self._cursor.mode), self._cursor.name
+        )
+        self._tell_state(None)
+        number, before = 0, None
+        try:
+            while not self._refused:
+                page = await self._ask(pulling.page())
+                number, before = self._give(page, number, before)
+                await self._settled(_MOST_OUT)
+        finally:
+            self._connection.submit(pulling.close())
+        raise LocalError("An event could not be kept; it is read again.")
+
+    def _give(
+        self, page: Sequence[Pulled], number: int, before: int | None
+    ) -> tuple[int, int | None]:
+        """Hands a page over; raises Broken where one is missing in between."""
+        now = self._clock.now()
+        for one in page:
+            if one.ticket.number != number + 1:
+                raise Broken("A message was lost on the way.")
+            number = one.ticket.number
+            delivery = delivery_of(one.message, now)
+            position = Position(one.ticket.seq, delivery.facts.id, before)
+            before = one.ticket.seq
+            self._out += 1
+            self._reception.admit(delivery, self._answered, position)
+        return number, before
+
+    def _answered(self, status: int) -> None:
+        self._out -= 1
+        self._fewer.set()
+        self._refused |= status != _TAKEN
+
+    async def _settled(self, most: int) -> None:
+        while self._out > most:
+            self._fewer.clear()
+            await self._fewer.wait()
+
+    async def _ask(self, call: Any) -> Any:
+        return await asyncio.wrap_future(self._connection.submit(call))
+
+    async def _make(self, seq: int) -> None:
+        """Makes the consumer anew at a place."""
+        cursor = self._cursor
+        config = {
+            "name": cursor.name,
+            "deliver_policy": "by_start_sequence",
+            "opt_start_seq": seq,
+            "ack_policy": "none",
+            "replay_policy": "instant",
+            "inactive_threshold": _IDLE_SECONDS * _NANO,
+            "num_replicas": 1,
+            "mem_storage": True,
+        }
+        if cursor.filters:
+            config["filter_subjects"] = list(cursor.filters)
+        stream = self._connection.address.stream(cursor.mode)
+        await self._delete()
+        body = {"stream_name": stream, "config": config, "action": "create"}
+        await self._connection.api(f"CONSUMER.CREATE.{stream}.{cursor.name}", body, seconds=10)
+
+    async def _delete(self) -> None:
+        stream = self._connection.address.stream(self._cursor.mode)
+        try:
+            await self._connection.api(f"CONSUMER.DELETE.{stream}.{self._cursor.name}")
+        except LogRefusal as error:
+            if not is_missing(error):
+                raise
+
+    def _tell_state(self, reason: str | None) -> None:
+        down = reason is not None
+        if down != self._down:
+            self._down = down
+            address = str(self._connection.address)
+            self._tell(LogState(self._clock.now(), address, reason))
+
+
+async def refuse_twin(connection: LogConnection, cursor: Cursor) -> None:
+    """Looks whether somebody reads with the same name at this moment.
+
+    Raises:
+        CheckFailed: somebody does; the two would take each other's events.
+    """
+    stream = connection.address.stream(cursor.mode)
+    try:
+        for _ in range(10):  # what a run that was killed had asked for is dropped soon
+            info = await connection.api(f"CONSUMER.INFO.{stream}.{cursor.name}")
+            if not info.get("num_waiting"):
+                return
+            await asyncio.sleep(0.2)
+    except LogRefusal as error:
+        if is_missing(error):
+            return
+        raise
+    raise CheckFailed(
+        f"Another listener reads this log as {cursor.name} at this moment.",
+        code="log_cursor_in_use",
+        param="--name",
+        hint="Give this one a name of its own: --name NAME",
+    )
+
+
+def opened(
+    connection: LogConnection,
+    cursor: Cursor,
+    position: Callable[[], Position | None],
+    clock: Clock,
+) -> Callable[[Reception, Callable[[Record], None]], CursorSource]:
+    """Gives what a listener opens its source with."""
+    return partial(CursorSource, connection, cursor, position, clock)

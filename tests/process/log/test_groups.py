@@ -1,0 +1,131 @@
+"""Jobs that share a queue of a log, with a real server."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from support.listening import OK, Received, Target, status_line
+from support.log_servers import Servers
+from support.team_log import connect, job, publish, wait_for
+from svc.listen.forward.target_queue import ForwardOptions
+
+
+def failed(server: Servers) -> list[dict[str, Any]]:
+    """What the stream of failures holds."""
+    with connect(server) as connection:
+        stream = connection.address.failed_stream("test")
+        last = connection.run(connection.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"]
+        asked = [
+            connection.request(f"$JS.API.DIRECT.GET.{stream}", b'{"seq":%d}' % seq)
+            for seq in range(1, last + 1)
+        ]
+        return [json.loads(connection.run(one).body) for one in asked]
+
+
+def pending(server: Servers) -> tuple[int, int]:
+    """How many events wait in the queue, and how many are with a job."""
+    with connect(server) as connection:
+        stream = connection.address.stream("test")
+        info = connection.run(connection.api(f"CONSUMER.INFO.{stream}.g_ci"))
+        return info["num_pending"], info["num_ack_pending"]
+
+
+def marks(*targets: Target) -> set[bytes]:
+    return {mark for target in targets for one in target.received for mark in _mark(one)}
+
+
+def _mark(one: Received) -> list[bytes]:
+    return one.header("svc-redelivered")
+
+
+def test_each_event_goes_to_one_job(server: Servers, tmp_path: Path) -> None:
+    with Target() as one, Target() as two, connect(server) as connection:
+        with job(server, tmp_path / "a", one.port), job(server, tmp_path / "b", two.port):
+            publish(connection, range(100))
+            wait_for(lambda: len(one.received) + len(two.received) >= 100)
+            wait_for(lambda: pending(server) == (0, 0))
+        assert sorted([*one.ids, *two.ids]) == sorted(f"evt_{number}" for number in range(100))
+        assert one.ids
+        assert two.ids
+    assert marks(one, two) == set()
+
+
+def test_poison_is_put_aside_with_the_targets_answer(server: Servers, tmp_path: Path) -> None:
+    """An HTTP error is final: the others go on, and the list of failures says what was answered."""
+
+    def reply(request: Received) -> bytes:
+        return status_line(422) if b'"evt_3"' in request.body else OK
+
+    with Target(reply) as target, connect(server) as connection:
+        publish(connection, range(6))
+        with job(server, tmp_path / "a", target.port) as listener:
+            listener.forwards(6)
+            wait_for(lambda: pending(server) == (0, 0))
+    assert sorted(target.ids) == [f"evt_{number}" for number in range(6)]
+    [one] = failed(server)
+    assert (one["stream_seq"], one["reason"]) == (4, "the target answered 422")
+
+
+def test_job_without_a_target_takes_nothing(server: Servers, tmp_path: Path) -> None:
+    """It would fail fastest and so take most; the others get its share, none more than twice."""
+    with Target() as target, connect(server) as connection:
+        with job(server, tmp_path / "a", 1) as without, job(server, tmp_path / "b", target.port):
+            publish(connection, range(200))
+            wait_for(lambda: len(target.received) >= 200)
+        assert without.stop().received == 0
+    assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(200))
+    assert marks(target) == set()
+
+
+def test_target_that_goes_away_hands_its_events_to_the_others(
+    server: Servers, tmp_path: Path
+) -> None:
+    """What finds it away goes back at once, and comes marked to whoever takes it."""
+    with (
+        Target() as stays,
+        connect(server) as connection,
+        job(server, tmp_path / "a", stays.port),
+        Target() as leaves,
+        job(server, tmp_path / "b", leaves.port) as listener,
+    ):
+        publish(connection, range(40))
+        wait_for(lambda: len(stays.received) + len(leaves.received) >= 40)
+        port = leaves.port
+        leaves.__exit__()
+        publish(connection, range(40, 80))
+        wait_for(lambda: {f"evt_{n}" for n in range(80)} <= {*stays.ids, *leaves.ids})
+        wait_for(lambda: pending(server) == (0, 0))
+        assert port
+        assert listener.stop().failed == 0
+        leaves.__enter__()
+    assert marks(stays, leaves) <= {b"1"}
+
+
+def test_job_that_dies_before_its_word_leaves_the_event_to_another(
+    server: Servers, tmp_path: Path
+) -> None:
+    """Between the target's 200 and the log's hearing of it: once more, and marked."""
+    with Target(lambda _: None) as silent, Target() as target, connect(server) as connection:
+        publish(connection, [1])
+        with job(server, tmp_path / "a", silent.port):
+            wait_for(lambda: bool(silent.received))
+        started = time.monotonic()
+        with job(server, tmp_path / "b", target.port):
+            wait_for(lambda: bool(target.received))
+        assert time.monotonic() - started < 10  # what a job hands back comes at once
+    assert target.ids == ["evt_1"]
+    assert marks(target) == {b"1"}
+
+
+def test_same_job_takes_up_what_it_left(server: Servers, tmp_path: Path) -> None:
+    """What its own inbox has from before is no reason to pass it over."""
+    with Target(lambda _: None) as silent, Target() as target, connect(server) as connection:
+        publish(connection, range(3))
+        with job(server, tmp_path / "a", silent.port, manner=ForwardOptions(8)):
+            wait_for(lambda: len(silent.received) == 3)
+        with job(server, tmp_path / "a", target.port):
+            wait_for(lambda: len(target.received) == 3)
+            wait_for(lambda: pending(server) == (0, 0))
+    assert sorted(target.ids) == ["evt_0", "evt_1", "evt_2"]
+    assert {mark for one in target.received for mark in _mark(one)} == {b"2"}
