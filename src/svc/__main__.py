@@ -46,7 +46,7 @@ def _lost(error: Exception) -> int:
     """Says that there is no going on: first of all, whether a library is what is wrong."""
     from contextlib import suppress
 
-    from svc.cli.requirements import unmet
+    from svc.cli.framework.requirements import unmet
 
     wrong = unmet()
     if wrong is not None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from support.running import Sandbox, Svc
-from svc.cli.demo_target import Target, running_target
+from svc.cli.quickstart.processes import Target, running_target
 from svc.signature import verify
 
 pytestmark = pytest.mark.smoke

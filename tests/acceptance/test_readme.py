@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from support.running import Sandbox
-from svc.cli.demo_target import running_target
-from svc.cli.registry import COMMANDS, EVENT_VERBS, load, load_event_verb
+from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
+from svc.cli.quickstart.processes import running_target
 
 ROOT = Path(__file__).parents[2]
 SVC = str(Path(sys.executable).parent / "svc")
@@ -91,7 +91,7 @@ def verbs() -> list[tuple[str, object]]:
             found.append((name, command))
             return
         for word, child in inner.items():
-            known = load_event_verb(word) if name == "events" and word in EVENT_VERBS else child
+            known = load("events", word) if name == "events" and word in EVENT_VERBS else child
             walk(f"{name} {word}", known)
 
     for noun in COMMANDS:

@@ -3,8 +3,8 @@
 import pytest
 
 from support.running import Sandbox, Svc
-from svc.cli.registry import COMMANDS, EVENT_VERBS, load
-from svc.cli.root import ELSEWHERE
+from svc.cli.framework.app import OTHER_TOOLS_WORDS
+from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 
 CASES = {
     "order list": "'orders'",
@@ -59,7 +59,7 @@ def test_nonsense_is_not_guessed_at(svc: Svc) -> None:
     assert "Did you mean" not in result.err
 
 
-@pytest.mark.parametrize(("name", "there"), ELSEWHERE.items())
+@pytest.mark.parametrize(("name", "there"), OTHER_TOOLS_WORDS.items())
 def test_what_is_named_elsewhere_is_there(name: str, there: str) -> None:
     """A suggestion is a command, and hides none."""
     assert name not in COMMANDS

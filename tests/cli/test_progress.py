@@ -16,7 +16,7 @@ from threading import Thread
 import pytest
 
 from support.running import Sandbox, Svc
-from svc.cli.live_line import LiveLine, bar
+from svc.cli.framework.progress import LiveLine, bar
 from svc.clock import ManualClock
 
 ITEM = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"

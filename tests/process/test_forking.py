@@ -14,7 +14,7 @@ import pytest
 from support.forking import Forking
 from support.limits import started_with
 from support.running import Sandbox, Svc
-from svc.cli.registry import COMMANDS
+from svc.cli.framework.registry import COMMANDS
 
 LINES = [
     *(["--version"], ["--help"], [], ["nonsense"], ["orders"], ["orders", "create"]),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from svc.cli.requirements import DISTRIBUTION, unmet
+from svc.cli.framework.requirements import DISTRIBUTION, unmet
 
 pytestmark = pytest.mark.smoke
 

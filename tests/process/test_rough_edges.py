@@ -16,9 +16,9 @@ import pytest
 
 from support.misbehaving import Server
 from support.running import Result, Sandbox, Svc
+from svc.cli.framework.session import Session
+from svc.cli.framework.streams import Streams
 from svc.cli.main import run
-from svc.cli.session import Session
-from svc.cli.streams import Streams
 from svc.clock import ManualClock
 
 NOWHERE: Final = {"SVC_BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": "sk_test_sandbox"}
@@ -183,9 +183,9 @@ def test_each_crash_of_one_second_leaves_its_report(isolated: Path) -> None:
     code = (
         "import sys\n"
         "import svc.cli.whoami\n"
-        "from svc.cli.session import Session\n"
-        "from svc.cli.streams import Streams\n"
-        "from svc.cli.reporting import report_bug\n"
+        "from svc.cli.framework.session import Session\n"
+        "from svc.cli.framework.streams import Streams\n"
+        "from svc.cli.framework.errors import report_bug\n"
         "from svc.clock import ManualClock\n"
         "import os\n"
         "s = Session([], os.environ, Streams.of_process(), ManualClock(1700000000))\n"

@@ -18,7 +18,7 @@ from simulation.stage import Stage, staged
 from simulation.wishes import Wish, pool, single, table
 from simulation.world import Disk, World, account_of
 from svc.cli import batch, requests
-from svc.cli.session import Session
+from svc.cli.framework.session import Session
 
 _MEMORY: Final = Path("/dev/shm")
 _HOUR: Final = 3600.0

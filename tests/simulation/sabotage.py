@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 from unittest.mock import patch
 
 from svc.batch import fleet, ledger, shaping
-from svc.cli import batch_running
+from svc.cli.batch import run
 from svc.client import client, refusals, replies
 from svc.client.journal import entry, transaction
 from svc.client.judge import judged
@@ -70,6 +70,6 @@ RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     ),
     "only the service's own refusal settles what was open": ((refusals, "settles", _any_own_code),),
     "what a list has done belongs to an account": (
-        (batch_running, "refuse_other_account", lambda what, begun, now: None),
+        (run, "refuse_other_account", lambda what, begun, now: None),
     ),
 }

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from simulation.service import Identity, frozen
 from svc.cli import orders, payouts, post, refunds
-from svc.cli.session import Session
+from svc.cli.framework.session import Session
 
 Command = Callable[[Session], None]
 _IBANS: Final = (

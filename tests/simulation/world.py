@@ -14,8 +14,8 @@ from simulation.machine import Machine, Process, WallClock
 from simulation.network import Network
 from simulation.service import Effect, Identity, Service, identity
 from simulation.stage import Stage, real_connection, use
-from svc.cli.session import Session
-from svc.cli.streams import Streams
+from svc.cli.framework.session import Session
+from svc.cli.framework.streams import Streams
 from svc.config.model import Config, Profile
 from svc.journal import State
 from svc.origin import BaseUrl

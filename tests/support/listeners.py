@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from support.running import Result
+from svc.cli.framework.session import Session
+from svc.cli.framework.streams import Streams
 from svc.cli.main import run
-from svc.cli.session import Session
-from svc.cli.streams import Streams
 
 Pay = Callable[[], str]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.absence import importable
-from svc.cli.registry import COMMANDS, load
+from svc.cli.framework.registry import COMMANDS, load, module_of
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("rich", "httpx", "keyring", "starlette", "uvicorn", "jmespath", "click")
@@ -29,10 +29,16 @@ def test_imports_obey_the_contracts() -> None:
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_registered_command_has_its_module(name: str) -> None:
-    """The registry names modules by text, which the import linter does not see."""
+    """The registry finds modules by their words, which the import linter does not see."""
     command = load(name)
     assert command.name == name
-    assert import_module(f"svc.cli.{COMMANDS[name].module}").app
+    assert import_module(module_of(name)).app
+
+
+def test_the_folder_is_the_help() -> None:
+    """Every entry of `cli` is a word after `svc`, but for the entry and what the words share."""
+    entries = {path.stem for path in (ROOT / "src/svc/cli").iterdir() if path.name[:2] != "__"}
+    assert entries == {name.replace("-", "_") for name in COMMANDS} | {"main", "framework"}
 
 
 def loaded_by(*argv: str) -> set[str]:
@@ -70,8 +76,8 @@ def test_library_that_is_loaded_is_seen() -> None:
 def test_root_help_loads_no_command_module() -> None:
     """The registry is data; a command's module is loaded only when the command is named."""
     modules = {name for name in loaded_by("--help") if name.startswith("svc.cli.")}
-    assert "svc.cli.registry" in modules
-    assert not modules & importable(f"svc.cli.{entry.module}" for entry in COMMANDS.values())
+    assert "svc.cli.framework.registry" in modules
+    assert not modules & importable(module_of(name) for name in COMMANDS)
 
 
 def test_source_keeps_to_the_top_level_agreed() -> None:

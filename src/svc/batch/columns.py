@@ -14,7 +14,7 @@ from svc.batch.strict_json import parse
 from svc.client.amounts import whole_number
 from svc.client.fields import MONEY, WHOLE, Fields, Path, check_path
 from svc.errors import UsageError
-from svc.render.csv_text import restore
+from svc.render.csv_format import restore
 
 Cells: TypeAlias = Sequence[str]
 Build: TypeAlias = Callable[[Cells], Any]

@@ -1,13 +1,20 @@
 """`svc completion`: print or install what makes a shell complete the words of `svc`."""
 
-from typing import Annotated
+import os
+import shlex
+import stat
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
 
-from svc.cli.app import new_app, verb
-from svc.cli.session import Session
+from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.session import Session
 from svc.completion.packaged import SHELLS, packaged
-from svc.errors import UsageError
+from svc.errors import LocalError, UsageError
+from svc.system.files import make_folder, put_in_place
 
 app = new_app()
 
@@ -44,14 +51,265 @@ def completion(
     if install and uninstall:
         raise UsageError("--install and --uninstall exclude each other.", param="--uninstall")
     if uninstall:
-        from svc.cli.completion_install import uninstall as take_away
-
-        take_away(session, shell)
+        remove_script(session, shell)
         return
     text = packaged(shell)
     if not install:
         session.streams.stdout.write(text)
         return
-    from svc.cli.completion_install import install as put
 
-    put(session, shell, text, force=force)
+    install_script(session, shell, text, force=force)
+
+
+Place = Callable[[Mapping[str, str], Path], Path]
+
+
+def install_script(session: Session, shell: str, text: str, *, force: bool) -> None:
+    """Writes the script, if it is not there already, and says where and what is left to do.
+
+    Raises:
+        LocalError: it cannot be written, lies behind a link, or is somebody else's file.
+    """
+    path = place_of(shell, session.env)
+    changed = put_script(path, text, force=force)
+    told, line = _still_to_do(shell, session.env, path)
+    if shell == "powershell":
+        changed = put_line(profile_of(session.env), line) or changed
+        line = ""
+    if session.format != "human":
+        what = {"shell": shell, "path": str(path), "changed": changed, "next": told}
+        session.out.value({**what, "line": line or None})
+        return
+    session.out.line(f"{'Installed in' if changed else 'Already up to date:'} {path}")
+    session.out.hint(told)
+    if line:
+        session.out.line(line)  # to be copied: never broken
+
+
+def remove_script(session: Session, shell: str) -> None:
+    """Takes the script away, and from PowerShell's profile its line; says what is left to do.
+
+    Raises:
+        LocalError: it cannot be removed, lies behind a link, or is somebody else's file.
+    """
+    path = place_of(shell, session.env)
+    changed = take_away(path)
+    line = _still_to_do(shell, session.env, path)[1]
+    if shell == "powershell":
+        changed = take_line(profile_of(session.env), line) or changed
+        line = ""
+    if session.format != "human":
+        session.out.value({"shell": shell, "path": str(path), "changed": changed})
+        return
+    session.out.line(f"{'Removed' if changed else 'Not there:'} {path}")
+    if shell == "zsh" and changed:
+        session.out.hint(f"In ~/.zshrc, a line that begins fpath=('{path.parent}' may go too.")
+
+
+def place_of(shell: str, env: Mapping[str, str]) -> Path:
+    """The file that the shell reads by itself; for zsh in a folder that `fpath` must name.
+
+    Raises:
+        LocalError: there is no home folder.
+    """
+    return _PLACES[shell](env, _home(env))
+
+
+def profile_of(env: Mapping[str, str]) -> Path:
+    """PowerShell's own `$PROFILE`, in its usual place."""
+    home = _home(env)
+    folder = home / "Documents" / "PowerShell" if env.get("OS") == "Windows_NT" else None
+    return (folder or _config(env, home) / "powershell") / "Microsoft.PowerShell_profile.ps1"
+
+
+def _bash(env: Mapping[str, str], home: Path) -> Path:
+    own = env.get("BASH_COMPLETION_USER_DIR", "").partition(":")[0]
+    return Path(own or _data(env, home) / "bash-completion") / "completions" / "svc"
+
+
+def _zsh(env: Mapping[str, str], home: Path) -> Path:
+    return _data(env, home) / "zsh" / "site-functions" / "_svc"
+
+
+def _fish(env: Mapping[str, str], home: Path) -> Path:
+    return _config(env, home) / "fish" / "completions" / "svc.fish"
+
+
+def _powershell(env: Mapping[str, str], home: Path) -> Path:  # noqa: ARG001  as the others
+    return profile_of(env).with_name("svc.ps1")
+
+
+_PLACES: Final[Mapping[str, Place]] = {
+    "bash": _bash,
+    "zsh": _zsh,
+    "fish": _fish,
+    "powershell": _powershell,
+}
+
+
+def _still_to_do(shell: str, env: Mapping[str, str], path: Path) -> tuple[str, str]:
+    """What a person is told, and the line that a profile needs."""
+    if shell == "bash":
+        return "New shells complete svc, where the package bash-completion is installed.", ""
+    if shell == "fish":
+        return "Every fish completes svc from now on.", ""
+    if shell == "powershell":
+        line = f". '{str(path).replace(chr(39), chr(39) * 2)}'"
+        return f"New sessions read it from {profile_of(env)} (not tested on this system).", line
+    if _knows(env, path.parent):
+        return "New shells complete svc.", ""
+    return (
+        "Put this line into ~/.zshrc, above compinit:",
+        f"fpath=({shlex.quote(str(path.parent))} $fpath)",
+    )
+
+
+def _knows(env: Mapping[str, str], folder: Path) -> bool:
+    """Whether zsh looks into a folder already, as far as it can be told from outside."""
+    if str(folder) in env.get("FPATH", "").split(":"):
+        return True
+    try:
+        text = (Path(env.get("ZDOTDIR") or _home(env)) / ".zshrc").read_text(errors="replace")
+    except OSError:
+        return False
+    return str(folder) in text
+
+
+def _home(env: Mapping[str, str]) -> Path:
+    home = env.get("HOME") or env.get("USERPROFILE") or ""
+    if not Path(home).is_absolute():
+        raise LocalError("There is no home folder to install into.", hint="Set HOME")
+    return Path(home)
+
+
+def _data(env: Mapping[str, str], home: Path) -> Path:
+    return _xdg(env, "XDG_DATA_HOME") or home / ".local" / "share"
+
+
+def _config(env: Mapping[str, str], home: Path) -> Path:
+    return _xdg(env, "XDG_CONFIG_HOME") or home / ".config"
+
+
+def _xdg(env: Mapping[str, str], name: str) -> Path | None:
+    value = env.get(name, "")
+    return Path(value) if value.startswith("/") else None  # the XDG rules
+
+
+_OURS: Final = "svc completion for "
+_HEAD: Final = 200
+_FOLDER: Final = 0o755  # the user's shell may not be the only one that reads it (promise R104)
+_UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
+
+
+def put_script(path: Path, text: str, *, force: bool) -> bool:
+    """Writes one of our scripts and says whether anything had to change.
+
+    Raises:
+        LocalError: it cannot be written, is or lies in a link, or is not ours (without `force`).
+    """
+    old = _read(path)
+    if old == text.encode():
+        return False
+    if old is not None and _OURS.encode() not in old[:_HEAD] and not force:
+        raise LocalError(
+            f"{path} is not a file of ours; it is as it was.", hint="Replace it: add --force"
+        )
+    _write(path, text.encode())
+    return True
+
+
+def put_line(path: Path, line: str) -> bool:
+    """Adds a line to a profile, once; says whether it had to.
+
+    Raises:
+        LocalError: it cannot be written, is or lies in a link, or is not in UTF-8.
+    """
+    old = _read(path) or b""
+    if old.startswith(_UTF16):
+        raise LocalError(f"{path} is in UTF-16; it is as it was.", hint=f"Add this line: {line}")
+    if line.encode() in old.splitlines():
+        return False
+    gap = b"" if not old or old.endswith(b"\n") else b"\n"
+    _write(path, old + gap + line.encode() + b"\n")
+    return True
+
+
+def take_away(path: Path) -> bool:
+    """Removes one of our scripts and says whether there was one.
+
+    Raises:
+        LocalError: it cannot be removed, is or lies in a link, or is not ours.
+    """
+    old = _read(path)
+    if old is None:
+        return False
+    if _OURS.encode() not in old[:_HEAD]:
+        raise LocalError(f"{path} is not a file of ours; it is as it was.")
+    try:
+        path.unlink()
+    except OSError as error:
+        raise LocalError(f"{path} cannot be removed: {error.strerror}.") from error
+    return True
+
+
+def take_line(path: Path, line: str) -> bool:
+    """Takes our line out of a profile; says whether it was there.
+
+    Raises:
+        LocalError: it cannot be written, or is or lies in a link.
+    """
+    lines = (_read(path) or b"").splitlines(keepends=True)
+    kept = [each for each in lines if each.rstrip(b"\r\n") != line.encode()]
+    if len(kept) == len(lines):
+        return False
+    _write(path, b"".join(kept))
+    return True
+
+
+def _read(path: Path) -> bytes | None:
+    """What is there; refuses what is not a plain file in a plain folder."""
+    _refuse_link(path.parent, stat.S_ISDIR, "folder")
+    _refuse_link(path, stat.S_ISREG, "file")
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _failed(path, "read", error) from error
+
+
+def _refuse_link(path: Path, is_plain: Callable[[int], bool], what: str) -> None:
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _failed(path, "read", error) from error
+    if stat.S_ISLNK(mode) or not is_plain(mode):
+        kind = "a symbolic link" if stat.S_ISLNK(mode) else f"no plain {what}"
+        raise LocalError(
+            f"{path} is {kind}; nothing was written through it.",
+            hint="Print it instead: svc completion SHELL > FILE",
+        )
+
+
+def _write(path: Path, data: bytes) -> None:
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
+        make_folder(path.parent, _FOLDER)
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        put_in_place(fresh, path)
+    except OSError as error:
+        raise _failed(path, "written", error) from error
+    finally:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
+
+
+def _failed(path: Path, done: str, error: OSError) -> LocalError:
+    return LocalError(f"{path} cannot be {done}: {(error.strerror or str(error)).lower()}.")

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from svc.cli import options
-from svc.cli.app import listing, new_noun, verb, writing
-from svc.cli.fields import pairs_of, present
-from svc.cli.sending import send_list, send_read, send_write
-from svc.cli.session import Session
+from svc.cli.framework import options
+from svc.cli.framework.app import listing, new_noun, verb, writing
+from svc.cli.framework.inputs import pairs_of, without_empty
+from svc.cli.framework.sending import send_list, send_read, send_write
+from svc.cli.framework.session import Session
 from svc.client import disputes
 
 app = new_noun("Answer disputes with evidence.")
@@ -36,8 +36,8 @@ def update(
 
     $ svc disputes update dp_Zh2iWj3kPq0aVb7cXd9eYf1g --tracking-number 1Z999 --shipping-carrier UPS --submit
     """  # noqa: E501  an example is one line
-    texts = present(tracking_number=tracking_number, shipping_carrier=shipping_carrier)
-    typed = present(
+    texts = without_empty(tracking_number=tracking_number, shipping_carrier=shipping_carrier)
+    typed = without_empty(
         evidence={**texts, **pairs_of(evidence, "--evidence")}, submit=True if submit else None
     )
     send_write(Session.of(ctx), partial(disputes.update, dispute_id), typed, changes=True)
@@ -62,7 +62,7 @@ def list_(
 
     $ svc disputes list --status needs_response
     """
-    send_list(Session.of(ctx), disputes.list, present(payment=payment, status=status))
+    send_list(Session.of(ctx), disputes.list, without_empty(payment=payment, status=status))
 
 
 @writing(app)

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.app import new_app, verb
-from svc.cli.fields import pairs_of
-from svc.cli.sending import send_read
-from svc.cli.session import Session
+from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.inputs import pairs_of
+from svc.cli.framework.sending import send_read
+from svc.cli.framework.session import Session
 from svc.client import raw
 
 app = new_app()

@@ -6,11 +6,16 @@ from collections.abc import Sequence
 
 import typer
 
-from svc.cli.endings import report_end_of_output, report_stopped
-from svc.cli.reporting import report_bug, report_error, usage_error_of
-from svc.cli.session import Session
-from svc.cli.signals import Stopped, stopping
-from svc.cli.streams import Streams
+from svc.cli.framework.errors import (
+    report_bug,
+    report_end_of_output,
+    report_error,
+    report_stopped,
+    usage_error_of,
+)
+from svc.cli.framework.session import Session
+from svc.cli.framework.signals import Stopped, stopping
+from svc.cli.framework.streams import Streams
 from svc.errors import ExitCode, SvcError
 
 
@@ -31,7 +36,7 @@ def run(session: Session) -> int:
             session.streams.stdout.flush()
             _keep_recent(session)
             if session.streams.person_reads and session.streams.person_answers:
-                from svc.cli.reminder import remind_daily
+                from svc.cli.framework.daily import remind_daily
 
                 remind_daily(session)
             return code
@@ -61,13 +66,13 @@ def _reported(session: Session, error: SvcError) -> int:
 def _keep_recent(session: Session) -> None:
     """Keeps the ids that were shown, for completion: last, when the output has been written."""
     if session.shown:
-        from svc.cli.recent import remember
+        from svc.cli.framework.recent import remember
 
         remember(session)
 
 
 def _invoke(session: Session) -> int:
-    from svc.cli.root import app
+    from svc.cli.framework.app import app
 
     command = typer.main.get_command(app)
     try:

@@ -5,12 +5,11 @@ from typing import Annotated
 
 import typer
 
-from svc.cli import options
-from svc.cli.app import listing, new_noun, verb, writing
-from svc.cli.body import Body, parse_item
-from svc.cli.fields import metadata_of, present
-from svc.cli.sending import send_list, send_read, send_write
-from svc.cli.session import Session
+from svc.cli.framework import options
+from svc.cli.framework.app import listing, new_noun, verb, writing
+from svc.cli.framework.inputs import Body, metadata_of, parse_item, without_empty
+from svc.cli.framework.sending import send_list, send_read, send_write
+from svc.cli.framework.session import Session
 from svc.client import orders
 from svc.client.amounts import amount_option
 
@@ -88,7 +87,7 @@ def cancel(
     send_write(
         Session.of(ctx),
         partial(orders.cancel, order_id),
-        present(cancellation_reason=reason),
+        without_empty(cancellation_reason=reason),
         money=f"cancel order {order_id}",
         about=lambda _: orders.retrieve(order_id),
     )
@@ -105,7 +104,7 @@ def capture(ctx: typer.Context, order_id: options.OrderId, amount: options.Amoun
     send_write(
         Session.of(ctx),
         partial(orders.capture, order_id),
-        present(amount=amount_option(amount, "--amount", None)),
+        without_empty(amount=amount_option(amount, "--amount", None)),
         money=f"capture order {order_id}",
         about=lambda _: orders.retrieve(order_id),
     )
@@ -117,7 +116,7 @@ def list_(ctx: typer.Context, status: options.Status = None) -> None:
 
     $ svc orders list --status paid --all -o csv
     """
-    send_list(Session.of(ctx), orders.list, present(status=status))
+    send_list(Session.of(ctx), orders.list, without_empty(status=status))
 
 
 def order_fields(
@@ -131,11 +130,11 @@ def order_fields(
     metadata: list[str] | None,
 ) -> Body:
     """Builds the documented fields of an order from the options that were given."""
-    return present(
+    return without_empty(
         amount=amount_option(amount, "--amount", currency),
         currency=currency,
         settlement_currency=settlement_currency,
-        shipping=present(country=country, postal_code=postal_code),
+        shipping=without_empty(country=country, postal_code=postal_code),
         items=[parse_item(text, currency) for text in item or []],
         capture_method=capture_method,
         metadata=metadata_of(metadata),

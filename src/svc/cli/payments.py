@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from svc.cli import options
-from svc.cli.app import listing, new_noun, verb
-from svc.cli.fields import present
-from svc.cli.sending import send_list, send_read
-from svc.cli.session import Session
+from svc.cli.framework import options
+from svc.cli.framework.app import listing, new_noun, verb
+from svc.cli.framework.inputs import without_empty
+from svc.cli.framework.sending import send_list, send_read
+from svc.cli.framework.session import Session
 from svc.client import payments
 
 app = new_noun("Retrieve and list payments.")
@@ -33,4 +33,4 @@ def list_(
 
     $ svc payments list --status failed --limit 10
     """
-    send_list(Session.of(ctx), payments.list, present(order=order, status=status))
+    send_list(Session.of(ctx), payments.list, without_empty(order=order, status=status))

@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from svc.cli import options
-from svc.cli.app import listing, new_noun, verb, writing
-from svc.cli.fields import metadata_of, present
-from svc.cli.sending import send_list, send_read, send_write
-from svc.cli.session import Session
+from svc.cli.framework import options
+from svc.cli.framework.app import listing, new_noun, verb, writing
+from svc.cli.framework.inputs import metadata_of, without_empty
+from svc.cli.framework.sending import send_list, send_read, send_write
+from svc.cli.framework.session import Session
 from svc.client import payouts
 from svc.client.amounts import amount_option
 
@@ -46,11 +46,11 @@ def create(
 
     $ svc payouts create --amount 10000 --currency EUR --source-currency USD --country DE --account-holder-name 'Muster GmbH' --iban DE89370400440532013000 --reference INV-7
     """  # noqa: E501  an example is one line
-    typed = present(
+    typed = without_empty(
         amount=amount_option(amount, "--amount", currency),
         currency=currency,
         source_currency=source_currency,
-        destination=present(
+        destination=without_empty(
             country=country,
             account_holder_name=account_holder_name,
             iban=iban,
@@ -86,4 +86,4 @@ def list_(ctx: typer.Context, status: options.Status = None) -> None:
 
     $ svc payouts list --status failed
     """
-    send_list(Session.of(ctx), payouts.list, present(status=status))
+    send_list(Session.of(ctx), payouts.list, without_empty(status=status))

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.app import new_app, writing
-from svc.cli.sending import send_write
-from svc.cli.session import Session
+from svc.cli.framework.app import new_app, writing
+from svc.cli.framework.sending import send_write
+from svc.cli.framework.session import Session
 from svc.client import raw
 
 app = new_app()

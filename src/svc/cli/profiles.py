@@ -5,11 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from svc.cli.app import new_noun, verb
-from svc.cli.asking import confirm
-from svc.cli.mending import mending_output
-from svc.cli.naming import show_named
-from svc.cli.session import Session
+from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.prompts import confirm
+from svc.cli.framework.session import Session, mending_output, show_named
 from svc.config import Config, Profile
 from svc.config.editing import create_profile, remove_profile, use_profile
 from svc.errors import ConfigError, UsageError

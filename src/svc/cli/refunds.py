@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
-from svc.cli import options
-from svc.cli.app import listing, new_noun, verb, writing
-from svc.cli.fields import metadata_of, present
-from svc.cli.sending import send_list, send_read, send_write
-from svc.cli.session import Session
+from svc.cli.framework import options
+from svc.cli.framework.app import listing, new_noun, verb, writing
+from svc.cli.framework.inputs import metadata_of, without_empty
+from svc.cli.framework.sending import send_list, send_read, send_write
+from svc.cli.framework.session import Session
 from svc.client import payments, refunds
 from svc.client.amounts import amount_option
 
@@ -33,7 +33,7 @@ def create(
 
     $ svc refunds create --payment pay_7cXd9eYf1gZh2iWj3kPq0aVb --amount 4999
     """
-    typed = present(
+    typed = without_empty(
         payment=payment,
         amount=amount_option(amount, "--amount", None),
         reason=reason,
@@ -68,4 +68,4 @@ def list_(
 
     $ svc refunds list --status pending
     """
-    send_list(Session.of(ctx), refunds.list, present(payment=payment, status=status))
+    send_list(Session.of(ctx), refunds.list, without_empty(payment=payment, status=status))

@@ -1,15 +1,97 @@
-"""`svc requests`: what was sent, what became of it, and settling what nobody knows."""
+"""`svc requests`: what was sent, what became of it, and sending it once more (R3, R4)."""
 
-from typing import Annotated
+import json
+from typing import Annotated, Any
 
 import typer
 
-from svc.cli.app import new_noun, verb
-from svc.cli.journalled import journal_of
-from svc.cli.request_records import record_of, summary_of
-from svc.cli.session import Session
-from svc.client.journal.refusals import unknown_request
+from svc.cli.framework.account import account_of
+from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.prompts import confirm_money, confirm_other_key
+from svc.cli.framework.recorded import deliver, journal_of, not_sent
+from svc.cli.framework.service_clock import refuse_expired_key, served_now
+from svc.cli.framework.session import Session
+from svc.client import raw
+from svc.client.call import Call
+from svc.client.client import Client
+from svc.client.journal.entry import Intent, moment, restored
+from svc.client.journal.journal import Journal
+from svc.client.journal.refusals import resume_command, unknown_request
+from svc.client.retry import KEY_SAFE_SECONDS
+from svc.errors import LocalError, UsageError
 from svc.journal.files import set_aside_of
+from svc.redaction import redact
+
+
+def status_of(intent: Intent, *, in_flight: bool) -> str:
+    """One word: how it ended, or `sending`, or `unresolved` where its process was stopped."""
+    if in_flight:
+        return "sending"
+    return "unresolved" if intent.state == "open" else intent.state
+
+
+def operation_of(path: str) -> str:
+    """What a path does, in the words that `svc batch` uses; a path that is not known, as it is."""
+    return raw.post(path).operation or path
+
+
+def summary_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
+    """A line of the list."""
+    settled = intent.settled
+    return {
+        "id": intent.id,
+        "object": "request",
+        "status": status_of(intent, in_flight=in_flight),
+        "operation": operation_of(intent.stored.path),
+        "created": moment(intent.created_at),
+        "path": intent.stored.path,
+        "object_id": settled.object_id if settled else None,
+        "error_code": settled.error_code if settled else None,
+        "mode": intent.scope.mode,
+        "profile": intent.scope.profile,
+        "idempotency_key": intent.stored.idempotency_key,
+    }
+
+
+def record_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
+    """All that is known of one."""
+    settled = intent.settled
+    return {
+        **summary_of(intent, in_flight=in_flight),
+        "method": "POST",
+        "base_url": intent.scope.base_url,
+        "key_fingerprint": intent.scope.key_hint,
+        "api_version": intent.stored.api_version,
+        "body": _readable(intent.stored.body),
+        "body_sha256": intent.body_sha256,
+        "sendings": intent.sendings,
+        "last_sent": moment(intent.last_sent_at),
+        "resumable_until": _until(intent),
+        "settled": moment(intent.settled_at) if intent.settled_at is not None else None,
+        "http_status": settled.status if settled else None,
+        "request_id": settled.request_id if settled else None,
+        "error_message": settled.error_message if settled else None,
+        "batch": intent.batch,
+        "row": intent.row,
+    }
+
+
+def _until(intent: Intent) -> str | None:
+    if not intent.is_unresolved:
+        return None
+    return moment(intent.first_sent_at + KEY_SAFE_SECONDS)
+
+
+def _readable(body: bytes) -> Any:
+    """A JSON body as JSON, a form as its text, none as null."""
+    text = redact(body.decode("utf-8", "replace"))
+    if not text.startswith("{"):
+        return text or None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
 
 app = new_noun("See what was sent and what became of it; settle what is unresolved.")
 
@@ -74,8 +156,6 @@ def resume(ctx: typer.Context, request_id: RequestId) -> None:
 
     $ svc requests resume rq_4kd0v6x8gq2m7w1s9b3t
     """
-    from svc.cli.resuming import resume_request
-
     resume_request(Session.of(ctx), request_id)
 
 
@@ -99,3 +179,96 @@ def forget(ctx: typer.Context, request_id: RequestId) -> None:
             f"This was row {gone.row} of a batch, whose next run sends it again. If it was carried "
             "out, take the row out of the file first."
         )
+
+
+# Operations that move no money.
+_HARMLESS = (
+    "orders.create",
+    "orders.update",
+    "landed-cost-quotes.create",
+    "webhook-endpoints.create",
+    "disputes.update",
+)
+
+
+def resume_request(session: Session, identifier: str) -> None:
+    """Sends a recorded request again and prints what the first answer would have been.
+
+    Raises:
+        NotFound: there is no such request.
+        Conflict: it is settled, or being sent by another process (promise R69).
+        OutcomeUnknown: it is too old (promise R4), or again no definite answer came.
+    """
+    with journal_of(session) as journal:
+        known = journal.find(identifier)
+        if known is None:
+            raise unknown_request(identifier)
+        _go_where_it_went(session, known)
+        if known.is_unresolved:
+            refuse_expired_key(session, known, session.say)
+        out = session.out  # made first: a wrong --query must be refused before anything is sent
+        with session.client() as client:
+            call, _ = restored(known.stored, session.base_url)
+            if not _is_own(session, client, journal, known):
+                confirm_other_key(session, known)
+            confirm_money(session, _money(call), call.body or {})
+            try:
+                served = served_now(session)
+                intent = journal.lease(
+                    identifier, key_hint=session.key.fingerprint, served_at=served
+                )
+            except LocalError as error:
+                raise not_sent(error) from error
+            sent = deliver(session, client, journal, intent)
+            out.one(sent.reply.text, sent.reply.data)
+        if sent.unsaved is not None:
+            raise sent.unsaved
+
+
+def _go_where_it_went(session: Session, intent: Intent) -> None:
+    """Takes address and profile from the record; the mode must be said again (promise R19).
+
+    Raises:
+        UsageError: the command line names another address or mode.
+    """
+    asked = session.given.everywhere
+    asked.profile = asked.profile or intent.scope.profile
+    elsewhere = asked.base_url
+    asked.base_url = intent.scope.base_url
+    if elsewhere is not None and elsewhere.rstrip("/") != intent.scope.base_url:
+        raise UsageError(
+            f"The request {intent.id} went to {intent.scope.base_url}, not to {elsewhere}.",
+            param="--base-url",
+            hint="Leave --base-url out",
+        )
+    if session.settings.mode != intent.scope.mode:
+        raise UsageError(
+            f"The request {intent.id} is of {intent.scope.mode} mode.",
+            code="mode_mismatch",
+            param="--live",
+            hint=resume_command(intent) if intent.is_live else "Leave --live out",
+        )
+
+
+def _is_own(session: Session, client: Client, journal: Journal, intent: Intent) -> bool:
+    hint = intent.scope.key_hint
+    if hint == session.key.fingerprint:
+        return True
+    return hint in account_of(session, client, journal, (hint,)).same
+
+
+def _money(call: Call) -> str | None:
+    """What sending it does, where it moves money."""
+    if call.operation in _HARMLESS:
+        return None
+    about = dict(call.names)
+    match call.operation:
+        case "orders.cancel" | "orders.capture":
+            return f"{call.operation.partition('.')[2]} order {about['order']}"
+        case "refunds.create":
+            return f"refund payment {about.get('payment', '(of the body)')}"
+        case "payouts.create":
+            return "send a payout"
+        case "disputes.accept":
+            return f"accept dispute {about['dispute']} as lost"
+    return f"POST to {call.path}"

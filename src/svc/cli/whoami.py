@@ -4,11 +4,9 @@ from typing import Any
 
 import typer
 
-from svc.cli.app import Verb, new_app
-from svc.cli.key_check import ask, mend
-from svc.cli.key_view import utc
-from svc.cli.naming import show_named
-from svc.cli.session import Session
+from svc.cli.framework.app import Verb, new_app
+from svc.cli.framework.key_check import ask, mend, utc
+from svc.cli.framework.session import Session, show_named
 from svc.errors import AuthError, NetworkError, SvcError, Unauthorized
 from svc.keys import kinds
 from svc.keys.due import days_old

@@ -1,15 +1,74 @@
-"""The one object that commands print through: results on stdout, everything else on stderr."""
+"""The one object that commands print through, and the streams that it writes to."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import tzinfo
 from itertools import islice
-from typing import Any, Final, Literal, Protocol, TextIO, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TextIO, TypeGuard
 
 from svc.errors import SvcError
-from svc.render.machine import Ids, Json, Ndjson
-from svc.render.stream import Stream
-from svc.render.text import escape
+from svc.redaction import Veil
+from svc.render.dump import escaped
+from svc.render.json_format import Ids, Json, Ndjson
+from svc.render.text import encodable, escape, visible
+
+if TYPE_CHECKING:
+    from svc.render.workflow import Workflow
+
+
+class Stream:
+    """Writes to a TextIO; what its encoding has no bytes for is written as an escape.
+
+    `json` chooses JSON's escapes, which a reader turns back. `secret` gives the key in use, which
+    is masked wherever it stands. `workflow` says that GitHub's runner reads along, which takes some
+    lines for commands (promise R107). An OSError passes up.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        *,
+        json: bool,
+        secret: Callable[[], str | None] = lambda: None,
+        workflow: bool = False,
+    ) -> None:
+        self._stream = stream
+        self._veil = Veil(secret)
+        self._form = escaped if json else visible
+        self._workflow = _workflow(self._form) if workflow else None
+        name = (stream.encoding or "utf-8").lower().replace("-", "").replace("_", "")
+        self.encoding = None if name.startswith("utf") else stream.encoding
+
+    def write(self, text: str) -> None:
+        """Writes text that is safe to show already."""
+        self._put(self._veil.through(text))
+
+    def write_command(self, text: str) -> None:
+        """Writes whole lines that a workflow runner shall take for commands."""
+        workflow, self._workflow = self._workflow, None
+        try:
+            self.write(text)
+            self.flush()
+        finally:
+            self._workflow = workflow
+
+    def flush(self) -> None:
+        """Hands what was written on."""
+        if rest := self._veil.rest():
+            self._put(rest)
+        self._stream.flush()
+
+    def _put(self, text: str) -> None:
+        if self._workflow is not None:
+            text = self._workflow.through(text)
+        self._stream.write(encodable(text, self.encoding, self._form) if self.encoding else text)
+
+
+def _workflow(form: Callable[[str], str]) -> "Workflow":
+    from svc.render.workflow import Workflow
+
+    return Workflow(form)
+
 
 Format = Literal["human", "json", "ndjson", "csv", "id"]
 Objects = Iterator[tuple[str, object]]
@@ -78,7 +137,7 @@ class Output:
         paths = _paths(fields)
         if format == "human":
             from svc.render.human import Human
-            from svc.render.screen import Screen
+            from svc.render.style import Screen
 
             screen = Screen(width, utc, now, tz, "..." if self._out.encoding else "…")
             self._printer: Printer = Human(self._out.write, self.warn, screen, paths, color=color)
@@ -91,7 +150,7 @@ class Output:
         if format == "id":
             return Ids(self._out.write, self.warn)
         if format == "csv":
-            from svc.render.csv_printer import Csv
+            from svc.render.csv_format import Csv
 
             return Csv(self._out.write, self.warn, paths, raw=raw_csv)
         return Json(self._out.write)
@@ -167,7 +226,7 @@ class Output:
 
     def record(self, data: dict[str, object]) -> None:
         """Prints one typed NDJSON record, in any format, and flushes it."""
-        from svc.render.json_dump import dump
+        from svc.render.dump import dump
 
         self._out.write(dump(data) + "\n")
         self._out.flush()
@@ -200,23 +259,23 @@ class Output:
 
     def error(self, error: SvcError) -> None:
         """Prints an error on stderr: at most four lines for people, else one line of JSON."""
-        from svc.render import failure
+        from svc.render import errors
 
         if self.format == "human":
             self._say(
-                "\n".join(failure.lines(error, color=self._color_errors, width=self._wraps_at))
+                "\n".join(errors.lines(error, color=self._color_errors, width=self._wraps_at))
             )
         else:
-            self._say(failure.envelope(error))
+            self._say(errors.envelope(error))
 
     def _fitted(self, safe: str) -> str:
         """Breaks lines on a terminal; a log keeps each message on its line."""
         if self._wraps_at is None:
             return safe
-        from svc.render.hanging import hanging
+        from svc.render.text import wrap_message
 
         return "\n".join(
-            part for line in safe.split("\n") for part in hanging(line, self._wraps_at)
+            part for line in safe.split("\n") for part in wrap_message(line, self._wraps_at)
         )
 
     def _tell(self, safe: str) -> None:
@@ -247,7 +306,7 @@ def _search(query: str | None) -> Search | None:
 def _paths(fields: tuple[str, ...]) -> tuple[Path, ...]:
     if not fields:
         return ()
-    from svc.render.fieldpaths import parse
+    from svc.render.paths import parse
 
     return tuple(map(parse, fields))
 

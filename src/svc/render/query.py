@@ -13,7 +13,7 @@ from jmespath.exceptions import (
 from jmespath.functions import Functions
 
 from svc.errors import LocalError, UsageError
-from svc.render.json_dump import number
+from svc.render.dump import number
 
 _HINT: Final = "the language is described at https://jmespath.org"
 

@@ -21,7 +21,7 @@ import pytest
 
 from acceptance.examples.world import ORDER, PLACEHOLDER, World, real
 from support.running import Sandbox, Svc
-from svc.cli.registry import COMMANDS, EVENT_VERBS, load, load_event_verb
+from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.signature import header_value
 
 pytestmark = pytest.mark.slow
@@ -39,7 +39,7 @@ def examples() -> list[str]:
     for noun in COMMANDS:
         walk(load(noun))
     for verb in EVENT_VERBS:
-        walk(load_event_verb(verb))
+        walk(load("events", verb))
     return sorted(found)
 
 

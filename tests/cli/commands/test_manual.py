@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from svc.cli.command_document import document
-from svc.cli.command_tree import tree
-from svc.cli.registry import COMMANDS
+from svc.cli.commands.document import document
+from svc.cli.commands.tree import tree
+from svc.cli.framework.registry import COMMANDS
 
 ROOT = Path(__file__).parents[3]
 MAN = ROOT / ".build" / "man1"

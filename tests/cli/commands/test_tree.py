@@ -8,10 +8,10 @@ import pytest
 import typer
 
 from support.running import Sandbox, Svc
-from svc.cli.command_tree import tree
-from svc.cli.command_values import rows
-from svc.cli.registry import COMMANDS, EVENT_VERBS, load, load_event_verb
-from svc.cli.root import app as root_app
+from svc.cli.commands.tree import tree
+from svc.cli.commands.values import rows
+from svc.cli.framework.app import app as root_app
+from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.completion.tree import Argument, Command, Option, Tree
 
 
@@ -32,7 +32,7 @@ def parsers() -> dict[str, Any]:
         known[name] = context
         for verb, child in getattr(command, "commands", {}).items():
             lazy = name == "events" and verb in EVENT_VERBS
-            walk(f"{name} {verb}", load_event_verb(verb) if lazy else child, context)
+            walk(f"{name} {verb}", load("events", verb) if lazy else child, context)
 
     for noun in COMMANDS:
         walk(noun, load(noun), known[""])

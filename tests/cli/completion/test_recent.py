@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.running import Sandbox, Svc
-from svc.cli.recent import entries, label
-from svc.cli.recent_file import ENTRIES_MAX, FILES_MAX, RecentFile
+from svc.cli.framework.recent import ENTRIES_MAX, FILES_MAX, RecentFile, entries, label
 
 SALE = ("--amount", "12900", "--currency", "EUR", "--country", "DE")
 ITEM = ("--item", "name=Jacket,hs_code=6203.39,quantity=1,unit_amount=12900")

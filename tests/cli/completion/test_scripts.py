@@ -11,19 +11,19 @@ import pytest
 
 from cli.completion.terminal import ROOT, SCRIPTS
 from support.running import Svc
-from svc.cli import command_tree
+from svc.cli.commands import tree
 from svc.completion.packaged import SHELLS
 from svc.completion.tables import kind_of
 from svc.completion.tree import Values
 from svc.money import CURRENCIES
 from svc.spec import COUNTRIES, EVENT_TYPES
 
-scripts = cache(command_tree.scripts)
+scripts = cache(tree.scripts)
 
 
 @pytest.mark.parametrize("name", SHELLS.values())
 def test_checked_in_script_is_the_one_that_is_generated(name: str) -> None:
-    """If not: python -m svc.cli.command_tree completions."""
+    """If not: python -m svc.cli.commands.tree completions."""
     assert (SCRIPTS / name).read_text(encoding="utf-8") == scripts()[name]
 
 

@@ -23,7 +23,7 @@ print(json.dumps([code, loaded[-1], after]), file=sys.stderr)
 """
 # Their beginnings: each stands for modules that are there.
 _OURS = ("svc.completion", "svc.cli.command", "svc.cli.completion")
-_RECENT = "svc.cli.recent"
+_RECENT = "svc.cli.framework.recent"
 
 
 def test_what_is_forbidden_exists() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from support.running import Sandbox, Svc
-from svc.cli.doctor_service import clock_finding
+from svc.cli.doctor.checks import clock_finding
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
 from svc.client.probe import Reached, probe
 from svc.clock import ManualClock

@@ -3,7 +3,7 @@
 import pytest
 
 from support.running import Svc
-from svc.cli.registry import COMMANDS
+from svc.cli.framework.registry import COMMANDS
 
 GROUPS = [[name] for name in COMMANDS if name not in ("get", "post", "batch", "whoami")]
 

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from support.running import Svc
-from svc.cli.given import FORMATS, options_of
-from svc.cli.registry import COMMANDS, EVENT_VERBS, load, load_event_verb
-from svc.cli.topics import assumptions
-from svc.cli.topics.index import ASSUMPTIONS, TOPICS, page_of
-from svc.cli.topics.page import Page, Rows, Shown
+from svc.cli.framework.options import FORMATS, options_of
+from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
+from svc.cli.help import assumptions
+from svc.cli.help.page import ASSUMPTIONS, TOPICS, Page, Rows, Shown, page_of
 from svc.errors import ExitCode
 from svc.sandbox.cards import BEHAVIOURS
 from svc.sandbox.fidelity.table import ROWS
@@ -106,7 +105,7 @@ def test_commands_on_a_page_exist(topic: str) -> None:
         words = shlex.split(line)[1:]
         command = load(words[0])
         if words[0] == "events" and words[1] in EVENT_VERBS:
-            command = load_event_verb(words[1])
+            command = load("events", words[1])
         else:
             for word in words[1:]:
                 command = getattr(command, "commands", {}).get(word, command)

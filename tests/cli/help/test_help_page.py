@@ -9,9 +9,9 @@ import typer
 
 from support.on_terminal import on_terminal
 from support.running import Svc
-from svc.cli.help_page import HelpPage, folded, without_signs
-from svc.cli.registry import COMMANDS, EVENT_VERBS, load, load_event_verb
-from svc.cli.root import app
+from svc.cli.framework.app import app
+from svc.cli.framework.help_page import HelpPage, folded, without_signs
+from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 
 pytestmark = pytest.mark.smoke
 
@@ -75,7 +75,7 @@ def commands_of(name: str) -> Iterator[tuple[str, Any]]:
     command = load(name)
     yield name, command
     for verb in getattr(command, "commands", {}):
-        real = load_event_verb(verb) if name == "events" and verb in EVENT_VERBS else None
+        real = load("events", verb) if name == "events" and verb in EVENT_VERBS else None
         yield f"{name} {verb}", real or command.commands[verb]
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from support.on_terminal import on_terminal
 from support.running import Svc
-from svc.cli.topics.index import ASSUMPTIONS, TOPICS, page_of
-from svc.cli.topics.page import Heading, Page, Shown, Words
+from svc.cli.help.page import ASSUMPTIONS, TOPICS, Heading, Page, Shown, Words, page_of
 
 PAGES = [topic for topic in TOPICS if topic != ASSUMPTIONS]
 WORDS = Page("T", (Words(("order.paid", "order.cancelled", "payout.sent")),))

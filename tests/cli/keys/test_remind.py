@@ -19,8 +19,8 @@ import pytest
 from cli.keys import icalendar_reader
 from cli.keys.test_commands import at_a_terminal
 from support.running import Svc
-from svc.cli.reminder_calendar import calendar
-from svc.cli.reminder_text import annotations
+from svc.cli.framework.reminders import annotations
+from svc.cli.keys.calendar import calendar
 from svc.clock import ManualClock
 from svc.keys.due import Held, judge
 from svc.keys.facts import KeyFacts

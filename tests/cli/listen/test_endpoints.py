@@ -15,11 +15,11 @@ from support.absence import holding
 from support.listeners import Pay, listen
 from support.listening import NOW, Target, event
 from support.running import Sandbox, Svc
-from svc.cli import listen_watch
-from svc.cli.listen_endpoint import Endpoint, Endpoints, is_sandbox
-from svc.cli.listen_watch import Watch, watching
-from svc.cli.session import Session
-from svc.cli.streams import Streams
+from svc.cli.events import link
+from svc.cli.events.endpoint import Endpoint, Endpoints, is_sandbox
+from svc.cli.events.link import SandboxWatch, watching
+from svc.cli.framework.session import Session
+from svc.cli.framework.streams import Streams
 from svc.clock import ManualClock
 from svc.errors import NetworkError, SvcError
 from svc.journal import State
@@ -282,9 +282,9 @@ def test_a_sandbox_that_does_not_answer_is_told_once() -> None:
 
     endpoint = Endpoint("we_1", "http://127.0.0.1:1", ("whsec_a",), "")
     with (
-        patch.object(listen_watch, "_LOOK_SECONDS", 0.01),
-        patch.object(listen_watch, "_TELL_SECONDS", 0.04),
-        patch.object(listen_watch, "_MOST_SECONDS", 0.08),
+        patch.object(link, "_LOOK_SECONDS", 0.01),
+        patch.object(link, "_TELL_SECONDS", 0.04),
+        patch.object(link, "_MOST_SECONDS", 0.08),
         watching(endpoint, renew, told.append) as watch,
     ):
         asyncio.run(attached(watch))
@@ -317,7 +317,7 @@ def test_a_sandbox_that_moved_is_named(
         svc("sandbox", "stop", "--all")
 
 
-async def attached(watch: Watch) -> None:
+async def attached(watch: SandboxWatch) -> None:
     watch.attach(None, lambda _: None, lambda _: None)  # type: ignore[arg-type]
     await asyncio.sleep(0.5)
 

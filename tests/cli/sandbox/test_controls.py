@@ -21,7 +21,7 @@ from typer.main import get_command
 
 from support.running import Sandbox, Svc
 from svc.cli.main import main
-from svc.cli.sandbox_faults import app
+from svc.cli.sandbox.faults import app
 from svc.sandbox.faults import CONNECTIONS
 from svc.sandbox.records import running
 from svc.sandbox.webhook_faults import EFFECTS

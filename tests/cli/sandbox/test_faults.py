@@ -17,11 +17,10 @@ from typer.main import get_command
 
 from support.running import Sandbox
 from svc import signature
+from svc.cli.help import faults
+from svc.cli.help.page import Shown, page_of
 from svc.cli.main import main
-from svc.cli.sandbox_faults import app
-from svc.cli.topics import fault_rules
-from svc.cli.topics.index import page_of
-from svc.cli.topics.page import Shown
+from svc.cli.sandbox.faults import app
 from svc.errors import SignatureError
 
 ORDER: Any = {
@@ -118,7 +117,7 @@ def expected(rule: Any) -> str:
     return str(effect.get("status") or effect.get("connection") or "late")
 
 
-@pytest.mark.parametrize("line", commands(fault_rules.BEFORE))
+@pytest.mark.parametrize("line", commands(faults.BEFORE))
 def test_before_means_that_nothing_happened(
     caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -134,7 +133,7 @@ def test_before_means_that_nothing_happened(
     assert caller.orders() == 1
 
 
-@pytest.mark.parametrize("line", commands(fault_rules.AFTER))
+@pytest.mark.parametrize("line", commands(faults.AFTER))
 def test_after_means_that_it_is_done(
     caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -151,7 +150,7 @@ def test_rules_choose_their_requests(
     sandbox: Sandbox, caller: Caller, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """By method and path, by idempotency key, and by how many have passed."""
-    refunds, key, counted = commands(fault_rules.CHOSEN)
+    refunds, key, counted = commands(faults.CHOSEN)
 
     def statuses(*asked: tuple[Any, ...]) -> list[int]:
         found = [caller.ask(*each)[0] for each in asked]
@@ -260,7 +259,7 @@ STORIES: dict[str, Story] = {
 }
 
 
-@pytest.mark.parametrize("line", commands(fault_rules.WEBHOOKS))
+@pytest.mark.parametrize("line", commands(faults.WEBHOOKS))
 def test_webhook_rule_does_what_the_help_says(
     sandbox: Sandbox, caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -9,11 +9,11 @@ from typing import cast
 import pytest
 
 from support.listening import SECRET
-from svc.cli import listen_link
-from svc.cli.listen_endpoint import Endpoint
-from svc.cli.listen_link import Link
-from svc.cli.session import Session
-from svc.cli.streams import Streams
+from svc.cli.events import link
+from svc.cli.events.endpoint import Endpoint
+from svc.cli.events.link import TunnelLink
+from svc.cli.framework.session import Session
+from svc.cli.framework.streams import Streams
 from svc.clock import ManualClock
 from svc.errors import Forbidden, NetworkError
 from svc.listen.listener import Listener
@@ -71,7 +71,7 @@ def followed(service: _Service, *changes: Change) -> tuple[list[Record], list[ob
 
     async def listen(session: Session) -> None:
         tunnel = cast("Tunnel", _Tunnel(*changes))
-        link = Link(session, tunnel, "https://first.example", service.register)
+        link = TunnelLink(session, tunnel, "https://first.example", service.register)
         ended = asyncio.Event()
 
         def tell(record: Record) -> None:
@@ -117,7 +117,7 @@ def test_other_address_is_up_when_its_endpoint_is_registered() -> None:
 
 def test_service_that_is_away_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """The link stays down, with the reason, until the endpoint for its new address is there."""
-    monkeypatch.setattr(listen_link, "_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(link, "_WAIT_SECONDS", 0.01)
     service = _Service(*(NetworkError("it was not reached") for _ in range(3)))
     records, errors, relay, _ = followed(service, Up("https://second.example"))
     down = TunnelDown(

@@ -9,10 +9,10 @@ import pytest
 
 from process.tunnels.stand_ins import stand_in
 from support.listeners import inside
-from svc.cli.listen_asked import Asked
-from svc.cli.listen_tunnel import Chosen, choose
-from svc.cli.session import Session
-from svc.cli.streams import Streams
+from svc.cli.events.options import ListenOptions
+from svc.cli.events.tunnel import ChosenTunnel, choose
+from svc.cli.framework.session import Session
+from svc.cli.framework.streams import Streams
 from svc.errors import LocalError, SvcError, UsageError
 from svc.listen.tunnels.option import TunnelOption
 from svc.listen.tunnels.ssh import Ssh, SshDestination
@@ -28,7 +28,7 @@ def chosen(
     public_url: str | None = None,
     base_url: str = AWAY,
     secrets: tuple[str, ...] = (),
-) -> Chosen | None:
+) -> ChosenTunnel | None:
     """What is chosen on a machine that has these programs."""
     for program in programs:
         stand_in(folder, program, "exit 1")
@@ -40,7 +40,7 @@ def chosen(
         secrets=secrets,
     )
     with Session((), env, streams) as session:
-        return choose(session, cast("Asked", asked), sandbox=False)
+        return choose(session, cast("ListenOptions", asked), sandbox=False)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from support.misbehaving import Server
 from support.running import Sandbox, Svc
-from svc.cli.children import Children
+from svc.cli.quickstart.processes import SvcProcesses
 from svc.clock import SystemClock
 
 EVIL = "\x1b]52;c;cHduZWQ=\x07\x1b[2J\x9b31m\u202ecba"
@@ -149,7 +149,7 @@ def test_ghsa_fqfh_778m_2v32_no_module_of_the_current_folder_is_run(
     for name in ("svc/__init__.py", "svc/__main__.py", "typer.py"):
         (folder / name).write_text(f"open({str(mark)!r}, 'w')\n")
     monkeypatch.chdir(folder)
-    assert Children(os.environ, SystemClock()).run("keys", "list") == []
+    assert SvcProcesses(os.environ, SystemClock()).run("keys", "list") == []
     assert not mark.exists()
 
 

@@ -14,7 +14,7 @@ from svc.batch.reading import format_of, rows_of
 from svc.batch.rows import BadRow, Read
 from svc.client.inputs import read_bytes
 from svc.errors import UsageError
-from svc.render.csv_text import cell, row
+from svc.render.csv_format import cell, row
 
 
 def csv_rows(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from svc.cli.given import GlobalOptions
+from svc.cli.framework.options import GlobalOptions
 from svc.config import Config, Profile
 from svc.config.settings import Settings, resolve
 from svc.errors import AuthError, ConfigError, ExitCode, KeyStoreError, UsageError

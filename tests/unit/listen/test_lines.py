@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from svc.cli.listen_layout import Layout
-from svc.cli.listen_lines import HumanLines, as_ndjson
+from svc.cli.events.lines import HumanLines, Layout, as_ndjson
 from svc.listen.records import EventReceived, Forwarded, Rejected, TunnelDown, TunnelUp
 
 AT = 1_790_863_402.1049

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from svc.cli.listen_gathering import Gathering
+from svc.cli.events.screen import Gathering
 
 
 class Counting(io.StringIO):

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc.errors import PartlyDone
-from svc.render.csv_columns import COLUMNS
-from svc.render.csv_text import cell, restore, row
+from svc.render.csv_format import COLUMNS, cell, restore, row
 from svc.render.output import Output
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from svc.errors import ApiError
-from svc.render.csv_text import restore
-from svc.render.json_text import harmless
+from svc.render.csv_format import restore
+from svc.render.dump import harmless
 from svc.render.output import Format
 from svc.render.text import UNSAFE, escape, one_line
 
@@ -182,7 +182,7 @@ def test_ndjson_lines_are_lines_for_every_reader(printed: Any) -> None:
 
 def test_csv_is_lossless() -> None:
     """What is shown as an escape in a cell comes back as it was (R64)."""
-    from svc.render.csv_text import cell, row
+    from svc.render.csv_format import cell, row
 
     for text in HOSTILE:
         rows = list(csv.reader(io.StringIO(row(["a", cell(text), "b"]), newline="")))

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from svc.errors import NetworkError
-from svc.render.json_dump import dump
-from svc.render.json_text import compact, indent
+from svc.render.dump import compact, dump, indent
 from svc.render.output import Format, Output
 
 KINDS = "order payment refund payout quote dispute event endpoint method".split()

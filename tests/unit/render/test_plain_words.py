@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from svc.render.guess import words
+from svc.render.human.columns import label_of
 from svc.render.output import Format
 
 
@@ -95,4 +95,4 @@ def test_setting_without_a_value_is_shown(printed: Any) -> None:
 )
 def test_label_reads_as_words(key: str, label: str) -> None:
     """Abbreviations are capitals, and a unit stands in brackets."""
-    assert words(key) == label
+    assert label_of(key) == label

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc.render.csv_text import restore
-from svc.render.json_text import escaped
+from svc.render.csv_format import restore
+from svc.render.dump import escaped
 from svc.render.text import visible
 from svc.render.workflow import Workflow
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from svc.cli.streams import Streams
+from svc.cli.framework.streams import Streams
 from svc.system.consoles import takes_color, write_alike
 
 
@@ -75,7 +75,7 @@ def test_colour_is_asked_for_only_where_it_is_wanted(monkeypatch: pytest.MonkeyP
         asked.append(stream)
         return True
 
-    monkeypatch.setattr("svc.cli.streams.takes_color", takes_color)
+    monkeypatch.setattr("svc.cli.framework.streams.takes_color", takes_color)
     streams = Streams(io.StringIO(), Terminal(), io.StringIO())
     assert not streams.wants_color({"NO_COLOR": "1"}, "auto", streams.stdout)
     assert not streams.wants_color({}, "auto", streams.stderr)

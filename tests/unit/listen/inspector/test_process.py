@@ -19,9 +19,9 @@ from support.absence import importable
 from support.listeners import listen
 from support.listening import Target
 from support.running import Sandbox, Svc
-from svc.cli.app import Verb
-from svc.cli.listen import app
-from svc.cli.listen_inspect import InspectAt
+from svc.cli.events.inspect import InspectAt
+from svc.cli.events.listen import app
+from svc.cli.framework.app import Verb
 from svc.errors import UsageError
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/[0-9a-f]{32}/")
@@ -160,9 +160,9 @@ def test_open_page_does_not_delay_the_end(sandbox: Sandbox, tmp_path: Path) -> N
 
 def test_inspector_costs_nothing_unless_wanted() -> None:
     """What draws the page is not loaded by `svc events listen` itself (performance: start-up)."""
-    code = "import sys, svc.cli.listen; print(*sys.modules)"
+    code = "import sys, svc.cli.events.listen; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
-    assert "svc.cli.listen" in loaded
+    assert "svc.cli.events.listen" in loaded
     assert importable(["svc.listen.inspector"])
     assert [name for name in loaded if name.startswith("svc.listen.inspector")] == []

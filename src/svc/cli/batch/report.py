@@ -1,0 +1,304 @@
+"""What `svc batch` shows: its progress, its summary, and the error that it ends with."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from svc.batch.plan import Plan
+from svc.batch.results import Line
+from svc.batch.tally import PROBLEMS_MAX, Money, Tally, money_planned
+from svc.batch.verdicts import bad_line
+from svc.cli.batch.rows import BatchInput
+from svc.cli.framework.progress import LiveLine, bar
+from svc.client.replies import CONTRADICTED
+from svc.errors import (
+    ExitCode,
+    Forbidden,
+    LocalError,
+    PartlyDone,
+    ReplyContradiction,
+    SvcError,
+    Unauthorized,
+)
+from svc.money import format_amount
+
+if TYPE_CHECKING:
+    from svc.render.output import Output
+
+
+_BAR: Final = 24
+_ROOM: Final = 60  # columns that the words need
+
+
+class Progress:
+    """How far a batch is, on one line."""
+
+    def __init__(self, line: LiveLine) -> None:
+        self._live = line
+        self._skipped: int | None = None
+
+    def tell(self, tally: Tally) -> None:
+        """Shows how far the batch is, ten times a second at most."""
+        if not self._live.is_due():
+            return
+        if self._skipped is None:
+            self._skipped = tally.skipped + tally.counts["invalid"]
+        self._live.show(self._line(tally, self._live.seconds()))
+
+    def clear(self) -> None:
+        """Leaves the line empty for what is said next."""
+        self._live.clear()
+
+    def _line(self, tally: Tally, seconds: float) -> str:
+        ended, rows = tally.ended, max(1, tally.rows)
+        speed = (ended - (self._skipped or 0)) / seconds
+        words = f"{ended:,} of {tally.rows:,} rows  {speed:,.0f}/s"
+        if speed > 0 and ended < rows:
+            words += f"  {_time((rows - ended) / speed)} left"
+        failed = tally.counts["refused"] + tally.counts["invalid"]
+        if failed:
+            words += f"  {failed:,} failed"
+        return bar(ended, rows, min(_BAR, self._live.width - _ROOM)) + words
+
+
+def _time(seconds: float) -> str:
+    if seconds < 100:  # noqa: PLR2004
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 100 else f"{minutes / 60:.0f} h"  # noqa: PLR2004
+
+
+_OUTCOMES: Final = ("refused", "invalid", "unknown", "not_sent")
+_WORDS: Final = {"not_sent": "not sent"}
+_NEW_KEY: Final = "Give svc the new key, then run the same command again: done rows are skipped"
+_ALL_DONE: Final = (
+    "Every row was done before. To send them once more, name a new list: --import NAME --again"
+)
+_AGAIN: Final = (
+    "Run the same command again: the row is sent again under its own key. If the answer stays the "
+    "same, ask the service, naming the request id"
+)
+_SETTLE: Final = (
+    "Retrieve it and ask the service, naming the request id; once that is settled, take the row "
+    "out of the file"
+)
+_GO_ON: Final = "Run the same command again to go on: done rows are skipped"
+
+
+class Report:
+    """The end of one run."""
+
+    def __init__(self, given: BatchInput, tally: Tally, results: Path) -> None:
+        self._given = given
+        self._tally = tally
+        self._results = results
+
+    def show(self, out: "Output") -> None:
+        """Prints the summary: on stderr for people, else one JSON document on stdout.
+
+        Raises:
+            LocalError: stdout cannot be written; what was done is said (promise R77).
+        """
+        if out.format == "human":
+            self._tell(out)
+            return
+        try:
+            out.value(self._data())
+        except OSError as error:
+            raise self._lost(error) from error
+
+    def error(self, failure: SvcError | None, stop: BaseException | None) -> SvcError | None:
+        """The error that the command ends with; None when every row is done."""
+        if failure is not None:
+            return failure
+        if isinstance(stop, ReplyContradiction):
+            stop.hint = _AGAIN if stop.outcome == "unknown" else stop.hint
+            return stop
+        tally, reason = self._tally, stop if isinstance(stop, SvcError) else None
+        if not tally.not_done:
+            return _contradicted(tally) if tally.contradicted else None
+        nothing = not (tally.done or tally.skipped or tally.counts["unknown"])
+        if reason is not None and nothing:
+            return reason
+        return self._partly(reason)
+
+    def _partly(self, stop: SvcError | None) -> PartlyDone:
+        tally = self._tally
+        why = f" The batch was stopped: {stop.message}" if stop is not None else ""
+        return PartlyDone(
+            f"{tally.not_done} of {tally.rows} rows are not done "
+            f"({_counted(tally, _OUTCOMES)}).{why}",
+            code=(stop.code if stop is not None else None) or "rows_failed",
+            request_id=stop.request_id if stop is not None else None,
+            retryable=stop is not None,
+            retry_after=stop.retry_after if stop is not None else None,
+            hint=self._hint(stop),
+        )
+
+    def _hint(self, stop: SvcError | None) -> str:
+        if isinstance(stop, Unauthorized | Forbidden):
+            return _NEW_KEY
+        counts = self._tally.counts
+        if stop is None and counts["invalid"] + counts["refused"]:
+            return f"Correct the rows ({self._results.name} says why), then run this again"
+        if stop is None and counts["unknown"]:
+            return f"{_GO_ON}. What stays unknown: svc requests list --unresolved"
+        return _GO_ON
+
+    def _data(self) -> dict[str, Any]:
+        tally = self._tally
+        return {
+            "operation": self._given.operation.name,
+            "import": self._given.what.id,
+            "name": self._given.what.name,
+            "rows": tally.rows,
+            "done": tally.done,
+            "skipped": tally.skipped,
+            **{outcome: tally.counts[outcome] for outcome in _OUTCOMES},
+            "totals": tally.money.as_data(),
+            "results": str(self._results),
+            "left_out": list(self._given.left_out),
+            "problems": _problems(tally.problems),
+        }
+
+    def _tell(self, out: "Output") -> None:
+        tally = self._tally
+        for line in tally.problems:
+            out.note(f"line {line.line}: {_WORDS.get(line.outcome, line.outcome)}: {_why(line)}")
+        _note_more(out, tally.wrong)
+        counts = _counted(tally, ("done", "skipped", *_OUTCOMES), every=True)
+        out.note(f"{self._given.operation.name}: {_rows(tally.rows)}: {counts}")
+        if tally.money.rows:
+            out.note(f"Done now: {in_words(tally.money)}")
+        out.note(f"Results: {self._results}")
+        if tally.skipped == tally.rows > 0 and not tally.contradicted:
+            out.hint(_ALL_DONE)
+
+    def _lost(self, error: OSError) -> LocalError:
+        why = (error.strerror or str(error)).lower()
+        lost = LocalError(
+            f"{self._tally.done} rows were done, but the summary could not be written: {why}.",
+            code="result_not_written",
+            outcome="done",
+            hint=f"The ids are in {self._results}",
+        )
+        if isinstance(error, BrokenPipeError):
+            lost.exit_code = ExitCode.BROKEN_PIPE
+        return lost
+
+
+def report_check(out: "Output", given: BatchInput, todo: Plan) -> None:
+    """Says what a run would do (`--dry-run`).
+
+    Raises:
+        PartlyDone: some rows could not be sent.
+    """
+    money = money_planned(todo)
+    lines = [bad_line(bad) for bad in todo.bad]
+    if out.format == "human":
+        for line in lines[:PROBLEMS_MAX]:
+            out.note(f"line {line.line}: {_why(line)}")
+        _note_more(out, len(lines))
+        out.note(_check_in_words(given, todo, money))
+    else:
+        out.value(_check_data(given, todo, money, lines))
+    if todo.bad:
+        raise PartlyDone(
+            f"{len(todo.bad)} of {todo.rows} rows cannot be sent. Nothing was sent.",
+            code="rows_invalid",
+            outcome="not_sent",
+            hint="Correct them, or run without --dry-run to send the others",
+        )
+
+
+def _contradicted(tally: Tally) -> ReplyContradiction:
+    """What an earlier run has said of a row is as true now: the row is done, and not as asked."""
+    first = next(line for line in tally.problems if line.outcome == "done")
+    more = f" So it is with {tally.contradicted} rows." if tally.contradicted > 1 else ""
+    return ReplyContradiction(
+        f"Line {first.line} was carried out before. {_why(first)}{more}",
+        code=CONTRADICTED,
+        outcome="done",
+        request=first.request,
+        idempotency_key=first.idempotency_key,
+        hint=_SETTLE,
+    )
+
+
+def left_out_note(given: BatchInput) -> str | None:
+    """Names the fields of the file that the operation does not take."""
+    if not given.left_out:
+        return None
+    return f"Not sent, for {given.operation.name} does not take them: {', '.join(given.left_out)}"
+
+
+def _check_data(given: BatchInput, todo: Plan, money: Money, lines: list[Line]) -> dict[str, Any]:
+    return {
+        "operation": given.operation.name,
+        "import": given.what.id,
+        "name": given.what.name,
+        "rows": todo.rows,
+        "to_send": len(todo.tasks),
+        "skipped": len(todo.done),
+        "invalid": len(todo.bad),
+        "unknown": len(todo.stale),
+        "totals": money.as_data(),
+        "without_amount": money.unstated if given.operation.total else 0,
+        "left_out": list(given.left_out),
+        "problems": _problems(lines[:PROBLEMS_MAX]),
+    }
+
+
+def _check_in_words(given: BatchInput, todo: Plan, money: Money) -> str:
+    parts = [f"{len(todo.tasks)} to send"]
+    for rows, words in (
+        (todo.done, "done before"),
+        (todo.bad, "invalid"),
+        (todo.stale, "with an unknown outcome, too old to send again"),
+    ):
+        if rows:
+            parts.append(f"{len(rows)} {words}")
+    text = f"{given.operation.name}: {_rows(todo.rows)}: {', '.join(parts)}. Nothing was sent."
+    if todo.tasks and given.operation.total:
+        text += f"\nTo send: {in_words(money)}"
+    return text
+
+
+def in_words(money: Money) -> str:
+    """Amounts for people: `157.08 EUR (3 rows), 10 rows without amount or currency`."""
+    parts = []
+    for currency in sorted(money.rows):
+        count = money.rows[currency]
+        amount = format_amount(money.amounts[currency], currency)
+        parts.append(f"{amount} ({_rows(count)})")
+    if money.unstated:
+        # A refund's row has no currency, for its payment has one.
+        parts.append(f"{_rows(money.unstated)} without amount or currency")
+    return ", ".join(parts)
+
+
+def _rows(count: int) -> str:
+    return f"{count} row" if count == 1 else f"{count} rows"
+
+
+def _counted(tally: Tally, outcomes: Iterable[str], *, every: bool = False) -> str:
+    counts = {**tally.counts, "skipped": tally.skipped}
+    found = ((counts.get(name, 0), _WORDS.get(name, name)) for name in outcomes)
+    return ", ".join(f"{count} {word}" for count, word in found if count or every)
+
+
+def _problems(lines: Iterable[Line]) -> list[dict[str, object]]:
+    return [
+        {"row": line.row, "line": line.line, "outcome": line.outcome, **(line.error or {})}
+        for line in lines
+    ]
+
+
+def _note_more(out: "Output", count: int) -> None:
+    if count > PROBLEMS_MAX:
+        out.note(f"and {count - PROBLEMS_MAX} rows more that are not right")
+
+
+def _why(line: Line) -> str:
+    error = line.error or {}
+    return str(error.get("message") or error.get("code"))

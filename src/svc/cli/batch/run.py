@@ -1,0 +1,219 @@
+"""Checking a list, asking about it, and running it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from typing import NamedTuple
+
+from svc.batch.ledger import Elsewhere, Ledger
+from svc.batch.operations import Operation
+from svc.batch.plan import Plan, plan
+from svc.batch.repeats import refuse_other_account, refuse_repeats, refuse_whole
+from svc.batch.results import Results
+from svc.batch.rows import Row
+from svc.batch.run import Run
+from svc.batch.tally import money_planned
+from svc.cli.batch.report import Report, in_words, left_out_note, report_check
+from svc.cli.batch.rows import BatchInput, BatchOptions, read_input
+from svc.cli.batch.workers import build_run
+from svc.cli.framework.prompts import confirm
+from svc.cli.framework.recorded import scope_of
+from svc.cli.framework.service_clock import sandbox_key_ages
+from svc.cli.framework.session import Session
+from svc.cli.framework.signals import Stopped
+from svc.client.guards import refuse_secrets
+from svc.client.journal.entry import NOBODY_ELSE, Account, Intent, Scope
+from svc.client.journal.journal import Journal
+from svc.client.journal.leases import Leases
+from svc.errors import AuthError, LocalError, SvcError
+from svc.keys.resolve import VARIABLE
+
+
+def confirm_rows(session: Session, operation: Operation, todo: Plan) -> None:
+    """Asks at a terminal, with the totals; elsewhere `--yes` must stand on the command line.
+
+    Raises:
+        UsageError: when nobody can be asked and `--yes` is not given, or the answer is no; nothing
+            was sent.
+    """
+    settings = session.settings
+    if not operation.moves or settings.mode != "live" or not todo.tasks:
+        return
+    sums = f" ({in_words(money_planned(todo))})" if operation.total else ""
+    what = f"{operation.moves.format(len(todo.tasks))}{sums}"
+    where = f"live mode, profile {settings.profile}"
+    confirm(session, f"This moves real money: {what}", where, f"{settings.base_url}.")
+
+
+class _Books(NamedTuple):
+    journal: Journal
+    ledger: Ledger
+
+
+def check_list(session: Session, asked: BatchOptions) -> None:
+    """Checks every row and says what a run would do; sends nothing and needs no key."""
+    settings = session.settings
+    out = session.out  # made first: a wrong --query is a mistake like any other
+    scope = Scope(settings.profile, settings.mode, str(settings.base_url))
+    given = read_input(session, asked, scope)
+    # Without a keyring being opened: that of a machine, such as CI, lies in the environment.
+    _refuse_secrets(session.env.get(VARIABLE) or "", given)
+    with _books(session) as books:
+        todo = _planned(session, asked, given, books, books.journal.list(batch=given.what.id))
+        _tell_left_out(session, given)
+        found = books.ledger.elsewhere(given.what, _identities(todo))
+        # Whose key it will be is not known yet: other profiles are left to the run.
+        others = frozenset(one.key_hint for one in found if one.profile != scope.profile)
+        _judged(asked, given, todo, Account(other=others))(found)
+    report_check(out, given, todo)
+
+
+def run_list(session: Session, asked: BatchOptions) -> None:
+    """Runs a list; what was carried out before is skipped.
+
+    Raises:
+        PartlyDone: some rows are not done.
+        SvcError: nothing was done, for this reason.
+    """
+    path = asked.results_path()
+    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    given = read_input(session, asked, scope_of(session))
+    _refuse_secrets(session.key.secret, given)
+    ended = _End()
+    with _books(session) as books, Results(path, given.what.id) as results:
+        results.check(force=asked.force)
+        books.ledger.begin(given.what)
+        try:
+            run = _put_together(session, asked, given, books, results)
+            report = Report(given, run.tally, path)
+            failure = _carried_through(run, lambda: report.show(out))
+            ended = _End(whole=not run.tally.not_done, changed=run.tally.done > 0)
+        finally:
+            with suppress(LocalError):  # a full disk; the process's end gives it back as well
+                books.ledger.end(given.what, whole=ended.whole, changed=ended.changed)
+        with suppress(LocalError):  # there is a next time
+            books.ledger.pack_an_old_one()
+    report.show(out)
+    error = report.error(failure, run.stopped_by)
+    if error is not None:
+        raise error
+
+
+def _put_together(
+    session: Session, asked: BatchOptions, given: BatchInput, books: _Books, results: Results
+) -> Run:
+    todo, account = _reserved(session, asked, given, books)
+    confirm_rows(session, given.operation, todo)
+    return build_run(session, asked, given, todo, books.journal, results, account)
+
+
+class _End(NamedTuple):
+    """How a run left its list: every row done, and one of them just now."""
+
+    whole: bool = False
+    changed: bool = False
+
+
+@contextmanager
+def _books(session: Session) -> Iterator[_Books]:
+    state = session.state()
+    with closing(Leases(session.paths.state_dir / "senders")) as leases:
+        journal = Journal(lambda: state, leases, session.clock, say=session.say)
+        yield _Books(journal, Ledger(state, leases, session.clock))
+
+
+def _reserved(
+    session: Session, asked: BatchOptions, given: BatchInput, books: _Books
+) -> tuple[Plan, Account]:
+    """Compares the file with the journal, and holds what is to be sent (promise R92).
+
+    Raises:
+        Conflict: something would be done twice, or skipped in silence; nothing was sent.
+    """
+    known = books.journal.list(batch=given.what.id)
+    todo = _planned(session, asked, given, books, known)
+    _tell_left_out(session, given)
+    same = _identities(todo)
+    begun = [one for one in known if one.state == "done" or one.is_unresolved]
+    strangers = {one.scope.key_hint for one in begun}
+    strangers |= {one.key_hint for one in books.ledger.elsewhere(given.what, same)}
+    strangers -= {session.key.fingerprint}
+    account = _account(session, books.journal, strangers)
+    own = {session.key.fingerprint, *account.same}
+    others = [one for one in begun if one.scope.key_hint not in own]
+    refuse_other_account(given.what, others, session.key.fingerprint)
+    books.ledger.reserve(given.what, same, _judged(asked, given, todo, account))
+    return todo, account
+
+
+def _account(session: Session, journal: Journal, strangers: set[str]) -> Account:
+    if not strangers:
+        return NOBODY_ELSE
+    from svc.cli.framework.account import account_of
+
+    with session.client() as client:
+        return account_of(session, client, journal, strangers)
+
+
+def _identities(todo: Plan) -> list[str]:
+    return list(dict.fromkeys(task.row.identity for task in todo.tasks))
+
+
+def _judged(
+    asked: BatchOptions, given: BatchInput, todo: Plan, account: Account
+) -> Callable[[Sequence[Elsewhere]], None]:
+    return lambda found: refuse_repeats(
+        found,
+        given.what,
+        todo.fresh,
+        account=account,
+        doubles=given.operation.doubles,
+        again=asked.again,
+    )
+
+
+def _planned(
+    session: Session, asked: BatchOptions, given: BatchInput, books: _Books, known: Sequence[Intent]
+) -> Plan:
+    """Compares the file with what the journal knows of its list."""
+    ages = sandbox_key_ages(session) if any(intent.is_unresolved for intent in known) else None
+    now = session.clock.now()
+    todo = plan(
+        given.what.id,
+        given.rows,
+        known,
+        now=now,
+        refusal=None if ages is None else lambda intent: ages.refusal(intent, session.say),
+        say=session.say,
+    )
+    if todo.done and not asked.goes_on:
+        refuse_whole(given.what, books.ledger.whole_at(given.what), now)
+    return todo
+
+
+def _tell_left_out(session: Session, given: BatchInput) -> None:
+    note = left_out_note(given)
+    if note is not None and session.format == "human":
+        session.out.note(note)
+
+
+def _carried_through(run: Run, on_stop: Callable[[], None]) -> SvcError | None:
+    """Runs to the end; gives the error of the journal or the results file that ended it early."""
+    try:
+        run.go()
+    except SvcError as error:
+        return error
+    except Stopped:
+        on_stop()
+        raise
+    return None
+
+
+def _refuse_secrets(key: str, given: BatchInput) -> None:
+    """Keeps secrets out of every row, before any is recorded or sent (R28, R45, R100)."""
+    for row in given.rows:
+        if isinstance(row, Row):
+            try:
+                refuse_secrets(key, row.body, row.path)
+            except AuthError as error:
+                error.message = f"Line {row.line} holds a secret."
+                raise

@@ -1,0 +1,86 @@
+"""The command tree as JSON: one flat list in the order of help, shared options told once."""
+
+from typing import Any
+
+from svc import __version__
+from svc.cli.help.environment import VARIABLES
+from svc.cli.help.exit_codes import MEANINGS
+from svc.completion.tree import Argument, Command, Option, Tree, Values
+
+
+def document(tree: Tree) -> dict[str, Any]:
+    """Everything that `svc commands -o json` prints."""
+    return {
+        "program": "svc",
+        "version": __version__,
+        "commands": [_command(command) for command in tree.root.walk() if command.path],
+        "options": {
+            "own": [_option(option) for option in tree.root.options],
+            **{
+                group: [_option(option) for option in options]
+                for group, options in tree.shared.items()
+            },
+        },
+        "environment": [{"name": name, "meaning": meaning} for name, meaning in VARIABLES.items()],
+        "exit_codes": [
+            {"code": int(code), "name": code.name.lower(), "meaning": meaning}
+            for code, meaning in MEANINGS.items()
+        ],
+    }
+
+
+def _command(command: Command) -> dict[str, Any]:
+    rest = command.path[1:]
+    return {
+        "name": command.name,
+        "short_names": [" ".join((word, *rest)) for word in command.short],
+        "section": command.section,
+        "summary": command.summary,
+        "help": command.help,
+        "moves_money": command.moves_money,
+        "arguments": [_argument(argument) for argument in command.arguments],
+        "options": [_option(option) for option in command.options],
+        "option_groups": list(command.shared),
+        "commands": [child.name for child in command.commands],
+        "examples": list(command.examples),
+    }
+
+
+def _argument(argument: Argument) -> dict[str, Any]:
+    return {
+        "name": argument.name,
+        "metavar": argument.metavar,
+        "help": argument.help,
+        "required": argument.required,
+        "repeatable": argument.repeatable,
+        **_values(argument.values),
+    }
+
+
+def _option(option: Option) -> dict[str, Any]:
+    return {
+        "names": list(option.names),
+        "negatives": list(option.negatives),
+        "group": option.group,
+        "type": option.type,
+        "metavar": option.metavar,
+        "help": option.help,
+        "default": option.default,
+        "required": option.required,
+        "repeatable": option.repeatable,
+        "value_optional": option.value_optional,
+        "minimum": option.minimum,
+        "maximum": option.maximum,
+        "environment": option.environment,
+        **_values(option.values),
+    }
+
+
+def _values(values: Values) -> dict[str, Any]:
+    """The words that fit; `closed` where the program itself refuses all others."""
+    return {
+        "values": [word for word, _ in values.words] or None,
+        "closed": values.closed,
+        "id_prefixes": list(values.ids),
+        "is_path": values.files,
+    }

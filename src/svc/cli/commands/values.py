@@ -1,0 +1,217 @@
+"""What can stand for the value of each option and argument, from where the program checks it.
+
+One table for `svc commands` and the completions. What help or the parser tell is not repeated
+here: `ord_...` in a help text is the kind of an id, the metavar FILE is a path.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final, get_args
+
+from svc import spec
+from svc.batch.operations import OPERATIONS
+from svc.cli.events.options import Ack, Shown
+from svc.cli.framework.options import COLORS, FORMATS
+from svc.cli.framework.registry import COMMANDS
+from svc.cli.help.page import TOPICS
+from svc.cli.sandbox import bank, env, faults, keys, time
+from svc.completion.packaged import SHELLS
+from svc.completion.tree import ANYTHING, Values
+from svc.config.fields import SETTINGS
+from svc.config.model import AUTHS
+from svc.listen.forward.retry import Retry
+from svc.listen.tunnels.option import Kind as Tunnel
+from svc.money import CURRENCIES
+from svc.sandbox import cards, checkout_pay, fixture, methods, settings
+from svc.sandbox.checks import Choice
+from svc.sandbox.keys import LEVELS
+
+_ID_IN_HELP: Final = re.compile(r"\b([a-z]{2,4}_)\.\.\.")
+
+
+def _words(name: str, words: Iterable[str] | Mapping[str, str], *, closed: bool = False) -> Values:
+    pairs = words.items() if isinstance(words, Mapping) else ((word, "") for word in words)
+    return Values(name, tuple(pairs), closed=closed)
+
+
+def _keys(name: str, words: Iterable[str]) -> Values:
+    """Words that a value follows at once."""
+    return _words(name, (f"{word}=" for word in words))
+
+
+def _field_words(name: str) -> tuple[str, ...]:
+    """The words that the sandbox takes for a field of a test payment."""
+    kind = next(field.kind for field in checkout_pay.PAY if field.name == name)
+    assert isinstance(kind, Choice)
+    return kind.words
+
+
+def _card_meaning(behaviour: cards.Behaviour) -> str:
+    facts = [
+        f"declined: {behaviour.decline_code}" if behaviour.decline_code else "",
+        "approved when tried again" if behaviour.rescued else "",
+        "asks the shopper (3-D Secure)" if behaviour.challenge else "",
+        f"disputed: {behaviour.dispute_reason}" if behaviour.dispute_reason else "",
+        {"slow": "refunds stay pending", "fails": "refunds fail"}.get(
+            behaviour.refund_scenario, ""
+        ),
+        "network token suspended" if behaviour.suspended else "",
+    ]
+    return ", ".join(fact for fact in facts if fact)
+
+
+_CARDS: Final = {
+    "4242424242424242": "paid",
+    **{number: _card_meaning(behaviour) for number, behaviour in cards.BEHAVIOURS.items()},
+}
+_PERMISSIONS: Final = tuple(
+    f"{name}={level}" for name in (*spec.RESTRICTED_RESOURCES, "all") for level in LEVELS
+)
+_LISTS: Final = ("orders", "payments", "refunds", "payouts", "disputes")
+_PATHS: Final = (*_LISTS, "landed_cost_quotes", "webhook_endpoints")
+
+_EVENT_TYPE: Final = _words("event_type", spec.EVENT_TYPES)
+_COUNTRY: Final = _words("country", sorted(spec.COUNTRIES))
+_CURRENCY: Final = _words("currency", sorted(CURRENCIES))
+_SETTINGS: Final = dict.fromkeys(SETTINGS, "")
+_HELP: Final = {
+    **{name: summary for name, (_, summary) in TOPICS.items()},
+    **{name: entry.summary for name, entry in COMMANDS.items() if name not in TOPICS},
+}
+
+
+def _ids(*objects: str) -> Values:
+    return Values(ids=tuple(spec.ID_PREFIXES[name] for name in objects))
+
+
+_ANY_ID: Final = _ids(
+    "order", "payment", "refund", "payout", "landed_cost_quote", "event", "dispute"
+)
+_PAYING: Final = _ids("payment", "refund", "payout")
+
+# Wherever an option of this name is taken.
+_EVERYWHERE: Final[Mapping[str, Values]] = {
+    "--profile": Values(profiles=True),
+    "--api-version": _words("version", spec.VERSIONS),
+    "--output": _words("format", FORMATS, closed=True),
+    "--color": _words("color", COLORS, closed=True),
+    "--currency": _CURRENCY,
+    "--source-currency": _CURRENCY,
+    "--settlement-currency": _CURRENCY,
+    "--country": _COUNTRY,
+    "--ship-from-country": _COUNTRY,
+    "--capture-method": _words("capture_method", spec.CAPTURE_METHODS),
+    "--events": _EVENT_TYPE,
+    "--payment": _ids("payment"),
+    "--order": _ids("order"),
+    "--evidence": _keys("evidence", spec.EVIDENCE_KEYS),
+    "--auth": _words("auth", AUTHS, closed=True),
+    "--fixture": _words("fixture", fixture.FIXTURES),
+}
+
+# An option or an argument of one command.
+_HERE: Final[Mapping[tuple[str, str], Values]] = {
+    ("orders list", "--status"): _words("order_status", spec.ORDER_STATUSES),
+    ("orders list", "--starting-after"): _ids("order"),
+    ("orders cancel", "--reason"): _words("cancellation_reason", spec.CANCELLATION_REASONS),
+    ("payments list", "--status"): _words("payment_status", spec.PAYMENT_STATUSES),
+    ("payments list", "--starting-after"): _ids("payment"),
+    ("refunds create", "--reason"): _words("refund_reason", spec.REFUND_REASONS),
+    ("refunds list", "--status"): _words("refund_status", spec.REFUND_STATUSES),
+    ("refunds list", "--starting-after"): _ids("refund"),
+    ("payouts list", "--status"): _words("payout_status", spec.PAYOUT_STATUSES),
+    ("payouts list", "--starting-after"): _ids("payout"),
+    ("disputes list", "--status"): _words("dispute_status", spec.DISPUTE_STATUSES),
+    ("disputes list", "--starting-after"): _ids("dispute"),
+    ("get", "target"): replace(
+        _words("get_path", (f"{spec.API_ROOT}/{name}" for name in _LISTS)), ids=_ANY_ID.ids
+    ),
+    ("post", "path"): _words("post_path", (f"{spec.API_ROOT}/{name}" for name in _PATHS)),
+    ("batch", "operation"): _words("operation", tuple(OPERATIONS), closed=True),
+    ("events listen", "--ack"): _words("ack", get_args(Ack), closed=True),
+    ("events listen", "--retry"): _words("retry", get_args(Retry), closed=True),
+    ("events listen", "--print"): _words("print", get_args(Shown), closed=True),
+    ("events listen", "--until"): _EVENT_TYPE,
+    ("events listen", "--tunnel"): _words("tunnel", (*get_args(Tunnel)[:-1], "ssh:")),
+    ("events inbox", "--type"): _EVENT_TYPE,
+    ("profiles use", "name"): Values(profiles=True),
+    ("profiles remove", "name"): Values(profiles=True),
+    ("config get", "name"): _words("setting", _SETTINGS),
+    ("config set", "name"): _words("setting", _SETTINGS),
+    ("config unset", "name"): _words("setting", _SETTINGS),
+    ("help", "words"): _words("help", _HELP),
+    ("completion", "shell"): _words("completion_shell", tuple(SHELLS), closed=True),
+    ("sandbox env", "--shell"): _words("env_shell", tuple(env.SHELLS), closed=True),
+    ("sandbox pay", "--card"): _words("card", _CARDS),
+    ("sandbox pay", "--method"): _words(
+        "method", (methods.CARD, *(method.name for method in methods.METHODS))
+    ),
+    ("sandbox pay", "--3ds"): _words("three_ds", _field_words("three_ds")),
+    ("sandbox pay", "--outcome"): _words("redirect_outcome", _field_words("outcome")),
+    ("sandbox dispute", "--reason"): _words("dispute_reason", spec.DISPUTE_REASONS),
+    ("sandbox settle", "identity"): _PAYING,
+    ("sandbox fail", "identity"): _PAYING,
+    ("sandbox decide", "outcome"): _words("decision", bank.OUTCOMES, closed=True),
+    ("sandbox advance", "--until"): _words("until", ("next", "idle")),
+    ("sandbox clock", "mode"): _words("clock", time.MODES, closed=True),
+    ("sandbox trigger", "event_type"): replace(_EVENT_TYPE, closed=True),
+    ("sandbox events", "--type"): _EVENT_TYPE,
+    ("sandbox deliveries", "--status"): _words(
+        "delivery_status", ("pending", "succeeded", "failed", "dropped")
+    ),
+    ("sandbox settings", "changes"): _keys("sandbox_setting", settings.DEFAULTS),
+    ("sandbox balances", "changes"): _keys("balance", sorted(CURRENCIES)),
+    ("sandbox fault add", "--method"): _words("http_method", ("GET", "POST")),
+    ("sandbox fault add", "--status"): _words("fault_status", ("429", "500", "502", "503", "504")),
+    ("sandbox fault add", "--connection"): _words("connection", faults.CONNECTIONS),
+    ("sandbox fault add", "--webhook"): _words("webhook_fault", faults.EFFECTS),
+    ("sandbox fault add", "--type"): _EVENT_TYPE,
+    ("sandbox keys create", "--type"): _words("key_type", keys.TYPES),
+    ("sandbox keys create", "--permission"): _words("permission", _PERMISSIONS),
+}
+
+# In live mode these ask first (promise R19); a test runs every command to compare.
+MOVES_MONEY: Final = frozenset(
+    (
+        "orders cancel",
+        "orders capture",
+        "refunds create",
+        "payouts create",
+        "disputes accept",
+        "post",
+        "batch",
+    )
+)
+ENVIRONMENT: Final = {
+    "--profile": "SVC_PROFILE",
+    "--live": "SVC_MODE",
+    "--base-url": "SVC_BASE_URL",
+    "--api-version": "SVC_API_VERSION",
+    "--output": "SVC_OUTPUT",
+    "--max-time": "SVC_MAX_TIME",
+    "--proxy": "SVC_PROXY",
+    "--ca-bundle": "SVC_CA_BUNDLE",
+}
+
+
+def values_of(command: str, name: str, param: Any) -> Values:
+    """What can stand for the value of a parameter of Typer's, by its name in the parser."""
+    known = _HERE.get((command, name)) or _EVERYWHERE.get(name)
+    if known is not None:
+        return known
+    metavar = param.metavar or ""
+    if "FILE" in metavar.strip("[]").split("|"):
+        return Values(files=True)
+    ids = tuple(_ID_IN_HELP.findall(getattr(param, "help", None) or ""))
+    return Values(ids=ids) if ids else ANYTHING
+
+
+def is_named(command: str, name: str) -> bool:
+    """Whether the table has a row for this parameter of this command."""
+    return (command, name) in _HERE
+
+
+def rows() -> Iterable[tuple[str, str]]:
+    """The parameters that the table names; an empty command is any."""
+    return [*(("", name) for name in _EVERYWHERE), *_HERE]

@@ -1,0 +1,118 @@
+"""`svc config`: read and change settings."""
+
+from typing import Annotated, Any
+
+import typer
+
+from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.session import Session, mending_output
+from svc.config import Config
+from svc.config.editing import field_of, set_value, unset_value
+from svc.config.fields import PROFILE, SETTINGS
+from svc.config.settings import DEFAULTS
+from svc.origin import BaseUrl
+from svc.redaction import redact
+
+app = new_noun("Read and change settings.")
+
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", help="Such as output or profiles.shop.base_url", show_default=False
+    ),
+]
+
+
+@verb(app)
+def get(
+    ctx: typer.Context,
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="One setting; else all", show_default=False),
+    ] = None,
+) -> None:
+    """Show what the configuration says, defaults included.
+
+    What has neither a value nor a fixed default is null: output is human at a terminal, else json.
+
+    $ svc config get output
+    $ svc config get profiles.shop.base_url
+    """
+    session = Session.of(ctx)
+    if name is None:
+        mending_output(session).value(_everything(session.config))
+        return
+    value, out = _value(session.config, name), mending_output(session)
+    if value is None and out.format == "human":
+        out.line("none")
+        return
+    out.value(value)
+
+
+@verb(app, "set")
+def set_(
+    ctx: typer.Context,
+    name: Name,
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="Text", show_default=False)],
+) -> None:
+    """Change a setting; the file's comments stay.
+
+    cache off stops keeping the ids that completion offers, and removes those that were kept.
+
+    $ svc config set output json
+    $ svc config set profiles.shop.auth basic
+    $ svc config set cache off
+    """
+    session = Session.of(ctx)
+    config = set_value(session.paths.config_file, name, value)
+    if not config.cache:
+        from svc.cli.framework.recent import forget
+
+        forget(session.paths.cache_dir / "recent")
+    mending_output(session).value({name: _value(config, name)})
+
+
+@verb(app)
+def unset(ctx: typer.Context, name: Name) -> None:
+    """Take a setting out, so that its default holds again.
+
+    $ svc config unset output
+    """
+    session = Session.of(ctx)
+    config = unset_value(session.paths.config_file, name)
+    mending_output(session).value({name: _value(config, name)})
+
+
+@verb(app)
+def path(ctx: typer.Context) -> None:
+    """Show where the configuration file is, or would be.
+
+    $ svc config path
+    """
+    session = Session.of(ctx)
+    mending_output(session).value(str(session.paths.config_file))
+
+
+def _everything(config: Config) -> dict[str, Any]:
+    profiles = {
+        name: {field: _plain(getattr(profile, field)) for field in PROFILE}
+        for name, profile in config.profiles.items()
+    }
+    settings = {name: _value(config, name) for name in SETTINGS}
+    return {**settings, "profiles": profiles}
+
+
+def _value(config: Config, name: str) -> Any:
+    field_of(name)
+    *above, last = name.split(".")
+    if above:
+        return _plain(getattr(config.profile(above[1]), last))
+    value = getattr(config, last)
+    return DEFAULTS.get(last) if value is None else _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    """A value for showing; the address of a proxy may hold a password (promise R39)."""
+    if isinstance(value, BaseUrl | str):
+        return redact(str(value))
+    return list(value) if isinstance(value, tuple) else value

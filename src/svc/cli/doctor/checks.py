@@ -1,0 +1,272 @@
+"""Each check of `svc doctor`: what it looks at, what it found, and the remedy."""
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from svc.cli.framework.key_check import ask, mend
+from svc.cli.framework.session import Session
+from svc.client.probe import Reached, probe
+from svc.errors import KeyStoreError, LocalError, NetworkError, SvcError, Unauthorized
+from svc.keys.names import title
+from svc.keys.places import Place
+from svc.keys.resolve import VARIABLE
+from svc.redaction import redact
+from svc.spec import SIGNATURE_TOLERANCE_SECONDS
+
+Verdict: TypeAlias = Literal["ok", "warning", "failed", "skipped"]
+
+
+class Finding(NamedTuple):
+    """One finding; `fix` says what to do about what is not ok."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+    fix: str | None = None
+
+    def as_data(self) -> dict[str, Any]:
+        """The finding as `-o json` shows it."""
+        return {
+            "object": "check",
+            "name": self.name,
+            "status": self.verdict,
+            "detail": redact(self.detail),
+            "fix": self.fix,
+        }
+
+
+Check: TypeAlias = Callable[[Session], Finding]
+
+
+def guarded(name: str, check: Check, session: Session) -> Finding:
+    """Makes a check; what the program would have refused to work with is a finding, not an end."""
+    try:
+        return check(session)
+    except SvcError as error:
+        return failed(name, error)
+    except OSError as error:
+        return failed(name, LocalError(f"{error.filename or name}: {error.strerror or error}."))
+
+
+def failed(name: str, error: SvcError) -> Finding:
+    """What an error says, always with something to do about it."""
+    return Finding(name, "failed", error.message, error.hint or "Mend that, then: svc doctor")
+
+
+_PROBE: Final = "doctor"  # an item that nobody stores; reading it opens no other
+_TUNNELS: Final = ("cloudflared", "ngrok", "ssh")
+
+
+def state(session: Session) -> Finding:
+    """Whether the state database is whole and private, and whether a request waits in it."""
+    from svc.cli.framework.recorded import journal_of
+    from svc.journal import State
+
+    name, path = "state", session.paths.state_file
+    if not path.exists():
+        return _state_to_be(name, path)
+    with closing(State.open(path, clock=session.clock)) as database:
+        verdict = database.rows("PRAGMA quick_check(1)")[0]["quick_check"]
+    if verdict != "ok":
+        return Finding(name, "failed", f"{path}: {verdict}", "Copy it away and run svc again")
+    with journal_of(session) as journal:
+        waiting = len(journal.list(unresolved=True))
+    if waiting:
+        words = "request has" if waiting == 1 else "requests have"
+        return Finding(
+            name,
+            "warning",
+            f"{waiting} {words} no known outcome",
+            "See them: svc requests list --unresolved",
+        )
+    return Finding(name, "ok", f"{path}; every request has an outcome")
+
+
+def _state_to_be(name: str, path: Path) -> Finding:
+    """Whether the database can be made, where it is not there yet."""
+    nearest = next(folder for folder in path.parents if folder.exists())
+    if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
+        return Finding(name, "ok", f"{path} is made when it is first needed")
+    why = "is no folder that svc may write to"
+    return Finding(name, "failed", f"{nearest} {why}", "Set SVC_STATE_DIR to a folder of your own")
+
+
+def keyring(session: Session) -> Finding:
+    """Whether a keyring answers; where the key comes from elsewhere, none is needed."""
+    name = "keyring"
+    try:
+        from svc.keys.choice import backends
+
+        known = backends(session.env, session.config.keyring_backends, sys.platform)
+        store = session.key_store()
+        answers = next((each.name for each in known if store.is_there(each.name)), None)
+        if answers is None:
+            store.get(_PROBE)  # says what was looked for
+    except KeyStoreError as error:
+        needed = not session.env.get(VARIABLE) and not session.settings.sandbox
+        return Finding(name, "failed" if needed else "warning", error.message, error.hint)
+    return Finding(name, "ok", f"{title(answers or known[0].name)} answers")
+
+
+def tunnels(session: Session) -> Finding:
+    """Which programs can bring webhooks to this machine."""
+    from svc.listen.tunnels.program import installed
+
+    name = "tunnels"
+    if session.settings.sandbox:
+        return Finding(name, "skipped", "none is needed for a sandbox on this machine")
+    path = session.env.get("PATH", "")
+    found = [place for each in _TUNNELS if (place := installed(each, path))]
+    if not found:
+        return Finding(
+            name,
+            "warning",
+            "cloudflared, ngrok and ssh are not installed",
+            "Install one, or run your own and name it: svc events listen --public-url URL",
+        )
+    return Finding(name, "ok", ", ".join(found))
+
+
+def completion(session: Session) -> Finding:
+    """Whether the shell of this person completes svc, with this release's script."""
+    from svc.cli.completion import place_of
+    from svc.completion.packaged import SHELLS, packaged
+
+    name = "completion"
+    shell = Path(session.env.get("SHELL", "")).name
+    if shell not in SHELLS:
+        return Finding(name, "skipped", "SHELL names none that svc has a script for")
+    path = place_of(shell, session.env)
+    fix = f"Install it: svc completion {shell} --install"
+    if not path.is_file():
+        return Finding(name, "skipped", f"not installed for {shell}", fix)
+    if path.read_text(encoding="utf-8", errors="replace") != packaged(shell):
+        return Finding(name, "warning", f"{path} is of another release", fix)
+    return Finding(name, "ok", str(path))
+
+
+SECONDS: Final = 10.0
+UNAUTHORIZED: Final = 401
+_SKEW_NOTED: Final = 30.0
+_NOT_THE_API: Final = "Check the address: it is the API root without /v1 (svc config get)"
+
+
+def configuration(session: Session) -> Finding:
+    """Whether the settings can be read, and which are in use."""
+    path = session.config.path
+    settings = session.settings
+    where = str(path) if path.exists() else "no file, defaults"
+    return Finding(
+        "configuration", "ok", f"{where}; profile {settings.profile}, {settings.mode} mode"
+    )
+
+
+def key(session: Session) -> Finding:
+    """Where the key comes from, whether it is the one that people would expect, and its age."""
+    name = "key"
+    found = session.key
+    shown = f"{found.fingerprint} from {found.source}"
+    if found.source != VARIABLE:
+        return Finding(name, "ok", shown)
+    settings = session.settings
+    place = Place(session.base_url.origin, settings.profile, settings.mode)
+    stored = session.key_facts.find(place)
+    if stored is not None and stored.fingerprint != found.fingerprint:
+        return Finding(
+            name,
+            "warning",
+            f"{shown} is used, not the stored key {stored.fingerprint} of this profile",
+            f"Unset {VARIABLE} to use the stored key",
+        )
+    return Finding(name, "ok", shown)
+
+
+def service(session: Session) -> list[Finding]:
+    """Whether the service answers, with how wrong a clock, and whether it takes the key."""
+    try:
+        session.refuse_stranger()
+    except NetworkError as error:
+        return [failed("service", error)]
+    reached = _reached(session)
+    if isinstance(reached, Finding):
+        return [reached]
+    answer = f"{session.base_url.origin} answered in {reached.milliseconds:.0f} ms"
+    if reached.status != UNAUTHORIZED:
+        what = f"{answer}, but with {reached.status} to a request without a key, not 401"
+        return [Finding("service", "failed", what, _NOT_THE_API)]
+    return [
+        Finding("service", "ok", answer),
+        clock_finding(reached.skew),
+        _accepted(session),
+    ]
+
+
+def clock_finding(skew: float | None) -> Finding:
+    """Judges how far this machine's clock is from the service's (seconds, ahead is positive)."""
+    name = "clock"
+    if skew is None:
+        return Finding(name, "skipped", "the service tells no time")
+    if abs(skew) < _SKEW_NOTED:
+        return Finding(name, "ok", "agrees with the service's to a few seconds")
+    way = "ahead of" if skew > 0 else "behind"
+    words = f"this machine's clock is {abs(skew):.0f} s {way} the service's"
+    fix = "Set the clock by network time, such as: timedatectl set-ntp true"
+    if abs(skew) > SIGNATURE_TOLERANCE_SECONDS:
+        also = "so that every webhook is refused as too old or too new"
+        return Finding(name, "failed", f"{words}, {also}", fix)
+    return Finding(name, "warning", words, fix)
+
+
+def _reached(session: Session) -> Reached | Finding:
+    from svc.client.proxies import chosen
+    from svc.client.wire.sockets import SocketWire
+
+    settings, address = session.settings, session.base_url
+    proxy = chosen(address, settings.proxy, session.env)
+    wire = SocketWire(address, clock=session.clock, proxy=proxy, ca_bundle=settings.ca_bundle)
+    try:
+        answer = probe(
+            address,
+            wire=wire,
+            clock=session.clock,
+            seconds=min(SECONDS, settings.max_time),
+        )
+    finally:
+        wire.close()
+    if isinstance(answer, Reached):
+        return answer
+    why = f"{answer.trouble.value} ({answer.detail})" if answer.detail else answer.trouble.value
+    through = " through the proxy" if proxy else ""
+    return Finding("service", "failed", f"{address.origin}{through}: {why}", _way_to_reach(session))
+
+
+def _way_to_reach(session: Session) -> str:
+    if session.settings.sandbox:
+        return "Start the sandbox: svc sandbox start --detach"
+    return "Check the address (svc config get), the network, --proxy and --ca-bundle"
+
+
+def _accepted(session: Session) -> Finding:
+    name = "key accepted"
+    try:
+        resolved = session.key
+    except SvcError:
+        return Finding(name, "skipped", "there is no key to show")
+    try:
+        ask(session, resolved.secret, resolved.mode)
+    except Unauthorized as error:
+        return Finding(
+            name,
+            "failed",
+            f"the service refuses {resolved.fingerprint} ({error.code})",
+            mend(session),
+        )
+    except SvcError as error:
+        # No end of the other checks: that the service was reached is known already.
+        fix = error.hint or "See the whole exchange: svc orders list --limit 1 --verbose"
+        return Finding(name, "failed", error.message, fix)
+    return Finding(name, "ok", f"the service takes {resolved.fingerprint}")

@@ -1,0 +1,155 @@
+"""`svc events inbox`: what was received."""
+
+import base64
+import json
+import sys
+from itertools import islice
+from typing import Annotated, Any
+
+import typer
+
+from svc.cli.framework.app import Noun, new_app, verb
+from svc.cli.framework.inputs import seconds_of
+from svc.cli.framework.options import EventId
+from svc.cli.framework.session import Session
+from svc.errors import NotFound
+from svc.journal import State
+from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory, InboxScope
+from svc.listen.records import iso
+from svc.listen.routes import check_glob
+
+
+def archive_of(session: Session, state: State) -> InboxHistory:
+    """The inbox of this profile and mode, and of this origin if one is known."""
+    settings = session.settings
+    origin = settings.address.origin if settings.address is not None else None
+    return InboxHistory(state, InboxScope(settings.profile, settings.mode, origin))
+
+
+def entry_of(archive: InboxHistory, event_id: str) -> InboxEntry:
+    """Gives one entry.
+
+    Raises:
+        NotFound: no listener of this profile and mode has received the event.
+    """
+    entry = archive.find(event_id)
+    if entry is None:
+        raise NotFound(
+            f"The inbox holds no event {event_id}.",
+            code="not_in_inbox",
+            hint=f"The service may know it: svc events retrieve {event_id}",
+        )
+    return entry
+
+
+# Given to the app: Typer takes no docstring of a callback whose app has no help.
+app = new_app(
+    """Show what was received, the newest first. Every delivery in it was verified.
+
+    $ svc events inbox --failed --pending --since 2h
+    $ svc events inbox --type 'order.*' -o ndjson
+    """
+)
+
+
+@app.callback(cls=Noun, invoke_without_command=True)
+def inbox(
+    ctx: typer.Context,
+    type_: Annotated[
+        str | None, typer.Option("--type", metavar="GLOB", help="Only these event types.")
+    ] = None,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Those that a target did not take, for good.")
+    ] = False,
+    pending: Annotated[
+        bool, typer.Option("--pending", help="Those still to be forwarded; goes with --failed.")
+    ] = False,
+    since: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="Received in the last 90s, 2h, 3d.")
+    ] = None,
+    most: Annotated[int, typer.Option("--max", metavar="N", min=1, help="The newest N.")] = 100,
+) -> None:
+    """Shows what was received, unless a verb was named."""
+    if ctx.invoked_subcommand is not None:
+        return
+    session = Session.of(ctx)
+    if type_ is not None:
+        check_glob(type_)
+    start = session.clock.now() - seconds_of(since, "--since") if since else None
+    archive = archive_of(session, session.state())
+    found = archive.entries(InboxFilter(type_, failed, start, pending))
+    shown = [
+        (line, json.loads(line)) for line in map(_as_json, islice(found, min(most, sys.maxsize)))
+    ]
+    session.out.stream(iter(shown))
+    if next(found, None) is not None:
+        session.out.hint(f"Only the newest {most} are shown; --max shows more.")
+    waiting = InboxFilter(type_, since=start, pending=True)
+    if failed and not pending and next(archive.entries(waiting), None) is not None:
+        session.out.hint("Others are still to be forwarded: svc events inbox --pending")
+
+
+@verb(app)
+def show(ctx: typer.Context, event_id: EventId) -> None:
+    """Show one delivery.
+
+    That is its payload, its headers, the forwards and the target's answers.
+
+    $ svc events inbox show evt_3kPq0aVb7cXd9eYf1gZh2iWj
+    """
+    session = Session.of(ctx)
+    archive = archive_of(session, session.state())
+    entry = entry_of(archive, event_id)
+    whole = _whole(archive, entry, archive.content(entry))
+    if session.format == "human":
+        del whole["payload_base64"]
+    session.out.value(whole)
+
+
+def _as_json(entry: InboxEntry) -> str:
+    return json.dumps(_brief(entry))
+
+
+def _brief(entry: InboxEntry) -> dict[str, Any]:
+    return {
+        "object": "kept_delivery",
+        "id": entry.id,
+        "type": entry.type,
+        "received_at": iso(entry.received_at),
+        "state": entry.state,
+        "status": entry.status,
+        "error": entry.error,
+        "attempts": entry.attempts,
+        "copies": entry.copies,
+        "object_id": entry.object_id,
+        "target": entry.target,
+    }
+
+
+def _whole(archive: InboxHistory, entry: InboxEntry, content: Content) -> dict[str, Any]:
+    lines = content.headers.decode("latin-1").splitlines()
+    pairs = [line.split(": ", 1) for line in lines if ": " in line]
+    return {
+        **_brief(entry),
+        "verified": True,
+        "headers": dict(pairs),
+        "payload": _parsed(content.body),
+        "payload_base64": base64.b64encode(content.body).decode(),
+        "forwards": [
+            {
+                **row,
+                "replay": bool(row["replay"]),
+                "started_at": iso(row["started_at"]),
+                "milliseconds": round(row["milliseconds"], 3),
+                "reply": row["reply"].decode("utf-8", "replace"),
+            }
+            for row in archive.forwards(entry)
+        ],
+    }
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None

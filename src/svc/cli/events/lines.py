@@ -1,0 +1,346 @@
+"""A record of the listener as a line for people."""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final, Literal
+
+from svc.listen.records import EventReceived, Forwarded, Record, Rejected, TunnelDown, TunnelUp
+from svc.money import format_amount
+from svc.render.text import cells, one_line, shorten, wrap
+
+# The basic colours only, as everywhere: they suit a dark and a light ground alike.
+_SGR: Final = {
+    "quiet": "2",
+    "strong": "1",
+    "good": "32",
+    "waiting": "36",
+    "attention": "1;35",
+    "bad": "1;31",
+}
+_WIDE: Final = 86  # columns from which every cell has a place of its own
+_MEDIUM: Final = 64
+
+Cell = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A terminal of so many columns, or, without `width`, a file whose lines are never broken.
+
+    `tick` marks what was verified where there is no room for the word.
+    """
+
+    width: int | None
+    color: bool
+    utc: bool
+    tick: str = "ok"
+
+    @property
+    def wide(self) -> bool:
+        return self.width is None or self.width >= _WIDE
+
+    @property
+    def narrow(self) -> bool:
+        return self.width is not None and self.width < _MEDIUM
+
+    @property
+    def below(self) -> int:
+        """Where what belongs to a line above begins."""
+        return 2 if self.narrow else 16
+
+    def clock(self, seconds: float) -> str:
+        """Writes the time of day, local or UTC, with milliseconds."""
+        return f"{self.brief(seconds)}.{int(seconds % 1 * 1000):03d}"
+
+    def brief(self, seconds: float) -> str:
+        """The same to the second."""
+        parts = time.gmtime(seconds) if self.utc else time.localtime(seconds)
+        return time.strftime("%H:%M:%S", parts)
+
+    def row(self, row: Sequence[Cell]) -> str:
+        """Puts cells on one line, or on more where they do not fit."""
+        lines: list[str] = []
+        used = 0
+        for text, style in row:
+            if lines and self._fits(used + 2 + cells(text.rstrip())):
+                lines[-1] += "  " + self.styled(text, style)
+                used += 2 + cells(text)
+            else:
+                indent = self.below if lines else 0
+                lines.append(" " * indent + self.styled(text, style))
+                used = indent + cells(text)
+        return "\n".join(line.rstrip() for line in lines) + "\n"
+
+    def note(self, text: str, style: str) -> str:
+        """Puts a sentence below a line, broken at its spaces where the terminal is narrow."""
+        room = None if self.width is None else max(self.width - self.below, 20)
+        lines = [text] if room is None else wrap(text, room)
+        return "".join(f"{'':{self.below}}{self.styled(line, style)}\n" for line in lines)
+
+    def styled(self, text: str, style: str) -> str:
+        """Colours text, if that is wanted at all (promise R75)."""
+        if not self.color or not style:
+            return text
+        return f"\x1b[{_SGR[style]}m{text}\x1b[0m"
+
+    def _fits(self, columns: int) -> bool:
+        return self.width is None or columns <= self.width
+
+
+_REFUSED: Final = "connection refused"
+_GROWN: Final = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardNotice:
+    """What to print of an attempt.
+
+    `away`: the target was not reached and everything for it waits; `still`: it is away for longer;
+    `nothing`: that is known. `ask` whether it runs. `back_after` is in seconds, of a target that
+    was away.
+    """
+
+    what: Literal["attempt", "away", "still", "nothing"] = "attempt"
+    ask: bool = False
+    back_after: float | None = None
+
+
+@dataclass(slots=True)
+class _Absence:
+    since: float
+    delay: float
+
+
+class AbsenceTracker:
+    """Remembers which targets are away; `holds`: events for such a target wait for it.
+
+    While the time between two attempts grows, each is told; from then on nothing is until the
+    target is back.
+    """
+
+    def __init__(self, *, holds: bool) -> None:
+        self._holds = holds
+        self._absent: dict[str, _Absence] = {}
+        self._asked: set[str] = set()
+
+    def tell(self, record: Forwarded) -> ForwardNotice:
+        """Says what to print of an attempt."""
+        if record.status is not None:
+            return self._answered(record)
+        if not self._holds or record.retry_in is None:
+            return ForwardNotice(ask=self._is_to_ask(record))
+        absence = self._absent.get(record.url)
+        if absence is None:
+            self._absent[record.url] = _Absence(record.time, record.retry_in)
+            return ForwardNotice("away", ask=self._is_to_ask(record))
+        grown = record.retry_in > absence.delay * _GROWN
+        absence.delay = max(absence.delay, record.retry_in)
+        return ForwardNotice("still" if grown else "nothing")
+
+    def _answered(self, record: Forwarded) -> ForwardNotice:
+        self._asked.discard(record.url)
+        absence = self._absent.pop(record.url, None)
+        return ForwardNotice(back_after=record.time - absence.since if absence else None)
+
+    def _is_to_ask(self, record: Forwarded) -> bool:
+        """Says whether to ask if the server runs: once, until it has answered."""
+        if record.url in self._asked or not (record.error or "").startswith(_REFUSED):
+            return False
+        self._asked.add(record.url)
+        return True
+
+
+_TYPE_WIDTH: Final = 18
+_MARK_WIDTH: Final = 9
+_REPLY_WIDTH: Final = 200
+_ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
+_IS_IT: Final = "Is your server running?"
+_ASK: Final = f"{_IS_IT} Send them again later: svc events replay --failed"
+
+
+def as_ndjson(record: Record) -> str:
+    """Writes one record as one line; ASCII only, so that nothing in it acts on a terminal."""
+    fields = record.to_dict()
+    payload = fields.pop("payload_base64", None)
+    line = _ENCODE(fields)
+    if payload is not None:  # base64 needs no escaping, and looking for it costs most of a line
+        line = f'{line[:-1]},"payload_base64":"{payload}"}}'
+    return line + "\n"
+
+
+class HumanLines:
+    """Writes what arrives and what became of it.
+
+    `holds` says that a target that is away is waited for: then its absence is told, not each of
+    the attempts to reach it. `alone` says that there is one target only, which need not be named
+    where there is no room.
+    """
+
+    def __init__(
+        self, layout: Layout, *, payload: bool = False, holds: bool = False, alone: bool = False
+    ) -> None:
+        self._layout = layout
+        self._payload = payload
+        self._alone = alone
+        self._away = AbsenceTracker(holds=holds)
+        self._last = ""
+
+    def interrupt(self) -> None:
+        """Notes that something else was printed: the next forward has to name its event."""
+        self._last = ""
+
+    def event(self, record: EventReceived) -> str:
+        """One line an event, and its payload below if that is wanted."""
+        self._last = record.id
+        layout = self._layout
+        kind = record.type or "(no type)"
+        cells: list[Cell] = [
+            (layout.clock(record.time), "quiet"),
+            (kind if layout.narrow else kind.ljust(_TYPE_WIDTH), "strong"),
+            (record.id, ""),
+            *self._verdict(record),
+        ]
+        return layout.row(cells) + (_shown_payload(record.payload) if self._payload else "")
+
+    def forward(self, record: Forwarded) -> str:
+        """One line an attempt; nothing for one more at a target that is known to be away."""
+        told = self._away.tell(record)
+        if told.what == "nothing":
+            return ""
+        row = self._attempt(record, told) if told.what == "attempt" else self._absence(record, told)
+        self._last = ""
+        text = self._layout.row(row) + self._reply(record)
+        if told.what == "away":
+            return text + self._layout.note(self._waiting(record, told), "waiting")
+        return text + (self._layout.note(_ASK, "waiting") if told.ask else "")
+
+    def rejected(self, record: Rejected) -> str:
+        """One line for what did not verify; nothing of its payload (promise R49)."""
+        self._last = ""
+        layout, message = self._layout, one_line(record.message)
+        cells = [
+            (layout.clock(record.time), "quiet"),
+            ("rejected".ljust(0 if layout.narrow else _TYPE_WIDTH), "bad"),
+            (record.reason, "strong"),
+        ]
+        if layout.width is None:
+            return layout.row([*cells, (message, "")])
+        return layout.row(cells) + layout.note(message, "")
+
+    def tunnel(self, record: TunnelUp | TunnelDown) -> str:
+        """One line for each change of the way in, a long reason below it."""
+        self._last = ""
+        up = isinstance(record, TunnelUp)
+        text = one_line(record.url if isinstance(record, TunnelUp) else record.reason)
+        what = ("tunnel up", "good") if up else ("tunnel down", "bad")
+        cells = [(self._layout.clock(record.time), "quiet"), what]
+        whole = self._layout.row([*cells, (text, "")])
+        if up or whole.count("\n") == 1:
+            return whole
+        return self._layout.row(cells) + self._layout.note(text, "")
+
+    def _attempt(self, record: Forwarded, told: ForwardNotice) -> list[Cell]:
+        what = (_status(record), "good" if record.succeeded else "bad")
+        cells: list[Cell] = [self._when(record), what, *self._place(record)]
+        if record.error:
+            cells.append((one_line(record.error), ""))
+        if told.back_after is not None:
+            cells.append((f"back after {distance(told.back_after)}", "good"))
+        if record.retry_in is not None:
+            cells.append((self._next_try(record), "waiting"))
+        if record.id != self._last:
+            cells.append((record.id, "quiet"))
+        return cells
+
+    def _absence(self, record: Forwarded, told: ForwardNotice) -> list[Cell]:
+        """A line about a target, not about one event."""
+        if told.what == "away":
+            what, why = "failed", (one_line(record.error or ""), "")
+        else:
+            what, why = "still away", (self._next_try(record), "waiting")
+        return [self._when(record), (what, "bad"), (record.url, ""), why]
+
+    def _waiting(self, record: Forwarded, told: ForwardNotice) -> str:
+        ask = f"{_IS_IT} " if told.ask else ""
+        return f"{self._next_try(record).capitalize()}. {ask}Events wait for it."
+
+    def _when(self, record: Forwarded) -> Cell:
+        clock = self._layout.clock(record.time)
+        return (clock if self._layout.narrow else f"{clock}  ", "quiet")
+
+    def _next_try(self, record: Forwarded) -> str:
+        return f"next try {self._layout.brief(record.time + (record.retry_in or 0))}"
+
+    def _place(self, record: Forwarded) -> list[Cell]:
+        """The address and the time it took; the event has the room of an address that is known."""
+        where, took = (record.url, ""), (f"{record.milliseconds:.0f} ms", "quiet")
+        if self._layout.wide:
+            return [where, took]
+        crowded = self._layout.narrow or record.id != self._last
+        if self._alone and record.succeeded and crowded:
+            return [took]
+        return [took, where] if self._layout.narrow else [where, took]
+
+    def _verdict(self, record: EventReceived) -> list[Cell]:
+        """The mark and the amount; below 86 columns a tick stands for the word."""
+        word, style = _mark(record)
+        amount = _amount(record)
+        if not self._layout.wide and amount and word == "verified":
+            return [(f"{self._layout.tick} {amount}", style)]
+        if not self._layout.wide and record.duplicate:
+            return [(word, style)]  # the amount stood on the first one's line
+        if self._layout.wide and amount:
+            word = word.ljust(_MARK_WIDTH)
+        return [(word, style), *([(amount, "")] if amount else [])]
+
+    def _reply(self, record: Forwarded) -> str:
+        """The first line of what the target said about a failure."""
+        lines = record.reply.decode("utf-8", "replace").strip().splitlines()
+        if record.succeeded or not lines:
+            return ""
+        layout = self._layout
+        most = min(_REPLY_WIDTH, (layout.width or _REPLY_WIDTH + layout.below) - layout.below)
+        text = shorten(one_line(lines[0].rstrip()), max(most, 10), "…")
+        return f"{'':{layout.below}}{layout.styled(text, 'quiet')}\n"
+
+
+def distance(seconds: float) -> str:
+    """Writes a span of time in its largest unit: `38 s`, `12 min`, `6 h`."""
+    for unit, size in (("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(seconds, 1):.0f} s"
+
+
+def _mark(record: EventReceived) -> Cell:
+    if record.wrong_mode:
+        return f"{'live' if record.livemode else 'test'} mode, not forwarded", "attention"
+    if record.duplicate:
+        return "duplicate", "quiet"
+    return ("late", "waiting") if record.out_of_order else ("verified", "good")
+
+
+def _amount(record: EventReceived) -> str:
+    if record.amount is None or record.currency is None:
+        return ""
+    return format_amount(record.amount, record.currency)
+
+
+def _status(record: Forwarded) -> str:
+    if record.status is None:
+        return "failed"
+    try:
+        return f"{record.status} {HTTPStatus(record.status).phrase}"
+    except ValueError:
+        return str(record.status)
+
+
+def _shown_payload(payload: bytes) -> str:
+    try:
+        text = json.dumps(json.loads(payload), indent=2)  # ASCII only: nothing acts on a terminal
+    except (ValueError, RecursionError):
+        text = one_line(payload.decode("utf-8", "replace"))
+    return "".join(f"    {line}\n" for line in text.splitlines())

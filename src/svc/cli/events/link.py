@@ -1,0 +1,206 @@
+"""An endpoint that follows a tunnel that moves, or a sandbox that is reset."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+from svc.cli.events.endpoint import Endpoint
+from svc.cli.events.tunnel import ChosenTunnel
+from svc.cli.framework.session import Session
+from svc.errors import NetworkError, RateLimited, ServerError, SvcError
+from svc.keys.kinds import fingerprint
+from svc.listen.listener import Listener
+from svc.listen.records import Record, TunnelDown, TunnelUp
+from svc.listen.tunnels.provider import Down, Up
+from svc.listen.tunnels.tunnel import Change, Tunnel, TunnelBroken
+from svc.origin import BaseUrl
+
+_WAIT_SECONDS: Final = 10.0  # until an endpoint is asked for again
+_SECRETS_MAX: Final = 2  # that of the endpoint before may have signed what is still on its way
+
+Register = Callable[[BaseUrl], Endpoint]
+
+
+class TunnelLink:
+    """A tunnel that is up, and the endpoint at its address."""
+
+    def __init__(self, session: Session, tunnel: Tunnel, url: str, register: Register) -> None:
+        """Registers the endpoint.
+
+        Raises:
+            SvcError: the service refused, or was not reached.
+        """
+        self._session = session
+        self._tunnel = tunnel
+        self._register = register
+        self._registered = url  # the tunnel's thread alone looks at it
+        self._closing = threading.Event()
+        self.address = BaseUrl.parse(url)
+        self.endpoint = register(self.address)
+
+    def attach(
+        self,
+        relay: Listener,
+        tell: Callable[[Record], None],
+        fail: Callable[[BaseException], None],
+    ) -> None:
+        """From now on tells the loop that runs; at once, that the tunnel is up."""
+        loop = asyncio.get_running_loop()
+
+        def show(change: Change, moved: Endpoint | None) -> None:
+            if isinstance(change, TunnelBroken):
+                fail(change.error)
+                return
+            if isinstance(change, Up) and moved is not None:
+                self._move(relay, BaseUrl.parse(change.url), moved)
+            tell(self._record(change))
+
+        def told(change: Change) -> None:
+            moved = self._moved(change, told)
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(show, change, moved)
+
+        tell(self._record(Up(str(self.address))))
+        self._tunnel.follow(told)
+
+    def close(self) -> None:
+        """Asks for no other endpoint any more."""
+        self._closing.set()
+
+    def _moved(self, change: Change, told: Callable[[Change], None]) -> Endpoint | None:
+        """Registers the endpoint at another address; waits for a service that is away."""
+        if not isinstance(change, Up) or change.url == self._registered:
+            return None
+        told_before = None
+        while True:
+            try:
+                endpoint = self._register(BaseUrl.parse(change.url))
+            except (NetworkError, RateLimited, ServerError) as error:
+                down = Down(f"no endpoint at {change.url} yet: {error.message}")
+                if down != told_before:
+                    told(down)
+                told_before = down
+                if self._closing.wait(_WAIT_SECONDS):
+                    raise
+            else:
+                self._registered = change.url
+                return endpoint
+
+    def _move(self, relay: Listener, address: BaseUrl, endpoint: Endpoint) -> None:
+        secrets = dict.fromkeys((*endpoint.secrets, *self.endpoint.secrets))
+        relay.move(address.host, tuple(secrets)[:_SECRETS_MAX])
+        note = self._session.out.note
+        if endpoint.id is None:
+            note(f"The tunnel has another address. Deliveries have to go to {endpoint.url}")
+        elif endpoint.secrets != self.endpoint.secrets:
+            shown = fingerprint(endpoint.secrets[0])
+            note(f"The tunnel has another address, and deliveries another signing secret: {shown}")
+        self.address, self.endpoint = address, endpoint
+
+    def _record(self, change: Up | Down) -> Record:
+        now = self._session.clock.now()
+        if isinstance(change, Up):
+            return TunnelUp(now, change.url, self.endpoint.id)
+        return TunnelDown(now, change.reason, str(self.address))
+
+
+@contextmanager
+def linked(
+    session: Session, chosen: ChosenTunnel, port: int, register: Register
+) -> Iterator[TunnelLink]:
+    """Keeps a tunnel to a local port up for the length of the block.
+
+    Raises:
+        NetworkError: it does not come up.
+        SvcError: the endpoint could not be registered.
+    """
+    session.out.note(f"Starting {chosen.provider.name} as the tunnel: {chosen.path}")
+    with Tunnel(chosen.provider, chosen.path, session.env, session.clock) as tunnel:
+        link = TunnelLink(session, tunnel, tunnel.start(port), register)
+        try:
+            yield link
+        finally:
+            link.close()
+
+
+_LOOK_SECONDS: Final = 1.0
+_TELL_SECONDS: Final = 4.0  # the pause behind the second look in vain
+_MOST_SECONDS: Final = 8.0  # between looks at a sandbox that does not answer
+_END_SECONDS: Final = 0.5  # promise R78: stopped in under a second, whatever the sandbox does
+_WATCHED_SECRETS_MAX: Final = (
+    2  # that of the endpoint before may have signed what is still on its way
+)
+_HERE: Final = "127.0.0.1"
+
+
+class SandboxWatch:
+    """Registers the endpoint again when the sandbox has forgotten it.
+
+    `renew` asks the sandbox and gives the endpoint that it had to register, or None. `absent` is
+    called once, when it has not answered for some seconds, with what was the matter.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        renew: Callable[[], Endpoint | None],
+        absent: Callable[[SvcError], None],
+    ) -> None:
+        self.endpoint = endpoint
+        self._renew = renew
+        self._absent = absent
+        self._closing = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def attach(
+        self,
+        relay: Listener,
+        tell: Callable[[Record], None],  # noqa: ARG002  as a tunnel's link is attached
+        fail: Callable[[BaseException], None],  # noqa: ARG002
+    ) -> None:
+        """From now on tells the relay that runs in this loop."""
+        loop = asyncio.get_running_loop()
+        self._thread = threading.Thread(target=self._look, args=(loop, relay), daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Looks no more."""
+        self._closing.set()
+        if self._thread is not None:
+            self._thread.join(_END_SECONDS)
+
+    def _look(self, loop: asyncio.AbstractEventLoop, relay: Listener) -> None:
+        pause = _LOOK_SECONDS
+        while not self._closing.wait(pause):
+            try:
+                renewed = self._renew()
+            except SvcError as error:  # it is away, and may have forgotten when it comes back
+                pause = min(2 * pause, _MOST_SECONDS)
+                if pause == _TELL_SECONDS and not self._closing.is_set():
+                    self._absent(error)
+                continue
+            pause = _LOOK_SECONDS
+            if renewed is not None and not self._closing.is_set():
+                with suppress(RuntimeError):  # the loop has ended
+                    loop.call_soon_threadsafe(self._take, relay, renewed)
+
+    def _take(self, relay: Listener, renewed: Endpoint) -> None:
+        secrets = dict.fromkeys((*renewed.secrets, *self.endpoint.secrets))
+        relay.move(_HERE, tuple(secrets)[:_WATCHED_SECRETS_MAX])
+        self.endpoint = renewed
+
+
+@contextmanager
+def watching(
+    endpoint: Endpoint,
+    renew: Callable[[], Endpoint | None],
+    absent: Callable[[SvcError], None],
+) -> Iterator[SandboxWatch]:
+    """Gives a watch that ends with the block."""
+    watch = SandboxWatch(endpoint, renew, absent)
+    try:
+        yield watch
+    finally:
+        watch.close()

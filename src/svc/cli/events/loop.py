@@ -1,0 +1,241 @@
+"""The event loop of the listener, and the command of --exec beside it."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from svc.cli.events.inspect import Inspection
+from svc.cli.events.link import SandboxWatch, TunnelLink
+from svc.cli.events.screen import RecordPrinter
+from svc.cli.framework.session import Session
+from svc.errors import LocalError
+from svc.keys.kinds import SIGNING_VARIABLE
+from svc.keys.resolve import VARIABLE as KEY_VARIABLE
+from svc.listen.inbox.inbox import Inbox
+from svc.listen.listener import Listener, ListenerPlan
+from svc.listen.records import Ready, Record, Summary
+from svc.system import signals
+from svc.system.processes import Group, group_of_its_own
+from svc.system.supervisor import tell_ready
+
+_SECONDS_TO_END: Final = 0.8  # promise R78: we stop in under a second
+_LOOK_SECONDS: Final = 0.01
+_STDERR: Final = 2  # stdout holds our records
+
+
+class ExecProcess:
+    """One command line for the shell, in a session of its own.
+
+    So a Ctrl-C reaches only the listener, which then ends everything that the command has started
+    and not moved into a session of its own. The signing secret is in its environment and nowhere
+    else; an API key is not (promise R43).
+    """
+
+    def __init__(self, command: str, env: Mapping[str, str], secret: str) -> None:
+        self._command = command
+        self._env = {name: value for name, value in env.items() if name != KEY_VARIABLE}
+        self._env[SIGNING_VARIABLE] = secret
+        self._group: Group | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._asked_at: float | None = None
+        self._broken: OSError | None = None
+        self.code: int | None = None
+
+    def start(self, ended: Callable[[], None]) -> None:
+        """Starts it inside the running loop; calls `ended` when it has ended by itself."""
+        self._watching = asyncio.get_running_loop().create_task(self._watch(ended))
+
+    def terminate(self, number: int = signal.SIGTERM) -> None:
+        """Asks it and all that it has left running to end, with the signal that ended us."""
+        if self._group is not None and self._asked_at is None:
+            self._asked_at = asyncio.get_running_loop().time()
+            self._group.ask(number)
+
+    async def close(self) -> None:
+        """Ends it and what it has left running, by force after 0.8 s.
+
+        Raises:
+            LocalError: there was no shell to run it.
+        """
+        if self._watching is None:
+            return
+        while self._group is None and not self._watching.done():  # noqa: ASYNC110  it is starting
+            await asyncio.sleep(_LOOK_SECONDS)
+        self.terminate()
+        loop = asyncio.get_running_loop()
+        end = (self._asked_at or loop.time()) + _SECONDS_TO_END
+        if self._group is not None:
+            while self._group.lives() and loop.time() < end:  # noqa: ASYNC110  nobody tells of it
+                await asyncio.sleep(_LOOK_SECONDS)
+            self._group.kill()
+        await self._watching
+        if self._broken is not None:
+            why = (self._broken.strerror or str(self._broken)).lower()
+            raise LocalError(f"--exec: the shell cannot be run: {why}.")
+
+    async def _watch(self, ended: Callable[[], None]) -> None:
+        try:
+            process = await asyncio.create_subprocess_shell(
+                self._command,
+                env=self._env,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=_STDERR,
+                **group_of_its_own(),
+            )
+        except OSError as error:
+            self._broken = error
+            ended()
+            return
+        self._group = Group(process.pid, lambda: process.returncode is not None)
+        code = await process.wait()
+        if self._asked_at is None:  # else it is our doing how it ended
+            self.code = code if code >= 0 else 128 - code
+        ended()
+
+
+_AWAITED_SECONDS: Final = 10.0  # in which the service delivers what a command has set off
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How listening ended: its summary, the signal that ended it, the exit code of `--exec`.
+
+    `exec_code` is None where there was no command, or where it ran longer than we did.
+    """
+
+    summary: Summary
+    signal: int | None
+    exec_code: int | None
+
+
+def run_loop(
+    plan: ListenerPlan,
+    inbox: Inbox,
+    bound: socket.socket,
+    session: Session,
+    command: str | None,
+    screen: RecordPrinter,
+    link: TunnelLink | SandboxWatch | None,
+    inspection: Inspection | None,
+) -> Ended:
+    """Serves until the relay ends.
+
+    Raises:
+        LocalError, OSError: what ended it too early, such as a closed stdout.
+    """
+    beside = ExecProcess(command, session.env, plan.secrets[0]) if command else None
+    listening = _Loop(plan, inbox, session, beside, screen, link, inspection)
+    with (
+        asyncio.Runner() as runner,
+        # Before the loop runs at all: it would drop what a handler raises.
+        signals.heard(runner.get_loop(), signals.STOPPING, listening.stop),
+    ):
+        return runner.run(listening.run(bound))
+
+
+class _Loop:
+    def __init__(
+        self,
+        plan: ListenerPlan,
+        inbox: Inbox,
+        session: Session,
+        command: ExecProcess | None,
+        screen: RecordPrinter,
+        link: TunnelLink | SandboxWatch | None,
+        inspection: Inspection | None,
+    ) -> None:
+        self._plan = plan
+        self._inbox = inbox
+        self._session = session
+        self._command = command
+        self._screen = screen
+        self._link = link
+        self._inspection = inspection
+        self._trouble: BaseException | None = None
+        self._signal: int | None = None
+        self._relay: Listener | None = None
+
+    async def run(self, bound: socket.socket) -> Ended:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._unexpected)
+        self._relay = Listener(self._plan, self._inbox, self._session.clock, self._tell)
+        if self._signal is not None:
+            self._relay.stop()
+        try:
+            if self._inspection is not None:
+                await self._inspection.start(self._plan, self._tell, self._link)
+            if self._link is not None:
+                self._link.attach(self._relay, self._tell, self._fail)
+            summary = await self._relay.run(bound)
+        finally:
+            if self._command is not None:
+                await self._command.close()
+            if self._inspection is not None:
+                await self._inspection.close()
+        self._flush()
+        if self._trouble is not None:
+            raise self._trouble
+        return Ended(summary, self._signal, self._command.code if self._command else None)
+
+    def _tell(self, record: Record) -> None:
+        """Shows a record; when nobody reads any more, that ends the listener."""
+        if self._trouble is not None:
+            return
+        try:
+            self._screen.show(record)
+        except OSError as error:
+            self._fail(error)
+        if self._inspection is not None:
+            self._inspection.tell(record)
+        if isinstance(record, Ready):
+            tell_ready(self._session.env)
+        if isinstance(record, Ready) and self._command is not None:
+            self._command.start(self._command_ended)
+
+    def _flush(self) -> None:
+        """Writes what the last pass of the loop has shown."""
+        try:
+            self._screen.flush()
+        except OSError as error:
+            self._fail(error)
+
+    def _command_ended(self) -> None:
+        """Ends the listener, at once if the command failed, else when it has what it waits for."""
+        if self._relay is None or self._command is None:
+            return
+        if self._command.code != 0:
+            self._end()
+            return
+        self._relay.finish()
+        if self._plan.timeout is None:
+            asyncio.get_running_loop().call_later(_AWAITED_SECONDS, self._end)
+
+    def stop(self, number: int) -> None:
+        """Ends the listener; a second signal ends the process at once (promise R78)."""
+        signals.end_at_once(asyncio.get_running_loop(), signals.STOPPING)
+        self._signal = number
+        if self._command is not None:
+            self._command.terminate(number)
+        self._end()
+
+    def _end(self) -> None:
+        if self._relay is not None:
+            self._relay.stop()
+
+    def _fail(self, error: BaseException) -> None:
+        if self._trouble is None:
+            self._trouble = error
+        self._end()
+
+    def _unexpected(self, loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
+        """Ends the listener with an error that nobody caught; a full descriptor table passes."""
+        error = context.get("exception")
+        if isinstance(error, OSError) and "socket" in context:
+            return  # asyncio accepts again in a second
+        if isinstance(error, Exception):
+            self._fail(error)
+        else:
+            loop.default_exception_handler(dict(context))

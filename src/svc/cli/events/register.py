@@ -1,0 +1,79 @@
+"""Having a webhook endpoint lead to a listener, and once more when a sandbox has forgotten it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from svc.cli.events.endpoint import Endpoint, Endpoints
+from svc.cli.events.options import ListenOptions
+from svc.cli.framework.session import Session
+from svc.errors import SvcError
+from svc.journal import State
+from svc.listen.identity import ListenerId, begin_anew, remember
+from svc.origin import BaseUrl
+
+
+@dataclass(frozen=True, slots=True)
+class Registrar:
+    """Registers the endpoint of one listener; `sandbox` says what kind of service it is."""
+
+    session: Session
+    asked: ListenOptions
+    state: State
+    claim: ListenerId
+    port: int
+    sandbox: bool
+
+    def __call__(self, public: BaseUrl | None) -> Endpoint:
+        """Finds or makes the endpoint at a public address, or at the local port.
+
+        Raises:
+            SvcError: the service refused, or was not reached.
+        """
+        url, _ = self.address(public)
+        endpoint = Endpoint(None, url, self.asked.secrets, "given by you")
+        if not self.asked.secrets:
+            found = Endpoints(self.session, self.state, sandbox=self.sandbox)
+            if found.standing(self.claim.path, self.asked.events) == "forgotten":
+                begin_anew(self.state, self.claim)
+            endpoint = found.of(url, self.claim.path, self.asked.events)
+        targets = self.asked.routes.spelled()
+        remember(self.state, self.claim, self.port, endpoint.id, targets)
+        return endpoint
+
+    def renewal(self, public: BaseUrl | None) -> Callable[[], Endpoint | None] | None:
+        """Gives what registers the endpoint again if it is gone, where that can happen."""
+        if not self.sandbox or self.asked.secrets:
+            return None
+        found = Endpoints(self.session, self.state, sandbox=True)
+
+        def renew() -> Endpoint | None:
+            standing = found.standing(self.claim.path, self.asked.events)
+            if standing == "disabled":
+                self.session.out.warn("The sandbox has disabled the listener's webhook endpoint.")
+            return None if standing == "enabled" else self(public)
+
+        return renew
+
+    def tell_absence(self, error: SvcError) -> None:
+        """Says that the sandbox does not answer, and where another one of this user does."""
+        from svc.sandbox.records import running
+
+        here = self.session.base_url
+        others = [one.url for one in running(self.session.paths.sandbox_dir)]
+        moved = ""
+        if others:
+            # Not by itself: endpoints, inbox and requests belong to an address, and nothing says
+            # that what runs elsewhere is the same sandbox.
+            moved = f" One runs at {' and '.join(others)}: start the listener anew."
+        self.session.out.warn(
+            f"The sandbox at {here} does not answer; nothing is delivered until it is back there."
+            f"{moved} ({error.message})"
+        )
+
+    def address(self, public: BaseUrl | None) -> tuple[str, str]:
+        """Gives the URL for the service and the one path that is answered (promise R56)."""
+        if public is None:
+            return f"http://127.0.0.1:{self.port}{self.claim.path}", self.claim.path
+        if self.asked.secrets and public.prefix:  # an endpoint that exists has its own path
+            return str(public), public.prefix
+        return public.url(self.claim.path), public.prefix + self.claim.path

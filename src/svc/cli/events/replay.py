@@ -1,0 +1,284 @@
+"""`svc events replay`: send received events again, signed now."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Annotated, NamedTuple
+
+import typer
+
+from svc.cli.events.endpoint import Endpoints
+from svc.cli.events.inbox import archive_of, entry_of
+from svc.cli.events.options import check_targets, refuse_formats
+from svc.cli.events.screen import Records
+from svc.cli.events.secrets import from_environment
+from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.session import Session
+from svc.cli.framework.signals import Stopped
+from svc.errors import CheckFailed, UsageError
+from svc.journal import State
+from svc.keys.kinds import SIGNING_VARIABLE
+from svc.listen.forward.connection import TargetReply
+from svc.listen.forward.replay import ReplayLoop, signed_anew
+from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
+from svc.listen.identity import held_back, running_with_pending
+from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory
+from svc.listen.records import Forwarded, is_success
+from svc.listen.targets import Target
+
+app = new_app()
+
+
+@verb(app)
+def replay(
+    ctx: typer.Context,
+    events: Annotated[
+        list[str] | None, typer.Argument(metavar="EVT...", help="Events of the inbox, evt_...")
+    ] = None,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="All events that a target did not take, for good.")
+    ] = False,
+    pending: Annotated[
+        bool,
+        typer.Option(
+            "--pending", help="All still to be forwarded, where no listener runs that does it."
+        ),
+    ] = False,
+    forward_to: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where to; default: where they went.")
+    ] = None,
+    times: Annotated[
+        int, typer.Option(metavar="N", min=1, max=1000, help="Send each N times.")
+    ] = 1,
+    original_signature: Annotated[
+        bool, typer.Option("--original-signature", help="Keep the old signature and its time.")
+    ] = False,
+    allow_remote_forward: Annotated[
+        bool, typer.Option("--allow-remote-forward", help="Send to other machines too.")
+    ] = False,
+) -> None:
+    """Send received events again: the same bytes, signed now.
+
+    --failed and --pending send to those targets that have not taken an event. With --times the
+    target can show that it takes an event once; with --original-signature that it refuses an old
+    one.
+
+    $ svc events replay evt_3kPq0aVb7cXd9eYf1gZh2iWj --times 3
+    $ svc events replay --failed --forward-to 3000/webhooks
+    """
+    session = Session.of(ctx)
+    refuse_formats(session, "replay")
+    if bool(events) == (failed or pending):
+        raise UsageError(
+            "Name events, or give --failed or --pending.", hint="svc events inbox lists them"
+        )
+    target = Target.parse(forward_to, allow_remote=allow_remote_forward) if forward_to else None
+    if target is not None:
+        check_targets([target])
+    state = session.state()
+    archive = archive_of(session, state)
+    asked = _Asked(target, times, original_signature, allow_remote_forward, not events)
+    with _alone(session) if pending else nullcontext():
+        entries = _chosen(archive, events or [], InboxFilter(failed=failed, pending=pending))
+        if pending:
+            _refuse_beside_a_listener(session, state)
+        with ReplayLoop() as replayer:
+            job = _Job(session, archive, _Secrets(session, state), asked, replayer)
+            refused = job.replay_all(entries)
+    if replayer.stopped_by is not None:
+        raise Stopped(replayer.stopped_by)
+    if refused:
+        raise CheckFailed(
+            f"{refused} of {len(entries)} events were not taken.", code="replay_failed"
+        )
+    if not entries:
+        session.out.note("There is none to send." if pending else "No event has failed.")
+
+
+@contextmanager
+def _alone(session: Session) -> Iterator[None]:
+    """Has listeners that start meanwhile wait, and sends nothing beside another one of us."""
+    with held_back(session.paths.state_dir / "listeners") as alone:
+        if not alone:
+            raise CheckFailed(
+                "Another svc command starts a listener or sends what is pending.",
+                code="replay_running",
+                param="--pending",
+                hint="Try again when it has ended",
+            )
+        yield
+
+
+def _refuse_beside_a_listener(session: Session, state: State) -> None:
+    """Leaves what is pending to the listener that runs: both would send it."""
+    settings = session.settings
+    origin = settings.address.origin if settings.address is not None else None
+    folder = session.paths.state_dir / "listeners"
+    found = running_with_pending(state, folder, origin, settings.profile, settings.mode)
+    if found is not None:
+        raise CheckFailed(
+            f"The listener on port {found.port} runs and forwards what is pending to "
+            f"{' and '.join(found.targets)}.",
+            code="listener_running",
+            param="--pending",
+            hint="Stop it first, or name the events to send them again",
+        )
+
+
+def _chosen(archive: InboxHistory, names: list[str], wanted: InboxFilter) -> list[InboxEntry]:
+    """The named ones as they were named, the others oldest first."""
+    if names:
+        return [entry_of(archive, name) for name in names]
+    return list(archive.entries(wanted))[::-1]
+
+
+class _Asked(NamedTuple):
+    """What the command line wants of a job.
+
+    Attributes:
+        target: where to; None for where an event went.
+        times: how often to each target.
+        original: with the signature that an event came with.
+        rest_only: only to targets that have not taken an event.
+    """
+
+    target: Target | None
+    times: int
+    original: bool
+    allow_remote: bool
+    rest_only: bool
+
+
+class _Secrets:
+    """The signing secrets of one job, each looked up once."""
+
+    def __init__(self, session: Session, state: State) -> None:
+        self._given = from_environment(session.env)
+        self._endpoints = Endpoints(session, state, sandbox=False)
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def of(self, entry: InboxEntry) -> tuple[str, ...]:
+        """Gives the secrets with which an event is signed.
+
+        Raises:
+            UsageError: none is known here.
+        """
+        if self._given:
+            return self._given
+        name = entry.endpoint_id
+        if name is not None and name not in self._known:
+            self._known[name] = self._endpoints.secrets_of(name)
+        found = self._known.get(name or "")
+        if not found:
+            raise UsageError(
+                f"The signing secret of {entry.id} is not known here.",
+                code="secret_missing",
+                hint=f"Set {SIGNING_VARIABLE}, or add --original-signature",
+            )
+        return found
+
+
+@dataclass(slots=True)
+class _Job:
+    session: Session
+    archive: InboxHistory
+    secrets: _Secrets
+    asked: _Asked
+    replayer: ReplayLoop
+
+    def replay_all(self, entries: list[InboxEntry]) -> int:
+        """Sends all of them; gives how many were not taken."""
+        records = Records(self.session)
+        try:
+            return sum(not self._replay_or_tell(entry, records) for entry in entries)
+        finally:
+            records.close()
+
+    def _replay_or_tell(self, entry: InboxEntry, records: Records) -> bool:
+        """Sends one event; of all that failed or wait, one that cannot be sent stops no other."""
+        if not self.asked.rest_only:
+            return self._replay(entry, records)
+        try:
+            return self._replay(entry, records)
+        except UsageError as error:
+            hint = f" {error.hint}" if error.hint else ""
+            self.session.out.warn(f"{error.message}{hint}")
+            return False
+
+    def _replay(self, entry: InboxEntry, records: Records) -> bool:
+        """Sends one event to its targets; says whether all of them took it every time."""
+        if self.asked.rest_only and entry.state == "pending" and not self.archive.waits(entry.seq):
+            return True  # somebody has closed it since it was listed
+        content = self.archive.content(entry)
+        taken = True
+        for target in self._targets(entry):
+            sender = TargetSender(target)
+            for number in range(self.asked.times):
+                taken &= self._send(entry, content, sender, number + 1, records)
+        if taken:
+            # Also where no target is left: each had taken it before the listener noted that.
+            whole = self.asked.rest_only and self.asked.target is None
+            self.archive.note_replays(entry.seq, (), taken=True, pending=whole)
+        return taken
+
+    def _send(
+        self,
+        entry: InboxEntry,
+        content: Content,
+        sender: TargetSender,
+        number: int,
+        records: Records,
+    ) -> bool:
+        """Sends an event once and notes it at once, whatever comes after; says if it was taken."""
+        started = self.session.clock.now()
+        headers = self._headers(entry, content)
+        reply = self.replayer.send(sender, headers, content.body, FORWARD_SECONDS)
+        if reply is None:
+            raise Stopped(self.replayer.stopped_by or 0)
+        url = str(sender.target)
+        attempt = (url, started, reply.milliseconds, reply.status, reply.error, reply.body)
+        self.archive.note_replays(entry.seq, [attempt], taken=False)
+        records.show(self._record(entry, sender.target, reply, number))
+        return is_success(reply.status)
+
+    def _targets(self, entry: InboxEntry) -> list[Target]:
+        asked = self.asked
+        if asked.target is not None:
+            return [asked.target]
+        tried = self.archive.targets_tried(entry)
+        urls = dict.fromkeys(row["url"] for row in tried if row["forwarded"])
+        urls = urls or dict.fromkeys(entry.targets)
+        if not urls:
+            raise UsageError(
+                f"{entry.id} was not forwarded anywhere.",
+                param="--forward-to",
+                hint="Say where to.",
+            )
+        if asked.rest_only:
+            urls |= dict.fromkeys(entry.targets if entry.state == "pending" else ())
+            for row in tried:
+                if row["taken"]:
+                    urls.pop(row["url"], None)
+        return [Target.parse(url, allow_remote=asked.allow_remote) for url in urls]
+
+    def _headers(self, entry: InboxEntry, content: Content) -> bytes:
+        if self.asked.original:
+            return content.headers
+        now = self.session.clock.now()
+        return signed_anew(content.headers, content.body, self.secrets.of(entry), now)
+
+    def _record(
+        self, entry: InboxEntry, target: Target, reply: TargetReply, number: int
+    ) -> Forwarded:
+        return Forwarded(
+            self.session.clock.now(),
+            entry.id,
+            entry.type,
+            str(target),
+            reply.status,
+            reply.milliseconds,
+            number,
+            reply.error,
+            reply.body,
+            None,
+        )

@@ -1,0 +1,244 @@
+"""Running `svc events listen`: a port, an endpoint, the relay, and an exit code that is true."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from svc.cli.events.endpoint import Endpoint, Endpoints, is_sandbox
+from svc.cli.events.inspect import Inspection, inspecting
+from svc.cli.events.link import SandboxWatch, TunnelLink, linked, watching
+from svc.cli.events.loop import Ended, run_loop
+from svc.cli.events.options import ListenOptions, check_targets
+from svc.cli.events.register import Registrar
+from svc.cli.events.screen import RecordPrinter
+from svc.cli.events.secrets import known_elsewhere
+from svc.cli.events.tunnel import ChosenTunnel, choose
+from svc.cli.framework.session import Session
+from svc.cli.framework.signals import Stopped
+from svc.errors import CheckFailed, LocalError, NotFound
+from svc.journal import State
+from svc.listen.identity import ListenerId, Listening, claimed, last_endpoint
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.listener import ListenerPlan, remove
+from svc.listen.receiver.server import bind, new_path
+from svc.listen.records import Summary
+
+_CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (promise R78)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What a listener stands on."""
+
+    state: State
+    claim: ListenerId
+    bound: socket.socket
+    endpoint: Endpoint
+    path: str
+    hosts: tuple[str, ...]
+    link: TunnelLink | SandboxWatch | None
+
+
+def listen_to(session: Session, asked: ListenOptions) -> None:
+    """Listens until it is stopped or what was asked for has come.
+
+    Raises:
+        CheckFailed: `--until` was not reached, or `--strict` found something wrong.
+        Stopped: a signal came.
+    """
+    session.is_long_running()
+    if asked.ready_file is not None:
+        remove(asked.ready_file)
+    check_targets(asked.routes.targets)
+    sandbox = is_sandbox(session)
+    chosen = choose(session, asked, sandbox=sandbox)
+    with (
+        inspecting(session, asked.inspect) as inspection,
+        _prepared(session, asked, chosen, sandbox=sandbox) as place,
+    ):
+        screen = RecordPrinter(
+            session, asked, place.endpoint, _waiting(place) if asked.routes.targets else 0
+        )
+        inbox = SqliteInbox(place.state, place.claim.scope, retake_failed=asked.ack == "forwarded")
+        plan = _plan(session, asked, place, inspection)
+        try:
+            ended = run_loop(
+                plan,
+                inbox,
+                place.bound,
+                session,
+                asked.command,
+                screen,
+                place.link,
+                inspection,
+            )
+        finally:
+            screen.close()
+            place.state.hurry(_CLOSE_SECONDS)
+            inbox.close()
+    _conclude(asked, ended)
+
+
+def _waiting(place: _Place) -> int:
+    [row] = place.state.rows(
+        "SELECT COUNT(*) AS waiting FROM inbox JOIN listeners ON listeners.id = listener"
+        " WHERE scope = ? AND outcome IS NULL",
+        (place.claim.scope,),
+    )
+    return int(row["waiting"])
+
+
+def print_secret(session: Session, asked: ListenOptions) -> None:
+    """Prints the signing secret of the listener with these options, also while it runs."""
+    state, sandbox = session.state(), is_sandbox(session)
+    chosen = choose(session, asked, sandbox=sandbox)
+    endpoints = Endpoints(session, state, sandbox=sandbox)
+    endpoint_id = last_endpoint(state, _listening(session, asked, chosen), asked.routes.spelled())
+    secrets = asked.secrets or endpoints.secrets_in_use(endpoint_id)
+    if secrets and asked.new_secret:
+        ours = None if asked.secrets else endpoint_id
+        secrets = endpoints.renewed(Endpoint(ours, "", secrets, ""), asked.new_secret).secrets
+    if not secrets and chosen is not None and chosen.address is None:
+        raise NotFound(
+            f"There is no signing secret before {chosen.provider.name} has given its address.",
+            code="no_endpoint_yet",
+            hint="Ask while svc events listen runs, with the same options",
+        )
+    if not secrets:
+        with _prepared(session, asked, chosen, sandbox=sandbox, linking=False) as place:
+            endpoint_id, secrets = place.endpoint.id, place.endpoint.secrets
+    _show_secrets(session, None if asked.secrets else endpoint_id, secrets)
+
+
+def _show_secrets(session: Session, endpoint_id: str | None, secrets: tuple[str, ...]) -> None:
+    """Prints bare lines, for `$(...)`, and one JSON document only where a format was asked for."""
+    asked = session.given.everywhere
+    if session.settings.output in (None, "human", "id") and not (asked.query or asked.fields):
+        for secret in secrets:
+            session.streams.stdout.write(secret + "\n")
+        return
+    session.out.value(
+        {"object": "signing_secrets", "endpoint": endpoint_id, "secrets": list(secrets)}
+    )
+
+
+def _listening(session: Session, asked: ListenOptions, chosen: ChosenTunnel | None) -> Listening:
+    settings = session.settings
+    way = chosen.way if chosen is not None else str(asked.public_url or "local")
+    way = "given" if asked.secrets else way
+    return Listening(session.base_url.origin, settings.profile, settings.mode, way, asked.events)
+
+
+@contextmanager
+def _prepared(
+    session: Session,
+    asked: ListenOptions,
+    chosen: ChosenTunnel | None,
+    *,
+    sandbox: bool,
+    linking: bool = True,
+) -> Iterator[_Place]:
+    """Sets a listener up; starts its tunnel only if it is going to be `linking`."""
+    state, folder = session.state(), session.paths.state_dir / "listeners"
+    listening, targets = _listening(session, asked, chosen), asked.routes.spelled()
+
+    def waiting() -> None:
+        session.out.note("Waiting for another svc command that sends what is pending.")
+
+    with ExitStack() as open_:
+        claim = open_.enter_context(claimed(state, folder, listening, new_path, targets, waiting))
+        bound = open_.enter_context(_bind(session, asked, claim))
+        register = Registrar(session, asked, state, claim, bound.getsockname()[1], sandbox)
+        link, address = None, chosen.address if chosen is not None else asked.public_url
+        if linking and chosen is not None:
+            link = open_.enter_context(linked(session, chosen, register.port, register))
+            address = link.address
+        endpoint = link.endpoint if link is not None else register(address)
+        if asked.new_secret:
+            endpoints = Endpoints(session, state, sandbox=sandbox)
+            endpoint = endpoints.renewed(endpoint, asked.new_secret)
+        renew = register.renewal(address) if link is None else None
+        held: TunnelLink | SandboxWatch | None = link
+        if renew is not None:
+            held = open_.enter_context(watching(endpoint, renew, register.tell_absence))
+        hosts = (address.host,) if address is not None else ()
+        path = register.address(address)[1]
+        yield _Place(state, claim, bound, endpoint, path, hosts, held)
+
+
+def _bind(session: Session, asked: ListenOptions, claim: ListenerId) -> socket.socket:
+    """Takes the port that was asked for or used before; another one only if it is taken."""
+    if asked.port is not None or claim.port is None:
+        return bind(asked.port or 0)
+    try:
+        return bind(claim.port)
+    except LocalError:
+        session.out.note(f"Port {claim.port} is taken by another program; using another one.")
+        return bind(0)
+
+
+def _plan(
+    session: Session, asked: ListenOptions, place: _Place, inspection: Inspection | None
+) -> ListenerPlan:
+    return ListenerPlan(
+        mode=session.settings.mode,
+        secrets=place.endpoint.secrets,
+        path=place.path,
+        url=place.endpoint.url,
+        routes=asked.routes,
+        events=asked.events,
+        endpoint=place.endpoint.id,
+        inspector=inspection.url if inspection is not None else None,
+        hosts=place.hosts,
+        ack=asked.ack,
+        manner=asked.manner,
+        headers=asked.headers,
+        limits=asked.limits,
+        until=asked.until,
+        beside=asked.command is not None,
+        resume=asked.resume,
+        known=known_elsewhere(session, place.endpoint.id),
+        timeout=asked.timeout,
+        ready_file=asked.ready_file,
+    )
+
+
+def _conclude(asked: ListenOptions, ended: Ended) -> None:
+    """Turns what happened into an exit code; a failed check counts more than how it was ended."""
+    if asked.strict:
+        _check_strictly(ended.summary)
+    if ended.signal is not None:
+        raise Stopped(ended.signal)
+    if asked.command is not None and ended.exec_code != 0:
+        _tell_of_command(asked, ended.exec_code)
+    if ended.summary.until_reached is False and asked.until is not None:
+        what, count = asked.until.glob, asked.until.count
+        raise CheckFailed(
+            f"{what} did not come{f' {count} times' if count > 1 else ''} before the end.",
+            code="until_not_reached",
+            param="--until",
+        )
+
+
+def _tell_of_command(asked: ListenOptions, code: int | None) -> None:
+    if code is None:
+        raise CheckFailed(
+            f"The command of --exec was still running after {asked.timeout or 0:g} s.",
+            code="exec_timeout",
+            param="--exec",
+        )
+    raise CheckFailed(
+        f"The command of --exec ended with exit code {code}.", code="exec_failed", param="--exec"
+    )
+
+
+def _check_strictly(summary: Summary) -> None:
+    faults = {
+        "rejected": summary.rejected,
+        "not forwarded": summary.failed + summary.pending + summary.withheld,
+    }
+    found = [f"{count} {what}" for what, count in faults.items() if count]
+    if found:
+        raise CheckFailed(f"Deliveries: {', '.join(found)}.", code="strict", param="--strict")

@@ -1,0 +1,120 @@
+"""Which tunnel a listener uses, if any: as asked, else what is installed."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from svc.cli.events.options import ListenOptions
+from svc.cli.framework.session import Session
+from svc.errors import LocalError, UsageError
+from svc.listen.tunnels.cloudflared import Cloudflared
+from svc.listen.tunnels.ngrok import Ngrok
+from svc.listen.tunnels.option import TunnelOption
+from svc.listen.tunnels.program import installed
+from svc.listen.tunnels.provider import Provider
+from svc.listen.tunnels.ssh import Ssh, SshDestination
+from svc.origin import BaseUrl
+
+_OWN: Final = "or run any tunnel and name it: --public-url https://... --port 4000"
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenTunnel:
+    """A tunnel program of this machine. `address` is None where only the program will know it."""
+
+    provider: Provider
+    path: str
+    address: BaseUrl | None
+
+    @property
+    def way(self) -> str:
+        """Tells listeners apart that are reached in different ways."""
+        return f"{self.provider.name} {self.address or ''}".strip()
+
+
+def choose(session: Session, asked: ListenOptions, *, sandbox: bool) -> ChosenTunnel | None:
+    """Gives the tunnel to start; None where the service needs none, or the user runs one.
+
+    Raises:
+        UsageError: the service cannot reach this machine, or the options contradict each other.
+        LocalError: the program is not installed.
+    """
+    if asked.tunnel.kind == "auto":
+        return _automatic(session, asked, sandbox=sandbox)
+    if asked.tunnel.kind == "none":
+        _need_a_way_in(session, asked, sandbox=sandbox)
+        return None
+    return _explicit(session, asked.tunnel, asked.public_url)
+
+
+def _automatic(session: Session, asked: ListenOptions, *, sandbox: bool) -> ChosenTunnel | None:
+    if _is_reached(session, asked, sandbox=sandbox):
+        return None
+    for provider in (Cloudflared(), Ngrok()):
+        path = installed(provider.program, session.env.get("PATH", ""))
+        if path is not None:
+            return ChosenTunnel(provider, path, None)
+    raise UsageError(
+        f"{session.base_url.origin} cannot reach this machine, and neither cloudflared nor ngrok "
+        "is installed.",
+        code="public_url_missing",
+        param="--tunnel",
+        hint=f"Install one of them, use --tunnel ssh:HOST, {_OWN}",
+    )
+
+
+def _explicit(session: Session, wanted: TunnelOption, public_url: BaseUrl | None) -> ChosenTunnel:
+    provider, address = _provider(wanted, public_url)
+    path = installed(provider.program, session.env.get("PATH", ""))
+    if path is None:
+        raise LocalError(
+            f"{provider.program} is not installed: no folder of PATH holds it.",
+            code="tunnel_program_missing",
+            param="--tunnel",
+            hint=f"Install {provider.program}, {_OWN}",
+        )
+    return ChosenTunnel(provider, path, address)
+
+
+def _provider(wanted: TunnelOption, public_url: BaseUrl | None) -> tuple[Provider, BaseUrl | None]:
+    if wanted.destination is not None:
+        address = _server_address(wanted.destination, public_url)
+        return Ssh(wanted.destination, str(address)), address
+    if wanted.kind == "ngrok":
+        return Ngrok(str(public_url) if public_url else None), public_url
+    if public_url is not None:
+        raise UsageError(
+            "A tunnel by cloudflared has an address of Cloudflare's choice.",
+            param="--public-url",
+            hint="Run your own Cloudflare tunnel and use --tunnel none with --public-url",
+        )
+    return Cloudflared(), None
+
+
+def _server_address(server: SshDestination, public_url: BaseUrl | None) -> BaseUrl:
+    if public_url is not None:
+        return public_url
+    if server.public_url is None:
+        raise UsageError(
+            f"{server.host} does not say under which address its web server is known.",
+            code="public_url_missing",
+            param="--public-url",
+            hint=f"Name what leads to 127.0.0.1:{server.port} there: --public-url https://...",
+        )
+    return BaseUrl.parse(server.public_url)
+
+
+def _is_reached(session: Session, asked: ListenOptions, *, sandbox: bool) -> bool:
+    """A service of this machine reaches it; so does one that the user has shown the way."""
+    local = sandbox or session.base_url.is_loopback
+    return local or asked.public_url is not None or bool(asked.secrets)
+
+
+def _need_a_way_in(session: Session, asked: ListenOptions, *, sandbox: bool) -> None:
+    if not _is_reached(session, asked, sandbox=sandbox):
+        raise UsageError(
+            f"{session.base_url.origin} cannot reach this machine.",
+            code="public_url_missing",
+            param="--public-url",
+            hint="Run a tunnel to a port of your choice and give both: --public-url https://... "
+            "--port 4000",
+        )

@@ -1,0 +1,173 @@
+"""`svc events verify`: check one delivery offline and say precisely what is wrong."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from svc import signature
+from svc.cli.events.secrets import from_environment, from_stdin, known_elsewhere
+from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.session import Session
+from svc.errors import SignatureError, UsageError
+from svc.keys.kinds import SIGNING_VARIABLE
+from svc.listen.records import iso
+from svc.listen.verify.diagnosis import diagnose
+from svc.listen.verify.verify import Facts, read_facts
+from svc.spec import SIGNATURE_HEADER, SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_BODY_MAX
+
+_PREFIX: Final = re.compile(rf"{SIGNATURE_HEADER}[ \t]*:[ \t]*", re.IGNORECASE)
+_LATEST: Final = 253_402_300_799 - SIGNATURE_TOLERANCE_SECONDS  # the last second that has a date
+
+app = new_app()
+
+
+@verb(app)
+def verify(
+    ctx: typer.Context,
+    header: Annotated[
+        list[str],
+        typer.Option(metavar="VALUE", help="The Svc-Signature header, one for each line of it."),
+    ],
+    payload: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The raw body; default: standard input."),
+    ] = None,
+    secret_stdin: Annotated[
+        bool,
+        typer.Option("--secret-stdin", help="Read the signing secret from standard input."),
+    ] = False,
+    now: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Check as of then: unix seconds or ISO 8601."),
+    ] = None,
+) -> None:
+    """Check one delivery: exit 0 if it is authentic, else 11 and what is wrong.
+
+    The secret comes from SVC_WEBHOOK_SECRET, from standard input, or from your own endpoints.
+
+    $ svc events verify --header 't=1700000000,v1=83cb...' --payload body.json
+    """
+    session = Session.of(ctx)
+    if secret_stdin and (payload is None or str(payload) == "-"):
+        raise UsageError(
+            "The secret and the payload cannot both come on standard input.",
+            param="--payload",
+            hint="Give --payload FILE",
+        )
+    moment = _time(now, session.clock.now())
+    secrets = _secrets(session, piped=secret_stdin)
+    headers = [_PREFIX.sub("", text, count=1).encode("utf-8", "surrogateescape") for text in header]
+    body = _body(session, payload)
+    try:
+        verified = signature.verify(body, headers, secrets, int(moment))
+    except SignatureError as error:
+        elsewhere = known_elsewhere(session, None) if error.reason == "signature_mismatch" else ()
+        found = diagnose(error, body, headers, secrets, elsewhere)
+        raise SignatureError(error.reason, found.message, hint=error.hint) from None
+    _tell(session, verified, int(moment) - verified.timestamp, read_facts(body))
+
+
+def _tell(session: Session, verified: signature.Verified, age: int, facts: Facts) -> None:
+    mode = _mode(facts)
+    if mode not in (None, session.settings.mode):
+        session.out.warn(f"It is an event of {mode} mode; this is {session.settings.mode} mode.")
+    when = iso(verified.timestamp).replace(".000Z", "Z")
+    if session.format == "human":
+        distance = f"{age} s ago" if age >= 0 else f"{-age} s ahead"
+        session.out.line(f"Verified: authentic and unaltered, signed {when} ({distance}).")
+        return
+    session.out.value(
+        {
+            "object": "verification",
+            "verified": True,
+            "signed_at": when,
+            "age_seconds": age,
+            "secret": verified.secret_index + 1,
+            "id": facts.id,
+            "type": facts.type or None,
+            "livemode": facts.livemode,
+        }
+    )
+
+
+def _mode(facts: Facts) -> str | None:
+    if facts.livemode is None:
+        return None
+    return "live" if facts.livemode else "test"
+
+
+def _time(text: str | None, clock: float) -> float:
+    if text is None:
+        return clock
+    seconds = _unix_seconds(text)
+    if seconds is None or not 0 <= seconds <= _LATEST:
+        raise UsageError(
+            f"--now {text!r} is no time.",
+            param="--now",
+            hint="Write unix seconds, or ISO 8601 with a zone: 2026-10-01T09:00:00Z; to year 9999",
+        )
+    return seconds
+
+
+def _unix_seconds(text: str) -> float | None:
+    if re.fullmatch(r"[0-9]{1,12}", text):
+        return float(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment.timestamp() if moment.tzinfo is not None else None
+
+
+def _secrets(session: Session, *, piped: bool) -> Sequence[str]:
+    given = from_stdin(session) if piped else from_environment(session.env)
+    if given:
+        return given
+    known = _known(session)
+    if not known:
+        raise UsageError(
+            "There is no signing secret to check with.",
+            code="secret_missing",
+            hint=f"Set {SIGNING_VARIABLE}, or pipe it in: --secret-stdin --payload FILE < SECRET",
+        )
+    return known
+
+
+def _known(session: Session) -> list[str]:
+    """The secrets of endpoints that were registered here; nothing is asked over the network."""
+    if not session.paths.has_state:
+        return []
+    from svc.cli.events.endpoint import Endpoints
+
+    settings, state = session.settings, session.state()
+    rows = state.rows(
+        "SELECT endpoint_id, secret FROM endpoints WHERE profile = ? AND mode = ?"
+        " ORDER BY created_at DESC",
+        (settings.profile, settings.mode),
+    )
+    stored = [secret for row in rows if row["secret"] for secret in row["secret"].split(",")]
+    unread = [row["endpoint_id"] for row in rows if not row["secret"]]
+    if settings.address is None or not unread:
+        return stored
+    endpoints = Endpoints(session, state, sandbox=False)
+    return stored + [found for name in unread for found in endpoints.secrets_of(name)]
+
+
+def _body(session: Session, payload: Path | None) -> bytes:
+    """Reads the raw bytes; one byte more than is ever verified is enough to say too large."""
+    try:
+        if payload is not None and str(payload) != "-":
+            with payload.open("rb") as file:
+                return file.read(WEBHOOK_BODY_MAX + 1)
+        stream = session.streams.stdin
+        raw = getattr(stream, "buffer", None)
+        most = WEBHOOK_BODY_MAX + 1
+        return stream.read(most).encode() if raw is None else bytes(raw.read(most))
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        what = "The payload on standard input" if payload is None else f"The payload {payload}"
+        raise UsageError(f"{what} cannot be read: {reason}.", param="--payload") from None

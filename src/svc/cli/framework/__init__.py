@@ -1,0 +1,1 @@
+"""What the words after `svc` share; nothing here is a word itself."""

@@ -1,0 +1,95 @@
+"""Whether API keys are of one account: the only place that judges it.
+
+A key names no account, and the service has no call that does. What tells is the same key, a roll
+that we have seen, or an object that was made with the first key: another account's key does not
+see it. Where nothing tells, the answer is neither yes nor no.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Final
+
+from svc.cli.framework.session import Session
+from svc.client import raw
+from svc.client.client import Client
+from svc.client.journal.entry import NOBODY_ELSE, Account, Scope
+from svc.client.journal.journal import Journal
+from svc.errors import Forbidden, NotFound, SvcError, UsageError
+
+_SECONDS: Final = 10.0
+_TRIED: Final = 3
+
+
+def account_of(
+    session: Session, client: Client, journal: Journal, strangers: Iterable[str]
+) -> Account:
+    """What is known of other keys, given as their `key_hint`s; asks the service for few objects.
+
+    Raises:
+        LocalError: the state database cannot be used.
+    """
+    strangers = frozenset(strangers) - {session.key.fingerprint}
+    if not strangers:
+        return NOBODY_ELSE
+    same = _rolled(session)
+    other: set[str] = set()
+    for hint in strangers - same:
+        verdict = _verdict(session, client, journal, hint)
+        if verdict is not None:
+            (same if verdict else other).add(hint)
+    return Account(frozenset(same), frozenset(other))
+
+
+def witnesses(journal: Journal, hints: Iterable[str | None], scope: Scope) -> Iterator[str]:
+    """Ids of what was last made with keys, as far as such objects can be retrieved."""
+    found = (made for hint in hints if hint for made in journal.made_with(hint, scope))
+    for made in found:
+        with suppress(UsageError):
+            raw.retrieve(made)
+            yield made
+
+
+def sees(client: Client, identifier: str, *, within: float | None = None) -> bool | None:
+    """Whether a client's key sees an object; None where its permissions do not let it look.
+
+    Raises:
+        SvcError: the service cannot be asked.
+    """
+    try:
+        reply = client.send(raw.retrieve(identifier), within=within)
+    except NotFound:
+        return False
+    except Forbidden:
+        return None
+    return bool(reply.data.get("id") == identifier)
+
+
+def _rolled(session: Session) -> set[str]:
+    """Fingerprints of keys that the one in use took the place of, or that took its place."""
+    links = [
+        {fact.fingerprint, fact.old_fingerprint}
+        for fact in session.key_facts.every()
+        if fact.old_fingerprint is not None
+        and (fact.origin, fact.mode) == (session.base_url.origin, session.settings.mode)
+    ]
+    found: set[str] = {session.key.fingerprint}
+    before = 0
+    while len(found) != before:
+        before = len(found)
+        for link in links:
+            if link & found:
+                found |= {hint for hint in link if hint is not None}
+    return found
+
+
+def _verdict(session: Session, client: Client, journal: Journal, key_hint: str) -> bool | None:
+    settings = session.settings
+    scope = Scope(settings.profile, settings.mode, str(settings.base_url))
+    for made, _ in zip(witnesses(journal, (key_hint,), scope), range(_TRIED), strict=False):
+        try:
+            verdict = sees(client, made, within=_SECONDS)
+        except SvcError:
+            return None
+        if verdict is not None:
+            return verdict
+    return None

@@ -1,0 +1,287 @@
+"""What every Typer app of this program shares, and the root of the command tree."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from svc import __version__
+from svc.cli.framework.help_page import HelpPage
+from svc.cli.framework.options import Set, collecting, options_of
+from svc.cli.framework.registry import COMMANDS, SHORT_NAMES, load
+from svc.errors import UsageError
+
+_EXAMPLE = "$ "
+
+
+class Verb(TyperCommand):
+    """A command that takes the global options after its own and shows its examples in `--help`.
+
+    The docstring's lines that begin with `$ ` are its examples.
+    """
+
+    shared: ClassVar[tuple[Set, ...]] = ("everywhere",)
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.params.extend(option for name in self.shared for option in options_of(name))
+        self.examples, self.help = split_examples(self.help or "")
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with complaints_about(ctx), collecting(ctx, self.shared):
+            return super().parse_args(ctx, args)
+
+    def get_help(self, ctx: Any) -> str:
+        return help_of(self, ctx)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        format_parameters(self, ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's
+        formatter.write_examples(self.examples)
+
+
+class WritingVerb(Verb):
+    """A command that sends a POST: it takes any field, can show the request instead, and so on."""
+
+    shared = ("write", "everywhere")
+
+
+class ListingVerb(Verb):
+    """A command that lists objects."""
+
+    shared = ("listing", "everywhere")
+
+
+class Noun(TyperGroup):
+    """A resource: its verbs, and a help page that ends with where to go on."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.params.extend(options_of("everywhere"))
+        self.examples, self.help = split_examples(self.help or "")
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with complaints_about(ctx), collecting(ctx, ("everywhere",)):
+            return super().parse_args(ctx, args)
+
+    def get_help(self, ctx: Any) -> str:
+        return help_of(self, ctx)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        rows = [(name, first_line(verb)) for name, verb in found if verb and not verb.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        self.format_commands(ctx, formatter)
+        format_parameters(self, ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        formatter.write_examples(self.examples)
+        if not self.examples:
+            formatter.write_paragraph()
+            formatter.write_text(f"For one of them: {ctx.command_path} COMMAND --help")
+
+
+def new_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> typer.Typer:
+    """Makes an app without rich, tracebacks and generated completion (performance: start-up)."""
+    return typer.Typer(
+        help=help_text,
+        cls=cls,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        pretty_exceptions_show_locals=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["--help", "-h"]},
+    )
+
+
+def new_noun(help_text: str) -> typer.Typer:
+    """Makes the app of a resource; the callback keeps it a group even with a single verb."""
+    app = new_app()
+
+    @app.callback(cls=Noun, help=help_text, invoke_without_command=True)
+    def noun(ctx: typer.Context) -> None:
+        if ctx.invoked_subcommand is None:
+            ctx.obj.streams.stdout.write(ctx.get_help() + "\n")
+
+    return app
+
+
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+
+
+def verb(app: typer.Typer, name: str | None = None) -> Decorator:
+    """Registers a command that reads, or works on this machine only."""
+    return app.command(name, cls=Verb)
+
+
+def writing(app: typer.Typer, name: str | None = None) -> Decorator:
+    """Registers a command that sends a POST."""
+    return app.command(name, cls=WritingVerb)
+
+
+def listing(app: typer.Typer, name: str | None = None) -> Decorator:
+    """Registers a command that lists objects."""
+    return app.command(name, cls=ListingVerb)
+
+
+def split_examples(text: str) -> tuple[list[str], str]:
+    """Parts a docstring into its example command lines and the rest."""
+    lines = text.splitlines()
+    examples = [line.strip().removeprefix(_EXAMPLE) for line in lines if _is_example(line)]
+    return examples, "\n".join(line for line in lines if not _is_example(line)).strip()
+
+
+def _is_example(line: str) -> bool:
+    return line.strip().startswith(_EXAMPLE)
+
+
+@contextmanager
+def complaints_about(ctx: Any) -> Iterator[None]:
+    """Has every complaint of the parser name its command: some are made without one."""
+    try:
+        yield
+    except typer.TyperException as error:
+        if getattr(error, "ctx", ctx) is None:
+            vars(error)["ctx"] = ctx
+        raise
+
+
+def help_of(command: Any, ctx: Any) -> str:
+    """Writes a command's help for whoever reads it: in colour on a terminal, as wide as that is."""
+    page = HelpPage.of(ctx)
+    ctx.color = page.color  # else the parser takes out what is not for its idea of a terminal
+    command.format_help(ctx, page)
+    return page.getvalue().rstrip("\n")
+
+
+def first_line(command: Any) -> str:
+    """What a command is for, whole: the parser's own way cuts it where a terminal is narrow."""
+    return str(command.get_short_help_str(limit=1000))
+
+
+def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
+    """Writes arguments and options in their groups; global options by name only, below the root."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for param in command.get_params(ctx):
+        record = param.get_help_record(ctx)
+        if record is not None:
+            groups.setdefault(_group_of(param), []).append(record)
+    shared = groups.pop("Global options", [])
+    for title, records in groups.items():
+        with formatter.section(title):
+            formatter.write_dl(records)
+    if ctx.parent is None:
+        with formatter.section("Global options"):
+            formatter.write_dl(shared)
+        return
+    with formatter.section("Global options (see svc --help)"):
+        formatter.write_text(" ".join(record[0].split(" ")[0].strip(",") for record in shared))
+
+
+def _group_of(param: Any) -> str:
+    if param.param_type_name == "argument":
+        return "Arguments"
+    return getattr(param, "rich_help_panel", None) or "Options"
+
+
+# What people type who come from other tools, or who leave out the resource.
+OTHER_TOOLS_WORDS: Final = {
+    "auth": "keys",
+    "config list": "config get",
+    "events trigger": "sandbox trigger",
+    "inbox": "events inbox",
+    "listen": "events listen",
+    "login": "keys add",
+    "logout": "keys remove",
+    "logs": "sandbox requests",
+    "open": "sandbox checkout",
+    "pay": "sandbox pay",
+    "profiles show": "profiles list",
+    "replay": "events replay",
+    "start": "sandbox start",
+    "status": "whoami",
+    "stop": "sandbox stop",
+    "trigger": "sandbox trigger",
+    "verify": "events verify",
+}
+
+# What is no command: how to do it all the same.
+OTHERWISE: Final = {
+    "version": "svc --version",
+    "update": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
+    "upgrade": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
+}
+
+
+class Root(TyperGroup):
+    """Lists every command from the registry; imports only the one that runs."""
+
+    def __init__(self, **attrs: Any) -> None:
+        super().__init__(**attrs)
+        self.params.extend(options_of("everywhere"))
+        self.commands.update(
+            {name: TyperCommand(name=name, help=entry.summary) for name, entry in COMMANDS.items()}
+        )
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with collecting(ctx, ("everywhere",)):
+            return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        _send_elsewhere(args)
+        asked = [SHORT_NAMES.get(args[0], args[0]), *args[1:]] if args else args
+        name, command, rest = super().resolve_command(ctx, asked)
+        if name in COMMANDS:
+            command = self.commands[name] = load(name)
+        return name, command, rest
+
+    def get_help(self, ctx: Any) -> str:
+        return help_of(self, ctx)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for name, entry in COMMANDS.items():
+            sections.setdefault(entry.section, []).append((name, entry.summary))
+        for title, rows in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+        format_parameters(self, ctx, formatter)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's signature
+        with formatter.section("First steps"):
+            formatter.write("  svc quickstart\n  svc sandbox start\n  svc orders create --help\n")
+
+
+def _send_elsewhere(args: list[str]) -> None:
+    """Raises UsageError on one or two words that mean a command of another name."""
+    for words in (" ".join(args[:2]), args[0] if args else ""):
+        if words in OTHER_TOOLS_WORDS:
+            there = OTHER_TOOLS_WORDS[words]
+            raise UsageError(
+                f"No such command {words!r}. Did you mean 'svc {there}'?",
+                hint=f"svc {there} --help shows what it takes",
+            )
+        if words in OTHERWISE:
+            raise UsageError(f"No such command {words!r}.", hint=OTHERWISE[words])
+
+
+app = new_app(cls=Root)
+
+
+@app.callback(invoke_without_command=True)
+def svc(
+    ctx: typer.Context,
+    version: bool = typer.Option(False, "--version", help="Print the version."),
+) -> None:
+    """Operate a merchant's account on a cross-border order service."""
+    if version:
+        ctx.obj.streams.stdout.write(f"svc {__version__}\n")
+        raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        ctx.obj.streams.stdout.write(ctx.get_help() + "\n")

@@ -1,0 +1,76 @@
+"""The line that reminds a person, once a day, of a key that is due."""
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from svc.cli.framework.session import Session
+from svc.errors import LocalError, SvcError
+
+if TYPE_CHECKING:  # loaded once a day, after every command only the file's date is looked at
+    from svc.keys.due import Judged
+
+_DAY_SECONDS: Final = 86_400
+_LOOKED: Final = "reminders.looked"
+# They tell of it themselves, or are no work with a key.
+_SILENT: Final = frozenset(("keys", "help", "--help", "-h"))
+
+
+def remind_daily(session: Session) -> None:
+    """Tells a person at a terminal of what is due, once a day; no trouble of it is an error.
+
+    The database is opened once a day only: a file's date says when that was.
+    """
+    if session.given.everywhere.quiet or not _SILENT.isdisjoint(session.argv):
+        return
+    try:
+        if session.format == "human" and _is_time(session):
+            _tell(session)
+    except LocalError as error:
+        # A damaged database is moved aside by whoever meets it first: that must be said.
+        session.out.warn(f"{error.message} {error.hint or ''}".rstrip())
+    except (SvcError, OSError):
+        return
+
+
+def _is_time(session: Session) -> bool:
+    """Says whether a day has passed since the last look, and notes this one."""
+    paths = session.paths
+    if not paths.has_state:
+        return False
+    path, now = paths.state_dir / _LOOKED, session.clock.now()
+    try:
+        ago = now - path.stat().st_mtime
+    except FileNotFoundError:
+        ago = _DAY_SECONDS
+    if 0 <= ago < _DAY_SECONDS:
+        return False
+    path.touch(mode=0o600)
+    os.utime(path, (now, now))
+    return True
+
+
+def _tell(session: Session) -> None:
+    from svc.keys.due import MAX_AGE_SECONDS, WARN_SECONDS, judge
+    from svc.keys.held import HeldSecrets
+
+    now = session.clock.now()
+    secrets = HeldSecrets(session.paths.state_file, session.clock)
+    every = [
+        judge(held, now, max_age=MAX_AGE_SECONDS, warn=WARN_SECONDS) for held in secrets.every()
+    ]
+    due = {each.held.identity: each for each in every if each.status in ("overdue", "due")}
+    if not due:
+        return
+    told = [due[held.identity] for held in secrets.claim([each.held for each in due.values()], now)]
+    if told:
+        session.out.note(_line(told))
+
+
+def _line(due: "list[Judged]") -> str:
+    from svc.cli.framework.reminders import age, remedy, title
+
+    if len(due) > 1:
+        return (
+            f"Reminder: {len(due)} keys or signing secrets are due to be replaced: svc keys remind"
+        )
+    return f"Reminder: {title(due[0].held)}, {age(due[0])}: {remedy(due[0].held)}"

@@ -1,0 +1,251 @@
+"""How a command that fails or is stopped ends: what is printed, and the exit code."""
+
+import os
+import traceback
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from svc.errors import ExitCode, Forbidden, LocalError, NotFound, SvcError, Unauthorized, UsageError
+from svc.paths import NoFolder
+from svc.redaction import redact, redact_maybe
+from svc.spec import ID_PREFIXES
+from svc.system.files import make_private, open_private
+
+if TYPE_CHECKING:
+    from svc.cli.framework.session import Session
+    from svc.cli.framework.signals import Stopped
+    from svc.client.journal.entry import Intent
+
+
+_EXTRA: Final = "Got unexpected extra argument(s) ("
+_NO_ARGUMENT: Final = (
+    "No key as an argument, which every process can read; svc keys add asks for it"
+)
+
+
+_NO_THREADS: Final = "can't start new thread"
+_LIMIT: Final = "The system starts no more threads for this user."
+_LESS: Final = "Use a smaller --concurrency, or raise the limit: ulimit -u"
+
+
+def report_error(session: "Session", error: SvcError) -> int:
+    """Prints an expected error on stderr and returns its exit code."""
+    _name_key_source(session, error)
+    _name_other_mode(session, error)
+    error.message = redact(error.message)
+    error.hint = redact_maybe(error.hint)
+    # What the service sends may hold a key as well: it saw ours (promise R39).
+    error.type, error.code = redact(error.type), redact_maybe(error.code)
+    error.param, error.request_id = redact_maybe(error.param), redact_maybe(error.request_id)
+    try:
+        session.error_output().error(error)
+    except OSError:  # no descriptor may be left for what makes an error readable
+        with suppress(OSError, ValueError):  # or stderr is closed: the exit code still tells
+            hint = f" {error.hint}" if error.hint else ""
+            session.streams.stderr.write(f"Error: {error.message}{hint}\n")
+    return error.exit_code
+
+
+def usage_error_of(error: Any) -> UsageError:
+    """Turns the parser's complaint into ours, naming the help page of the command in question."""
+    context = getattr(error, "ctx", None)
+    where = context.command_path if context is not None else "svc"
+    message = error.format_message().strip().replace("\n", " ")
+    if message.startswith(_EXTRA):
+        message = f"Nothing more is expected here: {message.removeprefix(_EXTRA).rstrip(')')}"
+        if redact(message) != message:
+            return UsageError(message, hint=_NO_ARGUMENT)
+    return UsageError(message, hint=f"{where} --help shows what it takes")
+
+
+def report_bug(session: "Session", error: Exception) -> int:
+    """Prints one line and the path of a redacted report (promise R79).
+
+    Where a library is not of a version that svc is made for, that is the line.
+    """
+    from svc.cli.framework.requirements import unmet
+
+    outside = _from_outside(session, error)
+    if outside is not None:
+        return report_error(session, outside)
+    intent = getattr(error, "sending", None)  # of a request that the bug came into
+    wrong = unmet() if intent is None else None
+    if wrong is not None:
+        return report_error(session, wrong)
+    text = redact("".join(traceback.format_exception(error)))
+    where = _write_report(session, text)
+    name = type(error.__cause__ or error).__name__
+    bug = SvcError(
+        f"svc has met a bug of its own: {name}.",
+        code=name,
+        hint=f"A report without secrets lies at {where}" if where else None,
+    )
+    bug.exit_code = ExitCode.BUG
+    if intent is not None:
+        _name_request(bug, intent)
+    return report_error(session, bug)
+
+
+def _from_outside(session: "Session", error: Exception) -> SvcError | None:
+    """What is no bug but the system's limit, or an argument's bytes; None for anything else."""
+    if _NO_THREADS in str(error):
+        return LocalError(_LIMIT, hint=_LESS)
+    if isinstance(error, UnicodeEncodeError):
+        for number, word in enumerate(session.argv, 1):
+            # Python marks bytes that are no UTF-8; as the name of a file they are taken.
+            if not word.isascii() and word != word.encode("utf-8", "replace").decode():
+                return UsageError(
+                    f"Argument {number} is not UTF-8 text.",
+                    code="argument_invalid",
+                    hint="Write it in UTF-8",
+                )
+    return None
+
+
+def _name_key_source(session: "Session", error: SvcError) -> None:
+    """Says which key was not accepted and where it came from."""
+    key = vars(session).get("key")  # resolved only where it was needed
+    if key is not None and isinstance(error, Unauthorized | Forbidden):
+        source = f"The key {key.fingerprint} came from: {key.source}."
+        error.hint = f"{source} {error.hint}" if error.hint else source
+
+
+def _name_other_mode(session: "Session", error: SvcError) -> None:
+    """Says of an id that was seen in the other mode that it is invisible in this one."""
+    if not isinstance(error, NotFound):
+        return
+    from svc.cli.framework.recent import seen_in_other_mode
+
+    identifier = seen_in_other_mode(session)
+    if identifier is not None:
+        test = session.settings.mode == "live"
+        way = "leave out --live" if test else "add --live"
+        error.hint = f"{identifier} is an object of {'test' if test else 'live'} mode: {way}"
+
+
+def _name_request(bug: SvcError, intent: "Intent") -> None:
+    """Says that a request may have been carried out all the same (promise R10)."""
+    from svc.client.journal.refusals import resume_command
+
+    bug.outcome, bug.request = "unknown", intent.id
+    bug.idempotency_key = intent.stored.idempotency_key
+    bug.message = f"{bug.message} POST {intent.stored.path} may have been carried out."
+    bug.hint = "; ".join(filter(None, (resume_command(intent), bug.hint)))
+
+
+def _write_report(session: "Session", text: str) -> str | None:
+    try:
+        folder = session.paths.state_dir / "reports"
+        make_private(folder)
+        return _write_new(folder, f"report-{int(session.clock.now())}", text.encode("utf-8"))
+    except (OSError, NoFolder):
+        return None
+
+
+def _write_new(folder: Path, name: str, data: bytes) -> str:
+    """Writes a file of its own: a second report of one second must not replace the first."""
+    for number in count(1):
+        path = folder / (f"{name}.txt" if number == 1 else f"{name}-{number}.txt")
+        with suppress(FileExistsError):
+            with os.fdopen(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+                file.write(data)
+            return str(path)
+    raise AssertionError  # count() has no end
+
+
+def report_stopped(session: "Session", stopped: "Stopped") -> int:
+    """Names the request that a signal left unresolved, or what was done before (promise R78)."""
+    error = (
+        _stopped_sending(stopped)
+        or _stopped_at_end(stopped)
+        or _stopped_before(stopped)
+        or _stopped_after(session, stopped)
+    )
+    if error is not None:
+        report_error(session, error)
+    return stopped.exit_code
+
+
+def report_end_of_output(session: "Session", error: OSError) -> int:
+    """Says what was done when the result could not be written (promise R77)."""
+    code = ExitCode.BROKEN_PIPE if isinstance(error, BrokenPipeError) else ExitCode.LOCAL
+    if session.done is None and code == ExitCode.BROKEN_PIPE:
+        return code  # whoever read us has had enough, and nothing was changed
+    why = (error.strerror or str(error)).lower()
+    if session.done is None:
+        what = f"{error.filename} cannot be used" if error.filename else "Reading or writing failed"
+        return report_error(session, LocalError(f"{what}: {why}."))
+    lost = LocalError(
+        f"Done: {session.done}, but the result could not be written: {why}.",
+        code="result_not_written",
+        outcome="done",
+        hint=_look(session, session.done),
+    )
+    lost.exit_code = code
+    return report_error(session, lost)
+
+
+def _stopped_sending(stopped: "Stopped") -> SvcError | None:
+    intent = stopped.sending
+    if intent is None:
+        return None
+    from svc.client.journal.refusals import resume_command
+
+    return _interrupted(
+        stopped,
+        f"Stopped while POST {intent.stored.path} was being sent; it may have been carried out.",
+        outcome="unknown",
+        request=intent.id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=resume_command(intent),
+    )
+
+
+def _stopped_at_end(stopped: "Stopped") -> SvcError | None:
+    """The request had ended, and what it ended with is told all the same."""
+    ended = stopped.ended
+    if ended is None:
+        return None
+    return _interrupted(
+        stopped,
+        f"Stopped. {ended.message}",
+        outcome=ended.outcome,
+        request=ended.request,
+        request_id=ended.request_id,
+        idempotency_key=ended.idempotency_key,
+        hint=ended.hint,
+    )
+
+
+def _stopped_before(stopped: "Stopped") -> SvcError | None:
+    if stopped.unsent is None:
+        return None
+    return _interrupted(
+        stopped, f"Stopped before POST {stopped.unsent} was sent.", outcome="not_sent"
+    )
+
+
+def _stopped_after(session: "Session", stopped: "Stopped") -> SvcError | None:
+    if session.done is None:
+        return None
+    return _interrupted(
+        stopped,
+        f"Stopped, but {session.done} was done before.",
+        outcome="done",
+        hint=_look(session, session.done),
+    )
+
+
+def _look(session: "Session", identifier: str) -> str | None:
+    """The command that shows an object; an endpoint cannot be retrieved (spec: Endpoints)."""
+    if identifier.startswith(ID_PREFIXES["webhook_endpoint"]):
+        return None
+    return session.command(f"get {identifier}")
+
+
+def _interrupted(stopped: "Stopped", message: str, **fields: object) -> SvcError:
+    error = SvcError(message, code="stopped", type="interrupted", **fields)  # type: ignore[arg-type]
+    error.exit_code = ExitCode(stopped.exit_code)
+    return error

@@ -1,0 +1,211 @@
+"""The text of a command line made values: bodies, paths, amounts, durations, near words."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TextIO
+
+from svc.client.amounts import amount_option, whole_number
+from svc.client.inputs import read_text
+from svc.client.jsontext import NotJson, parse_given
+from svc.errors import UsageError
+
+_PATH = re.compile(r"(?P<head>[^\[\]=:]+)(?P<rest>(?:\[[^\[\]]*\])*)")
+_PART = re.compile(r"\[([^\[\]]*)\]")
+
+
+def parse_path(text: str) -> list[str]:
+    """Splits `items[0][name]` into `["items", "0", "name"]`; `events[]` ends with an empty part.
+
+    Raises:
+        UsageError: when the brackets do not pair.
+    """
+    match = _PATH.fullmatch(text)
+    if match is None:
+        raise UsageError(
+            f"{text!r} is not a field path.",
+            hint="Write it as in shipping[country] or items[0][name]",
+        )
+    return [match["head"], *_PART.findall(match["rest"])]
+
+
+def put(body: dict[str, Any], path: list[str], value: Any) -> None:
+    """Sets one value, making the objects and lists on the way.
+
+    Raises:
+        UsageError: when a path runs through a plain value or leaves a gap in a list.
+    """
+    here: Any = body
+    for part, following in zip(path, [*path[1:], None], strict=True):
+        fresh = value if following is None else ([] if _is_index(following) else {})
+        if isinstance(here, list):
+            here = _into_list(here, part, fresh, path, last=following is None)
+        elif isinstance(here, dict):
+            if following is None or not isinstance(here.get(part), dict | list):
+                here[part] = fresh
+            here = here[part]
+        else:
+            raise UsageError(f"{shown(path)} goes through a plain value.")
+
+
+def shown(path: list[str]) -> str:
+    """Writes a path with its brackets."""
+    return path[0] + "".join(f"[{part}]" for part in path[1:])
+
+
+def _is_index(part: str) -> bool:
+    return part == "" or (part.isascii() and part.isdigit())
+
+
+def _into_list(here: list[Any], part: str, fresh: Any, path: list[str], *, last: bool) -> Any:
+    if not _is_index(part):
+        raise UsageError(f"{shown(path)}: {part!r} is no position in a list.")
+    index = int(part) if part else len(here)
+    if index > len(here):
+        raise UsageError(f"{shown(path)} leaves a gap: position {len(here)} comes first.")
+    if index == len(here):
+        here.append(fresh)
+    elif last or not isinstance(here[index], dict | list):
+        here[index] = fresh
+    return here[index]
+
+
+_ASSIGNMENT = re.compile(r"(?P<path>[^=]+?)(?P<operator>:?=)(?P<at>@?)(?P<value>.*)", re.DOTALL)
+_ITEM_FIELD = re.compile(r",(?=\s*[a-z_]+=)")
+_FILE_MAX = 16 * 1024 * 1024
+
+Body = dict[str, Any]
+ReadFile = Callable[[str], str]
+
+
+def build_body(*, base: str | None, typed: Body, data: Sequence[str], read: ReadFile) -> Body:
+    """Merges a JSON object (`base`), the typed options that were given, then `-d` on top.
+
+    Raises:
+        UsageError: on anything that is not what it says it is; nothing was sent.
+    """
+    body = {} if base is None else parse_object(read(base), "--body")
+    for name, value in typed.items():
+        if isinstance(value, dict) and isinstance(body.get(name), dict):
+            body[name].update(value)
+        elif value is not None and value != {}:
+            body[name] = value
+    for text in data:
+        path, value = parse_assignment(text, read)
+        put(body, path, value)
+    return body
+
+
+def parse_assignment(text: str, read: ReadFile) -> tuple[list[str], Any]:
+    """Reads `PATH=TEXT`, `PATH:=JSON`, `PATH=@FILE` or `PATH:=@FILE`."""
+    match = _ASSIGNMENT.fullmatch(text)
+    if match is None:
+        raise UsageError(f"-d {text!r} has no '='.", hint="Write -d PATH=TEXT or -d PATH:=JSON")
+    value: Any = read(match["value"]) if match["at"] else match["value"]
+    if match["operator"] == ":=":
+        value = parse_json(value, f"-d {match['path']}")
+    return parse_path(match["path"]), value
+
+
+def parse_object(text: str, source: str) -> Body:
+    """Reads a JSON object."""
+    value = parse_json(text, source)
+    if not isinstance(value, dict):
+        raise UsageError(f"{source} must be a JSON object, as in {{...}}.", param=source)
+    return value
+
+
+def parse_json(text: str, source: str) -> Any:
+    """Reads JSON strictly, as rows of a batch are read; numbers keep their spelling."""
+    try:
+        return parse_given(text.removeprefix("\ufeff"))
+    except NotJson as error:
+        where = " at line {}, column {}".format(*error.place) if error.place else ""
+        hint = "Text goes with '=', JSON with ':='" if source.startswith("-d") else None
+        raise UsageError(
+            f"{source} is not valid JSON{where}: {error}.", param=source, hint=hint
+        ) from None
+
+
+def parse_item(text: str, currency: str | None) -> Body:
+    """Reads `name=Jacket,quantity=1,unit_amount=12900`; commas in names are fine."""
+    item: Body = {}
+    for part in _ITEM_FIELD.split(text):
+        name, equals, value = part.strip().partition("=")
+        if not equals:
+            hint = "Write --item 'name=Jacket,quantity=1,unit_amount=12900'"
+            raise UsageError(f"--item {text!r} is not a list of name=value.", hint=hint)
+        item[name] = _item_value(name, value, currency)
+    return item
+
+
+def file_reader(stdin: TextIO) -> ReadFile:
+    """Makes the function that reads a named file, or standard input for `-`."""
+    return lambda name: read_text(name, stdin.buffer, _FILE_MAX)
+
+
+def _item_value(name: str, value: str, currency: str | None) -> str | int | None:
+    if name == "unit_amount":
+        return amount_option(value, "unit_amount", currency, least=0)
+    if name == "quantity":
+        return whole_number(value, name, is_text=True, is_money=False)
+    return value
+
+
+def without_empty(**fields: Any) -> Body:
+    """Keeps what was given: neither None nor an empty object or list."""
+    return {name: value for name, value in fields.items() if value not in (None, {}, [])}
+
+
+def pairs_of(texts: Sequence[str] | None, option: str) -> dict[str, str]:
+    """Reads repeated `KEY=TEXT` options; an empty text is kept, since it clears a field."""
+    found: dict[str, str] = {}
+    for text in texts or []:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise UsageError(f"{option} {text!r} is not KEY=TEXT.", param=option)
+        found[key] = value
+    return found
+
+
+def metadata_of(texts: list[str] | None) -> dict[str, str]:
+    """Reads `--metadata KEY=TEXT`."""
+    return pairs_of(texts, "--metadata")
+
+
+_SECONDS: Final = {"w": 7 * 86400, "d": 86400, "h": 3600, "m": 60, "s": 1}
+_WHOLE: Final = re.compile(r"[0-9]{1,9}|(?:[0-9]{1,9}[wdhms]){1,5}")
+_LONGEST: Final = 100 * 366 * 86400
+_SHOWN_MAX: Final = 40
+_DURATION_PART: Final = re.compile(r"([0-9]+)([wdhms])")
+
+
+def seconds_of(text: str, what: str) -> int:
+    """Reads a duration as seconds; a bare number is seconds.
+
+    Raises:
+        UsageError: when it is no duration; `what` names the argument.
+    """
+    if not _WHOLE.fullmatch(text):
+        raise UsageError(
+            f"{what} {text[:_SHOWN_MAX]!r} is no duration.",
+            param=what,
+            hint="Write a number and w, d, h, m or s, as in 3d, 1d12h or 90s",
+        )
+    if text.isdigit():
+        return _checked(int(text), what)
+    parts = _DURATION_PART.findall(text)
+    return _checked(sum(int(number) * _SECONDS[unit] for number, unit in parts), what)
+
+
+def _checked(seconds: int, what: str) -> int:
+    if seconds > _LONGEST:
+        raise UsageError(f"{what} is more than a hundred years.", param=what)
+    return seconds
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The sentence ` Did you mean 'order.paid'?`, or nothing where no word is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(known), 1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,118 @@
+"""Asking the service whether it knows a key, and what is shown of a stored one."""
+
+import time
+from typing import Any
+
+from svc.cli.framework.session import Session
+from svc.client import orders
+from svc.client.client import Client
+from svc.client.proxies import chosen
+from svc.client.replies import id_in
+from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthorized
+from svc.keys.facts import KeyFact
+from svc.keys.kinds import Mode
+from svc.keys.names import title
+from svc.keys.places import Place
+from svc.keys.resolve import VARIABLE
+
+
+def client_of(session: Session, secret: str, mode: Mode) -> Client:
+    """A client with a key that is not the session's; use it in a `with` block."""
+    session.refuse_stranger()
+    settings = session.settings
+    return Client(
+        session.base_url,
+        secret,
+        mode=mode,
+        api_version=settings.api_version,
+        deadline_seconds=settings.max_time,
+        clock=session.clock,
+        auth=settings.auth,
+        proxy=chosen(session.base_url, settings.proxy, session.env),
+        ca_bundle=settings.ca_bundle,
+        expected=session.expected,
+    )
+
+
+def ask(session: Session, secret: str, mode: Mode) -> str | None:
+    """Lists one order with the key and gives its id, or None where there is none.
+
+    A restricted key that may not do that is known as well: None.
+
+    Raises:
+        Unauthorized: the service does not know the key.
+        SvcError: as `Client.deliver`.
+    """
+    with client_of(session, secret, mode) as client:
+        try:
+            found = client.send(orders.list({"limit": 1})).data["data"]
+        except Forbidden as error:
+            if error.code != "permission_denied":
+                raise
+            return None
+    return id_in(found[0]) if found else None
+
+
+def check_new_key(session: Session, secret: str, mode: Mode, shown: str) -> None:
+    """Asks about a key before it is stored.
+
+    Raises:
+        AuthError: the service does not know it.
+        NetworkError, ServerError: it cannot be asked; the hint names `--no-check`.
+    """
+    try:
+        ask(session, secret, mode)
+    except Unauthorized as error:
+        raise AuthError(
+            f"Nothing was stored: {session.base_url.origin} does not know the key {shown}. "
+            f"{error.message}",
+            code=error.code,
+            status=error.status,
+            request_id=error.request_id,
+            outcome="refused",
+            hint="Copy the whole key from the dashboard of this account",
+        ) from error
+    except (NetworkError, ServerError) as error:
+        error.hint = "Nothing was stored; --no-check stores a key without asking the service"
+        raise
+
+
+def mend(session: Session) -> str:
+    """What to do about the key in use, which the service refuses."""
+    settings = session.settings
+    live = " --live" if settings.mode == "live" else ""
+    add = f"svc keys add --profile {settings.profile}{live}"
+    if session.key.source == VARIABLE:
+        return f"Set {VARIABLE} to a key of this account; or unset it and: {add}"
+    return f"Store a key of this account: {add}; or set {VARIABLE}"
+
+
+def key_shown(fact: KeyFact) -> dict[str, Any]:
+    """One stored key; times are UTC, as the service writes them."""
+    return {
+        **place_shown(fact.place),
+        "kind": fact.kind,
+        "fingerprint": fact.fingerprint,
+        "added": utc(fact.added_at),
+        "checked": None if fact.checked_at is None else utc(fact.checked_at),
+        "keyring": title(fact.backend),
+        **_roll_shown(fact),
+    }
+
+
+def _roll_shown(fact: KeyFact) -> dict[str, Any]:
+    """What is known of the key before it; nothing where there is none."""
+    if fact.rolled_at is None:
+        return {}
+    ends = None if fact.old_ends_at is None else utc(fact.old_ends_at)
+    return {"rolled": utc(fact.rolled_at), "old_key": fact.old_fingerprint, "old_key_ends": ends}
+
+
+def place_shown(place: Place) -> dict[str, Any]:
+    """What a stored key is bound to."""
+    return {"profile": place.profile, "origin": place.origin, "mode": place.mode}
+
+
+def utc(seconds: float) -> str:
+    """Unix seconds as ISO 8601 in UTC (spec: Conventions)."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -1,0 +1,71 @@
+"""Which sandbox of this machine a command means."""
+
+from pathlib import Path
+
+from svc.errors import CheckFailed, NetworkError, UsageError
+from svc.origin import BaseUrl
+from svc.sandbox.records import RunRecord, running, running_at
+
+_HINT = "svc sandbox start --detach"
+
+
+def running_sandbox(folder: Path, port: int | None) -> RunRecord:
+    """Gives the running sandbox, or the one on `port` where several run.
+
+    Raises:
+        CheckFailed: when none runs (there).
+        UsageError: when several run and no port was given.
+    """
+    found = [each for each in running(folder) if port in (None, each.port)]
+    if not found:
+        where = "" if port is None else f" on port {port}"
+        message = f"No sandbox is running{where}."
+        raise CheckFailed(message, code="sandbox_not_running", hint=_HINT)
+    if len(found) > 1:
+        ports = ", ".join(str(each.port) for each in found)
+        raise UsageError(
+            f"{len(found)} sandboxes are running, on ports {ports}.",
+            hint=f"Say which one: --port {found[0].port}",
+        )
+    return found[0]
+
+
+def at(folder: Path, address: BaseUrl) -> RunRecord | None:
+    """Gives the sandbox of this user that is at an address now."""
+    there = running_at(folder, address.port)
+    return there if there and BaseUrl.parse(there.url).origin == address.origin else None
+
+
+def runs_at(folder: Path, address: BaseUrl) -> bool:
+    """Says whether a sandbox of this user is at an address now."""
+    return at(folder, address) is not None
+
+
+def refuse_stranger(folder: Path, address: BaseUrl) -> None:
+    """Lets pass the address of a sandbox of this user that runs now.
+
+    Raises:
+        NetworkError: none does; somebody else may have its port by now (promise R106).
+    """
+    if not runs_at(folder, address):
+        raise NetworkError(
+            f"No sandbox of yours runs at {address.origin}; whatever answers there gets no key.",
+            code="sandbox_not_running",
+            outcome="not_sent",
+            hint=f"{_HINT}; or use it as it is: --base-url {address}",
+        )
+
+
+def log_of(folder: Path, port: int | None) -> Path:
+    """Gives the log of a running sandbox, else the one that was written last.
+
+    Raises:
+        CheckFailed: when there is no log.
+        UsageError: when several run and no port was given.
+    """
+    if port is None and running(folder):
+        return Path(running_sandbox(folder, None).log)
+    logs = list(folder.glob("sandbox-*.log" if port is None else f"sandbox-{port}.log"))
+    if not logs:
+        raise CheckFailed("No sandbox has run here.", code="sandbox_not_running", hint=_HINT)
+    return max(logs, key=lambda path: path.stat().st_mtime)

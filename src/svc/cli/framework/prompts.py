@@ -1,0 +1,192 @@
+"""Every question to a person, and the pages that are opened for one."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+from svc.cli.framework.session import Session
+from svc.errors import UsageError
+from svc.keys.kinds import SIGNING_VARIABLE, without_line_end
+from svc.keys.resolve import VARIABLE as KEY_VARIABLE
+from svc.money import format_amount
+from svc.redaction import redact
+from svc.render.text import one_line
+from svc.system.consoles import forget_what_was_typed
+from svc.system.memory import keep_unread
+
+if TYPE_CHECKING:
+    from svc.client.call import Call
+    from svc.client.client import Client
+    from svc.client.journal.entry import Intent
+
+
+NOTHING_SENT = "Nothing was sent."
+
+
+def will_ask(session: Session) -> bool:
+    """Whether somebody is at a terminal who may be asked, and has not said yes already."""
+    asked = session.given.everywhere
+    return not asked.yes and not asked.no_input and session.streams.person_answers
+
+
+def confirm(session: Session, *why: str, otherwise: str = NOTHING_SENT) -> None:
+    """Goes on if `--yes` was given or a person at the terminal says yes.
+
+    `why` has a line for each fact; `otherwise` says what is so when the answer is no.
+
+    Raises:
+        UsageError: the answer was another one, or nobody can be asked.
+    """
+    if session.given.everywhere.yes:
+        return
+    if not will_ask(session):
+        raise UsageError(
+            f"{'; '.join(fact.removesuffix('.') for fact in why)}. {otherwise}",
+            code="confirmation_required",
+            param="--yes",
+            hint="Add --yes to go ahead",
+        )
+    if not _is_yes(session, why, otherwise):
+        raise UsageError(f"Stopped: the answer was not yes. {otherwise}", code="not_confirmed")
+
+
+def _is_yes(session: Session, why: tuple[str, ...], otherwise: str) -> bool:
+    """Asks at the terminal, a line a fact; what comes from files cannot draw there (R61)."""
+    streams = session.streams
+    forget_what_was_typed(streams.stdin)
+    streams.stderr.write("\n  ".join(one_line(redact(fact)) for fact in why))
+    streams.stderr.write("\nGo ahead? [y/N] ")
+    streams.stderr.flush()
+    try:
+        answer = streams.stdin.readline()
+    except BaseException:
+        streams.stderr.write(f"\n{otherwise}\n")
+        raise
+    return answer.strip().lower() in ("y", "yes")
+
+
+# Without an amount these move all that there is.
+_ALL_OF_IT = ("refund", "capture")
+
+
+def confirm_money(
+    session: Session,
+    action: str | None,
+    body: Mapping[str, object],
+    *,
+    client: "Client | None" = None,
+    about: "Callable[[dict[str, Any]], Call | None] | None" = None,
+) -> None:
+    """Asks at a terminal; elsewhere `--yes` must stand on the command line.
+
+    What counts is the mode of the key in use; `action` is None where no money moves. `about` reads
+    the object whose money it is, where the request itself does not name the currency.
+
+    Raises:
+        UsageError: when nobody can be asked and `--yes` is not given; nothing was sent.
+    """
+    if action is None or session.key.mode != "live":
+        return
+    settings = session.settings
+    known = dict(body)
+    if client is not None and about is not None and will_ask(session):
+        call = about(known)
+        known = {**(_money_of(client.send(call).data) if call else {}), **body}
+    what = f"{action}{_sum_of(action, known)}"
+    where = f"live mode, profile {settings.profile}"
+    confirm(session, f"This moves real money: {what}", where, f"{settings.base_url}.")
+
+
+def confirm_other_key(session: Session, intent: "Intent") -> None:
+    """Asks before a request goes out under a key that may be of another account than before.
+
+    Raises:
+        UsageError: when nobody can be asked and `--yes` is not given; nothing was sent.
+    """
+    before, now = intent.scope.key_hint, session.key.fingerprint
+    confirm(
+        session,
+        f"The request {intent.id} was sent with the key {before}; this is {now}. If that is "
+        "another account, it would be carried out a second time.",
+    )
+
+
+def _money_of(data: Any) -> dict[str, object]:
+    """Currency and whole sum of an order or a payment, as far as the service tells them."""
+    if not isinstance(data, dict):
+        return {}
+    whole = "amount_captured" if data.get("object") == "payment" else "amount_total"
+    return {"currency": data.get("currency"), "amount": data.get(whole)}
+
+
+def _sum_of(action: str, body: Mapping[str, object]) -> str:
+    """The amount in words, after a comma; nothing where the request has none."""
+    amount, currency = body.get("amount"), body.get("currency")
+    if isinstance(amount, str) and amount.isascii() and amount.isdigit():
+        amount = int(amount)  # a form says it as text
+    if isinstance(amount, int) and isinstance(currency, str):
+        return f", {format_amount(amount, currency)}"
+    if amount is not None:
+        return f", {amount} in minor units"
+    return ", the full amount" if action.startswith(_ALL_OF_IT) else ""
+
+
+_BYTES_MAX = 65_536
+_ADD = "svc keys add"
+
+
+def may_ask(session: Session) -> bool:
+    """Says whether somebody is at the terminal and wants to be asked (promise R76)."""
+    return session.streams.person_answers and not session.given.everywhere.no_input
+
+
+def read_secret(session: Session, prompt: str, *, stdin: bool, command: str = _ADD) -> str:
+    """Reads one secret: piped in with `--stdin`, else typed at the terminal without echo.
+
+    With `--stdin` and no pipe it is typed as well: reading a terminal would show it.
+
+    `command` is what is being run, such as `svc keys add`, for the error.
+
+    Raises:
+        UsageError: nobody is at a terminal, and `--stdin` is not given (promise R76).
+    """
+    keep_unread()
+    if stdin and not may_ask(session):
+        return without_line_end(_piped(session.streams.stdin))
+    if not may_ask(session):
+        raise UsageError(
+            "There is nobody to type the key.",
+            code="input_required",
+            param="--stdin",
+            hint=f"Pipe it in: {command} --stdin < FILE",
+        )
+    from getpass import getpass
+
+    try:
+        return getpass(prompt)
+    except EOFError:
+        raise UsageError("Nothing was typed.", code="input_required") from None
+
+
+def _piped(stream: TextIO) -> str:
+    """Reads the bytes as they are: a text stream would hide a carriage return."""
+    raw = getattr(stream, "buffer", None)
+    if raw is None:
+        return stream.read(_BYTES_MAX)
+    data: bytes = raw.read(_BYTES_MAX)
+    return data.decode("utf-8", errors="surrogateescape")
+
+
+def open_page(session: Session, page: str) -> None:
+    """Opens an address; where that cannot be done, says so."""
+    import webbrowser
+
+    # The library hands on the environment of this process: the only way to keep something back.
+    names = (KEY_VARIABLE, SIGNING_VARIABLE)
+    kept = {name: os.environ.pop(name) for name in names if name in os.environ}
+    try:
+        opened = webbrowser.open(page)
+    finally:
+        os.environ.update(kept)
+    if not opened:
+        session.out.note("No browser could be opened; open the address above.")

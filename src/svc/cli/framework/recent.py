@@ -1,0 +1,208 @@
+"""What was shown lately, kept for the completion of ids: `remember` after a command has ended.
+
+Ids, their kinds and a label of amount and status, never anything that opens something. What cannot
+be written is left: nobody depends on it.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from stat import S_ISDIR
+from typing import TYPE_CHECKING, Any, Final
+
+from svc.money import format_amount
+from svc.redaction import redact
+from svc.spec import ID_PREFIXES
+from svc.system.files import is_mine, make_private, open_private
+
+if TYPE_CHECKING:
+    from svc.cli.framework.session import Session
+
+
+_KINDS: Final = {
+    **{prefix: kind for kind, prefix in ID_PREFIXES.items() if kind != "request"},
+    "rq_": "recorded_request",
+    "key_": "api_key",
+    "flt_": "fault",
+    "dlv_": "delivery",
+    "eml_": "email",
+}
+_ID: Final = re.compile(rf"({'|'.join(_KINDS)})[0-9A-Za-z]{{1,64}}")
+_WORD: Final = re.compile(r"[a-z][a-z0-9_.]{0,39}")
+_DEPTH: Final = 6  # of a page: its list, its events, their data, the object, what that names
+_NOT_A_FILE_NAME: Final = re.compile(r"[^A-Za-z0-9.-]")
+
+
+def remember(session: "Session") -> None:
+    """Keeps the ids of what this command has shown; `svc config set cache off` stops it."""
+    with suppress(Exception):  # the command is done, and this must not say otherwise
+        found = list(entries(session.shown))
+        if not found or not session.config.cache or session.settings.address is None:
+            return
+
+        folder = session.paths.cache_dir / "recent"
+        RecentFile(folder / file_name(session), str(session.settings.address)).add(found)
+
+
+def seen_in_other_mode(session: "Session") -> str | None:
+    """An id of this command line that was shown lately with a key of the other mode."""
+    with suppress(Exception):  # a hint, which must never stand in the way of the error itself
+        other = "live" if session.settings.mode == "test" else "test"
+        path = session.paths.cache_dir / "recent" / file_name(session, other)
+        known = RecentFile(path, str(session.settings.address)).ids()
+        return next((word for word in session.argv if word in known), None)
+    return None
+
+
+def file_name(session: "Session", mode: str | None = None) -> str:
+    """The name that the shells find it by: from what the user typed, as they see nothing else."""
+    settings = session.settings
+    typed = session.given.everywhere.base_url or session.env.get("SVC_BASE_URL") or ""
+    where = f"@{_NOT_A_FILE_NAME.sub('_', typed)}" if typed else ""
+    return f"{settings.profile}.{mode or settings.mode}{where}.tsv"
+
+
+def entries(shown: object, depth: int = _DEPTH) -> Iterator[tuple[str, str, str]]:
+    """Finds id, kind and label of every object in what was shown, and of those that it names."""
+    if isinstance(shown, list):
+        for item in shown if depth else ():
+            yield from entries(item, depth - 1)
+        return
+    if not isinstance(shown, dict):
+        return
+    own = shown.get("id")
+    if (kind := _kind(own)) is not None:
+        yield str(own), kind, label(shown)
+    for name, value in shown.items():
+        if name != "id" and (kind := _kind(value)) is not None:
+            yield value, kind, ""
+        elif depth and isinstance(value, dict | list):
+            yield from entries(value, depth - 1)
+
+
+def label(shown: dict[str, Any]) -> str:
+    """A few words to tell an object by: money and status, or the type of an event."""
+    amount = next(
+        (
+            value
+            for name in ("amount_total", "amount", "total")
+            if type(value := shown.get(name)) is int
+        ),
+        None,
+    )
+    currency = shown.get("currency")
+    money = ""
+    if (
+        amount is not None
+        and isinstance(currency, str)
+        and currency.isascii()
+        and currency.isalpha()
+    ):
+        money = format_amount(amount, currency)
+    words = [shown.get(name) for name in ("type", "status")]
+    plain = [word for word in words if isinstance(word, str) and _WORD.fullmatch(word)]
+    text = " ".join(filter(None, (money, *plain)))
+    return text if redact(text) == text else ""
+
+
+def _kind(value: object) -> str | None:
+    match = _ID.fullmatch(value) if isinstance(value, str) else None
+    return _KINDS[match[1]] if match else None
+
+
+ENTRIES_MAX: Final = 200
+FILES_MAX: Final = 32
+_BYTES_MAX: Final = 64 * 1024
+_COLUMNS: Final = 3
+
+Entry = tuple[str, str, str]
+
+
+class RecentFile:
+    """One file of lines `id TAB kind TAB label`, the latest first, below a line with the origin.
+
+    What was kept for another origin is dropped.
+    """
+
+    def __init__(self, path: Path, origin: str) -> None:
+        self._path = path
+        self._head = f"# {origin}\n"
+
+    def add(self, entries: Iterable[Entry]) -> None:
+        """Puts entries first; one that is known is moved, and keeps its label if it has no new one.
+
+        Raises:
+            OSError: the folder is not ours, or cannot be written.
+        """
+        old = self._text()
+        kept = self._merged(entries, old)
+        text = self._head + "".join("\t".join(entry) + "\n" for entry in kept)
+        if text == old:
+            return
+        self._check_folder()
+        self._replace(text)
+        if old is None:
+            self._prune()
+
+    def ids(self) -> set[str]:
+        """The ids that are kept; none where there is no file."""
+        return {entry[0] for entry in self._entries(self._text())}
+
+    def _text(self) -> str | None:
+        try:
+            handle = open_private(self._path, os.O_RDONLY)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(handle, "rb") as file:
+            return file.read(_BYTES_MAX).decode("ascii", "replace")
+
+    def _merged(self, entries: Iterable[Entry], old: str | None) -> list[Entry]:
+        known: dict[str, Entry] = {}
+        for entry in (*entries, *self._entries(old)):
+            name, kind, label = entry
+            if name not in known or (label and not known[name][2]):
+                known[name] = (name, kind, label)
+        return list(known.values())[:ENTRIES_MAX]
+
+    def _entries(self, old: str | None) -> list[Entry]:
+        if old is None or not old.startswith(self._head):
+            return []
+        parts = (line.split("\t") for line in old.splitlines()[1:])
+        return [(part[0], part[1], part[2]) for part in parts if len(part) == _COLUMNS]
+
+    def _check_folder(self) -> None:
+        folder = self._path.parent
+        make_private(folder)
+        facts = folder.lstat()
+        if not S_ISDIR(facts.st_mode) or not is_mine(facts):
+            raise NotADirectoryError(str(folder))
+
+    def _replace(self, text: str) -> None:
+        # Not synced: what a power cut takes away here, the next command brings back.
+        fresh = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        try:
+            handle = open_private(fresh, flags)
+            with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
+                file.write(text)
+            fresh.replace(self._path)
+        except BaseException:
+            with suppress(OSError):
+                fresh.unlink(missing_ok=True)
+            raise
+
+    def _prune(self) -> None:
+        """Leaves the files used last: every address of a test or a tunnel has one."""
+        found = [(entry.stat().st_mtime, entry.path) for entry in os.scandir(self._path.parent)]
+        for _, path in sorted(found, reverse=True)[FILES_MAX:]:
+            Path(path).unlink(missing_ok=True)
+
+
+def forget(folder: Path) -> None:
+    """Removes all of it; a link is not followed."""
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            Path(entry.path).unlink()
+        folder.rmdir()

@@ -1,0 +1,66 @@
+"""The top of the command tree as data, so that help needs no import and a command only its own."""
+
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+
+class Entry(NamedTuple):
+    """One word after `svc`: its line in `svc --help`, and under which title."""
+
+    summary: str
+    section: str
+
+
+RESOURCES: Final = "Resources"
+WEBHOOKS: Final = "Webhooks"
+ACCOUNT: Final = "Account"
+MORE: Final = "More"
+
+COMMANDS: Final = {
+    "orders": Entry("Create, retrieve, update, capture, cancel and list orders.", RESOURCES),
+    "payments": Entry("Retrieve and list payments.", RESOURCES),
+    "refunds": Entry("Return all or part of a payment.", RESOURCES),
+    "payouts": Entry("Send money to receiving banks.", RESOURCES),
+    "landed-cost-quotes": Entry("Quote duties, taxes and fees.", RESOURCES),
+    "disputes": Entry("Answer disputes with evidence.", RESOURCES),
+    "get": Entry("Send any GET: an id or a /v1/ path.", RESOURCES),
+    "post": Entry("Send any POST to a /v1/ path.", RESOURCES),
+    "batch": Entry("Run an operation for every row of a file.", RESOURCES),
+    "events": Entry("Retrieve events; receive, verify and forward webhooks.", WEBHOOKS),
+    "webhook-endpoints": Entry("Register webhook endpoints.", WEBHOOKS),
+    "requests": Entry("See what was sent; settle what has no known outcome.", ACCOUNT),
+    "keys": Entry("Keep API keys in the OS keyring.", ACCOUNT),
+    "profiles": Entry("Name accounts and switch between them.", ACCOUNT),
+    "config": Entry("Read and change settings.", ACCOUNT),
+    "whoami": Entry("Show profile, origin, mode and key in use.", ACCOUNT),
+    "doctor": Entry("Check this machine and the account, with remedies.", ACCOUNT),
+    "sandbox": Entry("Run the whole service on this machine.", MORE),
+    "quickstart": Entry("See an order paid and its webhook arrive, in 15 seconds.", MORE),
+    "commands": Entry("List every command, for people or as data.", MORE),
+    "completion": Entry("Complete commands, options and ids in your shell.", MORE),
+    "help": Entry("Read about exit codes, webhooks, assumptions and more.", MORE),
+}
+
+# Verbs of `svc events` with modules of their own: their imports are heavier than a GET's.
+EVENT_VERBS: Final = {
+    "listen": Entry("Receive webhooks, verify and forward them.", WEBHOOKS),
+    "inbox": Entry("Show what was received.", WEBHOOKS),
+    "replay": Entry("Send received events again, signed anew.", WEBHOOKS),
+    "verify": Entry("Check one delivery offline.", WEBHOOKS),
+}
+
+SHORT_NAMES: Final = {"quotes": "landed-cost-quotes"}
+
+
+def module_of(*words: str) -> str:
+    """The module that answers a command: every word is the name of a file or a folder."""
+    return ".".join(("svc.cli", *(word.replace("-", "_") for word in words)))
+
+
+def load(*words: str) -> Any:
+    """Imports the module of one command and returns it as a Typer command or group."""
+    from typer.main import get_command
+
+    command = get_command(import_module(module_of(*words)).app)
+    command.name = words[-1]
+    return command

@@ -1,0 +1,272 @@
+"""What every command of the API does after its options are read: show, confirm, send, print."""
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from svc.cli.framework.inputs import Body, build_body, file_reader, pairs_of
+from svc.cli.framework.session import Session
+from svc.client.call import Call
+from svc.errors import CheckFailed, UsageError
+from svc.spec import IDEMPOTENCY_HEADER, LIMIT_MAX
+
+if TYPE_CHECKING:
+    from svc.client.client import Client
+    from svc.client.replies import Reply
+    from svc.render.output import Output
+
+
+MakeCall = Callable[..., Call]
+About = Callable[[Body], Call | None]
+
+
+def send_read(session: Session, call: Call) -> None:
+    """Sends a GET and prints its answer: an object, or a list as the service sent it."""
+    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    with session.client() as client:
+        reply = client.send(call)
+    show_reply(session, out, call, reply)
+
+
+def send_write(
+    session: Session,
+    make: MakeCall,
+    typed: Body,
+    *,
+    money: str | Callable[[Body], str] | None = None,
+    about: "About | None" = None,
+    settles: Literal["refund", "payout"] | None = None,
+    changes: bool = False,
+) -> None:
+    """Builds a POST from options, `-d` and `--body`, then shows it or sends it.
+
+    `make` turns the body into a call. `money` says what the call does, where it moves money and
+    must be confirmed in live mode (promise R19); `about` names the call that reads the object whose
+    money it is. `settles` is what to wait for. With `changes` an empty body is refused.
+    """
+    from svc.client.fields import check_body
+
+    asked = session.given.write
+    read = file_reader(session.streams.stdin)
+    body = build_body(base=asked.body, typed=typed, data=asked.data, read=read)
+    if changes and not body:
+        raise UsageError("There is nothing to change.", hint="Give an option, -d or --body")
+    call = make(body, **_encoding(session))
+    check_body(call.path, body, is_form=call.encoding == "form")
+    if asked.curl or asked.dry_run:
+        _show_request(session, call, as_curl=asked.curl)
+        return
+    from svc.cli.framework.prompts import confirm_money
+    from svc.cli.framework.recorded import send_recorded
+
+    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    until = session.clock.monotonic() + session.settings.max_time
+    with session.client() as client:
+        action = money(body) if callable(money) else money
+        asked_at = session.clock.monotonic()
+        confirm_money(session, action, body, client=client, about=about)
+        until += session.clock.monotonic() - asked_at  # how long a person thinks does not count
+        sent = send_recorded(
+            session,
+            client,
+            call,
+            idempotency_key=asked.idempotency_key,
+            new_request=asked.new_request,
+        )
+        show_reply(session, out, call, _settled(session, client, sent.reply, settles, until))
+    if sent.unsaved is not None:
+        raise sent.unsaved
+
+
+def _show_request(session: Session, call: Call, *, as_curl: bool) -> None:
+
+    if as_curl:
+        session.out.line(curl_command(session, call))
+    elif session.format == "human":
+        session.out.line(request_as_json(session, call))
+    else:
+        session.out.value(request_as_data(session, call))
+
+
+def send_list(session: Session, make: MakeCall, filters: Mapping[str, str]) -> None:
+    """Prints one page as the service sent it, or with `--all` and `--max` every object."""
+    asked = session.given.listing
+    if asked.limit is not None and not 1 <= asked.limit <= LIMIT_MAX:
+        raise UsageError(f"--limit is 1 to {LIMIT_MAX}.", param="--limit")
+    if asked.max is not None and asked.max < 1:
+        raise UsageError("--max is 1 or more.", param="--max")
+    every = asked.all or asked.max is not None
+    call = make(_query(session, filters, every=every))
+    if not every:
+        send_read(session, call)
+        return
+    from svc.cli.framework.progress import counting
+
+    session.is_long_running()
+    out = session.out
+    with session.client() as client, counting(session) as count:
+        out.stream(count(_objects(client, call, asked.max)))
+
+
+def show_reply(session: Session, out: "Output", call: Call, reply: "Reply") -> None:
+    """Prints one answer."""
+    data = reply.data
+    if isinstance(data, dict) and data.get("object") == "list":
+        out.page(reply.text, data, next_command=_next_command(session, data, call.path))
+    else:
+        out.one(reply.text, data)
+
+
+def _objects(client: "Client", call: Call, most: int | None) -> Iterator[tuple[str, object]]:
+    from svc.client.pages import pages
+
+    for page in pages(client, call, max_items=most):
+        for item in page.items:
+            yield item.text, item.data
+
+
+def _encoding(session: Session) -> dict[str, str]:
+    asked = session.given.write
+    if asked.form and asked.json_body:
+        raise UsageError("--form and --json-body exclude each other.")
+    if asked.form:
+        return {"encoding": "form"}
+    return {"encoding": "json"} if asked.json_body else {}
+
+
+def _query(
+    session: Session, filters: Mapping[str, str], *, every: bool
+) -> tuple[tuple[str, str], ...]:
+    asked = session.given.listing
+    limit = asked.limit if asked.limit is not None or not every else LIMIT_MAX
+    known = {
+        "limit": None if limit is None else str(limit),
+        "starting_after": asked.starting_after,
+        **filters,
+        "created[gte]": asked.created_gte,
+        "created[gt]": asked.created_gt,
+        "created[lte]": asked.created_lte,
+        "created[lt]": asked.created_lt,
+        **pairs_of(asked.param, "--param"),
+    }
+    return tuple((name, value) for name, value in known.items() if value is not None)
+
+
+def _next_command(session: Session, page: Mapping[str, Any], path: str) -> str | None:
+    """The command line of the next page: this one, begun behind the last object shown.
+
+    `path` is the one that `svc get` was given; it takes the cursor as a parameter of the query.
+    """
+    objects = page.get("data") or []
+    if not page.get("has_more") or not objects or not isinstance(objects[-1], dict):
+        return None
+    import shlex
+
+    cursor = str(objects[-1].get("id"))
+    if any(word.partition("?")[0] == path for word in session.argv):
+        kept = _without(session.argv, "--param", "starting_after=")
+        return shlex.join(["svc", *kept, "--param", f"starting_after={cursor}"])
+    kept = _without(session.argv, "--starting-after", "")
+    return shlex.join(["svc", *kept, "--starting-after", cursor])
+
+
+def _without(argv: list[str], option: str, beginning: str) -> list[str]:
+    """The words but for an option whose value begins in a certain way."""
+    kept: list[str] = []
+    words = iter(argv)
+    for word in words:
+        if word.startswith(f"{option}={beginning}"):
+            continue
+        if word == option:
+            value = next(words, "")
+            if not value.startswith(beginning):
+                kept += [word, value]
+            continue
+        kept.append(word)
+    return kept
+
+
+def _settled(
+    session: Session, client: "Client", reply: "Reply", settles: str | None, until: float
+) -> "Reply":
+    """Waits for the final state, at most until then on the monotonic clock."""
+    if settles is None:
+        return reply
+    from svc.client.waits import PAYOUT, REFUND, wait
+
+    settling = REFUND if settles == "refund" else PAYOUT
+
+    def tell(status: str, known: bool) -> None:
+        if session.format != "human":
+            return  # stderr holds one error object or nothing (promise R73)
+        session.out.note(f"{reply.data['id']} is {status}{'' if known else ' (unknown to svc)'}")
+
+    try:
+        left = max(until - session.clock.monotonic(), 0)
+        return wait(
+            client,
+            reply,
+            settling,
+            seconds=left,
+            on_status=tell,
+            say=session.command,
+        )
+    except CheckFailed:
+        # It was made all the same: a script needs its id (promise R72).
+        session.out.one(reply.text, reply.data)
+        raise
+
+
+_HIDDEN = "(redacted)"
+# The same input shows the same bytes (promise R74); the real key is made when it is sent.
+_NO_KEY_YET = "new-for-each-request"
+_KEY = """printf 'Authorization: Bearer %s\\n' "$SVC_API_KEY\""""
+
+
+def request_as_data(session: Session, call: Call) -> dict[str, Any]:
+    """What would be sent: method, url, headers with the key redacted, and the body as it goes."""
+    given = session.given.write.idempotency_key
+    prepared = session.prepare(call, given or _NO_KEY_YET)
+    scheme = "Basic" if session.settings.auth == "basic" else "Bearer"
+    return {
+        "method": prepared.method,
+        "url": prepared.url,
+        "headers": {"Authorization": f"{scheme} {_HIDDEN}", **dict(prepared.headers)},
+        "body": _readable(prepared.body),
+    }
+
+
+def request_as_json(session: Session, call: Call) -> str:
+    """The same as indented JSON, which is what a person wants to see as well."""
+    return json.dumps(request_as_data(session, call), indent=2, ensure_ascii=False)
+
+
+def curl_command(session: Session, call: Call) -> str:
+    """The same request for curl, one line for bash, zsh and fish.
+
+    The key comes from `$SVC_API_KEY` through a pipe: every user of the machine can read a program's
+    arguments, and `printf` is none, but a part of the shell.
+    """
+    prepared = session.prepare(call, session.given.write.idempotency_key)
+    words = ["curl", "--header", "@-", "--request", prepared.method, prepared.url]
+    for name, value in prepared.headers:
+        if name in (IDEMPOTENCY_HEADER, "Content-Type", "Svc-Version"):
+            words += ["--header", f"{name}: {value}"]
+    if prepared.body:
+        words += ["--data-binary", prepared.body.decode()]
+    return f"{_KEY} | {' '.join(map(_quoted, words))}"
+
+
+def _quoted(word: str) -> str:
+    """Quotes a word as the shells do, but for fish no backslash that it would take away."""
+    return re.sub(r"\\(?=\\|'|$)", lambda _: "'\"\\\\\"'", shlex.quote(word))
+
+
+def _readable(body: bytes) -> Any:
+    """A JSON body as JSON, a form as its text, none as null."""
+    if not body:
+        return None
+    text = body.decode()
+    return json.loads(text) if text.startswith("{") else text

@@ -1,0 +1,59 @@
+"""`svc help money`."""
+
+from typing import Final
+
+from svc.cli.help.page import Page, Rows, Shown
+from svc.money import EXPONENTS, format_amount
+from svc.spec import AMOUNT_MAX
+
+_EXAMPLES: Final = ((12900, "EUR"), (12900, "JPY"), (12900, "KWD"))
+
+
+def _with_decimals(count: int) -> str:
+    return " ".join(sorted(code for code, digits in EXPONENTS.items() if digits == count))
+
+
+PAGE: Final = Page(
+    "Money",
+    (
+        """
+        Amounts are whole numbers in the minor unit of their currency, in options, bodies, files
+        and JSON alike. A decimal point is refused, with the right number in the hint.
+        """,
+        Rows(
+            tuple((f"{amount} {code}", format_amount(amount, code)) for amount, code in _EXAMPLES)
+        ),
+        "Most currencies have two decimals. The others:",
+        Rows(
+            (
+                ("none", _with_decimals(0)),
+                ("three", _with_decimals(3)),
+                ("four", _with_decimals(4)),
+            )
+        ),
+        f"""
+        An amount in a currency that svc does not know is shown as it was sent, and says so:
+        {format_amount(12900, "XXQ")}.
+        """,
+        f"""
+        The largest amount is {AMOUNT_MAX}. svc never computes what the shopper pays: it shows the
+        amount_total that the service sent. Exchange rates are shown digit by digit as sent.
+        """,
+        """
+        Every POST carries an idempotency key and is written to disk before it is sent, so that a
+        retry after a timeout or a crash does not pay twice. What moves money asks first when it is
+        live, and needs --yes where nobody can answer.
+        """,
+        Shown(
+            (
+                "svc refunds create --payment pay_... --amount 4999 --dry-run",
+                "svc commands --query 'commands[?moves_money].name' -o json",
+            )
+        ),
+        """
+        A refund or payout is settled later: --wait waits for it. Exit 7 says that the outcome is
+        unknown; then nothing is to be paid anew, but the request is resumed under its own key:
+        """,
+        Shown(("svc requests list --unresolved", "svc requests resume ID")),
+    ),
+)

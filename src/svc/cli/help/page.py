@@ -1,0 +1,131 @@
+"""The pages of `svc help`: their names, their parts, and how they are laid out."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from textwrap import wrap
+from typing import Final
+
+from svc.cli.framework.help_page import HEADING, NAME, folded, styled
+
+_MARGIN: Final = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Names and what they mean, in two columns."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Lines to copy; only a person's terminal breaks them, where a shell takes them so too."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Short words in as many columns as there is room for."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The title of what follows."""
+
+    text: str
+
+
+Part = str | Rows | Shown | Words | Heading
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One topic: a title in one line and its parts; strings are paragraphs, however broken."""
+
+    title: str
+    parts: tuple[Part, ...]
+
+    def text(self, width: int, *, person: bool = False, color: bool = False) -> str:
+        """The page, at most `width` columns where words allow it; for a `person` lines fold."""
+        form = _Form(width, person, color)
+        blocks = [styled(self.title, HEADING, color=color)]
+        blocks += ["\n".join(_laid_out(part, form)) for part in self.parts]
+        return "\n\n".join(blocks) + "\n"
+
+    def rows(self) -> list[dict[str, str]]:
+        """What stands in its tables, as data."""
+        tables = [part.rows for part in self.parts if isinstance(part, Rows)]
+        return [{"name": name, "meaning": meaning} for table in tables for name, meaning in table]
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    width: int
+    person: bool
+    color: bool
+
+
+def _laid_out(part: Part, form: _Form) -> Iterable[str]:
+    if isinstance(part, Rows):
+        return _columns(part, form)
+    if isinstance(part, Shown):
+        return [_MARGIN + line for shown in part.lines for line in _copied(shown, form)]
+    if isinstance(part, Words):
+        return _flowed(part.words, form.width)
+    if isinstance(part, Heading):
+        return [styled(part.text, HEADING, color=form.color)]
+    return wrap(" ".join(part.split()), form.width, break_long_words=False, break_on_hyphens=False)
+
+
+def _copied(line: str, form: _Form) -> list[str]:
+    room = form.width - len(_MARGIN)
+    if not form.person:
+        return [line]
+    # A comment does not go on after a backslash.
+    return wrap(line, room, subsequent_indent="# ") if line[0] == "#" else folded(line, room)
+
+
+def _flowed(words: tuple[str, ...], width: int) -> Iterator[str]:
+    column = max(map(len, words)) + len(_MARGIN)
+    beside = max((width - len(_MARGIN)) // column, 1)
+    for start in range(0, len(words), beside):
+        row = words[start : start + beside]
+        yield _MARGIN + "".join(f"{word:{column}}" for word in row).rstrip()
+
+
+def _columns(part: Rows, form: _Form) -> Iterator[str]:
+    """Two columns; the first is as wide as its longest name, at most a third of the page."""
+    first = min(max(len(name) for name, _ in part.rows), form.width // 3)
+    gap = " " * (first + len(_MARGIN))
+    for name, meaning in part.rows:
+        lines = wrap(meaning, form.width - first - 2 * len(_MARGIN), break_on_hyphens=False)
+        shown = styled(name, NAME, color=form.color)
+        if len(name) > first:
+            yield _MARGIN + shown
+        else:
+            yield f"{_MARGIN}{shown}{'':{first - len(name)}}{_MARGIN}{lines.pop(0)}".rstrip()
+        for line in lines:
+            yield f"{_MARGIN}{gap}{line}"
+
+
+ASSUMPTIONS: Final = "assumptions"
+TOPICS: Final = {
+    "exit-codes": ("exit_codes", "What the exit status of a command means."),
+    "environment": ("environment", "Every variable that svc reads."),
+    "output": ("output", "Formats, queries, and where errors go."),
+    "webhooks": ("webhooks", "Receiving events: verify, answer, skip, replay."),
+    "money": ("money", "Amounts in minor units; paying once."),
+    "sandbox": ("sandbox", "The service on this machine: keys, test cards, time."),
+    "ci": ("ci", "Running svc where nobody watches."),
+    ASSUMPTIONS: ("assumptions", "What the specification says, and what we chose."),
+}
+
+
+def page_of(topic: str) -> Page:
+    """The page of a topic, `assumptions` excepted; KeyError if there is none."""
+    page: Page = import_module(f"svc.cli.help.{TOPICS[topic][0]}").PAGE
+    return page

@@ -1,0 +1,96 @@
+"""`svc help sandbox`."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from svc.cli.help.faults import FAULTS
+from svc.cli.help.page import Page, Rows, Shown
+from svc.sandbox.cards import BEHAVIOURS, Behaviour, decline_type
+from svc.spec import SANDBOX_KEYS, SANDBOX_PORT, SANDBOX_ROOT
+
+_KEYS: Final = {
+    "secret_test": "Secret test key: use this one.",
+    "publishable_test": "Publishable test key, for the checkout.",
+    "restricted_test": "Restricted test key that reads everything.",
+    "secret_live": "Secret live key. Live mode has no money and takes no payments.",
+    "publishable_live": "Publishable live key.",
+}
+_REFUNDS: Final = {"slow": "its refunds take 24 hours", "fails": "its refunds fail"}
+
+
+def what_it_does(card: Behaviour) -> str:
+    """A test card in words."""
+    said = ", ".join(_said(card))
+    return said[0].upper() + said[1:] + "."
+
+
+def _said(card: Behaviour) -> Iterator[str]:
+    if card.challenge:
+        yield "3-D Secure challenge first"
+    if card.decline_code:
+        yield f"{decline_type(card.decline_code)} decline {card.decline_code}"
+    elif not card.challenge:
+        yield "approved"
+    if card.rescued:
+        yield "rescued where smart retries are on"
+    if card.dispute_reason:
+        yield f"disputed 5 s after the capture as {card.dispute_reason}"
+    if card.refund_scenario != "normal":
+        yield _REFUNDS[card.refund_scenario]
+    if card.suspended:
+        yield "saved with a suspended network token"
+
+
+PAGE: Final = Page(
+    "Sandbox",
+    (
+        """
+        The whole service on this machine: one process, one file, no network, no account. It
+        listens on 127.0.0.1 only.
+        """,
+        Shown(
+            (
+                "svc sandbox start --detach",
+                'eval "$(svc sandbox env)"',
+                "svc sandbox pay ORDER",
+                "svc sandbox checkout ORDER",
+                "svc sandbox advance 3d",
+                "svc sandbox trigger dispute.opened",
+                "svc sandbox stop",
+            )
+        ),
+        f"""
+        start makes the profile sandbox, in use from then on unless another profile is; env is for
+        a shell that is to use it all the same. The port is {SANDBOX_PORT}; --port 0 takes a free
+        one. --fixture demo begins with one of everything, and what is in it stays until svc
+        sandbox reset; with --db :memory: nothing stays.
+        """,
+        "The keys are public constants:",
+        Rows(tuple((SANDBOX_KEYS[name], meaning) for name, meaning in _KEYS.items())),
+        """
+        They protect nothing: every user of this machine can read, export, change and turn a
+        running sandbox. Put nothing into it that they may not see. Web pages are turned away.
+        """,
+        """
+        Any Luhn-valid card number is approved, such as 4242424242424242, with any expiry to come
+        and any security code. These do something else:
+        """,
+        Rows(tuple((number, what_it_does(card)) for number, card in BEHAVIOURS.items())),
+        """
+        Time stands under your control: refunds, payouts, deadlines, retries and expiries follow
+        the sandbox's clock. With --seed, equal calls give equal ids.
+        """,
+        f"""
+        The API describes itself at {SANDBOX_ROOT}/openapi.json. Where the specification is silent
+        the sandbox does what we chose: svc help assumptions.
+        """,
+        """
+        Errors are flat objects. A program that looks for them inside of "error", as stripe-python
+        does, is told nothing until the sandbox is set to answer so:
+        """,
+        Shown(("svc sandbox settings error_envelope=nested",)),
+        *FAULTS,
+        "Duty, VAT and exchange rates are fixtures. They are no tariff data.",
+        "All its commands: svc sandbox --help",
+    ),
+)

@@ -1,0 +1,131 @@
+"""`svc help webhooks`."""
+
+from typing import Final
+
+from svc import spec
+from svc.cli.help.page import Heading, Page, Rows, Shown, Words
+
+_HOURS: Final = spec.WEBHOOK_RETRY_WINDOW_SECONDS // 3600
+_EVERY: Final = spec.WEBHOOK_RETRY_INTERVAL // 3600
+_DELAYS: Final = ", ".join(f"{delay // 60} min" for delay in spec.WEBHOOK_RETRY_DELAYS)
+_TOLERANCE: Final = spec.SIGNATURE_TOLERANCE_SECONDS // 60
+_DEADLINE: Final = spec.WEBHOOK_DEADLINE_SECONDS
+_LAYOUT: Final = f"{spec.SIGNATURE_HEADER}: t=<unix seconds>,v1=<hex>"
+_KEYED: Final = (
+    "HMAC-SHA256 of <t>.<body> with the whole secret as key, over the bytes as they came"
+)
+
+PAGE: Final = Page(
+    "Webhooks",
+    (
+        "Fulfil orders when order.paid arrives, not when the browser comes back.",
+        Shown(
+            (
+                "svc events listen --forward-to http://localhost:3000/webhooks",
+                "svc events listen --forward-to 'order.*=:3000/orders' --inspect",
+            )
+        ),
+        """
+        The listener verifies each delivery over its raw bytes, writes it to disk, answers, and
+        forwards the same bytes with the original signature. What is not authentic is answered 400
+        and goes nowhere. Your own handler should do the same:
+        """,
+        Rows(
+            (
+                ("verify", f"{_LAYOUT}. {_KEYED}."),
+                ("reject", f"What is older than {_TOLERANCE} minutes."),
+                ("answer", f"With 2xx within {_DEADLINE} seconds; do the work afterwards."),
+                ("skip", "Event ids that you have processed: the same event may come twice."),
+                ("retrieve", "The object, if order matters: events may overtake each other."),
+            )
+        ),
+        f"""
+        A failed delivery is repeated after {_DELAYS}, then every {_EVERY} hours, for {_HOURS}
+        hours.
+        """,
+        f"There are {len(spec.EVENT_TYPES)} event types:",
+        Words(spec.EVENT_TYPES),
+        Heading("Your handler"),
+        """
+        The listener can run it: --exec starts a command once deliveries can come, with the signing
+        secret in SVC_WEBHOOK_SECRET, and ends with it. --print-secret shows the secret.
+        """,
+        Shown(
+            (
+                "svc events listen --forward-to 3000 --exec 'python3 handler.py'",
+                "svc events listen --print-secret",
+            )
+        ),
+        """
+        For a test, --until order.paid ends when that event has come; --timeout says how long to
+        wait, and --strict fails if anything was rejected or not taken: svc help ci.
+        """,
+        """
+        --inspect serves a page on this machine, at port 4244 unless another is given: each
+        delivery with its headers, verdict and answers, and a button that sends it again.
+        """,
+        Heading("As a service of systemd"),
+        """
+        SIGTERM ends the listener with 143, as a shell would say it: tell systemd that this is
+        success. It is told when deliveries can come (NOTIFY_SOCKET), and so of a sandbox.
+        """,
+        Shown(
+            (
+                "[Unit]",
+                "Description=Webhooks to the shop",
+                "After=network-online.target",
+                "[Service]",
+                "Type=notify",
+                "ExecStart=%h/.local/bin/svc events listen --forward-to 3000 -o ndjson",
+                "SuccessExitStatus=143",
+                "Restart=on-failure",
+                "[Install]",
+                "WantedBy=default.target",
+            )
+        ),
+        """
+        In ~/.config/systemd/user/svc-listen.service; start it with systemctl --user enable --now
+        svc-listen. For a sandbox beside it, a second unit with its own ExecStart:
+        """,
+        Shown(
+            (
+                "[Service]",
+                "Type=notify",
+                "ExecStart=%h/.local/bin/svc sandbox start -o ndjson",
+                "SuccessExitStatus=143",
+            )
+        ),
+        Heading("What was received"),
+        """
+        Every delivery that verified is kept. --failed are those that a target did not take,
+        --pending those still to be forwarded: the next listener does that, or replay.
+        """,
+        Shown(
+            (
+                "svc events inbox --failed --pending",
+                "svc events inbox show evt_...",
+                "svc events replay --failed",
+            )
+        ),
+        "To find out why a delivery does not verify:",
+        Shown(('svc events verify --header "$SIGNATURE" --payload body.json --secret-stdin',)),
+        "Where the endpoint's secret was replaced in the dashboard:",
+        Shown(("svc events listen --new-secret-stdin < new-secret.txt",)),
+        Heading("Tunnels"),
+        """
+        A sandbox on this machine needs none. From a service elsewhere, --tunnel leads deliveries
+        here:
+        """,
+        Rows(
+            (
+                ("auto", "cloudflared or ngrok, whichever is installed; this is the default."),
+                ("cloudflared, ngrok", "That one."),
+                (
+                    "ssh:YOU@HOST",
+                    "Your server: its port 4243 leads here, its web server adds https.",
+                ),
+                ("none", "With --public-url URL and --port: a tunnel that you run yourself."),
+            )
+        ),
+    ),
+)

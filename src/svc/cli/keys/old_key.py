@@ -1,0 +1,185 @@
+"""The key that is rolled, and the evidence that the new one is of its account."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from svc.cli.framework.account import sees, witnesses
+from svc.cli.framework.key_check import ask, client_of
+from svc.cli.framework.recorded import journal_of
+from svc.cli.framework.session import Session
+from svc.client.journal.entry import Scope
+from svc.errors import AuthError, KeyStoreError, SvcError, Unauthorized
+from svc.keys import kinds
+from svc.keys.facts import KeyFact
+from svc.keys.kinds import ApiKey
+from svc.keys.names import SANDBOX_DATA
+from svc.keys.places import Place
+from svc.keys.resolve import VARIABLE
+from svc.spec import SANDBOX_KEYS
+
+
+@dataclass(frozen=True, slots=True)
+class OldKey:
+    """The key in its place.
+
+    Attributes:
+        fact: what is known of it; None of a sandbox's constant, or where the notes were lost.
+        left_over: the new key of an earlier roll that did not come to its end.
+    """
+
+    place: Place
+    key: ApiKey
+    fact: KeyFact | None
+    left_over: str | None
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the key that the notes tell of: the keyring may be one step ahead of them."""
+        return self.key.fingerprint if self.fact is None else self.fact.fingerprint
+
+    @property
+    def was_noted(self) -> bool:
+        """Says whether keyring and notes agree."""
+        return self.fingerprint == self.key.fingerprint
+
+
+def find(session: Session, place: Place) -> OldKey:
+    """Reads the key of a place, and what an earlier roll may have left beside it.
+
+    Raises:
+        AuthError: no key is stored there.
+        KeyStoreError: the keyring cannot be asked, or has lost it.
+    """
+    fact = session.key_facts.find(place)
+    if session.settings.sandbox:
+        known = _of_sandbox(session, place, fact)
+        if known is not None:
+            return OldKey(place, kinds.parse(known, "The state database"), fact, None)
+    store = session.key_store()
+    stored = store.get(place.user, prefer=fact.backend if fact else None)
+    if stored is None:
+        raise _missing(session, place, fact)
+    key = kinds.parse(stored.secret, "The keyring")
+    left_over = store.left_over(place.user)
+    return OldKey(place, key, fact, left_over if left_over != key.secret else None)
+
+
+def _of_sandbox(session: Session, place: Place, fact: KeyFact | None) -> str | None:
+    if fact is not None:
+        return session.key_facts.sandbox_key(place) if fact.backend == SANDBOX_DATA else None
+    if session.env.get(VARIABLE):
+        raise _only_in_variable(session)
+    return SANDBOX_KEYS[f"secret_{place.mode}"]
+
+
+def _missing(session: Session, place: Place, fact: KeyFact | None) -> AuthError:
+    if session.env.get(VARIABLE):
+        return _only_in_variable(session)
+    what = f"No {place.mode} key of profile {place.profile} is stored for {place.origin}"
+    if fact is not None:
+        what = f"The {place.mode} key {fact.fingerprint} is no longer in the keyring"
+    live = " --live" if place.mode == "live" else ""
+    kind = AuthError if fact is None else KeyStoreError
+    return kind(
+        f"{what}.",
+        code="api_key_missing",
+        outcome="not_sent",
+        hint=f"Roll it in the dashboard, then: svc keys add --profile {place.profile}{live}",
+    )
+
+
+def _only_in_variable(session: Session) -> AuthError:
+    shown = kinds.parse(kinds.without_line_end(session.env[VARIABLE]), VARIABLE).fingerprint
+    return AuthError(
+        f"The key in use ({shown}) is in {VARIABLE}, where svc cannot change it.",
+        code="key_in_environment",
+        outcome="not_sent",
+        hint=f"Roll it in the dashboard and set {VARIABLE} anew where it is kept",
+    )
+
+
+_TRIED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What was seen before the new key was known.
+
+    Attributes:
+        works: the service took the old key.
+        known: ids of objects of the account, none where there is none.
+    """
+
+    works: bool
+    known: tuple[str, ...]
+
+
+def look(session: Session, old: OldKey) -> Before:
+    """Asks with the old key what it sees; of one that is refused, the journal tells.
+
+    Raises:
+        SvcError: the service cannot be asked.
+    """
+    secret, place = old.key.secret, old.place
+    try:
+        listed = ask(session, secret, place.mode)
+    except Unauthorized:
+        return Before(works=False, known=tuple(_recorded(session, old)))
+    except SvcError as error:
+        error.hint = "Nothing was changed; --no-check rolls without asking the service"
+        raise
+    if listed is not None:
+        return Before(works=True, known=(listed,))
+    # A journal may tell of another account, or of a sandbox that has been reset since.
+    seen = (each for each in _recorded(session, old) if _sees(session, secret, place, each))
+    return Before(works=True, known=tuple(seen)[:1])
+
+
+def is_same_account(session: Session, secret: str, place: Place, before: Before) -> bool | None:
+    """Says whether the new key sees what was known; None where nothing tells.
+
+    Raises:
+        AuthError: it does not: it is of another account.
+    """
+    answers = [_sees(session, secret, place, each) for each in before.known]
+    if True in answers:
+        return True
+    if not answers or None in answers:
+        return None
+    raise AuthError(
+        f"Nothing was stored: the new key does not see {before.known[0]}, which is of the old "
+        "key's account.",
+        code="account_mismatch",
+        outcome="not_sent",
+        hint="Copy the new key from the same account; if it is, --no-check stores it",
+    )
+
+
+def still_works(session: Session, old: OldKey, new: ApiKey) -> bool | None:
+    """Asks once more with the old key; None where nobody answers, or where it is gone already."""
+    if old.key.secret == new.secret:  # an earlier roll was cut off behind its last step
+        return None
+    try:
+        ask(session, old.key.secret, old.place.mode)
+    except Unauthorized:
+        return False
+    except SvcError:
+        return None
+    return True
+
+
+def _sees(session: Session, secret: str, place: Place, identifier: str) -> bool | None:
+    with client_of(session, secret, place.mode) as client:
+        return sees(client, identifier)
+
+
+def _recorded(session: Session, old: OldKey) -> Iterator[str]:
+    """Ids of what was last made here with the old key, or with the one before it."""
+    if not session.paths.has_state:
+        return
+    before = old.fact.old_fingerprint if old.fact is not None else None
+    scope = Scope(old.place.profile, old.place.mode, str(session.base_url))
+    with journal_of(session) as journal:
+        yield from islice(witnesses(journal, (old.fingerprint, before), scope), _TRIED)

@@ -1,0 +1,171 @@
+"""`svc keys remind`: which keys are due, for people, programs and calendars."""
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+import typer
+
+from svc.cli.framework.app import verb
+from svc.cli.framework.inputs import seconds_of
+from svc.cli.framework.session import Format, Session, show_named
+from svc.cli.keys.shared import app
+from svc.errors import CheckFailed, UsageError
+from svc.keys import kinds
+from svc.keys.due import Held, Judged, judge
+from svc.keys.held import HeldSecrets
+from svc.keys.resolve import VARIABLE
+
+_FORMATS: Final = ("text", "json", "github", "ics")
+# Which of the global formats the rest of the program, its errors above all, speaks.
+_OUTPUTS: Final[dict[str | None, Format]] = {"json": "json"}
+
+
+@verb(app)
+def remind(
+    ctx: typer.Context,
+    max_age: Annotated[
+        str, typer.Option("--max-age", metavar="DURATION", help="When a key is to be replaced.")
+    ] = "90d",
+    warn: Annotated[
+        str, typer.Option("--warn", metavar="DURATION", help="How long before to say so.")
+    ] = "14d",
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help=f"One of {', '.join(_FORMATS)}."),
+    ] = None,
+    created: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="How old the key in SVC_API_KEY is, as 2025-10-01."),
+    ] = None,
+) -> None:
+    """Say which API keys and signing secrets are due to be replaced.
+
+    Ends with 11 if one is overdue. No secret is read or shown.
+
+    $ svc keys remind
+    $ svc keys remind --max-age 60d --format ics > keys.ics
+    $ svc keys remind --created 2025-10-01 --format github
+    """
+    session = Session.of(ctx)
+    if format_ is not None:
+        _check(format_)
+        session.given.everywhere.output = _OUTPUTS.get(format_, "human")
+    limits = seconds_of(max_age, "--max-age"), seconds_of(warn, "--warn")
+    _ = session.out  # made first: a wrong --query is told before anything else
+    judged = found(session, created, max_age=limits[0], warn=limits[1])
+    _print(session, judged, format_, limits[1])
+    _tell(session, judged)
+
+
+def _check(name: str) -> None:
+    if name not in _FORMATS:
+        raise UsageError(
+            f"--format is {name!r}.", param="--format", hint=f"Use one of: {', '.join(_FORMATS)}"
+        )
+
+
+def _print(session: Session, judged: "list[Judged]", name: str | None, warn: int) -> None:
+    from svc.cli.framework import reminders
+    from svc.cli.keys import calendar
+
+    if name == "ics":
+        text = calendar.calendar(judged, session.clock.now(), warn)
+        _write_bytes(session, text.encode())
+    elif name == "github":
+        for line in reminders.annotations(judged):
+            session.out.annotation(line)
+    elif session.out.format == "human" and session.given.everywhere.query is None:
+        if judged:
+            session.out.checkup([reminders.finding(each) for each in judged])
+    else:
+        show_named(session, session.out, [reminders.shown(each) for each in judged], "name")
+
+
+def _write_bytes(session: Session, data: bytes) -> None:
+    """Writes past the text stream, which would change line ends and characters."""
+    stdout = session.streams.stdout
+    stdout.flush()
+    raw = getattr(stdout, "buffer", None)
+    if raw is None:
+        stdout.write(data.decode())
+    else:
+        raw.write(data)
+        raw.flush()
+
+
+def _tell(session: Session, judged: "list[Judged]") -> None:
+    """Says what is missing, and ends with 11 where something is overdue."""
+    if not judged:
+        session.out.note("No key and no signing secret is held here.")
+    if any(each.status == "unknown" for each in judged):
+        session.out.note("How old the key in SVC_API_KEY is, nobody has said: --created DATE")
+    overdue = [each.held.name for each in judged if each.status == "overdue"]
+    if overdue:
+        many = f"{len(overdue)} secrets are" if len(overdue) > 1 else "1 secret is"
+        raise CheckFailed(
+            f"{many} overdue: {', '.join(overdue)}.",
+            code="key_overdue",
+            hint=_remedy(judged),
+        )
+
+
+def _remedy(judged: "list[Judged]") -> str:
+    from svc.cli.framework.reminders import remedy
+
+    return next(remedy(each.held) for each in judged if each.status == "overdue")
+
+
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(T.+)?", re.ASCII)
+
+
+def found(session: Session, created: str | None, *, max_age: float, warn: float) -> list[Judged]:
+    """Judges each secret; the one in SVC_API_KEY is as old as `created` says.
+
+    Raises:
+        UsageError: `created` is no date, or lies ahead, or there is no key that it is about.
+        LocalError: the state database cannot be used.
+    """
+    now = session.clock.now()
+    chosen = session.given.everywhere.profile
+    held = HeldSecrets(session.paths.state_file, session.clock).every(profile=chosen)
+    mine = _of_variable(session, created, now)
+    everything = held if mine is None else [mine, *held]
+    return [judge(each, now, max_age=max_age, warn=warn) for each in everything]
+
+
+def _of_variable(session: Session, created: str | None, now: float) -> Held | None:
+    text = session.env.get(VARIABLE)
+    if not text:
+        if created is not None:
+            raise UsageError(
+                f"--created is about the key in {VARIABLE}, which is not set.",
+                param="--created",
+                hint="Keys in the keyring have their own dates: leave --created out",
+            )
+        return None
+    key = kinds.parse(kinds.without_line_end(text), VARIABLE)
+    since = None if created is None else _seconds(created)
+    if since is not None and since > now:
+        raise UsageError(f"--created {created} lies ahead.", param="--created")
+    settings = session.settings
+    origin = "" if settings.address is None else settings.address.origin
+    return Held(
+        "api_key", key.fingerprint, settings.profile, origin, key.mode, since, variable=True
+    )
+
+
+def _seconds(text: str) -> float:
+    """Reads a date or a time in ISO 8601; without a zone it is UTC."""
+    try:
+        # Only this spelling: `fromisoformat` takes many more.
+        when = datetime.fromisoformat(text) if _DATE.fullmatch(text) else None
+    except ValueError:
+        when = None
+    if when is None:
+        raise UsageError(
+            f"--created {text!r} is no date.",
+            param="--created",
+            hint="Write it as 2025-10-01 or 2025-10-01T09:00:00Z",
+        )
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,29 @@
+"""What the verbs of `svc keys` share."""
+
+from typing import Annotated
+
+import typer
+
+from svc.cli.framework.app import new_noun
+from svc.cli.framework.session import Session
+from svc.keys.kinds import Mode
+from svc.keys.places import Place, Slot
+from svc.keys.resolve import VARIABLE
+
+app = new_noun("Keep API keys in the OS keyring.")
+
+Publishable = Annotated[
+    bool, typer.Option("--publishable", help="A pk_ key, for the sandbox's checkout.")
+]
+
+
+def place_of(session: Session, mode: Mode, *, publishable: bool = False) -> Place:
+    """Where a key of the settings' origin and profile is kept."""
+    slot: Slot = "publishable" if publishable else "secret"
+    return Place(session.base_url.origin, session.settings.profile, mode, slot)
+
+
+def tell_of_variable(session: Session) -> None:
+    """Says that a stored key is not the one in use."""
+    if session.env.get(VARIABLE):
+        session.out.note(f"{VARIABLE} is set: its key is used instead of a stored one.")

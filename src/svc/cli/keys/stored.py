@@ -1,0 +1,158 @@
+"""`svc keys add`, `list` and `remove`: one key for each origin, profile and mode."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from svc.cli.framework.app import verb
+from svc.cli.framework.key_check import check_new_key, key_shown, place_shown
+from svc.cli.framework.prompts import read_secret
+from svc.cli.framework.session import Session, show_named
+from svc.cli.keys.shared import Publishable, app, place_of, tell_of_variable
+from svc.errors import AuthError, KeyStoreError, UsageError
+from svc.keys import kinds
+from svc.keys.facts import KeyFact
+from svc.keys.kinds import ApiKey
+from svc.keys.names import OURS, SANDBOX_DATA, title
+from svc.keys.places import Place
+from svc.keys.resolve import refuse_live_key_here, refuse_plain_http
+
+
+@verb(app)
+def add(
+    ctx: typer.Context,
+    stdin: Annotated[bool, typer.Option("--stdin", help="Read the key from a pipe.")] = False,
+    publishable: Publishable = False,
+    no_check: Annotated[
+        bool, typer.Option("--no-check", help="Do not ask the service about the key.")
+    ] = False,
+) -> None:
+    """Store an API key in the OS keyring.
+
+    It is stored for the profile and origin in use and goes nowhere else; its prefix says mode and
+    kind. Without --stdin it is asked for, and not shown while it is typed.
+
+    $ svc keys add
+    $ svc keys add --profile shop --stdin < key.txt
+    """
+    session = Session.of(ctx)
+    refuse_plain_http(session.base_url)
+    store = session.key_store()
+    # A keyring that is not there is told before anybody types a key or the service is called.
+    store.get(place_of(session, session.settings.mode, publishable=publishable).user)
+    key = _new_key(session, stdin=stdin, publishable=publishable)
+    check = not (no_check or publishable)
+    if check:
+        check_new_key(session, key.secret, key.mode, key.fingerprint)
+    place = place_of(session, key.mode, publishable=publishable)
+    backend = store.put(place.user, key.secret)
+    fact = session.key_facts.remember(place, key, backend, checked=check)
+    show_named(session, session.out, key_shown(fact), "profile")
+    tell_of_variable(session)
+
+
+@verb(app, "list")
+def list_(ctx: typer.Context) -> None:
+    """List the stored keys by their last four characters.
+
+    $ svc keys list
+    $ svc keys list --profile shop
+    """
+    session = Session.of(ctx)
+    found = session.key_facts.every(profile=session.given.everywhere.profile)
+    show_named(session, session.out, [key_shown(fact) for fact in found], "profile")
+    tell_of_variable(session)
+    if not found:
+        session.out.hint("Add one: svc keys add")
+
+
+@verb(app)
+def remove(ctx: typer.Context, publishable: Publishable = False) -> None:
+    """Remove a stored key from every keyring.
+
+    It is the key of the profile, origin and mode in use.
+
+    $ svc keys remove
+    $ svc keys remove --profile shop --live
+    """
+    session = Session.of(ctx)
+    place = place_of(session, session.settings.mode, publishable=publishable)
+    fact = session.key_facts.find(place)
+    kept_here = fact is not None and fact.backend == SANDBOX_DATA
+    found = False if kept_here else _removed(session, place, fact)
+    if fact is None and not found:
+        raise AuthError(
+            f"No {place.mode} key of profile {place.profile} is stored for {place.origin}.",
+            code="api_key_missing",
+            hint="svc keys list shows what is stored",
+        )
+    session.key_facts.forget(place)
+    show_named(session, session.out, {**place_shown(place), "removed": True}, "profile")
+
+
+def _removed(session: Session, place: Place, fact: KeyFact | None) -> bool:
+    """Removes the key; says so only where the keyring that holds it could be asked (R37)."""
+    store = session.key_store()
+    if fact is None:
+        return store.remove(place.user)
+    there = store.is_there(fact.backend)
+    if there is None:
+        raise KeyStoreError(
+            f"The key {fact.fingerprint} is in the keyring {title(fact.backend)}, which svc may "
+            "not use now; nothing was removed.",
+            code="keyring_refused",
+            outcome="not_sent",
+            hint=_way_to_use(fact.backend, session.config.keyring_backends),
+        )
+    found = store.remove(place.user)
+    if not there:
+        session.out.warn(
+            f"The keyring {title(fact.backend)} is not there; what it holds was not removed."
+        )
+    return found
+
+
+def _way_to_use(keyring: str, allowed: Sequence[str]) -> str:
+    if keyring in OURS:
+        return "Leave the choice of keyring to svc: unset PYTHON_KEYRING_BACKEND, and run it again"
+    names = ",".join((*allowed, keyring))
+    return f"Allow it, and run the command again: svc config set keyring_backends {names}"
+
+
+def _new_key(session: Session, *, stdin: bool, publishable: bool) -> ApiKey:
+    """Reads the key and refuses what may not be stored here."""
+    origin, profile = session.base_url.origin, session.settings.profile
+    text = read_secret(
+        session, f"API key for {origin} (profile {profile}): ", stdin=stdin, command="svc keys add"
+    )
+    key = kinds.parse(text, "The input")
+    if (key.kind == "publishable") != publishable:
+        raise _wrong_kind(key)
+    settings = session.settings
+    if settings.mode_given and settings.mode != key.mode:
+        raise AuthError(
+            f"This is a {key.mode} key ({key.fingerprint}), but --{settings.mode} asks for a "
+            f"{settings.mode} key.",
+            code="mode_mismatch",
+            outcome="not_sent",
+            hint="Leave the mode out: the key's prefix says it",
+        )
+    refuse_live_key_here(key, "This", session.base_url)
+    return key
+
+
+def _wrong_kind(key: ApiKey) -> UsageError | AuthError:
+    if key.kind != "publishable":
+        return UsageError(
+            f"This is no publishable key ({key.fingerprint}).",
+            param="--publishable",
+            hint="Leave --publishable out",
+        )
+    return AuthError(
+        f"This is a publishable key ({key.fingerprint}): it cannot read or change data.",
+        code="secret_key_required",
+        outcome="not_sent",
+        hint="Add a secret (sk_) or a restricted key (rk_); for the sandbox's checkout, "
+        "add --publishable",
+    )

@@ -1,0 +1,185 @@
+"""`svc quickstart`: the main job once, end to end, on this machine and with nothing set up."""
+
+import json
+import queue
+import shlex
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.help_page import folded
+from svc.cli.framework.session import Session
+from svc.cli.quickstart.processes import SvcProcesses, Target, environment, running_target
+from svc.errors import CheckFailed
+from svc.money import format_amount
+from svc.render.text import wrap
+
+_SECONDS = 15.0
+_ORDER = (
+    *("--amount", "12900", "--currency", "EUR", "--country", "DE", "--postal-code", "10115"),
+    *("--item", "name=Linen jacket,hs_code=6203.39,quantity=1,unit_amount=12900"),
+)
+
+app = new_app()
+
+
+@verb(app)
+def quickstart(ctx: typer.Context) -> None:
+    """Start a sandbox, have an order paid, receive its webhook verified, refund a part.
+
+    It runs in a temporary folder with processes of its own and leaves nothing behind.
+
+    $ svc quickstart
+    """
+    session = Session.of(ctx)
+    started = session.clock.monotonic()
+    with tempfile.TemporaryDirectory(prefix="svc-quickstart-") as folder, ExitStack() as stack:
+        story = _Story(session, Path(folder), stack)
+        result = story.tell()
+    seconds = session.clock.monotonic() - started
+    if session.format == "human":
+        session.out.line(f"\nDone in {seconds:.1f} s: paid, verified, forwarded and refunded.")
+        session.out.line("Next: svc sandbox start, then svc orders create --help")
+    else:
+        session.out.value({**result, "seconds": round(seconds, 1)})
+
+
+@dataclass(slots=True)
+class _Step:
+    number: int = 0
+
+
+class _Story:
+    """The six steps; each prints the command that does it and what came of it."""
+
+    def __init__(self, session: Session, folder: Path, stack: ExitStack) -> None:
+        self._session = session
+        self._folder = folder
+        self._stack = stack
+        self._children = SvcProcesses(environment(session.env, folder), session.clock)
+        self._step = _Step()
+
+    def tell(self) -> dict[str, Any]:
+        self._start_sandbox()
+        target = self._stack.enter_context(running_target())
+        records = self._listen(target)
+        order = self._create_order()
+        payment = self._pay(order["id"])
+        event = self._arrival(target, records, order["id"])
+        refund = self._refund(payment)
+        return {
+            "object": "quickstart",
+            "order": order["id"],
+            "payment": payment,
+            "event": event["id"],
+            "verified": True,
+            "forwarded": True,
+            "refund": refund["id"],
+        }
+
+    def _start_sandbox(self) -> None:
+        argv = ("sandbox", "start", "--port", "0", "--db", str(self._folder / "sandbox.db"))
+        self._title("A sandbox: the whole service in one process", "sandbox", "start")
+        ready = self._folder / "sandbox.url"
+        process = self._stack.enter_context(
+            self._children.beside(
+                *argv, "--ready-file", str(ready), log=self._folder / "sandbox.log"
+            )
+        )
+        self._found(self._children.wait_for(ready, process, _SECONDS).strip())
+
+    def _listen(self, target: Target) -> Path:
+        argv = ("events", "listen", "--forward-to", target.url)
+        self._title("Webhooks, verified and forwarded to a local address", *argv)
+        ready, log = self._folder / "listen.ready", self._folder / "listen.ndjson"
+        process = self._stack.enter_context(
+            self._children.beside(*argv, "--ready-file", str(ready), "-o", "ndjson", log=log)
+        )
+        self._children.wait_for(ready, process, _SECONDS)
+        self._found("ready")
+        return log
+
+    def _create_order(self) -> Any:
+        argv = ("orders", "create", *_ORDER)
+        self._title("An order to Germany", *argv)
+        order = self._children.run(*argv)
+        total = format_amount(order["amount_total"], order["currency"])
+        self._found(order["id"], f"{total} to pay, with duty and VAT")
+        return order
+
+    def _pay(self, order: str) -> str:
+        argv = ("sandbox", "pay", order)
+        self._title("The shopper pays with a test card", *argv)
+        paid = self._children.run(*argv)
+        self._found(paid["payment"]["id"], paid["payment"]["status"])
+        return str(paid["payment"]["id"])
+
+    def _arrival(self, target: Target, records: Path, order: str) -> Any:
+        self._title("The webhook arrives")
+        event = self._forwarded_event(target, order)
+        seen = self._record_of(records, event["id"])
+        self._found(event["type"], event["id"], "verified" if seen else "NOT VERIFIED")
+        if not seen:
+            raise CheckFailed("The webhook arrived but was not verified.")
+        return event
+
+    def _forwarded_event(self, target: Target, order: str) -> Any:
+        deadline = self._session.clock.monotonic() + _SECONDS
+        while (left := deadline - self._session.clock.monotonic()) > 0:
+            try:
+                event = json.loads(target.arrivals.get(timeout=left).body)
+            except queue.Empty:
+                break
+            if event["type"] == "order.paid" and event["data"]["object"]["id"] == order:
+                return event
+        raise CheckFailed(f"order.paid did not arrive within {_SECONDS:.0f} s.")
+
+    def _record_of(self, records: Path, event: str) -> bool:
+        return any(
+            record.get("id") == event and record.get("verified") is True
+            for record in _records(records)
+        )
+
+    def _refund(self, payment: str) -> Any:
+        argv = ("refunds", "create", "--payment", payment, "--amount", "4999")
+        self._title("A partial refund", *argv)
+        refund = self._children.run(*argv)
+        amount = format_amount(refund["amount"], refund["currency"])
+        self._found(refund["id"], f"{refund['status']}, {amount}")
+        return refund
+
+    def _title(self, text: str, *argv: str) -> None:
+        self._step.number += 1
+        if self._session.format != "human":
+            return
+        title = wrap(text, (self._width or 80) - 3)
+        self._session.out.line(f"\n{self._step.number}  " + "\n   ".join(title))
+        if argv:
+            command = shlex.join(("svc", *argv))
+            lines = folded(command, self._width - 5) if self._width else [command]
+            self._session.out.line("   $ " + "\n   ".join(lines))
+
+    def _found(self, *texts: str) -> None:
+        """Tells what came of a step: on a line, or on several where a terminal is narrow."""
+        if self._session.format == "human":
+            line = "  ".join(texts)
+            fits = not self._width or len(line) + 5 <= self._width
+            self._session.out.line("     " + (line if fits else "\n       ".join(texts)))
+
+    @cached_property
+    def _width(self) -> int | None:
+        streams = self._session.streams
+        return streams.width(self._session.env) if streams.person_reads else None
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("{"):
+            yield json.loads(line)

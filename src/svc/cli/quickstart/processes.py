@@ -1,0 +1,135 @@
+"""Other svc processes that the quickstart starts, and the program that receives its webhook."""
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from svc.clock import Clock
+from svc.errors import CheckFailed, LocalError
+
+_SECONDS_TO_END = 3.0
+_POLL = 0.02
+# -P: a folder named svc in the working directory must not run instead of this one (promise R43).
+_PROGRAM = (sys.executable, "-P", "-m", "svc")
+
+
+class SvcProcesses:
+    """Starts this very program again, in an environment of its own."""
+
+    def __init__(self, env: Mapping[str, str], clock: Clock) -> None:
+        self._env = dict(env)
+        self._clock = clock
+
+    def run(self, *argv: str) -> Any:
+        """Runs one command and returns its JSON result.
+
+        Raises:
+            CheckFailed: when it fails, with its own words.
+        """
+        done = subprocess.run(  # noqa: S603  our own program
+            [*_PROGRAM, *argv, "-o", "json"],
+            env=self._env,
+            capture_output=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+        if done.returncode:
+            words = done.stderr.decode(errors="replace").strip()
+            raise CheckFailed(f"svc {' '.join(argv)} ended with {done.returncode}: {words}")
+        return json.loads(done.stdout)
+
+    @contextmanager
+    def beside(self, *argv: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+        """Keeps one command running inside the `with` block; its output goes to `log`."""
+        with log.open("wb") as out:
+            process = subprocess.Popen(  # noqa: S603  our own program
+                [*_PROGRAM, *argv],
+                env=self._env,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+            )
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(_SECONDS_TO_END)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def wait_for(self, path: Path, process: "subprocess.Popen[bytes]", seconds: float) -> str:
+        """Waits until a file appears and returns its text.
+
+        Raises:
+            LocalError: when the process ends first or the time is up.
+        """
+        deadline = self._clock.monotonic() + seconds
+        while not path.exists():
+            if process.poll() is not None or self._clock.monotonic() > deadline:
+                raise LocalError(f"A part of the quickstart did not start within {seconds:.0f} s.")
+            self._clock.sleep(_POLL)
+        return path.read_text(encoding="utf-8")
+
+
+def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
+    """The environment of the children: folders of their own, no keys or settings of the user's."""
+    kept = {name: value for name, value in base.items() if not name.startswith("SVC_")}
+    return {
+        **kept,
+        "SVC_CONFIG_DIR": str(home / "config"),
+        "SVC_STATE_DIR": str(home / "state"),
+        "SVC_CACHE_DIR": str(home / "cache"),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One POST that reached the target: its raw body and its signature header."""
+
+    body: bytes
+    signature: str
+
+
+@dataclass(slots=True)
+class Target:
+    """The running target: its address and what has arrived so far."""
+
+    url: str
+    arrivals: "queue.Queue[Arrival]" = field(default_factory=queue.Queue)
+
+
+@contextmanager
+def running_target() -> Iterator[Target]:
+    """Serves on a free loopback port and answers 200 to every POST."""
+    target = Target("")
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            target.arrivals.put(Arrival(body, self.headers.get("Svc-Signature", "")))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Keeps quiet: the listener already prints what it forwards."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        target.url = f"http://127.0.0.1:{server.server_port}/webhooks"
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        try:
+            yield target
+        finally:
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,119 @@
+"""What banks and networks decide: `svc sandbox settle`, `fail` and `decide`."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from svc.cli.framework import options
+from svc.cli.framework.app import verb
+from svc.cli.framework.control import call_and_show, open_control
+from svc.cli.framework.inputs import Body, without_empty
+from svc.cli.framework.session import Session
+from svc.cli.sandbox.shared import app
+from svc.client import controls
+from svc.client.call import Call
+from svc.errors import ApiError, UsageError
+from svc.spec import ID_PREFIXES
+
+if TYPE_CHECKING:
+    from svc.client.control import Control
+
+# For each kind: its control, its good end, and the field that says why it failed.
+_KINDS: Final = {
+    ID_PREFIXES["payment"]: (controls.settle_payment, "captured", "failure_code"),
+    ID_PREFIXES["refund"]: (controls.settle_refund, "succeeded", "failure_reason"),
+    ID_PREFIXES["payout"]: (controls.settle_payout, "paid", "failure_reason"),
+}
+_BEFORE_PAID: Final = "sent"
+OUTCOMES: Final = ("won", "lost")
+
+Pending = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="A processing payment, a pending refund or a payout on its way",
+        show_default=False,
+    ),
+]
+
+
+@verb(app)
+def settle(
+    ctx: typer.Context,
+    identity: Pending,
+    sent: Annotated[
+        bool, typer.Option("--sent", help="Of a payout: only hand it to the local network.")
+    ] = False,
+) -> None:
+    """Have a bank confirm a payment, refund or payout now.
+
+    $ svc sandbox settle rf_9eYf1gZh2iWj3kPq0aVb7cXd
+    $ svc sandbox settle po_2iWj3kPq0aVb7cXd9eYf1gZh --sent
+    """
+    session = Session.of(ctx)
+    move, end, _ = _kind(identity)
+    payout = move is controls.settle_payout
+    if sent and not payout:
+        raise UsageError("--sent is for payouts: they go through a local network.", param="--sent")
+    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    with open_control(session) as control:
+        if payout and not sent:
+            _hand_over(session, control, identity)
+        call = move(identity, {"to": _BEFORE_PAID if sent else end})
+        reply = control.send(controls.in_mode(call, session.settings.mode))
+    out.one(reply.text, reply.data)
+
+
+@verb(app)
+def fail(
+    ctx: typer.Context,
+    identity: Pending,
+    reason: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Such as insufficient_funds or no_account.")
+    ] = None,
+) -> None:
+    """Have a bank reject a payment, refund or payout now.
+
+    $ svc sandbox fail po_2iWj3kPq0aVb7cXd9eYf1gZh --reason account_closed
+    """
+    move, _, field = _kind(identity)
+    call_and_show(Session.of(ctx), move(identity, without_empty(**{"to": "failed", field: reason})))
+
+
+@verb(app)
+def decide(
+    ctx: typer.Context,
+    dispute: options.DisputeId,
+    outcome: Annotated[
+        str, typer.Argument(metavar="won|lost", help="What the bank decides", show_default=False)
+    ],
+) -> None:
+    """Decide a dispute whose evidence is under review.
+
+    $ svc sandbox decide dp_1gZh2iWj3kPq0aVb7cXd9eYf won
+    """
+    if outcome not in OUTCOMES:
+        raise UsageError(f"A dispute is won or lost, not {outcome!r}.", param="outcome")
+    call_and_show(Session.of(ctx), controls.decide_dispute(dispute, outcome))
+
+
+def _kind(identity: str) -> tuple[Callable[[str, Body], Call], str, str]:
+    for prefix, kind in _KINDS.items():
+        if identity.startswith(prefix):
+            return kind
+    raise UsageError(
+        f"{identity!r} is no payment, refund or payout.",
+        code="id_invalid",
+        hint=f"Ids begin with {', '.join(_KINDS)}",
+    )
+
+
+def _hand_over(session: Session, control: "Control", payout: str) -> None:
+    """Takes a payout's step before the last one, unless it is behind it already."""
+    call = controls.settle_payout(payout, {"to": _BEFORE_PAID})
+    try:
+        control.send(controls.in_mode(call, session.settings.mode))
+    except ApiError as refused:
+        if refused.code != "payout_unexpected_state":
+            raise

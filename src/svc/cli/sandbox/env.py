@@ -1,0 +1,112 @@
+"""`svc sandbox env`: the environment in which other programs, and svc itself, use the sandbox."""
+
+import shlex
+from typing import Annotated, Any, Final
+
+import typer
+
+from svc.cli.framework.app import Verb
+from svc.cli.framework.local_sandbox import running_sandbox
+from svc.cli.framework.session import Session
+from svc.cli.sandbox.shared import Port, app
+from svc.errors import CheckFailed, SvcError, UsageError
+from svc.paths import NoFolder
+from svc.sandbox.listening import LOOPBACK
+from svc.sandbox.probe import health
+from svc.sandbox.records import RunRecord
+from svc.spec import SANDBOX_KEYS
+
+SHELLS: Final = {
+    "sh": "export {name}={value}",
+    "fish": "set -gx {name} {value}",
+    "powershell": "$env:{name} = {value}",
+}
+
+_THROW: Final = "throw 'svc sandbox env failed'"
+_DATA: Final = ("json", "ndjson")
+
+
+class _Env(Verb):
+    """The verb, which fails in the shell that evaluates it also where its words are wrong."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        words = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException:
+            _fail(Session.of(ctx), words)
+            raise
+
+
+@app.command(cls=_Env)
+def env(
+    ctx: typer.Context,
+    port: Port = None,
+    shell: Annotated[
+        str, typer.Option(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")
+    ] = "sh",
+) -> None:
+    """Print shell exports of its address and key. The key is a public constant.
+
+    Where there is none, or more than one and no --port, it prints a command that fails.
+
+    $ eval "$(svc sandbox env)"
+    """
+    session = Session.of(ctx)
+    data = session.given.everywhere.output in _DATA
+    try:
+        if shell not in SHELLS:
+            raise UsageError(f"--shell is {shell!r}.", hint=f"Use one of: {', '.join(SHELLS)}")
+        _print(session, shell, _meant(session, port), data=data)
+    except SvcError:
+        _fail(session, session.argv)
+        raise
+
+
+def _fail(session: Session, words: list[str]) -> None:
+    """Prints what fails: an eval of nothing would go on, with whatever is configured."""
+    if any(word.endswith(_DATA) for word in words):
+        return
+    powershell = any(word.endswith("powershell") for word in words)
+    session.streams.stdout.write((_THROW if powershell else "false") + "\n")
+
+
+def _print(session: Session, shell: str, record: RunRecord, *, data: bool) -> None:
+    values = {
+        "SVC_BASE_URL": record.url,
+        "SVC_API_KEY": SANDBOX_KEYS[f"secret_{session.settings.mode}"],
+    }
+    if record.certificate is not None:
+        values["SVC_CA_BUNDLE"] = record.certificate
+    # A pipe means a shell that evaluates this, not a program that reads JSON.
+    if data:
+        session.out.value(values)
+        return
+    for name, value in values.items():
+        session.out.line(SHELLS[shell].format(name=name, value=_quoted(shell, value)))
+
+
+def _meant(session: Session, port: int | None) -> RunRecord:
+    """The sandbox on a port also where no record tells of it, as on a read-only disk.
+
+    Raises:
+        CheckFailed: when none runs (there).
+        UsageError: when several run and no port was given.
+        LocalError: there is no folder that would tell of one, and no port was given.
+    """
+    try:
+        return running_sandbox(session.paths.sandbox_dir, port)
+    except (CheckFailed, NoFolder):
+        if port is None:
+            raise
+        url = f"http://{LOOPBACK}:{port}"
+        unrecorded = RunRecord(pid=0, port=port, url=url, db="", started="", log="")
+        if health(unrecorded) is None:
+            raise
+        return unrecorded
+
+
+def _quoted(shell: str, value: str) -> str:
+    if shell == "powershell":
+        return "'" + value.replace("'", "''") + "'"
+    return shlex.quote(value)

@@ -1,0 +1,249 @@
+"""What goes wrong on purpose: `svc sandbox fault`."""
+
+import json
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.control import ask, open_control, show
+from svc.cli.framework.inputs import Body, file_reader, without_empty
+from svc.cli.framework.session import Session
+from svc.client import controls
+from svc.errors import NotFound, UsageError
+
+if TYPE_CHECKING:
+    from svc.client.control import Control
+
+API: Final = "faults"
+WEBHOOK: Final = "webhook_faults"
+CONNECTIONS: Final = ("close", "reset", "truncate", "garbage", "drip")
+EFFECTS: Final = ("duplicate", "reorder", "drop", "bad_signature", "stale_timestamp", "delay")
+
+app = new_noun("Have requests and webhook deliveries go wrong on purpose.")
+
+Skip = Annotated[int | None, typer.Option(metavar="N", help="Let N matching ones pass first (0).")]
+Times = Annotated[int | None, typer.Option(metavar="N", help="Then spoil N of them (1).")]
+DelayMs = Annotated[
+    int | None, typer.Option("--delay-ms", metavar="MS", help="Real milliseconds; goes with all.")
+]
+_REQUESTS: Final = "For API requests"
+_DELIVERIES: Final = "For webhook deliveries"
+
+
+@verb(app)
+def add(
+    ctx: typer.Context,
+    skip: Skip = None,
+    times: Times = None,
+    delay_ms: DelayMs = None,
+    method: Annotated[
+        str | None,
+        typer.Option(metavar="METHOD", help="Only GET or POST.", rich_help_panel=_REQUESTS),
+    ] = None,
+    path: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GLOB", help="Only these, as '/v1/orders*'.", rich_help_panel=_REQUESTS
+        ),
+    ] = None,
+    idempotency_key: Annotated[
+        str | None,
+        typer.Option(metavar="KEY", help="Only with this key.", rich_help_panel=_REQUESTS),
+    ] = None,
+    after: Annotated[
+        bool,
+        typer.Option(
+            "--after",
+            help="Spoil the answer only: the change is made and its result stored.",
+            rich_help_panel=_REQUESTS,
+        ),
+    ] = False,
+    status: Annotated[
+        int | None,
+        typer.Option(
+            metavar="STATUS", help="429, 500, 502, 503 or 504.", rich_help_panel=_REQUESTS
+        ),
+    ] = None,
+    retry_after: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SECONDS", help="Header that goes with the status.", rich_help_panel=_REQUESTS
+        ),
+    ] = None,
+    body: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT|@FILE", help="Body in place of the error.", rich_help_panel=_REQUESTS
+        ),
+    ] = None,
+    connection: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW",
+            help=f"One of {', '.join(CONNECTIONS)}.",
+            rich_help_panel=_REQUESTS,
+        ),
+    ] = None,
+    webhook: Annotated[
+        str | None,
+        typer.Option(
+            metavar="EFFECT",
+            help=f"One of {', '.join(EFFECTS)}.",
+            rich_help_panel=_DELIVERIES,
+        ),
+    ] = None,
+    event_type: Annotated[
+        str | None,
+        typer.Option(
+            "--type", metavar="GLOB", help="Only these, as 'order.*'.", rich_help_panel=_DELIVERIES
+        ),
+    ] = None,
+    endpoint: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Only to this one, we_... .", rich_help_panel=_DELIVERIES),
+    ] = None,
+    count: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Copies of a duplicate (1), or how many are reordered (2).",
+            rich_help_panel=_DELIVERIES,
+        ),
+    ] = None,
+) -> None:
+    """Spoil requests, or with --webhook deliveries, from now on.
+
+    A rule lasts until it has fired, is cleared, or the sandbox is reset or stopped.
+    Each of these is explained by: svc help sandbox
+
+    $ svc sandbox fault add --status 429 --retry-after 2
+    $ svc sandbox fault add --status 503 --retry-after 1 --times 3
+    $ svc sandbox fault add --status 502 --body '<html>Bad gateway</html>'
+    $ svc sandbox fault add --delay-ms 5000
+    $ svc sandbox fault add --connection close
+    $ svc sandbox fault add --connection reset
+    $ svc sandbox fault add --connection truncate
+    $ svc sandbox fault add --connection garbage
+    $ svc sandbox fault add --connection drip
+    $ svc sandbox fault add --after --status 500
+    $ svc sandbox fault add --after --status 503 --retry-after 2
+    $ svc sandbox fault add --after --delay-ms 5000
+    $ svc sandbox fault add --after --connection close
+    $ svc sandbox fault add --after --connection reset
+    $ svc sandbox fault add --after --connection truncate
+    $ svc sandbox fault add --after --connection garbage
+    $ svc sandbox fault add --after --connection drip
+    $ svc sandbox fault add --status 500 --method POST --path '/v1/refunds*'
+    $ svc sandbox fault add --status 500 --idempotency-key order-1
+    $ svc sandbox fault add --status 500 --skip 2 --times 5
+    $ svc sandbox fault add --webhook duplicate --count 2
+    $ svc sandbox fault add --webhook reorder --count 3
+    $ svc sandbox fault add --webhook drop --times 2
+    $ svc sandbox fault add --webhook bad_signature --type 'order.*'
+    $ svc sandbox fault add --webhook stale_timestamp
+    $ svc sandbox fault add --webhook delay --delay-ms 5000
+    """
+    session = Session.of(ctx)
+    often = without_empty(skip=skip, times=times)
+    answer = without_empty(
+        status=status,
+        retry_after=retry_after,
+        body=None if body is None else _text(session, body),
+        connection=connection,
+    )
+    request = without_empty(method=method, path=path, idempotency_key=idempotency_key)
+    delivery = without_empty(type=event_type, endpoint=endpoint)
+    if webhook is None:
+        _refuse(
+            without_empty(delivery=delivery, count=count),
+            "--type, --endpoint and --count",
+            _DELIVERIES,
+        )
+        rule = _request_rule(
+            often, request, without_empty(**answer, delay_ms=delay_ms), after=after
+        )
+        call = controls.add_fault(rule, API)
+    else:
+        own = {**answer, **request, **without_empty(after=after or None)}
+        _refuse(own, f"--{', --'.join(own).replace('_', '-')}", _REQUESTS)
+        spoilt = without_empty(effect=webhook, count=count, delay_ms=delay_ms)
+        call = controls.add_fault(without_empty(**often, match=delivery, **spoilt), WEBHOOK)
+    show(session, ask(session, call))
+
+
+@verb(app, "list")
+def list_(ctx: typer.Context) -> None:
+    """List the rules of both kinds and how often each has fired.
+
+    $ svc sandbox fault list
+    """
+    session = Session.of(ctx)
+    _ = session.out  # made first: a wrong --query must be refused before anything is sent
+    with open_control(session) as control:
+        found = [control.send(controls.faults(kind)).data["data"] for kind in (API, WEBHOOK)]
+    if session.format == "human" and all(found):
+        of_requests, of_deliveries = found
+        session.out.value(of_requests)
+        session.out.line("")
+        session.out.value(of_deliveries)
+        return
+    every = {"object": "list", "data": [rule for each in found for rule in each], "has_more": False}
+    session.out.page(json.dumps(every), every, next_command=None)
+
+
+@verb(app)
+def clear(
+    ctx: typer.Context,
+    rules: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="Only these, flt_...", show_default=False),
+    ] = None,
+) -> None:
+    """Remove all rules, or some. What they hold back goes on.
+
+    $ svc sandbox fault clear
+    """
+    session = Session.of(ctx)
+    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    with open_control(session) as control:
+        if rules:
+            for rule in rules:
+                _remove(control, rule)
+            removed = len(rules)
+        else:
+            replies = [control.send(controls.clear_faults(kind=kind)) for kind in (API, WEBHOOK)]
+            removed = sum(reply.data["deleted"] for reply in replies)
+    if session.format == "human":
+        out.line(f"{removed} {'rule' if removed == 1 else 'rules'} removed.")
+    else:
+        out.value({"object": "fault", "deleted": removed})
+
+
+def _request_rule(often: Body, match: Body, effect: Body, *, after: bool) -> Body:
+    if not effect:
+        raise UsageError(
+            "Say what goes wrong.",
+            hint="--status, --connection or --delay-ms; --webhook for deliveries",
+        )
+    return without_empty(**often, match=match, phase="after" if after else None, effect=effect)
+
+
+def _refuse(given: Body, names: str, panel: str) -> None:
+    if given:
+        raise UsageError(
+            f"A rule is for requests or for deliveries, not both: {names}.",
+            hint=f"They are listed under {panel!r} in: svc sandbox fault add --help",
+        )
+
+
+def _text(session: Session, given: str) -> str:
+    """A body as it stands, or of a file."""
+    return file_reader(session.streams.stdin)(given[1:]) if given.startswith("@") else given
+
+
+def _remove(control: "Control", rule: str) -> None:
+    try:
+        control.send(controls.clear_faults(rule, API))
+    except NotFound:
+        control.send(controls.clear_faults(rule, WEBHOOK))

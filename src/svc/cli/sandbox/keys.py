@@ -1,0 +1,91 @@
+"""API keys of the sandbox: `svc sandbox keys` (spec: Authentication)."""
+
+from typing import Annotated, Any, Final
+
+import typer
+
+from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.control import ask, call_and_show, show
+from svc.cli.framework.inputs import pairs_of, seconds_of, without_empty
+from svc.cli.framework.session import Session
+from svc.client import controls
+from svc.errors import UsageError
+from svc.spec import KEY_GRACE_MAX_SECONDS, RESTRICTED_RESOURCES
+
+TYPES: Final = ("secret", "publishable", "restricted")
+_EVERY: Final = "all"
+_PREFIX: Final = "key_"
+
+app = new_noun("Make and roll API keys, as the dashboard does.")
+
+
+@verb(app, "list")
+def list_(ctx: typer.Context) -> None:
+    """List the keys of a mode. Secrets are masked.
+
+    $ svc sandbox keys list
+    """
+    call_and_show(Session.of(ctx), controls.keys())
+
+
+@verb(app)
+def create(
+    ctx: typer.Context,
+    kind: Annotated[
+        str | None, typer.Option("--type", metavar="TYPE", help=f"One of {', '.join(TYPES)}.")
+    ] = None,
+    permissions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--permission",
+            metavar="RESOURCE=LEVEL",
+            help=f"Repeatable: none, read or write on {', '.join(RESTRICTED_RESOURCES)} or all.",
+        ),
+    ] = None,
+) -> None:
+    """Create a key. It is shown whole this once.
+
+    $ svc sandbox keys create
+    $ svc sandbox keys create --permission orders=read --permission payouts=write
+    """
+    wanted = _permissions(permissions)
+    usual = "restricted" if wanted else "secret"
+    body = without_empty(type=kind or usual, permissions=wanted)
+    _show_new(Session.of(ctx), ask(Session.of(ctx), controls.create_key(body)))
+
+
+@verb(app)
+def roll(
+    ctx: typer.Context,
+    key: Annotated[str, typer.Argument(metavar="ID", help="The key, key_...", show_default=False)],
+    grace: Annotated[
+        str, typer.Option(metavar="DURATION", help="How long the old one works on, to 7d.")
+    ] = "0",
+) -> None:
+    """Replace a key by a new one with the same permissions.
+
+    $ svc sandbox keys roll key_3kPq0aVb7cXd9eYf1gZh2iWj --grace 7d
+    """
+    if not key.startswith(_PREFIX):
+        raise UsageError(
+            "A key is rolled by its id.", param="ID", hint="svc sandbox keys list shows the ids"
+        )
+    seconds = seconds_of(grace, "--grace")
+    if seconds > KEY_GRACE_MAX_SECONDS:
+        raise UsageError("--grace is at most 7d.", param="--grace")
+    session = Session.of(ctx)
+    _show_new(session, ask(session, controls.roll_key(key, seconds)))
+
+
+def _permissions(texts: list[str] | None) -> dict[str, str]:
+    given = pairs_of(texts, "--permission")
+    every = given.pop(_EVERY, None)
+    return {**dict.fromkeys(RESTRICTED_RESOURCES if every else (), every or ""), **given}
+
+
+def _show_new(session: Session, reply: Any) -> None:
+    show(session, reply)
+    if reply.data["type"] == "publishable":
+        session.out.hint("Use it in pay and checkout: svc keys add --publishable")
+        return
+    session.out.hint(f"Use it: export SVC_API_KEY={reply.data['secret']}")

@@ -1,0 +1,217 @@
+"""What a sandbox starts with: its certificate, its profile, its ready file."""
+
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from svc.cli.framework.session import Session, show_named
+from svc.config.editing import create_profile, unset_value
+from svc.errors import ConfigError, LocalError, UsageError
+from svc.paths import NoFolder
+from svc.sandbox.launch_options import MEMORY
+from svc.sandbox.records import RunRecord, running
+from svc.system.files import make_private, open_private, write_whole
+from svc.system.supervisor import tell_ready
+
+if TYPE_CHECKING:
+    from svc.sandbox.authority import Issued
+
+
+_AUTHORITY: Final = "authority.pem"
+_CERTIFICATE: Final = "certificate.pem"
+_PRIVATE_KEY: Final = "private-key.pem"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A certificate, its private key and what clients trust, as absolute paths of PEM files."""
+
+    certificate: str
+    private_key: str
+    authority: str
+
+
+def certificate_for(
+    session: Session, folder: Path | None, *, tls: bool, own: tuple[str | None, str | None]
+) -> Pair | None:
+    """Gives the pair to serve https with, or None for plain HTTP.
+
+    Raises:
+        UsageError: only half a pair was given.
+        LocalError: a file is not there, or no certificate could be made.
+    """
+    certificate, private_key = own
+    if certificate and private_key:
+        return Pair(_file(certificate), _file(private_key), _file(certificate))
+    if certificate or private_key:
+        raise UsageError("--certificate and --private-key belong together.")
+    return _made(session, folder / "tls") if tls and folder is not None else None
+
+
+def _file(path: str) -> str:
+    if not os.access(path, os.R_OK):
+        raise LocalError(f"{path} cannot be read.")
+    return str(Path(path).absolute())
+
+
+def _made(session: Session, folder: Path) -> Pair:
+    """The latest pair that is good for a while, else a new one.
+
+    Each has a folder of its own: a running sandbox keeps what it was started with.
+    """
+    now = datetime.fromtimestamp(session.clock.now(), UTC)
+    try:
+        home = _latest(folder, now) or _write_key(folder, now)
+    except OSError as error:
+        raise LocalError(f"No certificate could be written: {error.strerror}.") from error
+    return Pair(str(home / _CERTIFICATE), str(home / _PRIVATE_KEY), str(home / _AUTHORITY))
+
+
+def _latest(folder: Path, now: datetime) -> Path | None:
+    from svc.sandbox.authority import RENEWAL, ends
+
+    good: list[tuple[datetime, Path]] = []
+    for home in folder.glob("[0-9a-f]*"):
+        with suppress(OSError, ValueError, ImportError):
+            end = ends((home / _CERTIFICATE).read_bytes())
+            if end - now > RENEWAL:
+                good.append((end, home))
+            elif end < now:
+                shutil.rmtree(home)
+    return max(good)[1] if good else None
+
+
+def _write_key(folder: Path, now: datetime) -> Path:
+    from svc.sandbox.authority import issue
+
+    issued = issue(now)
+    make_private(folder)
+    fresh = folder / f"new-{issued.serial}"
+    fresh.mkdir(mode=0o700)
+    for name, data in _texts(issued).items():
+        handle = open_private(fresh / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+    # Renamed when it is whole: whoever looks for a pair finds all of it.
+    return fresh.rename(folder / issued.serial)
+
+
+def _texts(issued: "Issued") -> dict[str, bytes]:
+    return {
+        _AUTHORITY: issued.authority,
+        _CERTIFICATE: issued.certificate,
+        _PRIVATE_KEY: issued.private_key,
+    }
+
+
+NAME: Final = "sandbox"
+
+
+def point_profile_at(session: Session, record: RunRecord) -> str | None:
+    """Points the profile `sandbox` at a sandbox; it becomes the active one if there is no other.
+
+    It stays as it is while it points at another sandbox that still runs.
+
+    Gives the words after `svc` that reach the sandbox, `--profile sandbox` or none; None where the
+    profile was not written: a sandbox is useful without one, so that is only told.
+    """
+    existing = session.config.profiles.get(NAME)
+    if existing is not None and not existing.sandbox:
+        session.out.warn(f"The profile {NAME} belongs to another service and stays as it is.")
+        return None
+    other = _other_running(session, record)
+    if other is not None:
+        session.out.note(
+            f"The profile {NAME} still means the sandbox at {other.url}. This one is reached by: "
+            f'eval "$(svc sandbox env --port {record.port})", or --base-url {record.url}'
+        )
+        return None
+    try:
+        active = _write_profile(session, record, stale_bundle=bool(existing and existing.ca_bundle))
+    except (ConfigError, LocalError) as error:
+        session.out.warn(f"The profile {NAME} was not written. {error.message}")
+        return None
+    return "" if active == NAME else f"--profile {NAME}"
+
+
+def repoint_profile(session: Session, record: RunRecord) -> None:
+    """Points the profile at a sandbox that runs already, if it is gone or means one that ended."""
+    existing = session.config.profiles.get(NAME)
+    if existing is not None and (not existing.sandbox or str(existing.base_url) == record.url):
+        return
+    if _other_running(session, record) is None and point_profile_at(session, record) is not None:
+        session.out.note(f"The profile {NAME} points at it again.")
+
+
+def _other_running(session: Session, record: RunRecord) -> RunRecord | None:
+    """The other sandbox of ours that the profile points at, while it runs."""
+    existing = session.config.profiles.get(NAME)
+    if existing is None or not existing.sandbox or str(existing.base_url) == record.url:
+        return None
+    with suppress(NoFolder):
+        found = running(session.paths.sandbox_dir)
+        return next((each for each in found if each.url == str(existing.base_url)), None)
+    return None
+
+
+def _write_profile(session: Session, record: RunRecord, *, stale_bundle: bool) -> str | None:
+    path = session.paths.config_file
+    values: dict[str, str | bool] = {"base_url": record.url, "sandbox": True}
+    if record.certificate is not None:
+        values["ca_bundle"] = record.certificate
+    elif stale_bundle:
+        unset_value(path, f"profiles.{NAME}.ca_bundle")
+    return create_profile(path, NAME, values, replace=True).active_profile
+
+
+def report_ready(
+    session: Session, record: RunRecord, ready_file: Path | None, *, detached: bool
+) -> None:
+    """Writes the profile and the ready file, then prints how to go on.
+
+    Raises:
+        LocalError: the ready file cannot be written.
+    """
+    profile = point_profile_at(session, record)
+    if ready_file is not None:
+        _write_ready_file(ready_file, record.url + "\n")
+    if not detached:
+        tell_ready(session.env)
+    if session.format != "human":
+        shown = {"object": "sandbox_process", **asdict(record)}
+        shown["profile"] = None if profile is None else NAME
+        show_named(session, session.out, shown, "url")
+        return
+    end = f"pid {record.pid}; svc sandbox stop ends it" if detached else "Ctrl-C to stop"
+    session.out.line(f"Sandbox ready at {record.url}  ({end})")
+    memory = "in memory, gone when it stops"
+    session.out.line(f"Data: {memory if record.db == MEMORY else record.db}")
+    if profile is not None:
+        words = " ".join(filter(None, ("svc", profile, "orders list")))
+        session.out.line(f"Next: {words}")
+    else:
+        session.out.line(f'Next: eval "$(svc sandbox env --port {record.port})"; svc orders list')
+
+
+def forget(ready_file: Path | None) -> None:
+    """Takes away the ready file of an earlier run, so that nobody believes it.
+
+    Raises:
+        LocalError: it cannot be removed.
+    """
+    if ready_file is not None:
+        try:
+            ready_file.unlink(missing_ok=True)
+        except OSError as error:
+            raise LocalError(f"{ready_file} cannot be written: {error.strerror}.") from error
+
+
+def _write_ready_file(path: Path, text: str) -> None:
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise LocalError(f"{path} cannot be written: {error.strerror}.") from error

@@ -1,0 +1,259 @@
+"""The sandbox as a process: `svc sandbox start`, `stop`, `status` and `logs`."""
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from svc.cli.framework.app import verb
+from svc.cli.framework.local_sandbox import log_of, running_sandbox
+from svc.cli.framework.session import Session, show_named
+from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
+from svc.cli.sandbox.shared import Fixture, Port, Seed, app
+from svc.errors import CheckFailed, LocalError, UsageError
+from svc.paths import NoFolder
+from svc.sandbox import process
+from svc.sandbox.launch_options import MEMORY, LaunchOptions
+from svc.sandbox.probe import health
+from svc.sandbox.records import RunRecord, running
+from svc.spec import SANDBOX_PORT
+from svc.system.files import make_private
+
+File = Annotated[str | None, typer.Option(metavar="FILE")]
+
+
+@verb(app)
+def start(
+    ctx: typer.Context,
+    port: Annotated[
+        int,
+        typer.Option(
+            metavar="PORT", min=0, max=65_535, help="On loopback; 0 lets the system choose."
+        ),
+    ] = SANDBOX_PORT,
+    db: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Its database, or :memory: for none.")
+    ] = None,
+    seed: Seed = None,
+    fixture: Fixture = None,
+    detach: Annotated[bool, typer.Option("--detach", help="Run it in the background.")] = False,
+    tls: Annotated[
+        bool, typer.Option("--tls", help="Speak https, with a certificate made for it.")
+    ] = False,
+    certificate: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Speak https with your own (PEM).")
+    ] = None,
+    private_key: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The key of that certificate (PEM).")
+    ] = None,
+    strict_https: Annotated[
+        bool, typer.Option("--strict-https", help="Answer plain HTTP with 401.")
+    ] = False,
+    ready_file: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write its URL here once it answers.")
+    ] = None,
+) -> None:
+    """Start the service on this machine. Ctrl-C stops it; its data stays in one file.
+
+    $ svc sandbox start --detach
+    $ svc sandbox start --db :memory: --fixture demo
+    """
+    session = Session.of(ctx)
+    folder = None if db == MEMORY and not tls else session.paths.sandbox_dir
+    pair = certificate_for(session, folder, tls=tls, own=(certificate, private_key))
+    options = LaunchOptions(
+        db=_database(folder, db),
+        port=port,
+        state_dir=_records(session, folder),
+        seed=seed,
+        fixture=fixture,
+        certificate=None if pair is None else pair.certificate,
+        private_key=None if pair is None else pair.private_key,
+        authority=None if pair is None else pair.authority,
+        strict_https=strict_https,
+    )
+    _start(session, options, None if ready_file is None else Path(ready_file), detach=detach)
+
+
+@verb(app)
+def stop(
+    ctx: typer.Context,
+    port: Port = None,
+    every: Annotated[bool, typer.Option("--all", help="Every one that is running.")] = False,
+) -> None:
+    """Stop a running sandbox; its data stays.
+
+    $ svc sandbox stop
+    """
+    session = Session.of(ctx)
+    folder = session.paths.sandbox_dir
+    found = [each for each in running(folder) if port in (None, each.port)]
+    if found and not every:
+        found = [running_sandbox(folder, port)]
+    ended = [_stopped(session, folder, record) for record in found]
+    if session.format != "human":
+        show_named(session, session.out, ended, "url")
+    if not ended:
+        where = "" if port is None else f" on port {port}"
+        session.out.note(f"No sandbox is running{where}.")
+    for each in ended if session.format == "human" else ():
+        session.out.line(f"{each['url']} {each['result']}.")
+
+
+@verb(app)
+def status(ctx: typer.Context) -> None:
+    """Show the sandboxes that are running. The exit code is 11 when none is.
+
+    $ svc sandbox status || svc sandbox start --detach
+    """
+    session = Session.of(ctx)
+    found = running(session.paths.sandbox_dir)
+    shown = [_shown(record) for record in found]
+    if session.format != "human":
+        show_named(session, session.out, shown, "url")
+    for each in shown if session.format == "human" else ():
+        session.out.value(each)
+    if not found:
+        raise CheckFailed(
+            "No sandbox is running.",
+            code="sandbox_not_running",
+            hint="svc sandbox start --detach",
+        )
+
+
+@verb(app)
+def logs(ctx: typer.Context, port: Port = None) -> None:
+    """Show a sandbox's warnings and errors.
+
+    $ svc sandbox logs
+    """
+    session = Session.of(ctx)
+    path = log_of(session.paths.sandbox_dir, port)
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise LocalError(f"The log {path} cannot be read: {error.strerror}.") from error
+    if session.format != "human":
+        session.out.value({"object": "log", "file": str(path), "lines": lines})
+        return
+    for line in lines or [f"Nothing is written in {path}."]:
+        session.out.line(line)
+
+
+def _start(
+    session: Session, options: LaunchOptions, ready_file: Path | None, *, detach: bool
+) -> None:
+    _ = session.out, session.config  # what is wrong with them is told before anything starts
+    _check_fixture(options.fixture)
+    there = _holder(options)
+    if there is not None and health(there):
+        repoint_profile(session, there)
+        raise _already(there, options)
+    _warn_of_ignored(session, options)
+    forget(ready_file)
+
+    def ready(record: RunRecord) -> None:
+        report_ready(session, record, ready_file, detached=detach)
+
+    try:
+        if detach:
+            ready(process.start(options, session.env, session.clock))
+        else:
+            _serve(session, options, ready)
+    except LocalError as error:
+        # One that was just starting: it answers by now, or holds what we wanted.
+        there = _holder(options) if error.code in ("port_taken", "sandbox_file_in_use") else None
+        if there is None:
+            raise
+        raise _already(there, options) from error
+
+
+def _check_fixture(name: str | None) -> None:
+    if name is None:
+        return
+    from svc.sandbox.fixture import FIXTURES
+
+    if name not in FIXTURES:
+        raise UsageError(
+            f"There is no fixture {name!r}.",
+            param="--fixture",
+            hint=f"There is: {', '.join(FIXTURES)}",
+        )
+
+
+def _warn_of_ignored(session: Session, options: LaunchOptions) -> None:
+    """Says so when a sandbox that exists already cannot take what only new ones take."""
+    given = {"--seed": options.seed, "--fixture": options.fixture}
+    ignored = [f"{name} {value}" for name, value in given.items() if value is not None]
+    path = Path(options.db)
+    if ignored and options.db != MEMORY and path.exists() and path.stat().st_size:
+        words = " ".join(ignored)
+        session.out.warn(f"{path} exists and stays as it is. Begin anew: svc sandbox reset {words}")
+
+
+def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord], None]) -> None:
+    from svc.sandbox.serving import serve  # the web server: only who serves pays for it
+
+    session.is_long_running()
+    serve(options, ready)
+
+
+def _holder(options: LaunchOptions) -> RunRecord | None:
+    """The running sandbox that has the file or the port that a new one would need."""
+    found = running(options.folder) if options.state_dir else []
+    same_file = [each for each in found if each.db == options.db != MEMORY]
+    same_port = [each for each in found if each.port == options.port]
+    return next(iter(same_file + same_port), None)
+
+
+def _already(there: RunRecord, options: LaunchOptions) -> LocalError:
+    same_file = there.db == options.db != MEMORY
+    return LocalError(
+        f"A sandbox is already running at {there.url} (pid {there.pid}); svc sandbox stop ends it.",
+        code="sandbox_running" if same_file else "port_taken",
+        hint="Another beside it: svc sandbox start --port 0 --db FILE",
+    )
+
+
+def _records(session: Session, folder: Path | None) -> str:
+    """The folder of run records and logs; one in memory does without where none can be written."""
+    if folder is not None:
+        return str(folder)
+    try:
+        folder = session.paths.sandbox_dir
+        make_private(folder)
+        if os.access(folder, os.W_OK):
+            return str(folder)
+        reason = f"{folder} cannot be written"
+    except NoFolder as error:
+        reason = error.message.rstrip(".")
+    except OSError as error:
+        reason = f"{folder} cannot be made ({(error.strerror or str(error)).lower()})"
+    session.out.warn(f"{reason}: svc sandbox status, logs and stop will not know this sandbox.")
+    return ""
+
+
+def _database(folder: Path | None, db: str | None) -> str:
+    if db == MEMORY or folder is None:
+        return MEMORY
+    return str(folder / "sandbox.db" if db is None else Path(db).absolute())
+
+
+def _stopped(session: Session, folder: Path, record: RunRecord) -> dict[str, Any]:
+    result = process.stop(folder, record, session.clock)
+    return {"url": record.url, "port": record.port, "pid": record.pid, "result": result}
+
+
+def _shown(record: RunRecord) -> dict[str, Any]:
+    answer = health(record)
+    about = answer or {}
+    return {
+        "object": "sandbox_process",
+        "status": "running" if answer else "not answering",
+        **asdict(record),
+        "now": about.get("now"),
+        "version": about.get("version"),
+    }

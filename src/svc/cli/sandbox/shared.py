@@ -1,0 +1,22 @@
+"""The noun `svc sandbox`, and the options that several of its verbs take."""
+
+from typing import Annotated
+
+import typer
+
+from svc.cli.framework.app import new_noun
+
+app = new_noun("Run the whole service on this machine.")
+
+
+Port = Annotated[
+    int | None, typer.Option(metavar="PORT", help="Which one, where several are running.")
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=0, max=2**63 - 1, help="Equal seeds and calls give equal ids."),
+]
+Fixture = Annotated[
+    str | None, typer.Option(metavar="NAME", help="demo fills it with one of everything.")
+]
+Limit = Annotated[int | None, typer.Option(metavar="1..100", help="How many a page (25).")]

@@ -1,0 +1,190 @@
+"""`svc sandbox pay`, `checkout` and `dispute`: what a shopper does."""
+
+from typing import Annotated, Any, Final
+
+import typer
+
+from svc.cli.framework import options
+from svc.cli.framework.app import verb
+from svc.cli.framework.control import call_and_show, client_secret, open_control
+from svc.cli.framework.inputs import Body, without_empty
+from svc.cli.framework.prompts import open_page
+from svc.cli.framework.session import Session
+from svc.cli.sandbox.shared import app
+from svc.client import controls
+from svc.client.call import segment
+from svc.errors import ApiError, UsageError
+from svc.spec import SANDBOX_KEYS
+
+_CARD: Final = "4242424242424242"
+_AMEX: Final = ("34", "37")
+_YEARS_GOOD: Final = 3
+_DECLINED: Final = 402
+
+Number = Annotated[
+    str | None, typer.Option("--card", metavar="NUMBER", help="A test card (4242424242424242).")
+]
+Expiry = Annotated[str | None, typer.Option(metavar="MM/YY", help="The card's expiry.")]
+Cvc = Annotated[str | None, typer.Option(metavar="DIGITS", help="The card's code.")]
+
+
+@verb(app)
+def pay(
+    ctx: typer.Context,
+    order: Annotated[
+        str,
+        typer.Argument(
+            metavar="ORDER", help="ord_..., or the order's client secret", show_default=False
+        ),
+    ],
+    card: Number = None,
+    expiry: Expiry = None,
+    cvc: Cvc = None,
+    method: Annotated[
+        str | None, typer.Option(metavar="METHOD", help="One of the order's methods (card).")
+    ] = None,
+    payment_method: Annotated[
+        str | None, typer.Option(metavar="ID", help="A saved card, pm_... .")
+    ] = None,
+    save_card: Annotated[bool, typer.Option("--save-card", help="Save the card.")] = False,
+    three_ds: Annotated[
+        str | None, typer.Option("--3ds", metavar="HOW", help="succeed, fail or abandon.")
+    ] = None,
+    iban: Annotated[str | None, typer.Option(metavar="IBAN", help="For sepa_debit.")] = None,
+    outcome: Annotated[
+        str | None,
+        typer.Option(metavar="HOW", help="Of a redirect method: success, failure, abandon."),
+    ] = None,
+) -> None:
+    """Pay an order as its shopper would in the browser.
+
+    $ svc sandbox pay ord_3kPq0aVb7cXd9eYf1gZh2iWj
+    $ svc sandbox pay ord_3kPq0aVb7cXd9eYf1gZh2iWj --card 4000000000009995
+    """
+    session = Session.of(ctx)
+    new_card = method in (None, "card") and payment_method is None
+    if not new_card and (card or expiry or cvc):
+        raise UsageError("--card, --expiry and --cvc are for paying with a new card.")
+    body = without_empty(
+        method=method,
+        card=_card_fields(card or _CARD, expiry, cvc) if new_card else None,
+        payment_method=payment_method,
+        save_card=save_card or None,
+        three_ds=three_ds,
+        iban=iban,
+        outcome=outcome,
+    )
+    _pay(session, order, body)
+
+
+@verb(app)
+def dispute(
+    ctx: typer.Context,
+    payment: options.PaymentId,
+    reason: Annotated[
+        str | None,
+        typer.Option(metavar="REASON", help="Such as fraudulent or product_not_received."),
+    ] = None,
+    evidence_due_by: Annotated[
+        str | None, typer.Option(metavar="TIME", help="As 2026-10-15T23:59:59Z; else in 14 days.")
+    ] = None,
+) -> None:
+    """Have the shopper dispute a captured payment.
+
+    $ svc sandbox dispute pay_7cXd9eYf1gZh2iWj3kPq0aVb --reason product_not_received
+    """
+    body = without_empty(payment=payment, reason=reason, evidence_due_by=evidence_due_by)
+    call_and_show(Session.of(ctx), controls.open_dispute(body))
+
+
+def _pay(session: Session, order: str, body: Body) -> None:
+    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    key = session.publishable_key()
+    with open_control(session) as control:
+        if "card" in body:
+            body["card"].setdefault("exp_year", _year(control.health().data) + _YEARS_GOOD)
+        body["client_secret"] = client_secret(session, control, order)
+        reply = control.send(controls.checkout_pay(body), key=key, accept=(_DECLINED,))
+    if reply.status == _DECLINED:
+        raise _declined(reply.data, reply.request_id)
+    if session.format not in ("human", "id"):
+        out.one(reply.text, reply.data)
+        return
+    # People see the payment or, after giving up, the order; programs get both.
+    paid = reply.data["order"]
+    out.value(reply.data.get("payment") or paid)
+    if session.format == "human":
+        out.note(f"Order {paid['id']} is {paid['status']}.")
+
+
+def _declined(data: Any, request_id: str | None) -> ApiError:
+    """Says why the card was declined, in the bank's word too, and where the payment is."""
+    code, payment = data.get("decline_code"), data.get("payment")
+    return ApiError(
+        data["message"] + (f" ({code})" if code not in (None, data["code"]) else ""),
+        code=data["code"],
+        type=data["type"],
+        status=_DECLINED,
+        request_id=request_id,
+        outcome="refused",
+        hint=f"svc payments retrieve {payment['id']}" if payment else None,
+    )
+
+
+def _card_fields(number: str, expiry: str | None, cvc: str | None) -> Body:
+    """A card; without an expiry of its own it gets a year of the sandbox's clock later on."""
+    month, year = _expiry(expiry) if expiry else (12, None)
+    usual = "1234" if number.startswith(_AMEX) else "123"
+    plain = number.replace(" ", "")
+    return without_empty(number=plain, exp_month=month, exp_year=year, cvc=cvc or usual)
+
+
+def _year(health: Any) -> int:
+    return int(health["now"].partition("-")[0])
+
+
+def _expiry(text: str) -> tuple[int, int]:
+    month, slash, year = text.partition("/")
+    if not (slash and month.isascii() and year.isascii() and (month + year).isdigit()):
+        raise UsageError(f"--expiry {text!r} is not MM/YY.", param="--expiry", hint="As in 12/29")
+    return int(month), int(year)
+
+
+@verb(app)
+def checkout(
+    ctx: typer.Context,
+    order: Annotated[
+        str,
+        typer.Argument(
+            metavar="ORDER", help="ord_..., or the order's client secret", show_default=False
+        ),
+    ],
+    print_only: Annotated[
+        bool, typer.Option("--print", help="Print the address and open nothing.")
+    ] = False,
+) -> None:
+    """Open the page on which the shopper pays an order.
+
+    In a pipe, print its address.
+
+    $ svc sandbox checkout ord_3kPq0aVb7cXd9eYf1gZh2iWj
+    $ svc sandbox checkout ord_3kPq0aVb7cXd9eYf1gZh2iWj --print
+    """
+    session = Session.of(ctx)
+    key = session.publishable_key()
+    url = session.base_url.url(_path(session, order))
+    if key not in SANDBOX_KEYS.values():  # the page needs no other one than its own
+        url += f"?key={key}"
+    if session.given.everywhere.output in ("json", "ndjson"):
+        session.out.value({"object": "checkout_url", "url": url})
+    else:
+        # A pipe means a program that opens the address, not one that reads JSON.
+        session.out.line(url)
+    if session.streams.person_reads and not print_only:
+        open_page(session, url)
+
+
+def _path(session: Session, order: str) -> str:
+    with open_control(session) as control:
+        control.health()
+        return f"/checkout/{segment(client_secret(session, control, order))}"

@@ -1,0 +1,150 @@
+"""`svc sandbox balances`, `settings`, `requests`, `export` and `import`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from svc.cli.framework.app import verb
+from svc.cli.framework.control import ask, call_and_show, open_control, show
+from svc.cli.framework.inputs import pairs_of, parse_object, without_empty
+from svc.cli.framework.session import Session
+from svc.cli.sandbox.shared import app
+from svc.client import controls
+from svc.client.amounts import amount_option
+from svc.errors import LocalError, UsageError
+from svc.spec import AMOUNT_MAX
+
+
+@verb(app)
+def settings(
+    ctx: typer.Context,
+    changes: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[KEY=VALUE]...", help="What to change", show_default=False),
+    ] = None,
+) -> None:
+    """Show the account's settings, or change some.
+
+    $ svc sandbox settings smart_retries=true country=DE
+    """
+    changed = pairs_of(changes, "A setting")
+    # As a form: the sandbox knows which of the values are numbers and which are words.
+    changing = controls.change_settings(changed)._replace(encoding="form")
+    call_and_show(Session.of(ctx), changing if changed else controls.settings())
+
+
+@verb(app)
+def balances(
+    ctx: typer.Context,
+    changes: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CURRENCY=AMOUNT]...",
+            help="Balances to set, in minor units",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Show the balances for payouts, or set some.
+
+    $ svc sandbox balances USD=500000
+    """
+    session = Session.of(ctx)
+    wanted = {
+        currency: amount_option(amount, currency, currency, least=-AMOUNT_MAX)
+        for currency, amount in pairs_of(changes, "A balance").items()
+    }
+    mode, _ = session.settings.mode, session.out
+    with open_control(session) as control:
+        for currency, amount in wanted.items():
+            body = {"currency": currency, "amount": amount}
+            control.send(controls.in_mode(controls.set_balance(body), mode))
+        reply = control.send(controls.in_mode(controls.balances(), mode))
+    show(session, reply)
+
+
+@verb(app)
+def requests(
+    ctx: typer.Context,
+    path: Annotated[
+        str | None, typer.Option(metavar="GLOB", help="Only these, as '/v1/refunds*'.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="1..1000", help="How many at most (25).")
+    ] = None,
+) -> None:
+    """List the latest API requests, newest first. Keys and account numbers are masked.
+
+    The sandbox remembers 1000 of them until it is reset or stopped.
+
+    $ svc sandbox requests --path '/v1/orders*'
+    """
+    call_and_show(Session.of(ctx), controls.requests(without_empty(path=path, limit=limit)))
+
+
+@verb(app)
+def export(
+    ctx: typer.Context,
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", help="Where to; else standard output", show_default=False),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> None:
+    """Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.
+
+    $ svc sandbox export state.json
+    """
+    session = Session.of(ctx)
+    if file is None and session.format == "human":
+        raise UsageError("Say where to.", param="FILE", hint="svc sandbox export state.json")
+    path = None if file is None else _free(Path(file), force=force)
+    reply = ask(session, controls.export())
+    if path is None:
+        show(session, reply)
+        return
+    from svc.config.files import write_atomically
+
+    write_atomically(path, reply.text + "\n")
+    if session.format == "human":
+        session.out.line(f"Written to {path}.")
+    else:
+        session.out.value({"object": "sandbox_export", "file": str(path)})
+
+
+@verb(app, "import")
+def import_(
+    ctx: typer.Context,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="What export wrote; - reads standard input")
+    ],
+) -> None:
+    """Put an exported state in place of the present one. Clock and ids go on from there.
+
+    $ svc sandbox import state.json
+    """
+    session = Session.of(ctx)
+    state = parse_object(_read(session, file), file)
+    call_and_show(session, controls.restore(state))
+
+
+def _free(path: Path, *, force: bool) -> Path:
+    """A path that may be written (promise R65)."""
+    if path.is_symlink():
+        raise LocalError(f"{path} is a symbolic link; nothing was written through it.")
+    if path.exists() and not force:
+        raise LocalError(f"{path} exists.", hint="--force replaces it")
+    if not path.absolute().parent.is_dir():
+        raise LocalError(f"There is no folder {path.absolute().parent}.")
+    return path
+
+
+def _read(session: Session, file: str) -> str:
+    try:
+        data = session.streams.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return data.decode("utf-8")
+    except OSError as error:
+        raise LocalError(f"{file} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise LocalError(f"{file} is not UTF-8 text.") from None

@@ -1,0 +1,142 @@
+"""`svc sandbox advance`, `clock` and `reset`."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from svc.cli.framework.app import verb
+from svc.cli.framework.control import ask, call_and_show, open_control, show
+from svc.cli.framework.inputs import seconds_of, without_empty
+from svc.cli.framework.progress import LiveLine
+from svc.cli.framework.prompts import confirm
+from svc.cli.framework.session import Session
+from svc.cli.sandbox.shared import Fixture, Seed, app
+from svc.client import controls
+from svc.errors import SvcError, UsageError
+
+if TYPE_CHECKING:
+    from svc.client.replies import Reply
+
+
+_AFTER_SECONDS = 1.0  # what is over sooner needs no progress
+_EVERY_SECONDS = 0.3
+
+
+@contextmanager
+def clock_shown(session: Session) -> Iterator[None]:
+    """Asks the sandbox for its time beside the call in the block; clears the line at its end."""
+    live = LiveLine.of(session)
+    if not live.is_watched:
+        yield
+        return
+    over = Event()
+    thread = Thread(target=_tell, args=(session, live, over), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        live.clear()
+
+
+def _tell(session: Session, live: LiveLine, over: Event) -> None:
+    pause = _AFTER_SECONDS
+    while not over.wait(pause):
+        pause = _EVERY_SECONDS
+        try:
+            with open_control(session) as control:
+                shown = control.send(controls.clock()).data
+                counts = shown["advanced"] or {"jobs": 0, "deliveries": 0}
+                now, jobs, attempts = shown["now"], counts["jobs"], counts["deliveries"]
+        except (SvcError, KeyError, TypeError):
+            continue  # what went wrong is said by the call itself
+        live.show(f"{now}, jobs: {jobs}, attempts: {attempts}  {live.seconds():.0f} s")
+
+
+MODES: Final = ("realtime", "frozen")
+
+
+@verb(app)
+def advance(
+    ctx: typer.Context,
+    duration: Annotated[
+        str | None,
+        typer.Argument(metavar="[DURATION]", help="As 3d, 1d12h or 90s", show_default=False),
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="WHEN", help="next: the next job; idle: no job is left.")
+    ] = None,
+    to: Annotated[str | None, typer.Option(metavar="TIME", help="As 2026-10-15T00:00:00Z.")] = None,
+) -> None:
+    """Turn the sandbox's clock forward. What falls due on the way happens, webhooks too.
+
+    $ svc sandbox advance 3d
+    $ svc sandbox advance --until idle
+    """
+    if sum(given is not None for given in (duration, until, to)) != 1:
+        raise UsageError("Give a duration, --until or --to.", hint="svc sandbox advance 3d")
+    seconds = None if duration is None else seconds_of(duration, "DURATION")
+    session = Session.of(ctx)
+    with clock_shown(session):
+        call = controls.advance(without_empty(seconds=seconds, until=until, to=to))
+        reply = ask(session, call, patient=True)
+    _tell_clock(session, reply)
+
+
+@verb(app)
+def clock(
+    ctx: typer.Context,
+    mode: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[realtime|frozen]", help="Let it run, or stop it", show_default=False
+        ),
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Go forward to this moment first.")
+    ] = None,
+) -> None:
+    """Show the sandbox's clock, stop it or let it run. A stopped one moves by advance only.
+
+    $ svc sandbox clock frozen --to 2030-01-01T00:00:00Z
+    $ svc sandbox clock realtime
+    """
+    session = Session.of(ctx)
+    if mode is not None and mode not in MODES:
+        raise UsageError(f"The clock is realtime or frozen, not {mode!r}.", param="mode")
+    wanted = without_empty(mode=mode, now=to)
+    _ = session.out  # made first: a wrong --query must be refused before anything is sent
+    with open_control(session, patient=to is not None) as control:
+        # Both modes of the account share the clock: its own `mode` is another thing.
+        reply = control.send(controls.set_clock(wanted) if wanted else controls.clock())
+    _tell_clock(session, reply)
+
+
+@verb(app)
+def reset(ctx: typer.Context, seed: Seed = None, fixture: Fixture = None) -> None:
+    """Empty the sandbox. Objects, events, settings, faults and keys of both modes go.
+
+    It asks first; -y goes on without, as a script must.
+
+    $ svc sandbox reset --fixture demo --yes
+    """
+    session = Session.of(ctx)
+    _ = session.out  # a wrong --query must be refused before anybody is asked
+    what = f"This empties the sandbox at {session.base_url}, in both modes."
+    confirm(session, what, otherwise="Nothing was emptied.")
+    call_and_show(session, controls.reset(without_empty(seed=seed, fixture=fixture)))
+
+
+def _tell_clock(session: Session, reply: "Reply") -> None:
+    """Prints it; a job that broke is a bug of the sandbox, and what it was for has not happened."""
+    show(session, reply)
+    broken = reply.data.get("broken_jobs")
+    if broken:
+        session.out.warn(
+            f"Jobs of the sandbox that broke and are tried again: {broken}. "
+            "What went wrong is shown by: svc sandbox logs"
+        )

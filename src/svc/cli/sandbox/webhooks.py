@@ -1,0 +1,218 @@
+"""`svc sandbox trigger`, `events`, `deliveries`, `resend`, `emails` and `endpoints`."""
+
+from typing import Annotated, Any, Final
+
+import typer
+
+from svc.cli.framework import options
+from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.control import ask, call_and_show, call_and_show_page, show
+from svc.cli.framework.inputs import (
+    build_body,
+    did_you_mean,
+    file_reader,
+    seconds_of,
+    without_empty,
+)
+from svc.cli.framework.session import Session
+from svc.cli.sandbox.shared import Limit, app
+from svc.client import controls
+from svc.errors import UsageError
+from svc.spec import EVENT_TYPES
+
+EventType = Annotated[
+    str,
+    typer.Argument(metavar="TYPE", help=f"One of: {', '.join(EVENT_TYPES)}", show_default=False),
+]
+_SHOWN: Final = ("object", "id", "status")
+Data = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--data",
+        "-d",
+        metavar="PATH=VALUE",
+        help="A field of the order or payout that it begins with, as shipping[country]=GB.",
+    ),
+]
+
+
+@verb(app)
+def trigger(ctx: typer.Context, event_type: EventType, data: Data = None) -> None:
+    """Let an event of any type happen, with all that it needs.
+
+    It happens for real: objects are created, and what was created is told.
+
+    $ svc sandbox trigger order.paid
+    $ svc sandbox trigger payout.failed -d amount=5000 -d currency=GBP
+    """
+    session = Session.of(ctx)
+    if event_type not in EVENT_TYPES:
+        # All the names are five lines on a terminal, of the four that an error may have there.
+        person = session.format == "human"
+        raise UsageError(
+            f"There is no event type {event_type!r}.{did_you_mean(event_type, EVENT_TYPES)}",
+            param="TYPE",
+            hint=f"svc help webhooks lists all {len(EVENT_TYPES)}"
+            if person
+            else f"There are: {', '.join(EVENT_TYPES)}",
+        )
+    read = file_reader(session.streams.stdin)
+    overrides = build_body(base=None, typed={}, data=data or [], read=read)
+    reply = ask(session, controls.trigger(event_type, overrides))
+    if session.format == "id":
+        session.out.value(reply.data["event"])
+    elif session.format == "human":
+        _show(session, reply.data)
+    else:
+        show(session, reply)
+
+
+def _show(session: Session, told: Any) -> None:
+    """People see the event's id, what was created, and where to look next."""
+    event = told["event"]["id"]
+    others = [one["type"] for one in told["events"] if one["id"] != event]
+    beside = len(told["type"]) + 2 + len(event) <= session.streams.width(session.env)
+    gap = "  " if beside else "\n  "
+    session.out.line(f"{told['type']}{gap}{event}")
+    session.out.line("")
+    session.out.value([{name: doc[name] for name in _SHOWN} for doc in told["created"]])
+    if others:
+        session.out.note(f"On the way: {', '.join(others)}.")
+    session.out.hint(f"Next: svc events retrieve {event}")
+
+
+Endpoint = Annotated[str | None, typer.Option(metavar="ID", help="Only to this one, we_... .")]
+
+
+@verb(app)
+def events(
+    ctx: typer.Context,
+    event_type: Annotated[
+        str | None, typer.Option("--type", metavar="TYPE", help="Only these, as order.paid.")
+    ] = None,
+    limit: Limit = None,
+    starting_after: Annotated[
+        str | None, typer.Option(metavar="ID", help="Begin behind this one, evt_... .")
+    ] = None,
+) -> None:
+    """List events, newest first, delivered or not.
+
+    $ svc sandbox events --type order.paid
+    """
+    query = without_empty(type=event_type, limit=limit, starting_after=starting_after)
+    call_and_show_page(Session.of(ctx), controls.events(query), "sandbox events", query)
+
+
+@verb(app)
+def deliveries(
+    ctx: typer.Context,
+    event: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only of this event, evt_... .")
+    ] = None,
+    endpoint: Endpoint = None,
+    status: options.Status = None,
+    limit: Limit = None,
+    starting_after: Annotated[
+        str | None, typer.Option(metavar="ID", help="Begin behind this one, dlv_... .")
+    ] = None,
+) -> None:
+    """List webhook attempts, newest first. Each has its address and what came back.
+
+    $ svc sandbox deliveries --status failed
+    """
+    query = without_empty(
+        event=event,
+        endpoint=endpoint,
+        status=status,
+        limit=limit,
+        starting_after=starting_after,
+    )
+    call_and_show_page(Session.of(ctx), controls.deliveries(query), "sandbox deliveries", query)
+
+
+@verb(app)
+def resend(ctx: typer.Context, event: options.EventId, endpoint: Endpoint = None) -> None:
+    """Deliver an event once more, now.
+
+    $ svc sandbox resend evt_3kPq0aVb7cXd9eYf1gZh2iWj
+    """
+    call_and_show(Session.of(ctx), controls.resend(event, endpoint))
+
+
+@verb(app)
+def emails(
+    ctx: typer.Context,
+    limit: Limit = None,
+    starting_after: Annotated[
+        str | None, typer.Option(metavar="ID", help="Begin behind this one, eml_... .")
+    ] = None,
+) -> None:
+    """List the e-mails that the service would have sent, newest first.
+
+    $ svc sandbox emails
+    """
+    query = without_empty(limit=limit, starting_after=starting_after)
+    call_and_show_page(Session.of(ctx), controls.emails(query), "sandbox emails", query)
+
+
+_DAY: Final = 86400
+
+EndpointId = Annotated[
+    str, typer.Argument(metavar="ID", help="The endpoint, we_...", show_default=False)
+]
+
+endpoints_app = new_noun("Look after webhook endpoints, as the dashboard does.")
+
+
+@verb(endpoints_app, "list")
+def list_(ctx: typer.Context) -> None:
+    """List the endpoints of a mode and whether they are enabled.
+
+    $ svc sandbox endpoints list
+    """
+    call_and_show(Session.of(ctx), controls.endpoints())
+
+
+@verb(endpoints_app)
+def enable(ctx: typer.Context, endpoint: EndpointId) -> None:
+    """Enable an endpoint again. What was dropped stays dropped.
+
+    $ svc sandbox endpoints enable we_3kPq0aVb7cXd9eYf1gZh2iWj
+    """
+    call_and_show(Session.of(ctx), controls.enable_endpoint(endpoint))
+
+
+@verb(endpoints_app)
+def disable(ctx: typer.Context, endpoint: EndpointId) -> None:
+    """Disable an endpoint. Attempts that are pending are dropped.
+
+    $ svc sandbox endpoints disable we_3kPq0aVb7cXd9eYf1gZh2iWj
+    """
+    call_and_show(Session.of(ctx), controls.disable_endpoint(endpoint))
+
+
+@verb(endpoints_app)
+def delete(ctx: typer.Context, endpoint: EndpointId) -> None:
+    """Delete an endpoint. The API itself has no such call.
+
+    $ svc sandbox endpoints delete we_3kPq0aVb7cXd9eYf1gZh2iWj
+    """
+    call_and_show(Session.of(ctx), controls.delete_endpoint(endpoint))
+
+
+@verb(endpoints_app, "roll-secret")
+def roll_secret(
+    ctx: typer.Context,
+    endpoint: EndpointId,
+    grace: Annotated[
+        str, typer.Option(metavar="DURATION", help="How long the old one signs along, to 1d (1d).")
+    ] = "1d",
+) -> None:
+    """Replace an endpoint's signing secret. The new one is shown this once.
+
+    $ svc sandbox endpoints roll-secret we_3kPq0aVb7cXd9eYf1gZh2iWj --grace 1h
+    """
+    seconds = seconds_of(grace, "--grace")
+    if seconds > _DAY:
+        raise UsageError("--grace is at most 1d.", param="--grace")
+    call_and_show(Session.of(ctx), controls.roll_endpoint_secret(endpoint, seconds))

@@ -1,1 +1,0 @@
-"""The pages of `svc help`, one module a topic."""

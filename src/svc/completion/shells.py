@@ -1,0 +1,227 @@
+"""The tables in the words of each shell, put into its engine."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final
+
+from svc.completion.tables import Row, Spec, Tables, Words
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How one shell writes them.
+
+    Attributes:
+        path: the variable that holds the words of the command.
+        words: the assignment of a set of words.
+        specs: a list of options as a value.
+        row: the assignments that describe a command, but for its shared options.
+    """
+
+    path: str
+    words: Callable[[Words], str]
+    specs: Callable[[Iterable[Spec]], str]
+    row: Callable[[Row], Iterable[str]]
+
+
+def posix_lines(tables: Tables, dialect: Dialect) -> Iterator[str]:
+    """The functions that an engine asks."""
+    arms = [f"{short}) {dialect.path}={name} ;;" for short, name in tables.long_names.items()]
+    yield from _function("_svc_long_name", f"${dialect.path}", arms)
+    arms = [f"{name}) {dialect.words(words)} ;;" for name, words in tables.words.items()]
+    yield from _function("_svc_words", "$1", [*arms, f"*) {dialect.words(())} ;;"])
+    arms = [line for row in tables.rows for line in _posix_row(row, dialect)]
+    yield from _function("_svc_own", "$1", arms)
+    arms = [
+        f"{quoted(' '.join(groups))}) "
+        f"shared={dialect.specs(spec for group in groups for spec in tables.shared[group])} ;;"
+        for groups in dict.fromkeys(row.shared for row in tables.rows)
+    ]
+    yield from _function("_svc_shared", "$shared", arms)
+    yield from ("_svc_command() {", '  _svc_own "$1"', "  _svc_shared", "}", "")
+
+
+def _posix_row(row: Row, dialect: Dialect) -> Iterator[str]:
+    yield f"{quoted(row.path)})"
+    yield from (f"  {line}" for line in dialect.row(row))
+    yield f"  shared={quoted(' '.join(row.shared))}"
+    yield "  ;;"
+
+
+def _function(name: str, asked: str, arms: Iterable[str]) -> Iterator[str]:
+    yield from (f"{name}() {{", f"  case {asked} in")
+    yield from (f"    {arm}" for arm in arms)
+    yield from ("  esac", "}", "")
+
+
+def quoted(text: str) -> str:
+    """Single quotes, as every POSIX shell reads them."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def bash_lines(tables: Tables) -> Iterator[str]:
+    """The tables that the engine asks."""
+    return posix_lines(tables, Dialect("path", _bash_words, _bash_specs, _bash_row))
+
+
+def _bash_words(words: Words) -> str:
+    return f"words={quoted(' '.join(word for word, _ in words))}"
+
+
+def _bash_row(row: Row) -> Iterator[str]:
+    yield f"commands={quoted(' '.join(word for word, _ in row.commands))}"
+    yield f"options={_bash_specs(row.options)}"
+    yield f"arguments={quoted(' '.join(row.arguments))}"
+
+
+def _bash_specs(specs: Iterable[Spec]) -> str:
+    # A blank behind the last as well: the engine looks for ` --name:`.
+    return quoted("".join(f"{spec.name}:{spec.kind} " for spec in specs))
+
+
+def zsh_lines(tables: Tables) -> Iterator[str]:
+    """The tables that the engine asks."""
+    return posix_lines(tables, Dialect("path_", _zsh_words, _zsh_specs, _zsh_row))
+
+
+def _zsh_words(words: Words) -> str:
+    return f"fitting=({_described(words)})"
+
+
+def _zsh_row(row: Row) -> Iterator[str]:
+    yield f"commands=({_described(row.commands)})"
+    yield f"options={_zsh_specs(row.options)}"
+    yield f"arguments=({' '.join(map(quoted, row.arguments))})"
+
+
+def _zsh_specs(specs: Iterable[Spec]) -> str:
+    """Name, kind and help of each, one after the other, a line an option."""
+    zsh_lines = (f"\n        {spec.name} {quoted(spec.kind)} {quoted(spec.help)}" for spec in specs)
+    return f"({''.join(zsh_lines)})"
+
+
+def _described(words: Words) -> str:
+    """`word:meaning`; a colon of either is escaped."""
+    parts = ((part.replace(":", "\\:") for part in pair if part) for pair in words)
+    return " ".join(quoted(":".join(pair)) for pair in parts)
+
+
+def fish_lines(tables: Tables) -> Iterator[str]:
+    """The tables that the engine asks."""
+    yield "function __svc_long_name"
+    yield "    switch $argv[1]"
+    for short, name in tables.long_names.items():
+        yield f"        case {short}"
+        yield f"            echo {name}"
+    yield from ("        case '*'", "            echo $argv[1]", "    end", "end", "")
+    yield from ("function __svc_words", "    switch $argv[1]")
+    for name, words in tables.words.items():
+        yield f"        case {name}"
+        yield f"            printf '%s\\t%s\\n' {_fish_pairs(words)}"
+    yield from ("    end", "end", "", "function __svc_command --no-scope-shadowing")
+    yield "    switch $argv[1]"
+    for row in tables.rows:
+        yield from _fish_row(row)
+    yield from ("    end", "    switch $shared")
+    for groups in dict.fromkeys(row.shared for row in tables.rows):
+        yield f"        case {quoted_for_fish(' '.join(groups))}"
+        specs = [spec for group in groups for spec in tables.shared[group]]
+        yield f"            set shared {_fish_specs(specs)}"
+    yield from ("    end", "end", "")
+
+
+def _fish_row(row: Row) -> Iterator[str]:
+    yield f"        case {quoted_for_fish(row.path)}"
+    yield f"            set commands {_fish_pairs(row.commands)}"
+    yield f"            set options {_fish_specs(row.options)}"
+    yield f"            set arguments {' '.join(map(quoted_for_fish, row.arguments))}"
+    yield f"            set shared {quoted_for_fish(' '.join(row.shared))}"
+
+
+def _fish_pairs(words: Words) -> str:
+    return " ".join(
+        f"{quoted_for_fish(word)} {quoted_for_fish(meaning)}" for word, meaning in words
+    )
+
+
+def _fish_specs(specs: Iterable[Spec]) -> str:
+    return " ".join(
+        f"{spec.name} {quoted_for_fish(spec.kind)} {quoted_for_fish(spec.help)}" for spec in specs
+    )
+
+
+def quoted_for_fish(text: str) -> str:
+    """Single quotes; in fish a backslash escapes inside of them."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def powershell_lines(tables: Tables) -> Iterator[str]:
+    """The tables that the engine asks."""
+    yield "$script:SvcLongNames = @{"
+    for short, name in tables.long_names.items():
+        yield f"    {quoted_for_powershell(short)} = {quoted_for_powershell(name)}"
+    yield "}"
+    yield "$script:SvcWords = @{"
+    for name, words in tables.words.items():
+        yield f"    {quoted_for_powershell(name)} = {_powershell_pairs(words)}"
+    yield "}"
+    yield "$script:SvcShared = @{"
+    for group, specs in tables.shared.items():
+        yield f"    {quoted_for_powershell(group)} = {_powershell_specs(specs)}"
+    yield "}"
+    yield "$script:SvcCommands = @{"
+    for row in tables.rows:
+        yield from _powershell_row(row)
+    yield "}"
+
+
+def _powershell_row(row: Row) -> Iterator[str]:
+    yield f"    {quoted_for_powershell(row.path)} = @{{"
+    yield f"        Commands = {_powershell_pairs(row.commands)}"
+    yield f"        Options = {_powershell_specs(row.options)}"
+    yield f"        Arguments = {_list(map(quoted_for_powershell, row.arguments))}"
+    yield f"        Shared = {_list(map(quoted_for_powershell, row.shared))}"
+    yield "    }"
+
+
+def _powershell_pairs(words: Words) -> str:
+    return _list(
+        f"@({quoted_for_powershell(word)}, {quoted_for_powershell(meaning)})"
+        for word, meaning in words
+    )
+
+
+def _powershell_specs(specs: Iterable[Spec]) -> str:
+    facts = ((spec.name, spec.kind, spec.help) for spec in specs)
+    return _list(f"@({', '.join(quoted_for_powershell(fact) for fact in each)})" for each in facts)
+
+
+def _list(items: Iterable[str]) -> str:
+    """A list of lists; the comma keeps PowerShell from unrolling one of a single item."""
+    found = list(items)
+    return f"@(,{found[0]})" if len(found) == 1 else f"@({', '.join(found)})"
+
+
+def quoted_for_powershell(text: str) -> str:
+    """Single quotes, doubled inside."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+Lines = Callable[[Tables], Iterator[str]]
+
+_PLACE: Final = "@tables@\n"
+_SHELLS: Final[dict[str, tuple[str, Lines]]] = {
+    "bash": ("engine.bash", bash_lines),
+    "zsh": ("engine.zsh", zsh_lines),
+    "fish": ("engine.fish", fish_lines),
+    "powershell": ("engine.ps1", powershell_lines),
+}
+
+
+def script(shell: str, tables: Tables) -> str:
+    """The whole completion script of bash, zsh, fish or powershell."""
+    name, lines = _SHELLS[shell]
+    engine = files("svc.completion").joinpath(name).read_text(encoding="utf-8")
+    before, _, after = engine.partition(_PLACE)
+    return before + "".join(f"{line}\n" for line in lines(tables)) + after

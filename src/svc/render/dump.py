@@ -1,0 +1,149 @@
+"""JSON text laid out and written, every value spelled as it was sent.
+
+Numbers, key order and string escapes pass through untouched. Characters that could act on a
+terminal are written as escapes that a JSON reader turns back (promise R61).
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Final
+
+from svc.render.text import UNSAFE, is_plain
+
+_TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+|\S', re.DOTALL)
+_RAW_CONTROL: Final = f"{UNSAFE}|[\t\n]"
+_DEEPEST_INDENT: Final = 64  # hostile nesting must not make the output grow with its square
+_BASIC_PLANE: Final = 0xFFFF
+
+
+def indent(text: str, level: int = 0) -> str:
+    """Lays JSON text out with two spaces a level; no indent before the first line.
+
+    `level` is the depth of the place where the text goes. No line feed at the end.
+    """
+    out: list[str] = []
+    opened = False
+    for piece in _tokens(text):
+        closes = piece in "}]"
+        level -= closes
+        if opened != closes:
+            out.append(_line(level))
+        opened = piece in "{["
+        level += opened
+        out.append(_spaced(piece, level))
+    return "".join(out)
+
+
+def _spaced(piece: str, level: int) -> str:
+    if piece == ",":
+        return f",{_line(level)}"
+    return ": " if piece == ":" else piece
+
+
+def _line(level: int) -> str:
+    return "\n" + "  " * min(level, _DEEPEST_INDENT)
+
+
+def compact(text: str) -> str:
+    """Writes JSON text on one line, without the spaces that encoders put between tokens."""
+    if ", " not in text and ": " not in text and is_plain(text):
+        return text  # already so: an export of 10,000 objects passes here
+    return "".join(_tokens(text))
+
+
+def _tokens(text: str) -> Iterator[str]:
+    tokens = (found[0] for found in _TOKEN.finditer(text))
+    return tokens if is_plain(text) else map(harmless, tokens)
+
+
+def harmless(token: str) -> str:
+    """Escapes what could act on a terminal inside a JSON string."""
+    if is_plain(token):
+        return token
+    return re.sub(_RAW_CONTROL, lambda found: escaped(found[0]), token)
+
+
+def escaped(char: str) -> str:
+    """Writes one character as a JSON escape, or as two above the basic plane."""
+    code = ord(char)
+    if code <= _BASIC_PLANE:
+        return f"\\u{code:04x}"
+    high, low = divmod(code - 0x10000, 0x400)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+
+
+_quote: Final = json.JSONEncoder(ensure_ascii=False).encode
+
+
+class _Raw(str):
+    """A piece of JSON that is ready."""
+
+    __slots__ = ()
+
+
+def dump(value: object) -> str:
+    """Writes one value as compact JSON.
+
+    Numbers that carry their spelling (a `text` attribute, or `Decimal`) keep it. Characters that
+    could act on a terminal are escaped (promise R61). Raises TypeError for what JSON has no form
+    for.
+    """
+    out: list[str] = []
+    waiting: list[object] = [value]  # a stack of our own: deep nesting must not end the program
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, _Raw):
+            out.append(item)
+        elif isinstance(item, dict):
+            waiting.extend(reversed(_object(item)))
+        elif isinstance(item, list | tuple):
+            waiting.extend(reversed(_array(item)))
+        else:
+            out.append(scalar(item))
+    return "".join(out)
+
+
+def _object(item: dict[object, object]) -> list[object]:
+    pieces: list[object] = [_Raw("{")]
+    for key, value in item.items():
+        comma = "," if len(pieces) > 1 else ""
+        pieces += [_Raw(f"{comma}{_string(str(key))}:"), value]
+    return [*pieces, _Raw("}")]
+
+
+def _array(item: list[object] | tuple[object, ...]) -> list[object]:
+    pieces: list[object] = [_Raw("[")]
+    for value in item:
+        if len(pieces) > 1:
+            pieces.append(_Raw(","))
+        pieces.append(value)
+    return [*pieces, _Raw("]")]
+
+
+def scalar(value: object) -> str:
+    """Writes one string, number, boolean or null as JSON."""
+    if isinstance(value, str):
+        return _string(value)
+    if value is None or value is True or value is False:
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int | float | Decimal):
+        return number(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def number(value: float | Decimal) -> str:
+    """Writes a number as it was spelled; null for what is none in JSON (NaN, Infinity)."""
+    spelled = getattr(value, "text", None)
+    if isinstance(spelled, str):
+        return spelled
+    if isinstance(value, Decimal):
+        return str(value) if value.is_finite() else "null"
+    if isinstance(value, int):
+        return int.__repr__(value)
+    return float.__repr__(value) if value - value == 0 else "null"
+
+
+def _string(text: str) -> str:
+    return harmless(_quote(text))

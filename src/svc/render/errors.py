@@ -1,0 +1,109 @@
+"""An error as people read it, and as programs do (promise R73)."""
+
+from typing import Final
+
+from svc.errors import ExitCode, SvcError
+from svc.render.text import escape, wrap_message
+
+_LONGEST: Final = 600  # a server's error text may be a whole web page
+_LABELS: Final = {ExitCode.UNKNOWN: "Outcome unknown:", ExitCode.PARTIAL: "Partly done:"}
+# Words of ours, although the service has answered.
+_OWN: Final = (ExitCode.BUG, ExitCode.UNKNOWN, ExitCode.PARTIAL)
+_RED: Final = "\x1b[1;31m"
+_PLAIN: Final = "\x1b[0m"
+_WHAT: Final = {
+    ExitCode.REFUSED: "the service refused the request",
+    ExitCode.AUTH: "the service does not accept the key for this",
+    ExitCode.NOT_FOUND: "not found",
+    ExitCode.CONFLICT: "this contradicts an earlier request",
+    ExitCode.UNKNOWN: "the request may have been carried out",
+    ExitCode.UNAVAILABLE: "the service is not available, nothing was done",
+    ExitCode.BUG: "the answer contradicts the request",
+}
+
+
+def envelope(error: SvcError) -> str:
+    """Writes the error as one line of JSON: always all keys, always in this order."""
+    from svc.render.dump import dump
+
+    return dump(
+        {
+            "error": {
+                "type": error.type,
+                "code": error.code,
+                "message": _message(error),
+                "param": error.param,
+                "status": error.status,
+                "request_id": error.request_id,
+                "retryable": error.retryable,
+                "retry_after": error.retry_after,
+                "outcome": error.outcome,
+                "request": error.request,
+                "idempotency_key": error.idempotency_key,
+                "exit_code": int(error.exit_code),
+            }
+        }
+    )
+
+
+def _message(error: SvcError) -> str:
+    """What is wrong; where the words are ours, also what to do: the envelope has no other place."""
+    own = error.status is None or error.exit_code in _OWN
+    return f"{_ended(error.message)} {_ended(error.hint)}" if error.hint and own else error.message
+
+
+def _ended(text: str) -> str:
+    """Ends a sentence, so that the next one does not run into it."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def lines(error: SvcError, *, color: bool, width: int | None) -> list[str]:
+    """Gives the error in four lines at most: what failed, why, what to do next, under which ids.
+
+    A line wider than `width` columns goes on below, indented by 4; None sets no limit.
+    """
+    label = _LABELS.get(error.exit_code, "Error:")
+    first, *others = [part for line in _lines(error, label) for part in wrap_message(line, width)]
+    if color:
+        first = first.replace(label, f"{_RED}{label}{_PLAIN}", 1)
+    return [first, *others]
+
+
+def _lines(error: SvcError, label: str) -> list[str]:
+    answered = error.status is not None or error.exit_code == ExitCode.UNKNOWN
+    what = _WHAT.get(error.exit_code, "") if answered else ""
+    first = [f"{label} {what}{_facts(error)}", f"  {_short(error.message)}"]
+    if not what:
+        first = [f"{label} {_short(error.message)}{_facts(error)}"]
+    ids = _ids(error)
+    after = (("Next: ", error.hint), ("", ids[:1].upper() + ids[1:]))
+    return first + [f"  {name}{_short(text)}" for name, text in after if text]
+
+
+def _facts(error: SvcError) -> str:
+    """Says in brackets how the service put it."""
+    if error.status is None:
+        return ""
+    words = [" ".join(filter(None, [str(error.status), error.code]))]
+    if error.param:
+        words.append(error.param)
+    if error.retry_after is not None:
+        words.append(f"try again in {error.retry_after:g} s")
+    return _short(f" ({', '.join(words)})")
+
+
+def _ids(error: SvcError) -> str:
+    kept = error.outcome != "refused" and error.idempotency_key
+    named = (
+        ("request id: ", error.request_id),
+        ("request: ", error.request),
+        ("idempotency key: ", error.idempotency_key if kept else None),
+    )
+    return ", ".join(f"{name}{value}" for name, value in named if value)
+
+
+def _short(text: str) -> str:
+    """Puts text on one line that cannot act on the terminal (promise R61)."""
+    start = " " if text.startswith(" ") else ""
+    line = start + " ".join(text[: _LONGEST * 4].split())
+    return escape(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}...")

@@ -1,0 +1,110 @@
+"""Results for people: one object as a block, many as a table."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+from svc.render.chunks import chunks
+from svc.render.human import checks
+from svc.render.human.block import block
+from svc.render.human.cells import cell, plain
+from svc.render.human.columns import choose, warning
+from svc.render.human.labels import labelled
+from svc.render.human.table import Listing
+from svc.render.paths import Path, Record
+from svc.render.style import Cell, Line, Screen, styled
+from svc.render.text import one_line
+
+_NOTHING: Final[list[Line]] = [[("Nothing found.", "")]]
+
+
+class Human:
+    """Writes results for people; `names` are the paths of `--fields`.
+
+    `warn` takes a sentence about those that nothing has.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[str], None],
+        warn: Callable[[str], None],
+        screen: Screen,
+        names: Sequence[Path],
+        *,
+        color: bool,
+    ) -> None:
+        self._write = write
+        self._warn = warn
+        self._screen = screen
+        self._names = names
+        self._color = color
+
+    def one(self, text: str, data: object) -> None:
+        """Prints one object."""
+        del text
+        self.value(data)
+
+    def page(self, text: str, data: dict[str, Any]) -> None:
+        """Prints the objects of a list object."""
+        del text
+        self.value(data["data"])
+
+    def stream(self, objects: Iterator[tuple[str, object]]) -> None:
+        """Prints objects as they arrive, a page at a time."""
+        listing = Listing(self._screen, self._names)
+        empty = True
+        for piece in chunks(objects):
+            if empty:
+                self._check(piece)
+            self._print(listing.lines([_named(item) for item in piece]))
+            empty = False
+        if empty:
+            self._print(_NOTHING)
+
+    def value(self, data: object) -> None:
+        """Prints any result."""
+        self._check(data if isinstance(data, list) else [data])
+        self._print(self._lines(data))
+
+    def checkup(self, findings: list[dict[str, Any]]) -> None:
+        """Prints the findings of a check-up."""
+        if self._names:
+            self.value(findings)
+        else:
+            self._print(checks.lines(findings, self._screen))
+
+    def _lines(self, data: object) -> list[Line]:
+        if data is None or data in ({}, []):
+            return _NOTHING
+        if isinstance(data, dict):
+            return self._fields(data) if self._names else block(data, self._screen)
+        if not isinstance(data, list):
+            return [[(line, "")] for line in plain(data).expandtabs().split("\n")]
+        if any(isinstance(item, dict) for item in data):
+            return Listing(self._screen, self._names).lines([_named(item) for item in data])
+        if all(isinstance(item, list) for item in data):
+            return Listing(self._screen, heads=False).lines([_named(item) for item in data])
+        return [[(one_line(plain(item)), "")] for item in data]
+
+    def _fields(self, data: dict[str, Any]) -> list[Line]:
+        record = Record(data)
+        columns = choose([data], self._names)
+        items = ((column.label, cell(column, record, self._screen)) for column in columns)
+        return labelled(
+            [(label, item or Cell("none", "quiet")) for label, item in items], self._screen.width
+        )
+
+    def _check(self, objects: Sequence[object]) -> None:
+        words = warning(objects, self._names)
+        if words:
+            self._warn(words)
+
+    def _print(self, lines: list[Line]) -> None:
+        self._write(styled(lines, color=self._color))
+
+
+def _named(item: object) -> dict[str, Any]:
+    """Gives the values of a row names, for results of --query that are no objects."""
+    if isinstance(item, dict):
+        return item
+    values = item if isinstance(item, list) else [item]
+    return {str(index): value for index, value in enumerate(values)}

@@ -1,0 +1,225 @@
+"""A value as it reads: amounts, times, states and the rest."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, tzinfo
+from typing import Any, Final, cast
+
+from svc.money import format_amount
+from svc.render.dump import dump
+from svc.render.paths import Record
+from svc.render.style import Cell, Screen, Style
+from svc.render.text import escape, one_line
+from svc.render.views.model import MEANINGS, Field, Kind
+
+MONTHS: Final = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+
+# Seconds, and the unit that is used from there on.
+UNITS: Final = (
+    (365 * 86400, "year"),
+    (30 * 86400, "month"),
+    (86400, "day"),
+    (3600, "hour"),
+    (60, "minute"),
+)
+
+
+def parse(text: str) -> datetime | None:
+    """Reads a timestamp of the service; None when the text is none (spec: Conventions)."""
+    if len(text) < len("2026-10-01T09:00Z") or text[10:11] != "T":
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return moment if moment.tzinfo else None
+
+
+def exact(moment: datetime, *, utc: bool, zone: tzinfo | None) -> str:
+    """Writes date, time and offset: `2026-10-01 11:00:00 +02:00`, or `... UTC`.
+
+    `zone` is the local one; None means the machine's.
+    """
+    if utc:
+        return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    local = moment.astimezone(zone).isoformat(sep=" ", timespec="seconds")
+    return f"{local[:19]} {local[19:]}"
+
+
+def listed(moment: datetime, *, utc: bool, zone: tzinfo | None) -> str:
+    """Writes date and time for a table: `2026-10-01 11:00`, with a Z when it is UTC."""
+    return f"{moment.astimezone(UTC if utc else zone):%Y-%m-%d %H:%M}{'Z' if utc else ''}"
+
+
+def brief(moment: datetime, *, utc: bool, zone: tzinfo | None, now: float) -> str:
+    """Writes a time in few columns: `01 Oct 11:00` this year, else the date."""
+    there = UTC if utc else zone
+    local = moment.astimezone(there)
+    if local.year != datetime.fromtimestamp(now, UTC).astimezone(there).year:
+        return f"{local:%Y-%m-%d}"
+    return f"{local:%d} {MONTHS[local.month - 1]} {local:%H:%M}{'Z' if utc else ''}"
+
+
+def distance(moment: datetime, now: float) -> str:
+    """Says how far away a time is, to the nearest unit: `in 2 days`, `5 minutes ago`.
+
+    What rounds up to one of a larger unit is said in that: `in 1 hour`, never `in 60 minutes`.
+    """
+    seconds = moment.timestamp() - now
+    away = abs(seconds)
+    finer = (*(size for size, _ in UNITS[1:]), 1)
+    for (size, unit), step in zip(UNITS, finer, strict=True):
+        if away >= size - step / 2:
+            count = max(int(away / size + 0.5), 1)
+            words = f"{count} {unit}{'s' if count > 1 else ''}"
+            return f"in {words}" if seconds > 0 else f"{words} ago"
+    return "in less than a minute" if seconds > 0 else "just now"
+
+
+_ADDRESS: Final = ("name", "line1", "line2", "postal_code", "city", "state", "country")
+_CARD: Final = ("brand", "last4")
+_SOON_SECONDS: Final = 3 * 86_400
+NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
+
+
+def cell(field: Field, record: Record, screen: Screen) -> Cell | None:
+    """Reads one field of an object; None when it has no value.
+
+    A value of another type than its view expects is shown as it is.
+    """
+    value = record.take(field.path)
+    if value is None and field.instead:
+        value = record.take(field.instead)
+    if value in NOTHING:
+        return None
+    return _formed(value, field, record, screen) or Cell(plain(value))
+
+
+def plain(value: object) -> str:
+    """Writes any value as text that is safe to show, line feeds kept (promise R61)."""
+    if isinstance(value, str):
+        return escape(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list) and not any(isinstance(inner, list | dict) for inner in value):
+        return ", ".join(one_line(plain(inner)) for inner in value)
+    return "" if value is None else dump(value)
+
+
+def status(word: str) -> Cell:
+    """Colours a state by its meaning; an event type by its last word."""
+    meaning = MEANINGS.get(word.rpartition(".")[2], "")
+    return Cell(one_line(word), cast("Style", meaning), whole=True)
+
+
+def _formed(value: object, field: Field, record: Record, screen: Screen) -> Cell | None:
+    if field.kind == "money":
+        return _money(value, field, record)
+    if field.kind == "time":
+        return _time(value, screen)
+    if field.kind == "deadline":
+        return _deadline(value, screen)
+    if field.kind == "duty_rate":
+        return _duty_rate(value, record)
+    form = _FORMS.get(field.kind)
+    return form(value) if form else None
+
+
+def _money(value: object, field: Field, record: Record) -> Cell | None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    currency = record.near(field.currency)
+    if not isinstance(currency, str):
+        return Cell(f"{value} (minor units)", whole=True, right=True)
+    amount = format_amount(value, one_line(currency))
+    return Cell(amount, whole=True, right=True, money=not amount.endswith(")"))
+
+
+def _time(value: object, screen: Screen) -> Cell | None:
+    moment = parse(value) if isinstance(value, str) else None
+    if moment is None:
+        return None
+    now = screen.now()
+    return Cell(
+        exact(moment, utc=screen.utc, zone=screen.zone),
+        listed=listed(moment, utc=screen.utc, zone=screen.zone),
+        brief=brief(moment, utc=screen.utc, zone=screen.zone, now=now),
+        hint=distance(moment, now),
+        whole=True,
+    )
+
+
+def _deadline(value: object, screen: Screen) -> Cell | None:
+    """A time until which something can be done: what is left is said in every form."""
+    found = _time(value, screen)
+    moment = parse(value) if isinstance(value, str) else None
+    if found is None or moment is None:
+        return None
+    left = moment.timestamp() - screen.now()
+    return replace(
+        found,
+        style="attention" if 0 < left <= _SOON_SECONDS else "",
+        listed=f"{found.listed}, {found.hint}",
+        brief=f"{' '.join(found.brief.split(' ')[:2])}, {found.hint}",
+        urgent=True,
+    )
+
+
+def _id(value: object) -> Cell:
+    return Cell(one_line(plain(value)), whole=True)
+
+
+def _number(value: object) -> Cell:
+    return Cell(one_line(plain(value)), whole=True, right=True)
+
+
+def _duty_rate(value: object, record: Record) -> Cell | None:
+    """Writes basis points as percent; a duty without a rate is a flat one."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    duty = record.data.get("duty")
+    if value == 0 and isinstance(duty, int) and duty > 0:
+        return Cell("flat", whole=True, right=True)
+    whole, part = divmod(value, 100)
+    text = f"{whole}.{part:02d}".rstrip("0").rstrip(".") if value >= 0 else f"{value} bps"
+    return Cell(text if value < 0 else f"{text}%", whole=True, right=True)
+
+
+def _status(value: object) -> Cell | None:
+    return status(value) if isinstance(value, str) else None
+
+
+def _guarantee(value: object) -> Cell | None:
+    if not isinstance(value, bool):
+        return None
+    return status("guaranteed" if value else "not guaranteed")
+
+
+def _address(value: object) -> Cell | None:
+    return Cell(_joined(value, _ADDRESS, ", ")) if isinstance(value, dict) else None
+
+
+def _card(value: object) -> Cell | None:
+    return Cell(_joined(value, _CARD, " ")) if isinstance(value, dict) else None
+
+
+def _joined(value: dict[str, Any], known: tuple[str, ...], between: str) -> str:
+    """Joins the parts in their usual order; parts that nobody expected follow with their names."""
+    first = [one_line(plain(value[key])) for key in known if value.get(key) not in NOTHING]
+    others = [
+        f"{one_line(key)} {one_line(plain(inner))}"
+        for key, inner in value.items()
+        if key not in known and inner not in NOTHING
+    ]
+    return ", ".join([between.join(first), *others] if first else others)
+
+
+_FORMS: Final[dict[Kind, Callable[[object], Cell | None]]] = {
+    "id": _id,
+    "number": _number,
+    "status": _status,
+    "guarantee": _guarantee,
+    "address": _address,
+    "card": _card,
+}

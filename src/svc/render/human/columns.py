@@ -1,0 +1,183 @@
+"""Which columns a list has: asked for, described, or inferred; and fields that do not exist."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from svc.render.human import cells
+from svc.render.paths import Path, has, lookup, ready
+from svc.render.text import one_line
+from svc.render.views import local, sandbox
+from svc.render.views.local import SENT_REQUEST
+from svc.render.views.model import Field, Kind, View
+from svc.render.views.service import VIEWS
+
+_ABBREVIATIONS: Final = (
+    "api",
+    "ca",
+    "csv",
+    "fx",
+    "hs",
+    "http",
+    "https",
+    "iban",
+    "id",
+    "ip",
+    "json",
+    "pid",
+    "tls",
+    "url",
+    "utc",
+    "vat",
+)
+_QUANTITIES: Final = ("bytes", "days", "seconds")
+_STATES: Final = ("status", "state", "outcome")
+
+
+def inferred_fields(objects: Iterable[dict[str, Any]]) -> tuple[Field, ...]:
+    """Names every key of the objects, in the order in which they first come."""
+    found: dict[str, Field] = {}
+    for data in objects:
+        for key, value in data.items():
+            if key not in found or found[key].kind == "text":
+                found[key] = inferred(key, value, data)
+    return tuple(found.values())
+
+
+def inferred(key: str, value: object, data: dict[str, Any]) -> Field:
+    """Guesses how one value of an object reads; its label is its name in words."""
+    return Field((key,), label_of(key), _kind(key, value, data), currency=_currency(key, data))
+
+
+def label_of(key: str) -> str:
+    """Writes a field's name as a label, safe to show.
+
+    `key_source` becomes `Key source`, and `key_age_days` `Key age (days)`.
+    """
+    parts = [part.upper() if part in _ABBREVIATIONS else part for part in key.split("_")]
+    if len(parts) > 1 and parts[-1] in _QUANTITIES:
+        parts[-1] = f"({parts[-1]})"
+    text = one_line(" ".join(parts))
+    return text[:1].upper() + text[1:]
+
+
+def _kind(key: str, value: object, data: dict[str, Any]) -> Kind:
+    if isinstance(value, bool):
+        return "flag"
+    if isinstance(value, int | float):
+        money = key == "amount" or key.startswith("amount_") or key.endswith("_amount")
+        return "money" if money and _currency(key, data) in data else "number"
+    if isinstance(value, str):
+        return _kind_of_text(key, value)
+    return "list" if isinstance(value, list) else "text"
+
+
+def _kind_of_text(key: str, value: str) -> Kind:
+    if key in _STATES:
+        return "status"
+    if key == "id" or key.endswith("_id"):
+        return "id"
+    return "time" if cells.parse(value) else "text"
+
+
+def _currency(key: str, data: dict[str, Any]) -> str:
+    own = key.removesuffix("_amount") + "_currency"
+    return own if own in data else "currency"
+
+
+_UNKNOWN_RANK: Final = 9
+
+
+def choose(objects: Sequence[dict[str, Any]], names: Sequence[Path]) -> tuple[Field, ...]:
+    """Gives the columns of a list; `names` are the paths of `--fields`. Raises UsageError."""
+    first = objects[0] if objects else {}
+    view = view_of(first)
+    if not names:
+        return view.columns if view else inferred_fields(objects)
+    known = dict(_known(view)) if view else {}
+    return tuple(_asked(name, known, first) for name in names)
+
+
+def view_of(data: dict[str, Any]) -> View | None:
+    """Finds how the service's kind of object is shown, or the sandbox's, or our own."""
+    kind = data.get("object")
+    if not isinstance(kind, str):
+        return None
+    if kind == "request" and "operation" in data:
+        return SENT_REQUEST  # ours; the sandbox's log has another of the name
+    return VIEWS.get(kind) or sandbox.VIEWS.get(kind) or local.VIEWS.get(kind)
+
+
+def known_paths(data: dict[str, Any]) -> tuple[Path, ...]:
+    """Gives the paths that the kind of an object is known to have, list indexes left out."""
+    view = view_of(data)
+    return tuple(path for path, _ in _known(view)) if view else ()
+
+
+def extended(columns: tuple[Field, ...], objects: Sequence[dict[str, Any]]) -> tuple[Field, ...]:
+    """Adds columns for what the objects hold and nobody described, the first to go."""
+    described = {ready(column.path)[0] for column in columns}
+    more = [field for field in inferred_fields(objects) if field.path[0] not in described]
+    return columns + tuple(
+        replace(field, label=one_line(field.path[0]), rank=_UNKNOWN_RANK) for field in more
+    )
+
+
+def _known(view: View) -> Iterator[tuple[Path, Field]]:
+    for part in view.parts:
+        above = ready(part.path)
+        for field in part.columns:
+            yield (*above, *ready(field.path)), field
+        for field in part.fields:
+            path = (*above, *ready(field.path))
+            yield path, replace(field, currency=(*above, *ready(field.currency)))
+    for field in (*view.fields, *view.columns):
+        yield ready(field.path), field
+
+
+def _asked(path: Path, known: dict[Path, Field], first: dict[str, Any]) -> Field:
+    """Describes one column of `--fields`: by the view, else by the first object's value."""
+    field = known.get(tuple(part for part in path if not part.isdecimal()))
+    if field:
+        return replace(field, path=path, rank=0, instead="")
+    around = lookup(first, path[:-1])
+    data = around if isinstance(around, dict) else {}
+    guessed = inferred(path[-1], data.get(path[-1]), data)
+    return replace(
+        guessed,
+        path=path,
+        label=one_line(".".join(path)),
+        currency=(*path[:-1], *ready(guessed.currency)),
+    )
+
+
+_NAMED: Final = 40
+
+
+def warning(objects: Sequence[object], names: Sequence[Path]) -> str | None:
+    """Says which paths no object of the first page has and no kind is known to have.
+
+    It is no error: a service may add a field that only some objects have.
+    """
+    found = [data for data in objects if isinstance(data, dict)]
+    if not found or not names:
+        return None
+    known = known_paths(found[0])
+    missing = [name for name in names if not _there(name, found, known)]
+    if not missing:
+        return None
+    plural = "s" if len(missing) > 1 else ""
+    said = ", ".join(map(".".join, missing))
+    return f"No object has the field{plural} {said}; fields are: {_keys(found)}"
+
+
+def _there(name: Path, found: Sequence[dict[str, Any]], known: Sequence[Path]) -> bool:
+    plain = tuple(part for part in name if not part.isdecimal())
+    described = plain and any(path[: len(plain)] == plain for path in known)
+    return bool(described) or any(has(data, name) for data in found)
+
+
+def _keys(found: Sequence[dict[str, Any]]) -> str:
+    keys = list(dict.fromkeys(str(key) for data in found for key in data))
+    more = ["..."] if len(keys) > _NAMED else []
+    return ", ".join([*keys[:_NAMED], *more])

@@ -1,0 +1,254 @@
+"""Many objects in a table, or each as a block where the terminal is too narrow."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any, Final
+
+from svc.render.human import columns
+from svc.render.human.cells import cell
+from svc.render.human.labels import labelled
+from svc.render.paths import Path, Record
+from svc.render.style import Cell, Line, Screen, indented
+from svc.render.text import cells, one_line, pad, shorten, wrap
+from svc.render.views.model import Field
+
+_GAP: Final = 2
+_PROSE_MIN: Final = 12  # the width that shortened prose keeps at least
+_BLANK: Final = Cell("")
+
+Row = list[Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns that stand side by side, by number, with their widths.
+
+    `brief` chooses the short form of times.
+    """
+
+    widths: dict[int, int]
+    brief: bool
+
+    @property
+    def total(self) -> int:
+        """The columns of the terminal that a row takes."""
+        return sum(self.widths.values()) + _GAP * (len(self.widths) - 1)
+
+
+def read(columns: Sequence[Field], records: Sequence[Record], screen: Screen) -> list[Row]:
+    """Reads the cells of every record, a row each."""
+    return [[cell(column, record, screen) or _BLANK for column in columns] for record in records]
+
+
+def fit(columns: Sequence[Field], rows: Sequence[Row], screen: Screen) -> Layout | None:
+    """Finds the most columns that fit the screen; None when not even the first in rank do.
+
+    Columns without any value are left out. Prose is shortened and times are written briefly before
+    a column goes.
+    """
+    for rank in sorted({column.rank for column in columns}, reverse=True):
+        layout = fit_all(
+            [column if column.rank <= rank else None for column in columns], rows, screen
+        )
+        if layout:
+            return layout
+    return None
+
+
+def fit_all(columns: Sequence[Field | None], rows: Sequence[Row], screen: Screen) -> Layout | None:
+    """Fits all columns that are there and have a value, or says that they do not fit."""
+    heads = {
+        index: cells(_head(column))
+        for index, column in enumerate(columns)
+        if column and any(row[index].text for row in rows)
+    }
+    for brief in (False, True):
+        layout = _narrowed(_wide(heads, rows, brief=brief), rows, heads, screen.width)
+        if layout.total <= screen.width:
+            return layout
+    return None
+
+
+def _wide(heads: dict[int, int], rows: Sequence[Row], *, brief: bool) -> Layout:
+    widths = {
+        index: max([head, *(cells(_text(row[index], brief=brief)) for row in rows)])
+        for index, head in heads.items()
+    }
+    return Layout(widths, brief)
+
+
+def _narrowed(layout: Layout, rows: Sequence[Row], heads: dict[int, int], width: int) -> Layout:
+    """Takes what is too much from the columns of prose, the widest first."""
+    widths = dict(layout.widths)
+    prose = [index for index in widths if not any(row[index].whole for row in rows)]
+    excess = layout.total - width
+    for index in sorted(prose, key=lambda index: -widths[index]):
+        least = min(widths[index], max(_PROSE_MIN, heads[index]))
+        taken = min(max(excess, 0), widths[index] - least)
+        widths[index] -= taken
+        excess -= taken
+    return Layout(widths, layout.brief)
+
+
+def grown(layout: Layout, rows: Sequence[Row]) -> Layout:
+    """Makes room for what must stay whole in later rows, even past the screen's edge."""
+    widths = {
+        index: max(
+            [
+                width,
+                *(cells(_text(row[index], brief=layout.brief)) for row in rows if row[index].whole),
+            ]
+        )
+        for index, width in layout.widths.items()
+    }
+    return Layout(widths, layout.brief)
+
+
+def head(columns: Sequence[Field], layout: Layout, rows: Sequence[Row]) -> Line:
+    """Writes the line of column heads; the head of a column of figures stands right."""
+    right = [any(row[index].right for row in rows) for index in layout.widths]
+    texts = [_head(columns[index]) for index in layout.widths]
+    return _line(
+        [Cell(text, "head", right=end) for text, end in zip(texts, right, strict=True)], layout
+    )
+
+
+def body_of(layout: Layout, rows: Sequence[Row], screen: Screen) -> list[Line]:
+    """Writes a line for every row; prose that is too wide is shortened."""
+    return [
+        _line([_short(row[i], width, layout, screen) for i, width in layout.widths.items()], layout)
+        for row in rows
+    ]
+
+
+def _short(item: Cell, width: int, layout: Layout, screen: Screen) -> Cell:
+    text = _text(item, brief=layout.brief)
+    return replace(item, text=text if item.whole else shorten(text, width, screen.ellipsis))
+
+
+def full_body(layout: Layout, rows: Sequence[Row]) -> list[Line]:
+    """Writes every row in as many lines as its prose takes."""
+    lines: list[Line] = []
+    for row in rows:
+        wrapped = [_wrapped(row[index], width, layout) for index, width in layout.widths.items()]
+        lines += [_line(parts, layout) for parts in zip_longest(*wrapped, fillvalue=_BLANK)]
+    return lines
+
+
+def _wrapped(item: Cell, width: int, layout: Layout) -> list[Cell]:
+    text = _text(item, brief=layout.brief)
+    return [replace(item, text=line) for line in ([text] if item.whole else wrap(text, width))]
+
+
+def _line(items: Sequence[Cell], layout: Layout) -> Line:
+    line: Line = []
+    for item, width in zip(items, layout.widths.values(), strict=True):
+        line += [(pad(item.text, width, right=item.right), item.style), (" " * _GAP, "")]
+    return _trimmed(line)
+
+
+def _trimmed(line: Line) -> Line:
+    """Drops the blanks at the end of a line."""
+    while line and not line[-1][0].strip():
+        line = line[:-1]
+    return [*line[:-1], (line[-1][0].rstrip(), line[-1][1])] if line else line
+
+
+def _text(item: Cell, *, brief: bool) -> str:
+    return (item.brief if brief else item.listed) or one_line(item.text)
+
+
+def _head(column: Field) -> str:
+    return one_line(column.label).upper()
+
+
+_FLOWED_GAP: Final = 2
+_STACKED_RANK: Final = 2  # what matters less is left out where there is no room for a table
+
+
+class Listing:
+    """A list that may come in pieces: the first one settles the columns and the layout.
+
+    `names` are the paths of `--fields`; `heads` says whether the columns have names.
+    """
+
+    def __init__(self, screen: Screen, names: Sequence[Path] = (), *, heads: bool = True) -> None:
+        self._heads = heads
+        self._screen = screen
+        self._names = names
+        self._columns: tuple[Field, ...] | None = None
+        self._layout: Layout | None = None
+
+    def lines(self, objects: Sequence[dict[str, Any]]) -> list[Line]:
+        """Lays out the next objects."""
+        records = [Record(data) for data in objects]
+        first = self._columns is None
+        if self._columns is None:
+            self._columns = columns.choose(objects, self._names)
+        rows = read(self._columns, records, self._screen)
+        if first:
+            self._layout = fit(self._columns, rows, self._screen)
+        if self._layout is None:
+            below = stacked(self._columns, rows, self._screen.width, rank=_STACKED_RANK)
+            return below if first else [[], *below]
+        self._layout = grown(self._layout, rows)
+        body = body_of(self._layout, rows, self._screen)
+        if not first or not self._heads:
+            return body
+        return [head(self._columns, self._layout, rows), *body]
+
+
+def inner(described: tuple[Field, ...], records: Sequence[Record], screen: Screen) -> list[Line]:
+    """Lays out the objects of a nested list, everything in them, and nothing shortened."""
+    fields = columns.extended(described, [record.data for record in records])
+    rows = read(fields, records, screen)
+    layout = fit_all(fields, rows, screen)
+    if layout is None:
+        return stacked([replace(field, rank=0) for field in fields], rows, screen.width)
+    return [head(fields, layout, rows), *full_body(layout, rows)]
+
+
+def stacked(
+    fields: Sequence[Field], rows: Sequence[Row], width: int, *, rank: int = 0
+) -> list[Line]:
+    """Writes every row as a small block, for a terminal too narrow for a table.
+
+    The first value stands alone. The others up to `rank` follow: in as few lines as hold them where
+    a view ranks them, else each with its label.
+    """
+    ranked = any(field.rank for field in fields)
+    lines: list[Line] = []
+    for row in rows:
+        (_, first), *others = [
+            (field.label, item)
+            for field, item in zip(fields, row, strict=True)
+            if item.text and field.rank <= rank
+        ] or [("", Cell("-"))]
+        below = (
+            flowed([item for _, item in others], width - _FLOWED_GAP)
+            if ranked
+            else labelled(others, width - _FLOWED_GAP)
+        )
+        lines += [[], [(one_line(first.text), "title")], *indented(below, _FLOWED_GAP)]
+    return lines[1:]
+
+
+def flowed(items: Sequence[Cell], width: int) -> list[Line]:
+    """Sets cells one after another, two columns apart, and begins a line when one is full."""
+    lines: list[Line] = []
+    used = width
+    for item in items:
+        text = item.listed or one_line(item.text)
+        if item.urgent and cells(text) > width:
+            text = next((form for form in item.forms() if cells(form) <= width), item.hint)
+        text = text if item.whole else shorten(text, max(width, 1), "...")
+        if used + _FLOWED_GAP + cells(text) > width:
+            lines.append([])
+            used = 0
+        else:
+            lines[-1].append((" " * _FLOWED_GAP, ""))
+            used += _FLOWED_GAP
+        lines[-1].append((text, item.style))
+        used += cells(text)
+    return lines

@@ -1,0 +1,161 @@
+"""Results for programs: JSON as it was sent, NDJSON, ids (promise R72)."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from json import JSONDecoder
+from typing import Any, Final
+
+from svc.render.dump import compact, indent
+from svc.render.text import one_line
+
+Write = Callable[[str], None]
+Objects = Iterator[tuple[str, object]]
+
+
+class Json:
+    """Writes one JSON document, indented by two."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+
+    def one(self, text: str, data: object) -> None:
+        """Prints an object as the service sent it."""
+        del data
+        self._write(indent(text) + "\n")
+
+    def page(self, text: str, data: dict[str, Any]) -> None:
+        """Prints a list object as the service sent it."""
+        self.one(text, data)
+
+    def stream(self, objects: Objects) -> None:
+        """Prints one array as its objects arrive.
+
+        When they end in an error the array stays open: half an export must not read as a whole one.
+        """
+        before = "[\n  "
+        try:
+            for text, _ in objects:
+                self._write(before + indent(text, 1))
+                before = ",\n  "
+        except Exception:
+            self._write("\n")
+            raise
+        self._write("[]\n" if before.startswith("[") else "\n]\n")
+
+    def value(self, data: object) -> None:
+        """Prints a result of our own."""
+        from svc.render.dump import dump
+
+        self._write(indent(dump(data)) + "\n")
+
+
+class Ndjson:
+    """Writes an object a line and hands every line on at once."""
+
+    def __init__(self, write: Write, flush: Callable[[], None]) -> None:
+        self._write = write
+        self._flush = flush
+
+    def one(self, text: str, data: object) -> None:
+        """Prints an object as the service spelled it."""
+        del data
+        self._write(compact(text) + "\n")
+        self._flush()
+
+    def page(self, text: str, data: dict[str, Any]) -> None:
+        """Prints the objects of a list object."""
+        for item in items(text):
+            self.one(item, data)
+
+    def stream(self, objects: Objects) -> None:
+        """Prints objects as they arrive, in constant memory."""
+        for text, data in objects:
+            self.one(text, data)
+
+    def value(self, data: object) -> None:
+        """Prints a result of our own; a list takes a line for each of its values."""
+        from svc.render.dump import dump
+
+        for item in data if isinstance(data, list) else [data]:
+            self._write(dump(item) + "\n")
+            self._flush()
+
+
+class Ids:
+    """Writes an id a line; plain values, as --query gives them, stand for themselves."""
+
+    def __init__(self, write: Write, warn: Write) -> None:
+        self._write = write
+        self._warn = warn
+
+    def one(self, text: str, data: object) -> None:
+        """Prints an object's id."""
+        del text
+        self.value(data)
+
+    def page(self, text: str, data: dict[str, Any]) -> None:
+        """Prints the ids of a list object."""
+        del text
+        self.value(data["data"])
+
+    def stream(self, objects: Objects) -> None:
+        """Prints ids as objects arrive."""
+        self._print(data for _, data in objects)
+
+    def value(self, data: object) -> None:
+        """Prints the ids in a result of our own."""
+        self._print(data if isinstance(data, list) else [data])
+
+    def _print(self, items: Iterable[object]) -> None:
+        without = 0
+        for item in items:
+            known = item.get("id") if isinstance(item, dict) else item
+            if known is None or isinstance(known, dict | list):
+                without += 1
+            else:
+                self._write(_plain(known) + "\n")
+        if without:
+            self._warn(f"{without} without an id; -o json shows them")
+
+
+def _plain(value: object) -> str:
+    from svc.render.dump import scalar
+
+    return one_line(value) if isinstance(value, str) else scalar(value)
+
+
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+# Values are only stepped over: numbers are not converted, so their length does not matter.
+_STEP: Final = JSONDecoder(parse_int=str, parse_float=str).raw_decode
+
+
+def items(text: str) -> Iterator[str]:
+    """Yields the text of each element of a list object's `data` array (spec: List object)."""
+    at = _data(text)
+    while at and text[at] != "]":
+        _, end = _STEP(text, at)
+        yield text[at:end]
+        at = _after_comma(text, end)
+
+
+def _data(text: str) -> int:
+    """Finds the first element's place, or the closing bracket; 0 when there is no array."""
+    at = _token(text, _token(text, 0) + 1)
+    while text[at] == '"':
+        key, at = _STEP(text, at)
+        at = _token(text, _token(text, at) + 1)
+        if key == "data" and text[at] == "[":
+            return _token(text, at + 1)
+        _, at = _STEP(text, at)
+        at = _after_comma(text, at)
+    return 0
+
+
+def _after_comma(text: str, at: int) -> int:
+    at = _token(text, at)
+    return _token(text, at + 1) if text[at] == "," else at
+
+
+def _token(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at

@@ -1,0 +1,116 @@
+"""Paths of fields, and an object that is read by them."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, Self
+
+from svc.errors import UsageError
+
+Path = tuple[str, ...]
+
+_PART: Final = re.compile(r"\[([^\[\]]*)\]|([^.\[\]]+)")
+_PATH: Final = re.compile(rf"(?:{_PART.pattern}|\.)+")
+_DEEPEST: Final = 32
+
+
+def parse(text: str) -> Path:
+    """Reads `a.b[0]`, `a[b][0]` or `a.b.0`; the three are the same path. Raises UsageError."""
+    if not _PATH.fullmatch(text):
+        raise UsageError(
+            f"--fields: {text!r} is not the path of a field",
+            param="fields",
+            hint="write paths like amount, shipping.country or items[0][name], with commas between",
+        )
+    return tuple(bracketed or plain for bracketed, plain in _PART.findall(text))
+
+
+def bracketed(path: Path) -> str:
+    """Writes a path as column heads and form fields have it: `items[0][name]`."""
+    return path[0] + "".join(f"[{part}]" for part in path[1:])
+
+
+def lookup(value: object, path: Path) -> object:
+    """Follows a path into a value; None where it leads nowhere."""
+    for part in path:
+        if isinstance(value, dict):
+            value = value.get(part)
+        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return None
+    return value
+
+
+def has(value: object, path: Path) -> bool:
+    """Tells whether a path leads to a value, null included."""
+    above = lookup(value, path[:-1])
+    if isinstance(above, dict):
+        return path[-1] in above
+    return isinstance(above, list) and path[-1].isdecimal() and int(path[-1]) < len(above)
+
+
+def flatten(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
+    """Yields every scalar in a value with its path; what nests too deeply comes as it is."""
+    if isinstance(value, dict) and len(path) < _DEEPEST:
+        for key, inner in value.items():
+            yield from flatten(inner, (*path, str(key)))
+    elif isinstance(value, list) and len(path) < _DEEPEST:
+        for index, inner in enumerate(value):
+            yield from flatten(inner, (*path, str(index)))
+    else:
+        yield path, value
+
+
+class Record:
+    """Reads values by path; what was never asked for, and is still shown, is left for the end.
+
+    `outer` is the object around this one, for what an inner one leaves out, like its currency.
+    """
+
+    def __init__(self, data: dict[str, Any], outer: Self | None = None) -> None:
+        self.data = data
+        self.depth: int = outer.depth + 1 if outer else 0
+        self._outer = outer
+        self._seen: set[Path] = set()
+
+    def inner(self, path: Path, data: dict[str, Any]) -> "Record":
+        """Opens the object at a path; what was shown of it before is not shown again."""
+        record = Record(data, self)
+        below = (seen[len(path) :] for seen in self._seen if seen[: len(path)] == path)
+        record._seen.update(filter(None, below))
+        return record
+
+    @property
+    def of_service(self) -> bool:
+        """Says whether this is an object of the service, or inside one."""
+        return "object" in self.data or bool(self._outer and self._outer.of_service)
+
+    def take(self, path: str | Path) -> object:
+        """Gives the value at a dotted or ready path and counts it as shown."""
+        parts = ready(path)
+        self._seen.add(parts)
+        return lookup(self.data, parts)
+
+    def near(self, path: str | Path) -> object:
+        """Gives the value at a path of this object, or else of the outer one."""
+        value = self.take(path)
+        return self._outer.near(path) if value is None and self._outer else value
+
+    def rest(self) -> Iterator[tuple[Path, object]]:
+        """Yields what nobody asked for, in the service's order."""
+        yield from self._rest(self.data, ())
+
+    def _rest(self, data: dict[str, Any], above: Path) -> Iterator[tuple[Path, object]]:
+        for key, value in data.items():
+            path = (*above, str(key))
+            if path in self._seen:
+                continue
+            if isinstance(value, dict) and any(seen[: len(path)] == path for seen in self._seen):
+                yield from self._rest(value, path)
+            else:
+                yield path, value
+
+
+def ready(path: str | Path) -> Path:
+    """Splits a dotted path."""
+    return tuple(path.split(".")) if isinstance(path, str) else path

@@ -1,0 +1,1 @@
+"""How the objects of the service, of the sandbox and of this machine are shown."""

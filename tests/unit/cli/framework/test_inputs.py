@@ -1,0 +1,125 @@
+"""The body of a writing command."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc.cli.framework.inputs import build_body, file_reader, parse_item
+from svc.client.amounts import amount_option
+from svc.errors import UsageError
+
+
+def build(data: list[str], base: str | None = None, typed: dict[str, Any] | None = None) -> Any:
+    def read(name: str) -> str:
+        return {"body.json": base or "", "note.txt": "from a file", "n.json": "[1, 2]"}[name]
+
+    return build_body(
+        base="body.json" if base is not None else None, typed=typed or {}, data=data, read=read
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "body"),
+    [
+        (["a=1"], {"a": "1"}),
+        (["a:=1"], {"a": 1}),
+        (["a:=true", "b:=null", "c:=[1]"], {"a": True, "b": None, "c": [1]}),
+        (
+            ["shipping[country]=DE", "shipping[city]=Berlin"],
+            {"shipping": {"country": "DE", "city": "Berlin"}},
+        ),
+        (["items[0][name]=A", "items[0][quantity]:=2"], {"items": [{"name": "A", "quantity": 2}]}),
+        (["items[0][name]=A", "items[1][name]=B"], {"items": [{"name": "A"}, {"name": "B"}]}),
+        (
+            ["events[]=order.paid", "events[]=refund.failed"],
+            {"events": ["order.paid", "refund.failed"]},
+        ),
+        (["a=@note.txt"], {"a": "from a file"}),
+        (["a:=@n.json"], {"a": [1, 2]}),
+        (["a=x=y"], {"a": "x=y"}),
+        (["a="], {"a": ""}),
+        (["a=1", "a=2"], {"a": "2"}),
+        (["url=http://x/?a:=b"], {"url": "http://x/?a:=b"}),
+    ],
+)
+def test_data_sets_fields_by_bracket_paths(data: list[str], body: Any) -> None:
+    """`-d` reaches any field: text, JSON, or a file's content."""
+    assert build(data) == body
+
+
+def test_options_and_data_win_over_the_body_file() -> None:
+    """Precedence is --body, then options, then -d; nested objects are merged field by field."""
+    base = '{"amount": 1, "shipping": {"country": "DE", "city": "Ulm"}, "note": "kept"}'
+    body = build(["amount:=3"], base, {"amount": 2, "shipping": {"country": "FR"}})
+    assert body == {"amount": 3, "shipping": {"country": "FR", "city": "Ulm"}, "note": "kept"}
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (["novalue"], "no '='"),
+        (["a[=1"], "not a field path"),
+        (["a[b]c=1"], "not a field path"),
+        (["a:={"], "not valid JSON at line 1"),
+        (["a:=NaN"], "NaN"),
+        (['a:={"x":1,"x":2}'], "'x' stands twice"),
+        (["items[1][name]=A"], "leaves a gap"),
+        (["a[]=1", "a[x]=2"], "no position in a list"),
+    ],
+)
+def test_data_that_cannot_be_meant_is_refused(data: list[str], complaint: str) -> None:
+    """One clear line, nothing lost in silence."""
+    with pytest.raises(UsageError) as caught:
+        build(data)
+    assert complaint in caught.value.message
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", '"x"', '{"a":1,"a":2}', "", "[" * 100_000])
+def test_body_must_be_one_json_object(text: str) -> None:
+    """R71: a bad body file ends with exit 2 and the place of the mistake."""
+    with pytest.raises(UsageError):
+        build([], text)
+
+
+def test_item_reads_name_value_pairs() -> None:
+    """A comma inside a name is no separator unless a field name and = follow it."""
+    item = parse_item("name=Shirt, blue,hs_code=6205,quantity=2,unit_amount=1999", "EUR")
+    assert item == {"name": "Shirt, blue", "hs_code": "6205", "quantity": 2, "unit_amount": 1999}
+
+
+@pytest.mark.parametrize(
+    ("text", "currency", "hint"),
+    [
+        ("129.00", "EUR", "129.00 EUR is --amount 12900 in minor units"),
+        ("129,00", "EUR", "129,00 EUR is --amount 12900 in minor units"),
+        ("1,5", "EUR", "1,5 EUR is --amount 150 in minor units"),
+        ("1,000", "EUR", "Amounts are whole numbers"),
+        ("12,900", "EUR", "Amounts are whole numbers"),
+        ("1,234", "KWD", "Amounts are whole numbers"),
+        ("1.000", "EUR", "Amounts are whole numbers"),
+        ("1.5", "JPY", "Amounts are whole numbers"),
+        ("12 900", "EUR", "Amounts are whole numbers"),
+        ("1e3", None, "Amounts are whole numbers"),
+        ("٣", None, "Amounts are whole numbers"),
+    ],
+)
+def test_amount_with_decimals_is_refused_with_the_right_number(
+    text: str, currency: str | None, hint: str
+) -> None:
+    """A decimal point is refused with the right number in the hint."""
+    with pytest.raises(UsageError) as caught:
+        amount_option(text, "--amount", currency)
+    assert hint in str(caught.value.hint)
+
+
+def test_files_that_cannot_be_read_are_one_clear_line(tmp_path: Path) -> None:
+    """A missing, binary or huge file names itself."""
+    read = file_reader(io.TextIOWrapper(io.BytesIO(b"from stdin")))
+    assert read("-") == "from stdin"
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    for name in ("missing", "binary"):
+        with pytest.raises(UsageError) as caught:
+            read(str(tmp_path / name))
+        assert name in caught.value.message

@@ -1,0 +1,123 @@
+"""What the commands make of a recorded request's past and of its end (promises R4, R10, R12)."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from svc.cli.framework.recorded import deliver, journal_of, send_recorded
+from svc.cli.framework.session import Session
+from svc.cli.framework.signals import Stopped
+from svc.cli.framework.streams import Streams
+from svc.client import refunds
+from svc.client.client import Client
+from svc.client.exchange import RawReply
+from svc.client.journal.entry import Asked, Scope, Settled
+from svc.client.journal.journal import Journal
+from svc.client.prepared import prepare
+from svc.client.replies import Reply
+from svc.clock import ManualClock
+
+KEY = "sk_test_canary7Qx2Lw9Zp4"
+
+
+class Sender(Client):
+    """Keeps what it was told of a request's past, and carries it out."""
+
+    def __init__(self) -> None:
+        self.told: list[dict[str, Any]] = []
+
+    def deliver(self, call: object, prepared: object, **past: Any) -> Reply:
+        self.told.append(past)
+        return Reply(200, (), "{}", {"id": "rf_1"}, (), None, replayed=False, attempts=1)
+
+
+def test_a_request_is_sent_with_the_time_of_its_first_sending(isolated: Path) -> None:
+    """R4: what is resumed is as old as when it was sent first, not as this run."""
+    clock, sender = ManualClock(), Sender()
+    env = {"SVC_STATE_DIR": str(isolated / "state"), "SVC_API_KEY": KEY}
+    env |= {"SVC_BASE_URL": "https://api.example.com", "SVC_CONFIG_DIR": str(isolated / "config")}
+    session = Session(["refunds"], env, Streams.of_process(), clock)
+    call = refunds.create({"payment": "pay_1"})
+    prepared = prepare(call, session.base_url, new_key=lambda: "key-1")
+    scope = Scope("default", "test", str(session.base_url), session.key.fingerprint)
+    with session, journal_of(session) as journal:
+        first = journal.record(Asked(call, prepared, scope))
+        journal.settle(first, Settled("unknown"))
+        clock.advance(3600)
+        deliver(session, sender, journal, journal.lease(first.id))
+    (past,) = sender.told
+    assert (past["sent_before"], past["first_sent_at"]) == (True, first.first_sent_at)
+
+
+class Answering:
+    """A wire on which every request is carried out."""
+
+    def exchange(self, *_: object, **__: object) -> RawReply:
+        return RawReply(200, (), b'{"id": "rf_1", "object": "refund", "payment": "pay_1"}')
+
+    def close(self) -> None:
+        """Has nothing to close."""
+
+
+def session_in(folder: Path) -> Session:
+    env = {"SVC_STATE_DIR": str(folder / "state"), "SVC_API_KEY": KEY}
+    env |= {"SVC_BASE_URL": "https://api.example.com", "SVC_CONFIG_DIR": str(folder / "config")}
+    return Session(["refunds"], env, Streams.of_process(), ManualClock())
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, name: str, *, before: bool = False) -> None:
+    """Ctrl-C comes once, just before a step of the journal or when it has been done."""
+    step, left = getattr(Journal, name), [1]
+
+    def stopped(self: Journal, *args: Any, **more: Any) -> Any:
+        comes = bool(left and left.pop())
+        if comes and before:
+            raise Stopped(2)
+        found = step(self, *args, **more)
+        if comes:
+            raise Stopped(2)
+        return found
+
+    monkeypatch.setattr(Journal, name, stopped)
+
+
+def test_a_request_that_was_recorded_and_not_sent_is_settled_so(
+    isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C while the record is synced: nothing was sent, which is said and kept."""
+    interrupt(monkeypatch, "record")
+    with session_in(isolated) as session, journal_of(session) as journal:
+        client = Client(session.base_url, KEY, mode="test", wire=cast("Any", Answering()))
+        with pytest.raises(Stopped) as caught:
+            send_recorded(session, client, refunds.create({"payment": "pay_1"}))
+        assert (caught.value.unsent, caught.value.sending) == ("/v1/refunds", None)
+        assert [one.state for one in journal.list()] == ["not_sent"]
+        sent = send_recorded(session, client, refunds.create({"payment": "pay_1"}))
+    assert sent.reply.data["id"] == "rf_1"
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_known_answer_survives_ctrl_c_while_it_is_kept(
+    isolated: Path, monkeypatch: pytest.MonkeyPatch, before: bool
+) -> None:
+    """The id is known: it is told and kept, and nobody is sent to resume it."""
+    interrupt(monkeypatch, "settle", before=before)
+    with session_in(isolated) as session, journal_of(session) as journal:
+        client = Client(session.base_url, KEY, mode="test", wire=cast("Any", Answering()))
+        with pytest.raises(Stopped) as caught:
+            send_recorded(session, client, refunds.create({"payment": "pay_1"}))
+        assert caught.value.sending is None
+        assert session.done == "rf_1"
+        assert [one.state for one in journal.list()] == ["done"]
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_key_of_the_users_own_is_known_for_one(isolated: Path, given: bool) -> None:
+    """However it looks: own keys keep a request from being made again, others go after 90 days."""
+    key = "9b2f6b3e-6c1c-4c51-9d43-0c8b2f1f7a55" if given else None
+    with session_in(isolated) as session, journal_of(session) as journal:
+        client = Client(session.base_url, KEY, mode="test", wire=cast("Any", Answering()))
+        send_recorded(session, client, refunds.create({"payment": "pay_1"}), idempotency_key=key)
+        journal._forget_old(session.clock.now() + 91 * 24 * 3600)
+        assert len(journal.list()) == given
