@@ -9,13 +9,13 @@ from starlette.types import Receive, Scope, Send
 
 from svc.sandbox import (
     checkout_routes,
-    control_engine,
     control_faults,
     control_objects,
     control_requests,
 )
 from svc.sandbox.checkout import control as checkout_control
 from svc.sandbox.control_call import route
+from svc.sandbox.control_engine import routes as engine_routes
 from svc.sandbox.engine import Engine
 from svc.sandbox.exchange import Reply, refusal
 from svc.sandbox.guard import ERROR_TYPE, check_control
@@ -41,7 +41,7 @@ class ControlApi:
         )
         self._router = Router(
             [
-                *control_engine.routes(engine),
+                *engine_routes(engine),
                 *(route(engine, control) for control in own),
                 *checkout_routes.routes(engine),
             ],

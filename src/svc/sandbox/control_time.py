@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from svc import __version__
-from svc.sandbox import settings, times
+from svc.sandbox import settings
 from svc.sandbox.checks import Choice, Integer, Text, Timestamp
 from svc.sandbox.control_call import Call, Control
 from svc.sandbox.documents import Doc
@@ -13,11 +13,11 @@ from svc.sandbox.params import Field, Kind, Settings
 from svc.sandbox.problems import Problem, invalid, missing
 from svc.sandbox.reading import STATE
 from svc.sandbox.runner import Counts
-from svc.sandbox.times import SECOND, micros, moment, parse, text
+from svc.sandbox.times import EPOCH, SECOND, micros, moment, parse, text
 
 _SEED_MAX: Final = 2**63 - 1
 _LAST: Final = "9000-01-01T00:00:00Z"  # dates end in 9999, and what is scheduled must fit too
-_JUMP_MAX: Final = (parse(_LAST) - times.EPOCH).days * 86400
+_JUMP_MAX: Final = (parse(_LAST) - EPOCH).days * 86400
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,11 +65,11 @@ def quote(
     rule = tariff.RULES[tariff.destination(country)]
     goods = sum(_value(item) for item in items)
     low_value = goods <= fx.convert(rule.threshold, rule.currency, currency)
-    vat_bps = 0 if low_value and rule.low_value_vat_free else tariff.vat_bps(country)
+    vat_rate = 0 if low_value and rule.low_value_vat_free else tariff.vat_bps(country)
     flat = fx.convert(rule.low_value_duty, rule.currency, currency) if low_value else None
-    lines = [_line(item, country, flat, vat_bps) for item in items]
+    lines = [_line(item, country, flat, vat_rate) for item in items]
     duty = sum(line.duty for line in lines)
-    vat = sum(line.vat for line in lines) + _share(freight, vat_bps)
+    vat = sum(line.vat for line in lines) + _share(freight, vat_rate)
     fees = fx.convert(rule.fees, rule.currency, currency) if duty or vat else 0
     return Duties(duty, vat, fees, duty + vat + fees, not warnings, warnings, lines)
 
@@ -78,11 +78,11 @@ def _domestic(ship_from: str, country: str) -> bool:
     return ship_from == country or {ship_from, country} <= EU_COUNTRIES
 
 
-def _line(item: Mapping[str, Any], country: str, flat: int | None, vat_bps: int) -> Line:
+def _line(item: Mapping[str, Any], country: str, flat: int | None, vat_rate: int) -> Line:
     value = _value(item)
     bps = 0 if flat is not None else tariff.duty_bps(_chapter(item), country)
     duty = _share(value, bps) if flat is None else flat
-    return Line(duty, _share(value + duty, vat_bps), bps)
+    return Line(duty, _share(value + duty, vat_rate), bps)
 
 
 def _value(item: Mapping[str, Any]) -> int:
