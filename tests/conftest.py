@@ -16,8 +16,7 @@ from support.paying import pay
 from support.running import Sandbox, Svc
 from support.surroundings import take_over
 from svc.clock import SystemClock
-from svc.sandbox.launch_options import LaunchOptions
-from svc.sandbox.process import start, stop
+from svc.sandbox.process.launch import LaunchOptions, start, stop
 
 __all__ = ["gnome_keyring", "pay", "session_bus"]  # fixtures
 

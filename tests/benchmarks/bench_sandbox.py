@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from svc.clock import SystemClock
-from svc.sandbox import process
-from svc.sandbox.launch_options import LaunchOptions
-from svc.sandbox.records import RunRecord
+from svc.sandbox.process import launch
+from svc.sandbox.process.launch import LaunchOptions
+from svc.sandbox.process.records import RunRecord
 
 TARGETS = {1: 500, 16: 1500}
 BODY = (
@@ -39,11 +39,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         folder = Path(name)
         options = LaunchOptions(str(folder / "sandbox.db"), 0, str(folder / "state"))
-        sandbox = process.start(options, os.environ, SystemClock())
+        sandbox = launch.start(options, os.environ, SystemClock())
         try:
             measure(sandbox, folder, asked.orders, asked.runs)
         finally:
-            process.stop(options.folder, sandbox, SystemClock())
+            launch.stop(options.folder, sandbox, SystemClock())
 
 
 def measure(sandbox: RunRecord, folder: Path, orders: int, runs: int) -> None:

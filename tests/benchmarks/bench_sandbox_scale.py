@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from svc.clock import SystemClock
-from svc.sandbox import process
-from svc.sandbox.launch_options import LaunchOptions
-from svc.sandbox.records import RunRecord
+from svc.sandbox.process import launch
+from svc.sandbox.process.launch import LaunchOptions
+from svc.sandbox.process.records import RunRecord
 
 CLIENTS = 16
 SAMPLES = 200
@@ -73,11 +73,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         folder = Path(name)
         options = LaunchOptions(str(folder / "sandbox.db"), 0, str(folder / "state"))
-        sandbox = process.start(options, os.environ, SystemClock())
+        sandbox = launch.start(options, os.environ, SystemClock())
         try:
             Scale(sandbox).run(asked.orders)
         finally:
-            process.stop(options.folder, sandbox, SystemClock())
+            launch.stop(options.folder, sandbox, SystemClock())
 
 
 class Scale:

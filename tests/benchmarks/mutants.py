@@ -37,8 +37,8 @@ BATCH: Final = ("unit/batch/test_*.py", "cli/batch/test_command.py")
 LISTEN: Final = ("unit/listen/test_*.py", "unit/listen/[firv]*/test_[!b]*.py")
 SANDBOX: Final = (
     "unit/sandbox/api/test_*.py",
-    "unit/sandbox/engine/test_*.py",
-    "unit/sandbox/controls/test_*.py",
+    "unit/sandbox/test_*.py",
+    "unit/sandbox/[csw]*/test_[!bp]*.py",
 )
 HEART: Final[dict[str, tuple[str, ...]]] = {
     "signature.py": (
@@ -66,10 +66,10 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
     "listen/receive.py": LISTEN,
     "listen/forward/waiting.py": LISTEN,
     "listen/forward/target_queue.py": LISTEN,
-    "sandbox/idempotency.py": SANDBOX,
-    "sandbox/refunds.py": SANDBOX,
-    "sandbox/payments.py": SANDBOX,
-    "sandbox/attempts.py": SANDBOX,
+    "sandbox/api/idempotency.py": SANDBOX,
+    "sandbox/resources/refunds.py": SANDBOX,
+    "sandbox/resources/payments.py": SANDBOX,
+    "sandbox/webhooks/attempts.py": SANDBOX,
 }
 # What one change may cost: the tests that reach it, the nearest and quickest first.
 TESTS_SECONDS: Final = 60.0

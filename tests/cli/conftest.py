@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.running import Sandbox
-from svc.sandbox.records import RunRecord, holding
+from svc.sandbox.process.records import RunRecord, holding
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from support.running import Svc
-from svc.sandbox.records import running
+from svc.sandbox.process.records import running
 
 HOUR = 3600
 # 0, 1 min, 11 min, 1 h 11 min, then every 6 h; the last at 67 h 11 min (assumptions: Delivery).

@@ -8,10 +8,9 @@ import os
 import sys
 
 from svc.errors import ExitCode, LocalError
-from svc.sandbox.launch_options import LaunchOptions
-from svc.sandbox.process import announce, announce_failure
-from svc.sandbox.records import RunRecord
-from svc.sandbox.serving import serve
+from svc.sandbox.process.launch import LaunchOptions, announce, announce_failure
+from svc.sandbox.process.records import RunRecord
+from svc.sandbox.process.serve import serve
 
 
 def main(argument: str) -> int:

@@ -1,31 +1,39 @@
-"""The whole HTTP surface of the sandbox: the documented API and, beside it, the controls."""
+"""The sandbox as one ASGI application: store, engine and surface, put together."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
+from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
 
 from svc.clock import Clock, SystemClock
-from svc.sandbox import (
+from svc.errors import LocalError
+from svc.sandbox.api.memory import RunMemory
+from svc.sandbox.api.requests import Api, RateLimit
+from svc.sandbox.checkout.app import CheckoutApp
+from svc.sandbox.checkout.visit import ROOT as CHECKOUT_ROOT
+from svc.sandbox.control.app import ControlApi
+from svc.sandbox.control.fixtures import FIXTURES, fill
+from svc.sandbox.engine import Engine
+from svc.sandbox.http.auth import check_framing, check_host, check_page
+from svc.sandbox.http.exchange import HttpReply, refusal
+from svc.sandbox.jobs.handlers import HANDLERS
+from svc.sandbox.openapi import document
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.resources import (
     disputes,
-    endpoints,
     orders,
     payments,
     payouts,
     quotes,
     refunds,
+    webhook_endpoints,
 )
-from svc.sandbox.api import Api
-from svc.sandbox.checkout.address import ROOT as CHECKOUT_ROOT
-from svc.sandbox.checkout.pages import Pages
-from svc.sandbox.control_api import ControlApi
-from svc.sandbox.engine import Engine
-from svc.sandbox.exchange import Reply, refusal
-from svc.sandbox.guard import check_framing, check_host, check_page
-from svc.sandbox.memory import Memory
-from svc.sandbox.openapi import serving
-from svc.sandbox.operations import Routes, act, create, listing, retrieve
-from svc.sandbox.problems import Problem
-from svc.sandbox.rate_limit import RateLimit
+from svc.sandbox.resources.operation import ApiRoutes, act, create, listing, retrieve
+from svc.sandbox.store.sqlite import Store
+from svc.sandbox.store.transaction import Transaction
+from svc.sandbox.webhooks.sender import WebhookSender
 from svc.spec import API_ROOT, REQUEST_ID_HEADER, SANDBOX_ROOT, VERSION_HEADER, VERSIONS
 
 # In the specification's order; the resource is what a restricted key needs.
@@ -48,10 +56,10 @@ OPERATIONS: Final = (
     retrieve("/v1/landed-cost/quotes/:id", "landed_cost", quotes.KIND),
     create(
         "/v1/webhook_endpoints",
-        endpoints.create,
-        endpoints.CREATE,
+        webhook_endpoints.create,
+        webhook_endpoints.CREATE,
         "webhook_endpoints",
-        endpoints.created_view,
+        webhook_endpoints.created_view,
     ),
     retrieve("/v1/events/:id", "events", "event"),
     act(
@@ -71,16 +79,16 @@ OPERATIONS: Final = (
 def build_app(
     engine: Engine,
     *,
-    memory: Memory | None = None,
+    memory: RunMemory | None = None,
     real_clock: Clock | None = None,
     strict_https: bool = False,
 ) -> "Front":
     """Puts the surface on an engine; `real_clock` measures the rate limit."""
-    memory = memory or Memory()
+    memory = memory or RunMemory()
     limit = RateLimit(real_clock or SystemClock())
-    api = Api(engine, Routes(OPERATIONS), memory, limit, strict_https=strict_https)
-    described = serving.Described(engine, OPERATIONS)
-    return Front(engine, api, ControlApi(engine, memory), Pages(engine), described)
+    api = Api(engine, ApiRoutes(OPERATIONS), memory, limit, strict_https=strict_https)
+    described = document.Described(engine, OPERATIONS)
+    return Front(engine, api, ControlApi(engine, memory), CheckoutApp(engine), described)
 
 
 class Front:
@@ -91,8 +99,8 @@ class Front:
         engine: Engine,
         api: Api,
         controls: ControlApi,
-        pages: Pages,
-        described: serving.Described,
+        pages: CheckoutApp,
+        described: document.Described,
     ) -> None:
         self._engine = engine
         self._described = described
@@ -114,7 +122,7 @@ class Front:
         else:
             await room(scope, receive, send)
 
-    def refused(self, problem: Problem) -> Reply:
+    def refused(self, problem: Problem) -> HttpReply:
         """The answer to what reaches no room, with the headers of every answer."""
         identity = self._engine.request_id()
         version = self._engine.settings["pinned_version"] or VERSIONS[-1]
@@ -122,10 +130,80 @@ class Front:
             (REQUEST_ID_HEADER, identity), (VERSION_HEADER, str(version))
         )
 
-    def _room(self, path: str) -> Api | ControlApi | Pages | serving.Described:
-        if path == serving.PATH:
+    def _room(self, path: str) -> Api | ControlApi | CheckoutApp | document.Described:
+        if path == document.PATH:
             return self._described
         for prefix, room in self._rooms:
             if path.startswith(prefix):
                 return room
         raise Problem(404, "endpoint_unknown", f"There is no endpoint {path}.")
+
+
+def create_app(
+    db_path: str,
+    *,
+    seed: int | None = None,
+    fixture: str | None = None,
+    strict_https: bool = False,
+    real_clock: Clock | None = None,
+    sender: WebhookSender | None = None,
+) -> Starlette:
+    """Opens the sandbox in `db_path` (or `:memory:`); a new one is filled with its fixture.
+
+    The engine runs while the application's lifespan does; after its end the application is spent.
+    `strict_https` refuses plain HTTP on `/v1`, as the real service does.
+
+    Raises:
+        LocalError: no such fixture; and from the lifespan: the file cannot be opened, is in use,
+            damaged or not ours.
+    """
+    if fixture is not None and fixture not in FIXTURES:
+        raise LocalError(f"There is no fixture {fixture}; there is: {', '.join(FIXTURES)}.")
+    clock, memory = real_clock or SystemClock(), RunMemory()
+
+    place = _StartedApp()
+
+    def refill(test: Transaction, live: Transaction, name: str | None) -> None:
+        memory.forget()
+        fill(test, live, name)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        # Opened here and not before: SQLite binds a connection to its thread, and this is the
+        # loop's.
+        store = Store.open(db_path)
+        engine = Engine(
+            store,
+            handlers=HANDLERS,
+            fixture=refill,
+            seed=seed,
+            clock=clock,
+            sender=sender,
+            webhook_faults=memory.webhook_faults,
+        )
+        place.app = build_app(engine, memory=memory, real_clock=clock, strict_https=strict_https)
+        try:
+            if engine.is_new:
+                await engine.reset(seed=seed, fixture=fixture)
+            await engine.start()
+            yield
+        finally:
+            await engine.stop()
+
+    app = Starlette(lifespan=lifespan)
+    # Not mounted as a route: a route's pattern does not match a path with a line break in it.
+    app.router.default = place
+    app.state.refuse = place.refuse
+    return app
+
+
+class _StartedApp:
+    """Where the surface stands once the lifespan has begun."""
+
+    app: Front
+
+    def refuse(self, problem: Problem) -> HttpReply:
+        return self.app.refused(problem)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.app(scope, receive, send)

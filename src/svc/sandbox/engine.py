@@ -7,24 +7,24 @@ from typing import Final, Literal, TypeVar
 
 from svc.clock import Clock, SystemClock
 from svc.errors import LocalError
-from svc.sandbox import archive, jobs, resending, results
-from svc.sandbox.clock import ClockMode, VirtualClock
-from svc.sandbox.courier import Courier
-from svc.sandbox.deliveries import Delivery
-from svc.sandbox.delivery import HttpSender, Sender
-from svc.sandbox.documents import Doc
-from svc.sandbox.groups import GroupCommit
-from svc.sandbox.ids import IdSource, Random
-from svc.sandbox.problems import Problem
-from svc.sandbox.runner import Counts, Handler, Pause, Runner, pause
-from svc.sandbox.settings import Settings
-from svc.sandbox.store import Store
-from svc.sandbox.times import micros
-from svc.sandbox.webhook_faults import WebhookFaults
-from svc.sandbox.world import Ground, World
+from svc.sandbox.clock import ClockMode, VirtualClock, micros
+from svc.sandbox.faults.webhooks import WebhookFaults
+from svc.sandbox.jobs.runner import Counts, Handler, Pause, Runner, pause
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.store import export, jobs, transaction
+from svc.sandbox.store.commit import GroupCommit
+from svc.sandbox.store.deliveries import DeliveryRow
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.ids import IdSource, Random
+from svc.sandbox.store.settings import StoredSettings
+from svc.sandbox.store.sqlite import Store
+from svc.sandbox.store.transaction import SharedState, Transaction
+from svc.sandbox.webhooks import attempts
+from svc.sandbox.webhooks.dispatcher import WebhookDispatcher
+from svc.sandbox.webhooks.sender import HttpSender, WebhookSender
 
 T = TypeVar("T")
-Fixture = Callable[[World, World, str | None], None]
+Fixture = Callable[[Transaction, Transaction, str | None], None]
 
 
 _BOOT_BYTES: Final = 4
@@ -47,7 +47,7 @@ class Engine:
         seed: int | None = None,
         clock: Clock | None = None,
         random: Random = os.urandom,
-        sender: Sender | None = None,
+        sender: WebhookSender | None = None,
         pause: Pause = pause,
         webhook_faults: WebhookFaults | None = None,
     ) -> None:
@@ -58,11 +58,13 @@ class Engine:
         self._random = random
         self._boot = random(_BOOT_BYTES).hex()
         self._clock = VirtualClock(real)
-        self._ground = Ground(store, IdSource(seed, random), Settings(store))
+        self._ground = SharedState(store, IdSource(seed, random), StoredSettings(store))
         self._groups = GroupCommit(self._ground, self._clock, random)
         self._sender = sender or HttpSender()
         faults = webhook_faults or WebhookFaults()
-        self._courier = Courier(store, self._groups, self._clock, self._sender, real.now, faults)
+        self._courier = WebhookDispatcher(
+            store, self._groups, self._clock, self._sender, real.now, faults
+        )
         self._runner = Runner(
             store,
             self._groups,
@@ -88,7 +90,9 @@ class Engine:
 
     async def start(self) -> None:
         """Begins to run jobs; what fell due while the sandbox was down runs first."""
-        await self._groups.run("test", lambda world: results.purge(world.store, micros(world.now)))
+        await self._groups.run(
+            "test", lambda world: transaction.purge(world.store, micros(world.now))
+        )
         await self._groups.save_clock()  # request ids begin a new run with every start
         self._runner.start()
 
@@ -103,7 +107,7 @@ class Engine:
 
     # --- calls ----------------------------------------------------------------------------------
 
-    async def run(self, mode: str, fn: Callable[[World], T]) -> T:
+    async def run(self, mode: str, fn: Callable[[Transaction], T]) -> T:
         """Runs `fn` in a savepoint and returns when its effects are on disk (promise R82).
 
         What `fn` raises is raised again, after its own effects, and no others, were taken back.
@@ -114,11 +118,11 @@ class Engine:
         """
         return await self._groups.run(mode, fn)
 
-    async def read(self, mode: str, fn: Callable[[World], T]) -> T:
+    async def read(self, mode: str, fn: Callable[[Transaction], T]) -> T:
         """Runs `fn`, which changes nothing; it never shows what is not on disk."""
         return await self._groups.read(mode, fn)
 
-    def peek(self, mode: str, fn: Callable[[World], T]) -> T:
+    def peek(self, mode: str, fn: Callable[[Transaction], T]) -> T:
         """Like `read`, but at once, even on what is not on disk yet.
 
         For decisions whose outcome tells the caller nothing of what others did just now, such as
@@ -207,7 +211,7 @@ class Engine:
 
     async def export(self) -> Doc:
         """The whole state as one document."""
-        return await self._groups.read("test", lambda world: archive.dump(world.store))
+        return await self._groups.read("test", lambda world: export.dump(world.store))
 
     async def restore(self, state: Doc) -> None:
         """Puts an exported state in place of the present one, clock and ids included.
@@ -217,7 +221,7 @@ class Engine:
         """
         await self._replace(lambda world: self._reload(world, state))
 
-    async def resend(self, mode: str, event: str, endpoint: str | None = None) -> list[Delivery]:
+    async def resend(self, mode: str, event: str, endpoint: str | None = None) -> list[DeliveryRow]:
         """Delivers an event once more, now, and returns how the attempts went.
 
         An attempt that is held back (setting `webhook_delivery`) is made instead of another one.
@@ -227,19 +231,19 @@ class Engine:
                 meanwhile.
         """
         era = self._runner.era
-        owed = await self._groups.run(mode, lambda world: resending.queue(world, event, endpoint))
+        owed = await self._groups.run(mode, lambda world: attempts.queue(world, event, endpoint))
         for job in owed:
             self._refuse_past(era)  # job numbers begin anew: this one may be another job's now
             await self._courier.finish_now(job)
         self._refuse_past(era)
-        return await self._groups.read(mode, lambda world: resending.outcome(world, owed))
+        return await self._groups.read(mode, lambda world: attempts.outcome(world, owed))
 
     def _refuse_past(self, era: int) -> None:
         if era != self._runner.era:
             message = "The sandbox was reset meanwhile; what was to be done is gone with it."
             raise Problem(409, "sandbox_reset", message)
 
-    async def _replace(self, fill: Callable[[World], None]) -> None:
+    async def _replace(self, fill: Callable[[Transaction], None]) -> None:
         """Changes everything at once, while no job runs and no attempt is under way."""
         async with self._runner.lock:
             await self._courier.ground(0)
@@ -254,20 +258,23 @@ class Engine:
             self._runner.forget()
         self._runner.wake()
 
-    def _reload(self, world: World, state: Doc) -> None:
-        archive.restore(world.store, state, self._job_names)
+    def _reload(self, world: Transaction, state: Doc) -> None:
+        export.restore(world.store, state, self._job_names)
         self._ground.settings.forget()
         try:
             self._groups.load_state()
         except LocalError as error:
-            raise archive.unfit("its clock or its ids are impossible") from error
+            raise export.unfit("its clock or its ids are impossible") from error
 
-    def _refill(self, world: World, seed: int | None, fixture: str | None) -> None:
+    def _refill(self, world: Transaction, seed: int | None, fixture: str | None) -> None:
         world.store.wipe()
         self._ground.settings.forget()
         self._clock.restart()
         self._ground.ids = IdSource(self._ground.ids.seed if seed is None else seed, self._random)
         if self._fixture is not None:
             now = self._clock.now()
-            test, live = World(self._ground, "test", now), World(self._ground, "live", now)
+            test, live = (
+                Transaction(self._ground, "test", now),
+                Transaction(self._ground, "live", now),
+            )
             self._fixture(test, live, fixture)

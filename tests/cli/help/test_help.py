@@ -14,8 +14,8 @@ from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.cli.help import assumptions
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, Page, Rows, Shown, page_of
 from svc.errors import ExitCode
-from svc.sandbox.cards import BEHAVIOURS
 from svc.sandbox.fidelity.table import ROWS
+from svc.sandbox.reference.cards import BEHAVIOURS
 from svc.spec import EVENT_TYPES, SANDBOX_KEYS
 
 SOURCES = Path(__file__).parents[3] / "src" / "svc"

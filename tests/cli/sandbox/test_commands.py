@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from svc.sandbox.records import running
+from svc.sandbox.process.records import running
 
 Svc = Any  # the fixture's classes live in the conftest, which no test can import
 Sandbox = Any

@@ -22,9 +22,9 @@ from typer.main import get_command
 from support.running import Sandbox, Svc
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
-from svc.sandbox.faults import CONNECTIONS
-from svc.sandbox.records import running
-from svc.sandbox.webhook_faults import EFFECTS
+from svc.sandbox.faults.api import CONNECTIONS
+from svc.sandbox.faults.webhooks import EFFECTS
+from svc.sandbox.process.records import running
 from svc.spec import EVENT_TYPES
 
 Start = Callable[..., Any]

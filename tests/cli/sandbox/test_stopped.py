@@ -11,7 +11,7 @@ import pytest
 
 from support.misbehaving import Server
 from support.running import Sandbox, Svc
-from svc.sandbox.records import RunRecord, holding
+from svc.sandbox.process.records import RunRecord, holding
 
 KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
 TO_BANK = (

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from svc.sandbox.launch_options import LaunchOptions
-from svc.sandbox.records import RunRecord
+from svc.sandbox.process.launch import LaunchOptions
+from svc.sandbox.process.records import RunRecord
 
 STUB = Path(__file__).with_name("stub_sandbox.py")
 StartStub = Callable[..., "Stub"]

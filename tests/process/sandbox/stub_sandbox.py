@@ -17,9 +17,9 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from svc.errors import LocalError
-from svc.sandbox.exchange import refusal
-from svc.sandbox.launch_options import LaunchOptions
-from svc.sandbox.server import run
+from svc.sandbox.http.exchange import refusal
+from svc.sandbox.process.launch import LaunchOptions
+from svc.sandbox.process.serve import run
 
 FAILS_AT_START = 1
 

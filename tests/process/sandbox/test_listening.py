@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from svc.errors import LocalError
-from svc.sandbox.listening import listen_on
+from svc.sandbox.process.records import listen_on
 
 
 def test_listen_on_binds_loopback_only() -> None:

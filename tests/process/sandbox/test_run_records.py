@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from svc.errors import LocalError
-from svc.sandbox.records import RunRecord, holding, is_running, running
+from svc.sandbox.process.records import RunRecord, holding, is_running, running
 
 
 def record(port: int = 4242, pid: int | None = None) -> RunRecord:
@@ -63,7 +63,7 @@ def test_record_is_stale_after_a_kill(folder: Path) -> None:
     code = (
         "import sys, time, json\n"
         "from pathlib import Path\n"
-        "from svc.sandbox.records import RunRecord, holding\n"
+        "from svc.sandbox.process.records import RunRecord, holding\n"
         "with holding(Path(sys.argv[1]), RunRecord(**json.loads(sys.argv[2]))):\n"
         "    print('held', flush=True)\n"
         "    time.sleep(60)\n"

@@ -16,10 +16,9 @@ import pytest
 
 from svc.clock import SystemClock
 from svc.errors import LocalError
-from svc.sandbox import process
-from svc.sandbox.launch_options import LaunchOptions
-from svc.sandbox.probe import health
-from svc.sandbox.records import RunRecord, running
+from svc.sandbox.process import launch
+from svc.sandbox.process.launch import LaunchOptions
+from svc.sandbox.process.records import RunRecord, health, running
 
 Start = Callable[..., RunRecord]
 
@@ -31,7 +30,7 @@ def start(folder: Path) -> Iterator[Start]:
 
     def begin(**changes: Any) -> RunRecord:
         options = LaunchOptions(db=str(folder / "sandbox.db"), port=0, state_dir=str(folder))
-        record = process.start(replace(options, **changes), os.environ, SystemClock())
+        record = launch.start(replace(options, **changes), os.environ, SystemClock())
         started.append(record)
         return record
 
@@ -81,7 +80,7 @@ def test_stop_ends_it_and_a_restart_has_everything(start: Start, folder: Path) -
     """R82: what was acknowledged before a stop is there after the next start."""
     first = start()
     order = call(first, "POST", "/v1/orders", ORDER)[1]
-    assert process.stop(folder, first, SystemClock()) == "stopped"
+    assert launch.stop(folder, first, SystemClock()) == "stopped"
     assert running(folder) == []
     again = call(start(), "GET", f"/v1/orders/{order['id']}")[1]
     assert again["id"] == order["id"]
@@ -100,10 +99,10 @@ def test_kill_loses_nothing(start: Start, folder: Path) -> None:
 def test_stop_of_one_that_is_gone_signals_nobody(start: Start, folder: Path) -> None:
     """A record whose process has ended is `gone`; its pid may be a stranger's by now."""
     record = start()
-    process.stop(folder, record, SystemClock())
+    launch.stop(folder, record, SystemClock())
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as stranger:
         stale = replace(record, pid=stranger.pid)
-        assert process.stop(folder, stale, SystemClock()) == "gone"
+        assert launch.stop(folder, stale, SystemClock()) == "gone"
         assert stranger.poll() is None
         stranger.communicate(b"\n")
 
@@ -112,7 +111,7 @@ def test_sandbox_that_hangs_is_killed(start: Start, folder: Path) -> None:
     """A process that does not react to SIGTERM is killed after the time given."""
     record = start()
     os.kill(record.pid, signal.SIGSTOP)
-    assert process.stop(folder, record, SystemClock(), timeout=0.2) == "killed"
+    assert launch.stop(folder, record, SystemClock(), timeout=0.2) == "killed"
     assert running(folder) == []
 
 
@@ -188,7 +187,7 @@ def test_process_that_cannot_run_says_why(folder: Path) -> None:
     (folder / "sitecustomize.py").write_text("raise SystemExit('no start today')")
     options = LaunchOptions(db=":memory:", port=0, state_dir=str(folder))
     with pytest.raises(LocalError, match="no start today"):
-        process.start(options, broken, SystemClock())
+        launch.start(options, broken, SystemClock())
 
 
 def test_strict_https_refuses_plain_http(start: Start) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from svc.sandbox.probe import health
-from svc.sandbox.records import running
+from svc.sandbox.process.records import health, running
 
 pytestmark = pytest.mark.smoke
 

@@ -24,8 +24,7 @@ from support.listeners import Pay, Running, inside, listen
 from support.listening import Target
 from support.running import Sandbox, Svc
 from svc.clock import SystemClock
-from svc.sandbox.launch_options import LaunchOptions
-from svc.sandbox.process import start, stop
+from svc.sandbox.process.launch import LaunchOptions, start, stop
 
 pytestmark = pytest.mark.skipif(
     not (SSH and SSHD and KEYGEN and NGINX),

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from svc.clock import ManualClock, SystemClock
-from svc.sandbox import process
-from svc.sandbox.create import create_app
-from svc.sandbox.delivery import Outgoing, Reply
-from svc.sandbox.launch_options import LaunchOptions
-from svc.sandbox.times import parse
+from svc.sandbox.app import create_app
+from svc.sandbox.clock import parse
+from svc.sandbox.process import launch
+from svc.sandbox.process.launch import LaunchOptions
+from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply
 
 START = "2026-10-01T09:00:00Z"
 Doc = dict[str, Any]
@@ -29,8 +29,8 @@ JSON = (b"content-type", b"application/json")
 class Postman:
     """Takes webhooks instead of a network, and says 200."""
 
-    async def send(self, outgoing: Outgoing) -> Reply:
-        return Reply(200, None, 1)
+    async def send(self, outgoing: Outgoing) -> ReceiverReply:
+        return ReceiverReply(200, None, 1)
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -170,12 +170,12 @@ class Socket(Calls):
 
     def __init__(self, folder: Path) -> None:
         self._options = LaunchOptions(":memory:", 0, str(folder))
-        self._record = process.start(self._options, os.environ, SystemClock())
+        self._record = launch.start(self._options, os.environ, SystemClock())
         self._connection = HTTPConnection("127.0.0.1", self._record.port, timeout=10)
 
     def close(self) -> None:
         self._connection.close()
-        process.stop(self._options.folder, self._record, SystemClock())
+        launch.stop(self._options.folder, self._record, SystemClock())
 
     def reset(self, seed: int, fixture: str | None = None) -> None:
         super().reset(seed, fixture)

@@ -19,9 +19,9 @@ import jsonschema_rs
 import schemathesis
 
 from svc.sandbox.app import OPERATIONS
-from svc.sandbox.openapi import catalogue
+from svc.sandbox.control.scenarios import ORDER
+from svc.sandbox.openapi import errors
 from svc.sandbox.openapi.document import document
-from svc.sandbox.samples import ORDER
 from svc.spec import VERSIONS
 
 DOCUMENT = document(OPERATIONS)
@@ -54,8 +54,8 @@ DESTINATION = {
     "iban": "DE89370400440532013000",
 }
 BEYOND = {
-    (operation.method, operation.path.replace(":id", "{id}")): catalogue.own(operation)
-    | {"resource_missing", "url_invalid", catalogue.KEY_REUSED}
+    (operation.method, operation.path.replace(":id", "{id}")): errors.own(operation)
+    | {"resource_missing", "url_invalid", errors.KEY_REUSED}
     for operation in OPERATIONS
 }
 

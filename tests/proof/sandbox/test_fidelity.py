@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from svc import spec
-from svc.sandbox import fx, settings
 from svc.sandbox.app import OPERATIONS
-from svc.sandbox.fidelity.rows import Row, parse
-from svc.sandbox.fidelity.table import ROWS
-from svc.sandbox.openapi.catalogue import BY_STATUS, KEY_REUSED, refusals_of
+from svc.sandbox.fidelity.table import ROWS, FidelityRow, parse
 from svc.sandbox.openapi.document import document
+from svc.sandbox.openapi.errors import BY_STATUS, KEY_REUSED, refusals_of
+from svc.sandbox.reference import fx
+from svc.sandbox.store import settings
 
 ROOT = Path(__file__).parents[3]
 DOCUMENT = document(OPERATIONS)
@@ -40,7 +40,7 @@ LIMITS = {
 }
 
 
-def rows_of(subject: str) -> list[Row]:
+def rows_of(subject: str) -> list[FidelityRow]:
     return [row for row in ROWS if row.subject == subject]
 
 
@@ -48,7 +48,7 @@ def names_of(subject: str, mark: str | None = None) -> set[str]:
     return {row.name for row in rows_of(subject) if mark in (None, row.mark)}
 
 
-def find(name: str) -> Row:
+def find(name: str) -> FidelityRow:
     (row,) = (row for row in ROWS if row.name == name)
     return row
 
@@ -161,7 +161,7 @@ def test_every_limit_has_a_row_with_its_figure(name: str, figure: Any) -> None:
     assert str(figure) in f"{row.name} {row.what}"
 
 
-def words_in(rows: Iterable[Row]) -> set[str]:
+def words_in(rows: Iterable[FidelityRow]) -> set[str]:
     return set(re.findall(r"[A-Za-z_*-]+", " ".join(f"{row.name} {row.what}" for row in rows)))
 
 

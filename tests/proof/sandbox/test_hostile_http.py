@@ -14,8 +14,8 @@ from contextlib import suppress
 import pytest
 
 from svc.clock import SystemClock
-from svc.sandbox import process
-from svc.sandbox.launch_options import LaunchOptions
+from svc.sandbox.process import launch
+from svc.sandbox.process.launch import LaunchOptions
 
 MIB = 1024 * 1024
 SECONDS = 5.0  # for an answer, on a busy machine
@@ -28,9 +28,9 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """A sandbox process for all of it: what one request breaks, the next one shows."""
     folder = tmp_path_factory.mktemp("state")
     options = LaunchOptions(":memory:", 0, str(folder))
-    record = process.start(options, os.environ, SystemClock())
+    record = launch.start(options, os.environ, SystemClock())
     yield record.port
-    process.stop(folder, record, SystemClock())
+    launch.stop(folder, record, SystemClock())
 
 
 def spoken(port: int, sent: bytes) -> tuple[int, bytes]:

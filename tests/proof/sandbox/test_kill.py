@@ -16,9 +16,9 @@ from typing import Any, Self
 import pytest
 
 from svc.clock import SystemClock
-from svc.sandbox import process
-from svc.sandbox.launch_options import LaunchOptions
-from svc.sandbox.records import RunRecord
+from svc.sandbox.process import launch
+from svc.sandbox.process.launch import LaunchOptions
+from svc.sandbox.process.records import RunRecord
 
 KILLS = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 50  # of the slow run
 CALLERS = 4
@@ -157,7 +157,7 @@ class Rounds:
             line.close()
 
     def _started(self) -> RunRecord:
-        record = process.start(self._options, os.environ, SystemClock())
+        record = launch.start(self._options, os.environ, SystemClock())
         self._alive = True
         return record
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from svc.clock import SystemClock
-from svc.sandbox import process
 from svc.sandbox.app import OPERATIONS
-from svc.sandbox.launch_options import LaunchOptions
-from svc.sandbox.records import RunRecord
+from svc.sandbox.process import launch
+from svc.sandbox.process.launch import LaunchOptions
+from svc.sandbox.process.records import RunRecord
 
 HERE = Path(__file__).parent
 LONG = os.environ.get("SVC_TEST_LONG") == "1"
@@ -25,9 +25,9 @@ REQUESTS, EXAMPLES = (50_000, "100") if LONG else (5_000, "30")  # of the slow r
 def server(tmp_path: Path) -> Iterator[RunRecord]:
     """A sandbox process with one object of each kind in it."""
     options = LaunchOptions(":memory:", 0, str(tmp_path / "state"), seed=7, fixture="demo")
-    record = process.start(options, os.environ, SystemClock())
+    record = launch.start(options, os.environ, SystemClock())
     yield record
-    process.stop(options.folder, record, SystemClock())
+    launch.stop(options.folder, record, SystemClock())
 
 
 def examined(server: RunRecord, folder: Path, seed: int, *options: str) -> Counter[str]:

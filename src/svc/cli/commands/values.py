@@ -23,9 +23,12 @@ from svc.config.model import AUTHS
 from svc.listen.forward.retry import Retry
 from svc.listen.tunnels.option import Kind as Tunnel
 from svc.money import CURRENCIES
-from svc.sandbox import cards, checkout_pay, fixture, methods, settings
-from svc.sandbox.checks import Choice
-from svc.sandbox.keys import LEVELS
+from svc.sandbox.control import fixtures
+from svc.sandbox.parameters.kinds import Choice
+from svc.sandbox.reference import cards, methods
+from svc.sandbox.resources import shopper
+from svc.sandbox.resources.api_keys import LEVELS
+from svc.sandbox.store import settings
 
 _ID_IN_HELP: Final = re.compile(r"\b([a-z]{2,4}_)\.\.\.")
 
@@ -42,7 +45,7 @@ def _keys(name: str, words: Iterable[str]) -> Values:
 
 def _field_words(name: str) -> tuple[str, ...]:
     """The words that the sandbox takes for a field of a test payment."""
-    kind = next(field.kind for field in checkout_pay.PAY if field.name == name)
+    kind = next(field.kind for field in shopper.PAY if field.name == name)
     assert isinstance(kind, Choice)
     return kind.words
 
@@ -107,7 +110,7 @@ _EVERYWHERE: Final[Mapping[str, Values]] = {
     "--order": _ids("order"),
     "--evidence": _keys("evidence", spec.EVIDENCE_KEYS),
     "--auth": _words("auth", AUTHS, closed=True),
-    "--fixture": _words("fixture", fixture.FIXTURES),
+    "--fixture": _words("fixture", fixtures.FIXTURES),
 }
 
 # An option or an argument of one command.

@@ -56,7 +56,7 @@ class Registrar:
 
     def tell_absence(self, error: SvcError) -> None:
         """Says that the sandbox does not answer, and where another one of this user does."""
-        from svc.sandbox.records import running
+        from svc.sandbox.process.records import running
 
         here = self.session.base_url
         others = [one.url for one in running(self.session.paths.sandbox_dir)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from svc.errors import CheckFailed, NetworkError, UsageError
 from svc.origin import BaseUrl
-from svc.sandbox.records import RunRecord, running, running_at
+from svc.sandbox.process.records import RunRecord, running, running_at
 
 _HINT = "svc sandbox start --detach"
 

@@ -6,8 +6,7 @@ from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
-from svc.sandbox.fidelity.rows import Row
-from svc.sandbox.fidelity.table import ROWS
+from svc.sandbox.fidelity.table import ROWS, FidelityRow
 
 _MARKS = {"says": "says ", "chose": "CHOSE"}
 _INTRODUCTION = (
@@ -32,7 +31,7 @@ def text(width: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _subject(found: list[Row], width: int) -> Iterator[str]:
+def _subject(found: list[FidelityRow], width: int) -> Iterator[str]:
     for test, proved in groupby(found, key=lambda row: row.test):
         for row in proved:
             first = f"  {_MARKS[row.mark]}  {row.name}: "

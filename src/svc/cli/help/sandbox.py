@@ -5,7 +5,7 @@ from typing import Final
 
 from svc.cli.help.faults import FAULTS
 from svc.cli.help.page import Page, Rows, Shown
-from svc.sandbox.cards import BEHAVIOURS, Behaviour, decline_type
+from svc.sandbox.reference.cards import BEHAVIOURS, Behaviour, decline_type
 from svc.spec import SANDBOX_KEYS, SANDBOX_PORT, SANDBOX_ROOT
 
 _KEYS: Final = {

@@ -11,9 +11,7 @@ from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import Port, app
 from svc.errors import CheckFailed, SvcError, UsageError
 from svc.paths import NoFolder
-from svc.sandbox.listening import LOOPBACK
-from svc.sandbox.probe import health
-from svc.sandbox.records import RunRecord
+from svc.sandbox.process.records import LOOPBACK, RunRecord, health
 from svc.spec import SANDBOX_KEYS
 
 SHELLS: Final = {

@@ -12,13 +12,13 @@ from svc.cli.framework.session import Session, show_named
 from svc.config.editing import create_profile, unset_value
 from svc.errors import ConfigError, LocalError, UsageError
 from svc.paths import NoFolder
-from svc.sandbox.launch_options import MEMORY
-from svc.sandbox.records import RunRecord, running
+from svc.sandbox.process.launch import MEMORY
+from svc.sandbox.process.records import RunRecord, running
 from svc.system.files import make_private, open_private, write_whole
 from svc.system.supervisor import tell_ready
 
 if TYPE_CHECKING:
-    from svc.sandbox.authority import Issued
+    from svc.sandbox.process.certificate import Issued
 
 
 _AUTHORITY: Final = "authority.pem"
@@ -72,7 +72,7 @@ def _made(session: Session, folder: Path) -> Pair:
 
 
 def _latest(folder: Path, now: datetime) -> Path | None:
-    from svc.sandbox.authority import RENEWAL, ends
+    from svc.sandbox.process.certificate import RENEWAL, ends
 
     good: list[tuple[datetime, Path]] = []
     for home in folder.glob("[0-9a-f]*"):
@@ -86,7 +86,7 @@ def _latest(folder: Path, now: datetime) -> Path | None:
 
 
 def _write_key(folder: Path, now: datetime) -> Path:
-    from svc.sandbox.authority import issue
+    from svc.sandbox.process.certificate import issue
 
     issued = issue(now)
     make_private(folder)

@@ -15,10 +15,9 @@ from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, rep
 from svc.cli.sandbox.shared import Fixture, Port, Seed, app
 from svc.errors import CheckFailed, LocalError, UsageError
 from svc.paths import NoFolder
-from svc.sandbox import process
-from svc.sandbox.launch_options import MEMORY, LaunchOptions
-from svc.sandbox.probe import health
-from svc.sandbox.records import RunRecord, running
+from svc.sandbox.process import launch
+from svc.sandbox.process.launch import MEMORY, LaunchOptions
+from svc.sandbox.process.records import RunRecord, health, running
 from svc.spec import SANDBOX_PORT
 from svc.system.files import make_private
 
@@ -160,7 +159,7 @@ def _start(
 
     try:
         if detach:
-            ready(process.start(options, session.env, session.clock))
+            ready(launch.start(options, session.env, session.clock))
         else:
             _serve(session, options, ready)
     except LocalError as error:
@@ -174,7 +173,7 @@ def _start(
 def _check_fixture(name: str | None) -> None:
     if name is None:
         return
-    from svc.sandbox.fixture import FIXTURES
+    from svc.sandbox.control.fixtures import FIXTURES
 
     if name not in FIXTURES:
         raise UsageError(
@@ -195,7 +194,7 @@ def _warn_of_ignored(session: Session, options: LaunchOptions) -> None:
 
 
 def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord], None]) -> None:
-    from svc.sandbox.serving import serve  # the web server: only who serves pays for it
+    from svc.sandbox.process.serve import serve  # the web server: only who serves pays for it
 
     session.is_long_running()
     serve(options, ready)
@@ -243,7 +242,7 @@ def _database(folder: Path | None, db: str | None) -> str:
 
 
 def _stopped(session: Session, folder: Path, record: RunRecord) -> dict[str, Any]:
-    result = process.stop(folder, record, session.clock)
+    result = launch.stop(folder, record, session.clock)
     return {"url": record.url, "port": record.port, "pid": record.pid, "result": result}
 
 

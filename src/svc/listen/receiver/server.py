@@ -14,7 +14,7 @@ from svc.errors import LocalError
 from svc.listen.receiver.connection import Phase, ReceiverConnection, ReceiverHooks
 from svc.listen.receiver.http import READ_BYTES, HttpHead, Refused
 from svc.listen.receiver.slots import Slots
-from svc.system.ports import claim, sockets_at_most
+from svc.system.loopback import claim, sockets_at_most
 
 _LOOPBACK_NAMES: Final = (b"127.0.0.1", b"localhost", b"[::1]")
 _BACKLOG: Final = 1024  # a full queue makes senders wait a second before they knock again

@@ -3,13 +3,14 @@
 from datetime import date
 from typing import Any, Final
 
-from svc.sandbox import cards, checkout_pay, orders
 from svc.sandbox.checkout.visit import Visit, token_of
-from svc.sandbox.documents import Doc
 from svc.sandbox.engine import Engine
-from svc.sandbox.params import check
-from svc.sandbox.problems import Problem
-from svc.sandbox.world import World
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.parameters.tables import check
+from svc.sandbox.reference import cards
+from svc.sandbox.resources import orders, shopper
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.transaction import Transaction
 
 TOTAL_CHANGED: Final = "total_changed"
 # Codes that a shopper may know; of any other decline only that it was one (a thief learns nothing).
@@ -49,15 +50,15 @@ async def attempt(
     A refusal is returned, whether it left a failed payment behind or nothing at all.
     """
 
-    def act(world: World) -> Doc | Problem:
+    def act(world: Transaction) -> Doc | Problem:
         order = world.get(orders.KIND, visit.order["id"])
         if order is not None and token_of(order) != agreed:
             raise Problem(409, TOTAL_CHANGED, "The total is not the one that was shown.")
-        return checkout_pay.pay(world, params)
+        return shopper.pay(world, params)
 
     try:
         tree = {"client_secret": visit.address.secret, **fields}
-        params = check(checkout_pay.PAY, tree, engine.settings)
+        params = check(shopper.PAY, tree, engine.settings)
         return await engine.run(visit.mode, act)
     except Problem as problem:
         return problem

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from svc.sandbox.checkout import trials
+from svc.sandbox.checkout import test_cards
+from svc.sandbox.checkout.forms import form_id
 from svc.sandbox.checkout.html import Child, Html, el
-from svc.sandbox.checkout.payment_forms import form_id
 from svc.sandbox.checkout.visit import Visit
-from svc.sandbox.documents import Doc
+from svc.sandbox.store.documents import Doc
 
 _WHAT_FOLLOWS: Final = {
     "paid": (
@@ -50,7 +50,7 @@ def trial_panel(visit: Visit, last: Doc | None) -> Html:
         "Test cards",
         _attempt(last),
         el("p", "One click fills the form and pays."),
-        [_group(name, _cards(group)) for name, group in trials.CARDS.items()],
+        [_group(name, _cards(group)) for name, group in test_cards.CARDS.items()],
         _group("SEPA accounts", _accounts()) if accounts else None,
         _facts(visit),
     )
@@ -93,7 +93,7 @@ def _group(name: str, buttons: Child) -> Html:
     return el("div", el("h3", name), el("div", buttons, class_="trials"), class_="group")
 
 
-def _cards(group: tuple[trials.TrialCard, ...]) -> list[Html]:
+def _cards(group: tuple[test_cards.TrialCard, ...]) -> list[Html]:
     form = form_id("card")
     return [_button(form, "test_card", each.tag, each.label, each.last4) for each in group]
 
@@ -101,7 +101,8 @@ def _cards(group: tuple[trials.TrialCard, ...]) -> list[Html]:
 def _accounts() -> list[Html]:
     form = form_id("sepa_debit")
     return [
-        _button(form, "test_iban", each.tag, each.label, each.iban[-4:]) for each in trials.ACCOUNTS
+        _button(form, "test_iban", each.tag, each.label, each.iban[-4:])
+        for each in test_cards.ACCOUNTS
     ]
 
 

@@ -1,61 +1,201 @@
-"""The checkout as one ASGI application: its routes, and a page for everything that goes wrong."""
+"""The pages of a checkout: paying, the stand-ins for banks, and the end."""
 
-import logging
 from typing import Final
-from urllib.parse import parse_qs
 
-from starlette.exceptions import HTTPException
-from starlette.responses import Response
-from starlette.routing import Router
-from starlette.types import Receive, Scope, Send
+from svc.sandbox.checkout import attempt, test_cards
+from svc.sandbox.checkout.developer import end_note, note, trial_panel
+from svc.sandbox.checkout.forms import Draft, Entries, hidden, payment_fields, payment_forms
+from svc.sandbox.checkout.html import Child, Html, el
+from svc.sandbox.checkout.layout import page, summary
+from svc.sandbox.checkout.visit import BANK, CHALLENGE, COMPLETE, Visit
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.reference import methods
+from svc.sandbox.store.documents import Doc
 
-from svc.sandbox.checkout.developer import key_note
-from svc.sandbox.checkout.languages import ENGLISH, Language, named
-from svc.sandbox.checkout.page import answer, plain_page
-from svc.sandbox.checkout.routes import routes
-from svc.sandbox.engine import Engine
-from svc.sandbox.problems import Problem
-from svc.sandbox.reading import CallerGoneError
-
-_log: Final = logging.getLogger(__name__)
-_NOT_FOUND: Final = 404
-_KEY_CODES: Final = frozenset(
-    {"api_key_expired", "api_key_invalid", "api_key_missing", "publishable_key_required"}
-)
+# What `?result=` says after a redirect; what really happened is read from the order.
+FAILED: Final = "failed"
+ABANDONED: Final = "abandoned"
+CHANGED: Final = attempt.TOTAL_CHANGED
 
 
-class Pages:
-    """Serves everything below `/checkout/`."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._router = Router(routes(engine), redirect_slashes=False)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await self._router(scope, receive, send)
-        except CallerGoneError:
-            return
-        except Problem as problem:
-            await _refusal(scope, problem)(scope, receive, send)
-        except HTTPException as error:
-            unrouted = Problem(error.status_code, "endpoint_unknown", error.detail)
-            await _refusal(scope, unrouted)(scope, receive, send)
-        except Exception:  # noqa: BLE001  a page in the shopper's language, whatever broke
-            _log.exception("a %s of the checkout broke", scope["method"])
-            page = answer(plain_page(_language(scope), "broken"), 500)
-            await page(scope, receive, send)
+def pay_page(visit: Visit, draft: Draft) -> Html:
+    """Total and breakdown, the ways to pay, and the test cards."""
+    heading = visit.say("heading", amount=visit.total)
+    main = el(
+        "main",
+        el("div", el("h1", heading), summary(visit), class_="order"),
+        payment_forms(visit, draft),
+        trial_panel(visit, _failed(visit)),
+        class_="wide columns",
+    )
+    return page(visit, f"{heading} · {visit.say('checkout')}", main)
 
 
-def _refusal(scope: Scope, problem: Problem) -> Response:
-    """A plain page; what a developer did wrong with the key is told to the developer."""
-    language = _language(scope)
-    if problem.code in _KEY_CODES:  # no 401: the browser would ask for a password
-        return answer(plain_page(language, "refused", key_note(problem.message)), 403)
-    text = "missing_page" if problem.status == _NOT_FOUND else "refused"
-    return answer(plain_page(language, text), problem.status)
+def fresh(visit: Visit, result: str | None, method: str | None) -> Draft:
+    """Empty forms, with a word on the attempt that the shopper comes back from."""
+    entries, failed = Entries(method or methods.CARD), _failed(visit)
+    if result == ABANDONED:
+        return Draft(entries, (visit.say("abandoned"), visit.say("not_charged")))
+    if result == CHANGED:
+        return Draft(entries, (visit.say(result, amount=visit.total), visit.say("not_charged")))
+    if result == FAILED and failed:
+        text = visit.say(attempt.told(failed["failure_code"]))
+        return Draft(Entries(failed["method"]), (text, visit.say("not_charged")))
+    return Draft(entries)
 
 
-def _language(scope: Scope) -> Language:
-    """The language that the address asks for: no order says another."""
-    asked = parse_qs(scope["query_string"].decode("latin-1")).get("lang", [""])
-    return named(asked[0]) or ENGLISH
+def incomplete(visit: Visit, entries: Entries, absent: dict[str, str]) -> Draft:
+    """The forms as they were sent, with what is missing in them, and what is wrong beside that."""
+    faults = {**_unusable(visit, entries), **absent}
+    return Draft(entries, (visit.say("check_fields"),), faults)
+
+
+def declined(visit: Visit, entries: Entries, problem: Problem) -> Draft:
+    """The forms as they were sent, with what the shopper is told of a refusal."""
+    code = attempt.code_of(problem)
+    text = visit.say(attempt.told(code), amount=visit.total)
+    field = attempt.field_of(code)
+    faults: dict[str, str | None] = {**_unusable(visit, entries)}
+    if field:  # said by the message
+        faults[field] = None
+    return Draft(entries, (text, visit.say("not_charged")), faults)
+
+
+def _unusable(visit: Visit, entries: Entries) -> dict[str, str]:
+    return attempt.unusable(payment_fields(entries), visit.today)
+
+
+def _failed(visit: Visit) -> Doc | None:
+    """The latest attempt to pay, if it failed."""
+    payment = visit.payment
+    return payment if payment and payment["status"] == "failed" else None
+
+
+def challenge_page(visit: Visit, card: test_cards.TrialCard, expiry: str, save: str | None) -> Html:
+    """The card's bank asks whether it is really the shopper (`three_ds`)."""
+    carried = {"card": card.tag, "expiry": expiry, **({"save_card": save} if save else {})}
+    return _page(
+        visit,
+        CHALLENGE,
+        carried,
+        heading=visit.say("challenge_heading"),
+        lead=visit.say("challenge_lead", amount=visit.total, last4=card.last4),
+        buttons={
+            "succeed": visit.say("challenge_yes"),
+            "fail": visit.say("challenge_no"),
+            "abandon": visit.say("back"),
+        },
+    )
+
+
+def bank_page(visit: Visit, method: str) -> Html:
+    """Where a redirect method leads (`outcome`; assumptions: Card behaviour)."""
+    return _page(
+        visit,
+        BANK,
+        {"method": method},
+        heading=visit.say("bank_heading", method=visit.language.method(method)),
+        lead=visit.say("bank_lead", amount=visit.total),
+        buttons={
+            "success": visit.say("bank_yes"),
+            "failure": visit.say("bank_no"),
+            "abandon": visit.say("back"),
+        },
+    )
+
+
+def _page(
+    visit: Visit,
+    step: str,
+    carried: dict[str, str],
+    *,
+    heading: str,
+    lead: str,
+    buttons: dict[str, str],
+) -> Html:
+    choices = [
+        el("button", text, type="submit", name="answer", value=word, class_=_rank(place))
+        for place, (word, text) in enumerate(buttons.items())
+    ]
+    form = el(
+        "form",
+        hidden(visit, **carried),
+        choices,
+        method="post",
+        action=visit.address.url(step),
+        class_="choices",
+    )
+    content = el(
+        "section",
+        el("h1", heading),
+        el("p", lead, class_="lead"),
+        form,
+        el("p", visit.say("stand_in"), class_="hint"),
+        class_="card narrow",
+    )
+    words = f"The buttons answer: {', '.join(buttons)}."
+    main = el("main", content, note("A stand-in page", el("p", words)))
+    return page(visit, heading, main, step=step, **carried)
+
+
+def _rank(place: int) -> str:
+    return ("main", "second", "quiet")[place]
+
+
+_BRANDS: Final = {
+    "visa": "Visa",
+    "mastercard": "Mastercard",
+    "amex": "American Express",
+    "jcb": "JCB",
+    "unionpay": "UnionPay",
+    "discover": "Discover",
+    "diners": "Diners Club",
+}
+
+
+def end_page(visit: Visit) -> Html:
+    """The page of an order that is not to be paid any more."""
+    status = visit.order["status"]
+    heading = visit.say(status)
+    content = el(
+        "section",
+        el("p", class_=f"sign {status}", aria_hidden="true"),
+        el("h1", heading),
+        el("p", visit.say(f"{status}_lead", amount=_amount(visit)), class_="lead"),
+        el("dl", _facts(visit), class_="totals"),
+        _more(visit),
+        class_="card narrow",
+    )
+    return page(visit, heading, el("main", content, end_note(visit)), step=COMPLETE)
+
+
+def _amount(visit: Visit) -> str:
+    """What was taken; before the capture, what was agreed."""
+    return visit.money(visit.order["amount_captured"] or visit.order["amount_total"])
+
+
+def _facts(visit: Visit) -> list[Html]:
+    order = visit.order
+    rows: dict[str, Child] = {visit.say("order"): el("code", order["id"])}
+    if visit.payment and order["status"] != "cancelled":
+        rows[visit.say("paid_with")] = el("bdi", _means(visit))
+    if order["amount_refunded"]:
+        rows[visit.say("refunded")] = visit.money(order["amount_refunded"])
+    return [el("div", el("dt", name), el("dd", text)) for name, text in rows.items()]
+
+
+def _means(visit: Visit) -> str:
+    payment = visit.payment or {}
+    card = payment.get("card")
+    if not card:
+        return visit.language.method(payment["method"])
+    brand = _BRANDS.get(card["brand"], card["brand"])
+    return visit.say("card_ending", brand=brand, last4=card["last4"])
+
+
+def _more(visit: Visit) -> Html:
+    close = el("p", visit.say("close"), class_="hint")
+    if visit.order["status"] != "processing":
+        return close
+    again = el("a", visit.say("check_again"), href=visit.address.url(COMPLETE), class_="second")
+    return el("p", again, class_="choices")

@@ -1,18 +1,44 @@
-"""Who comes to the checkout and what for: the order behind a client secret, and its language."""
+"""Who comes to the checkout and what for: the order behind a client secret, and its addresses."""
 
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
-from typing import Any
+from typing import Any, Final
+from urllib.parse import quote, urlencode
 
-from svc.sandbox import auth, checkout_pay, orders, payments
-from svc.sandbox.checkout.address import Address
 from svc.sandbox.checkout.languages import Language, choose
-from svc.sandbox.documents import Doc
 from svc.sandbox.engine import Engine
-from svc.sandbox.problems import Problem
-from svc.sandbox.world import World
+from svc.sandbox.http import auth
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.resources import orders, payments, shopper
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.transaction import Transaction
 from svc.spec import SANDBOX_KEYS
+
+ROOT: Final = "/checkout"
+CHALLENGE: Final = "/challenge"
+BANK: Final = "/bank"
+COMPLETE: Final = "/complete"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One order's checkout, and what stays with the shopper from page to page.
+
+    `language` and `key` are what was asked for in the address; None means the usual one.
+    """
+
+    secret: str
+    language: str | None = None
+    key: str | None = None
+
+    def url(self, step: str = "", **query: str | None) -> str:
+        """The path and query of a page; parameters that are None are left out."""
+        kept = {"lang": self.language, "key": self.key, **query}
+        pairs = urlencode({name: value for name, value in kept.items() if value is not None})
+        path = f"{ROOT}/{quote(self.secret, safe='')}{step}"
+        return f"{path}?{pairs}" if pairs else path
+
 
 _MODES = ("test", "live")
 
@@ -74,7 +100,7 @@ async def visit(engine: Engine, address: Address, key: str | None = None) -> Vis
     raise Problem(404, "resource_missing", "No order has this client secret.")
 
 
-def _look(world: World, address: Address, key: str | None) -> Visit | None:
+def _look(world: Transaction, address: Address, key: str | None) -> Visit | None:
     shown = _view(world, address.secret)
     if shown is None:
         return None
@@ -93,14 +119,14 @@ def _look(world: World, address: Address, key: str | None) -> Visit | None:
     )
 
 
-def _view(world: World, secret: str) -> Doc | None:
+def _view(world: Transaction, secret: str) -> Doc | None:
     try:
-        return checkout_pay.view(world, {"client_secret": secret})
+        return shopper.view(world, {"client_secret": secret})
     except Problem:  # no such order in this mode
         return None
 
 
-def _check_key(world: World, key: str) -> None:
+def _check_key(world: Transaction, key: str) -> None:
     if auth.authenticate(world, key)["type"] != "publishable":
         message = "The checkout takes a publishable key; secret keys stay on the server."
         raise Problem(403, "publishable_key_required", message)

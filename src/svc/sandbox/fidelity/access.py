@@ -36,7 +36,7 @@ resources | chose | orders payments refunds payouts landed_cost disputes webhook
 @ unit/sandbox/api/test_auth.py::test_rolled_key_works_for_its_grace_and_then_says_so
 rolling a key | says | The old key works on, from not at all to seven days.
 after the grace | chose | 401 api_key_expired.
-@ unit/sandbox/engine/test_schedule.py::test_rotation_signs_with_both_secrets_for_the_grace_period
+@ unit/sandbox/webhooks/test_schedule.py::test_rotation_signs_with_both_secrets_for_the_grace_period
 rolling a secret | says | Webhook secrets rotate separately from API keys.
 two secrets | chose | The old secret signs along for up to 24 hours.
 @ proof/sandbox/test_fidelity.py::test_prefix_of_a_key_tells_its_kind_and_mode

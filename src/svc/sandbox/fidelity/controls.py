@@ -21,13 +21,13 @@ error_envelope | chose | flat or nested.
 insecure_http | chose | allow or reject plain HTTP.
 @ unit/sandbox/api/test_violations.py::test_loopback_http_webhooks_depend_on_the_setting
 allow_http_webhooks | chose | Whether endpoints on this machine may use plain HTTP.
-@ unit/sandbox/engine/test_schedule.py::test_receiver_elsewhere_gets_nothing_unless_told
+@ unit/sandbox/webhooks/test_schedule.py::test_receiver_elsewhere_gets_nothing_unless_told
 allow_remote_webhooks | chose | Whether webhooks leave this machine.
 @ unit/sandbox/api/test_auth.py::test_rate_limit_is_a_bucket_on_the_real_clock
 rate_limit | chose | 25 a second in test, 100 in live; off by default.
-@ unit/sandbox/engine/test_schedule.py::test_setting_signs_with_the_sandboxs_time
+@ unit/sandbox/webhooks/test_schedule.py::test_setting_signs_with_the_sandboxs_time
 signature_time | chose | wall or virtual.
-@ unit/sandbox/engine/test_schedule.py::test_manual_delivery_holds_attempts_until_an_advance
+@ unit/sandbox/webhooks/test_schedule.py::test_manual_delivery_holds_attempts_until_an_advance
 webhook_delivery | chose | auto or manual.
 
 == Sandbox | What the service does
@@ -35,7 +35,7 @@ webhook_delivery | chose | auto or manual.
 controls | chose | Everything under /_sandbox/, with the header Svc-Sandbox: 1.
 @ proof/sandbox/test_openapi_document.py::test_document_is_served_without_a_key
 OpenAPI document | chose | At /_sandbox/openapi.json, made from the tables it checks with.
-@ unit/sandbox/engine/test_clock.py::test_jobs_run_in_order_and_see_their_own_time
+@ unit/sandbox/test_clock.py::test_jobs_run_in_order_and_see_their_own_time
 virtual clock | chose | Time that can be advanced: expiry, retries, deadlines follow it.
 @ proof/sandbox/test_determinism.py::test_same_seed_and_calls_give_the_same_bytes
 seed | chose | Equal seeds and calls give equal ids and bytes.
@@ -45,7 +45,7 @@ demo fixture | chose | One object in each state worth a look.
 trigger | chose | Each of the 18 events can be made to happen.
 @ unit/sandbox/api/test_faults.py::test_after_means_that_it_is_done
 API faults | chose | Errors, delays and broken connections, before or after the commit.
-@ unit/sandbox/controls/test_webhook_faults.py::test_drop_counts_as_failed_without_sending
+@ unit/sandbox/control/test_webhook_faults.py::test_drop_counts_as_failed_without_sending
 webhook faults | chose | Duplicates, drops, bad signatures, wrong order, delays.
 @ unit/sandbox/api/test_auth.py::test_only_loopback_hosts_are_served
 loopback only | chose | Answers nobody but this machine.

@@ -11,7 +11,7 @@ currencies | says | ISO 4217 in upper case.
 supported currencies | chose | The 33 that have a rate in the sandbox.
 countries | says | ISO 3166-1, two letters.
 unknown origin | chose | XX and ZZ stand for it, as well as nothing.
-@ unit/sandbox/engine/test_world.py::test_timestamps_are_strict_and_exact
+@ unit/sandbox/store/test_transaction.py::test_timestamps_are_strict_and_exact
 timestamps | says | ISO 8601 in UTC.
 timestamp precision | chose | Whole seconds: 2026-10-01T09:00:00Z and no other spelling.
 @ unit/sandbox/api/test_objects.py::test_order_create_answers_the_worked_example

@@ -38,7 +38,7 @@ method_not_allowed | chose | 405, with Allow.
 request_too_large | chose | 413, a body over 1 MiB.
 @ process/sandbox/test_http_edges.py::test_what_is_no_request_is_answered_like_one
 http_invalid | chose | 400, what came is no valid HTTP/1.1.
-@ process/sandbox/test_patience.py::test_body_that_stalls_is_refused
+@ process/sandbox/test_deadlines.py::test_body_that_stalls_is_refused
 request_timeout | chose | 408, a body or head that does not come in 10 seconds.
 @ unit/sandbox/api/test_encodings.py::test_content_types
 unsupported_media_type | chose | 415, neither JSON nor a form.

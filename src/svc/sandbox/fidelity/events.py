@@ -64,7 +64,7 @@ webhook_endpoint.api_version | chose | The version of its events.
 webhook_endpoint.created | chose | When it was registered.
 webhook_endpoint.livemode | chose | false in test mode.
 secret afterwards | chose | Shown by the registration and its replay only.
-@ unit/sandbox/engine/test_schedule.py::test_failing_endpoint_is_warned_of_then_disabled
+@ unit/sandbox/webhooks/test_schedule.py::test_failing_endpoint_is_warned_of_then_disabled
 webhook_endpoint.status | chose | enabled or disabled.
 e-mail | says | An endpoint that keeps failing produces an e-mail.
 disabled | says | And is eventually disabled.
@@ -73,35 +73,35 @@ five days | chose | After five days in which every attempt failed.
 16 endpoints | chose | At most 16 are enabled in a mode.
 
 == Delivery | Events, Delivery and retries
-@ unit/sandbox/engine/test_delivery.py::test_only_2xx_is_success
+@ unit/sandbox/webhooks/test_sender.py::test_only_2xx_is_success
 2xx | says | Anything else is a failure.
-@ unit/sandbox/engine/test_delivery.py::test_redirect_is_not_followed_and_no_cookie_is_kept
+@ unit/sandbox/webhooks/test_sender.py::test_redirect_is_not_followed_and_no_cookie_is_kept
 redirects | chose | A redirect is a failure and is not followed.
-@ unit/sandbox/engine/test_delivery.py::test_silent_receiver_fails_at_the_deadline
+@ unit/sandbox/webhooks/test_sender.py::test_silent_receiver_fails_at_the_deadline
 10 seconds | says | The receiver's deadline.
-@ unit/sandbox/engine/test_schedule.py::test_failing_receiver_sees_15_attempts_at_exact_times
+@ unit/sandbox/webhooks/test_schedule.py::test_failing_receiver_sees_15_attempts_at_exact_times
 1 min, 10 min, 1 h, every 6 h | says | The retries, until 3 days have passed.
 15 attempts | chose | Counted from the start of each attempt; the last at 67:11 h.
 Svc-Event-Id, Svc-Delivery-Id, Svc-Delivery-Attempt | chose | Headers beside the signature.
-@ unit/sandbox/engine/test_schedule.py::test_event_goes_to_those_enabled_and_subscribed_when_it_was_created
+@ unit/sandbox/webhooks/test_schedule.py::test_event_goes_to_those_enabled_and_subscribed_when_it_was_created
 subscription | says | Only the types listed at registration.
 time of selection | chose | Who is enabled and subscribed when the event is created.
-@ unit/sandbox/controls/test_webhook_faults.py::test_duplicate_delivers_the_same_event_again
+@ unit/sandbox/control/test_webhook_faults.py::test_duplicate_delivers_the_same_event_again
 at least once | says | The same event can be delivered more than once.
-@ unit/sandbox/controls/test_webhook_faults.py::test_reorder_delivers_the_last_first
+@ unit/sandbox/control/test_webhook_faults.py::test_reorder_delivers_the_last_first
 order of delivery | says | Events can arrive out of order.
-@ unit/sandbox/engine/test_schedule.py::test_body_is_the_event_as_compact_json
+@ unit/sandbox/webhooks/test_schedule.py::test_body_is_the_event_as_compact_json
 body | chose | The event as compact JSON, the same bytes in every attempt.
-@ unit/sandbox/engine/test_schedule.py::test_schedule_survives_a_restart_between_any_attempts
+@ unit/sandbox/webhooks/test_schedule.py::test_schedule_survives_a_restart_between_any_attempts
 after a restart | chose | No attempt is lost and none is early.
 
 == Signature | Events, Signature
-@ unit/sandbox/engine/test_schedule.py::test_every_attempt_is_signed_anew_and_verifies
+@ unit/sandbox/webhooks/test_schedule.py::test_every_attempt_is_signed_anew_and_verifies
 Svc-Signature | says | A timestamp and an HMAC-SHA256 of the raw body.
 layout | chose | t=<unix seconds>,v1=<hex>, several v1 during a rotation.
 signed bytes | chose | <t>.<body> with the whole secret, whsec_ included, as key.
 fresh t | chose | Each attempt is signed anew.
-@ unit/sandbox/engine/test_schedule.py::test_body_is_the_event_as_compact_json
+@ unit/sandbox/webhooks/test_schedule.py::test_body_is_the_event_as_compact_json
 raw bytes | says | What is signed are the bytes that are sent.
 @ unit/sandbox/api/test_stripe_library.py::test_library_verifies_our_deliveries
 five minutes | says | Older deliveries are rejected by the verification helper.

@@ -85,23 +85,23 @@ landed_cost_quote.total | chose | The sum of the three.
 landed_cost_quote.expires_at | chose | 24 hours later; the quote can still be retrieved.
 landed_cost_quote.created | chose | When it was made.
 landed_cost_quote.livemode | chose | false in test mode.
-@ unit/sandbox/rules/test_duties.py::test_check_e_short_code_and_no_origin
+@ unit/sandbox/reference/test_customs.py::test_check_e_short_code_and_no_origin
 hs_code_incomplete | says | The warning about a short tariff code.
 unknown origin | says | Another reason not to guarantee.
 origin_country_unknown | chose | The name of that warning.
 six digits | chose | A guarantee needs six digits, an origin and a listed destination.
-@ unit/sandbox/rules/test_duties.py::test_warnings_follow_the_lines_and_then_the_causes
+@ unit/sandbox/reference/test_customs.py::test_warnings_follow_the_lines_and_then_the_causes
 destination_not_supported | chose | The warning about a destination without a row.
-@ unit/sandbox/rules/test_duties.py::test_equal_names_are_told_apart_by_their_index
+@ unit/sandbox/reference/test_customs.py::test_equal_names_are_told_apart_by_their_index
 warnings: item | chose | The name of the item, or items[0] where names are equal.
-@ unit/sandbox/rules/test_duties.py::test_duty_rate_of_a_chapter
+@ unit/sandbox/reference/test_customs.py::test_duty_rate_of_a_chapter
 duty rates | chose | A fixture, not tariff data: never to be shown as real rates.
-@ unit/sandbox/rules/test_duties.py::test_vat_of_a_country
+@ unit/sandbox/reference/test_customs.py::test_vat_of_a_country
 VAT rates | chose | The same.
-@ unit/sandbox/rules/test_duties.py::test_threshold_itself_is_still_low_value
+@ unit/sandbox/reference/test_customs.py::test_threshold_itself_is_still_low_value
 thresholds | chose | Low-value rules by destination, as a fixture.
-@ unit/sandbox/rules/test_duties.py::test_domestic_goods_pay_nothing
+@ unit/sandbox/reference/test_customs.py::test_domestic_goods_pay_nothing
 domestic goods | chose | Inside a country or the EU nothing is due.
-@ unit/sandbox/rules/test_fx.py::test_table_holds_the_chosen_rates
+@ unit/sandbox/reference/test_fx.py::test_table_holds_the_chosen_rates
 exchange rates | chose | A fixed table of 33 currencies, 8 significant digits, half up.
 """

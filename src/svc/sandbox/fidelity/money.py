@@ -59,13 +59,13 @@ soft declines | says | Retried once when the setting is on.
 hard declines | says | Never retried.
 @ unit/sandbox/api/test_cards.py::test_retry_goes_through_the_shoppers_region
 retry acquirer | says | Another acquirer in the shopper's region.
-@ unit/sandbox/rules/test_cards.py::test_card_is_declined_with_its_code
+@ unit/sandbox/reference/test_cards.py::test_card_is_declined_with_its_code
 test cards | chose | Which number does what.
-@ unit/sandbox/rules/test_cards.py::test_decline_code_is_soft_or_hard
+@ unit/sandbox/reference/test_cards.py::test_decline_code_is_soft_or_hard
 decline codes | chose | Which are soft and which are hard.
-@ unit/sandbox/rules/test_methods.py::test_method_is_offered_exactly_where_the_table_says
+@ unit/sandbox/reference/test_methods.py::test_method_is_offered_exactly_where_the_table_says
 methods by country | chose | Which method is offered for which currency and country.
-@ unit/sandbox/rules/test_methods.py::test_checkout_speaks_the_language_of_the_country
+@ unit/sandbox/reference/test_methods.py::test_checkout_speaks_the_language_of_the_country
 language of the checkout | chose | By shipping country, else English.
 
 == Refund | Resources, Refund
@@ -124,7 +124,7 @@ payout paid | says | A stage: accepted by the receiving bank, here after 24 hour
 payout failed | says | A possible end; the balance gets everything back.
 @ unit/sandbox/api/test_states.py::test_payout_needs_balance
 short balance | chose | 400 balance_insufficient.
-@ unit/sandbox/rules/test_banks.py::test_payout_ends_as_its_destination_says
+@ unit/sandbox/reference/test_banks.py::test_payout_ends_as_its_destination_says
 test destinations | chose | Which account does what.
 
 == Dispute | Resources, Dispute

@@ -1,19 +1,33 @@
 """The OpenAPI document of the `/v1` surface (promise R88), put together from the tables."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Final
 
-from svc.sandbox.bodies import FORM_TYPE, JSON_TYPE
-from svc.sandbox.checks import Metadata
-from svc.sandbox.documents import Doc
-from svc.sandbox.openapi import refusals
+from starlette.types import Receive, Scope, Send
+
+from svc.sandbox.engine import Engine
+from svc.sandbox.http.auth import ERROR_TYPE
+from svc.sandbox.http.exchange import HttpReply, refusal
+from svc.sandbox.openapi import errors
+from svc.sandbox.openapi.answers import OBJECTS
 from svc.sandbox.openapi.inputs import schema_of, table
 from svc.sandbox.openapi.names import Name, links_from, name_of
-from svc.sandbox.openapi.objects import OBJECTS
-from svc.sandbox.openapi.shapes import BLANK, EMPTY, SHARED, Schema, ref
-from svc.sandbox.operations import ID, Operation
-from svc.sandbox.params import Field, Object
-from svc.spec import IDEMPOTENCY_HEADER, REPLAYED_HEADER, VERSION_HEADER, VERSIONS
+from svc.sandbox.parameters.bodies import FORM_TYPE, JSON_TYPE
+from svc.sandbox.parameters.kinds import Metadata
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.parameters.schema import BLANK, EMPTY, SHARED, Schema, ref
+from svc.sandbox.parameters.tables import Field, Object
+from svc.sandbox.resources.operation import ID, ApiOperation
+from svc.sandbox.store.documents import Doc, compact
+from svc.spec import (
+    IDEMPOTENCY_HEADER,
+    REPLAYED_HEADER,
+    REQUEST_ID_HEADER,
+    SANDBOX_ROOT,
+    VERSION_HEADER,
+    VERSIONS,
+)
 
 _ABOUT: Final = (
     "A local sandbox of the cross-border order service. Where the service's specification is "
@@ -47,7 +61,7 @@ _REPLAYED: Final[Doc] = {
 }
 
 
-def document(operations: Iterable[Operation]) -> Doc:
+def document(operations: Iterable[ApiOperation]) -> Doc:
     """The whole document as JSON; equal tables give equal documents.
 
     Raises:
@@ -65,7 +79,7 @@ def document(operations: Iterable[Operation]) -> Doc:
         "paths": _paths(operations),
         "components": {
             "schemas": {**SHARED, **OBJECTS},
-            "responses": refusals.responses(),
+            "responses": errors.responses(),
             "securitySchemes": {
                 "basic": {
                     "type": "http",
@@ -78,7 +92,7 @@ def document(operations: Iterable[Operation]) -> Doc:
     }
 
 
-def _paths(operations: Iterable[Operation]) -> Doc:
+def _paths(operations: Iterable[ApiOperation]) -> Doc:
     paths: Doc = {}
     for operation in operations:
         path = operation.path.replace(ID, "{id}")
@@ -86,21 +100,21 @@ def _paths(operations: Iterable[Operation]) -> Doc:
     return paths
 
 
-def _described(operation: Operation) -> Doc:
+def _described(operation: ApiOperation) -> Doc:
     name = name_of(operation)
     described = {
         "operationId": name.id,
         "summary": name.summary,
         "tags": [name.tag],
         "parameters": _parameters(operation),
-        "responses": {"200": _answer(operation, name), **refusals.refused(operation)},
+        "responses": {"200": _answer(operation, name), **errors.refused(operation)},
     }
     if operation.method == "POST":
         described["requestBody"] = _body(operation, name)
     return described
 
 
-def _parameters(operation: Operation) -> list[Doc]:
+def _parameters(operation: ApiOperation) -> list[Doc]:
     path = [_ID] if ID in operation.path else []
     if operation.method == "POST":
         return [*path, _VERSION, _IDEMPOTENCY_KEY]
@@ -112,7 +126,7 @@ def _query(field: Field) -> Doc:
     return {"name": field.name, "in": "query", **nested, "schema": schema_of(field.kind, BLANK)}
 
 
-def _body(operation: Operation, name: Name) -> Doc:
+def _body(operation: ApiOperation, name: Name) -> Doc:
     schema = table(operation.fields, EMPTY, partial=operation.partial)
     form = table(operation.fields, BLANK, partial=operation.partial)
     example = {"example": name.example} if name.example else {}
@@ -131,13 +145,41 @@ def _body(operation: Operation, name: Name) -> Doc:
     }
 
 
-def _answer(operation: Operation, name: Name) -> Doc:
+def _answer(operation: ApiOperation, name: Name) -> Doc:
     replayed = _REPLAYED if operation.method == "POST" else {}
     answer: Schema = ref(name.answer)
     shown = {
         "description": "Done.",
-        "headers": {**refusals.EVERY_ANSWER, **replayed},
-        "content": {refusals.JSON: {"schema": answer}},
+        "headers": {**errors.EVERY_ANSWER, **replayed},
+        "content": {errors.JSON: {"schema": answer}},
     }
     links = links_from(name.answer)
     return {**shown, "links": links} if links else shown
+
+
+PATH: Final = f"{SANDBOX_ROOT}/openapi.json"
+
+
+class Described:
+    """An ASGI application that answers GET with the document.
+
+    It says the same to everybody and changes nothing, so a web page may ask for it as well.
+    """
+
+    def __init__(self, engine: Engine, operations: Iterable[ApiOperation]) -> None:
+        self._engine = engine
+        self._operations = tuple(operations)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  no body
+        identity = self._engine.request_id()
+        reply = self._shown if scope["method"] == "GET" else refusal(_wrong_method(), identity)
+        await reply.with_headers((REQUEST_ID_HEADER, identity)).send(send)
+
+    @cached_property
+    def _shown(self) -> HttpReply:
+        return HttpReply(200, compact(document(self._operations)))
+
+
+def _wrong_method() -> Problem:
+    message = "GET the document; it takes no other method."
+    return Problem(405, "method_not_allowed", message, type=ERROR_TYPE)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from svc.sandbox.openapi.shapes import (
+from svc.sandbox.parameters.schema import (
     AMOUNT,
     BOOLEAN,
     COUNTRY,

@@ -3,8 +3,8 @@
 from functools import singledispatch
 from typing import Final
 
-from svc.sandbox import checks
-from svc.sandbox.openapi.shapes import (
+from svc.sandbox.parameters import kinds
+from svc.sandbox.parameters.schema import (
     BLANK,
     BOOLEAN,
     COUNTRY,
@@ -16,7 +16,7 @@ from svc.sandbox.openapi.shapes import (
     strict,
     words,
 )
-from svc.sandbox.params import Field, Fields, Kind, ListOf, Object
+from svc.sandbox.parameters.tables import Field, Fields, Kind, ListOf, Object
 from svc.spec import EVENT_TYPES
 
 # Up to 12 digits with separators between them; at most 64 characters.
@@ -51,67 +51,67 @@ def _value_of(field: Field, empty: Schema) -> Schema:
 
 
 @schema_of.register
-def _text(kind: checks.Text, empty: Schema) -> Schema:  # noqa: ARG001
+def _text(kind: kinds.Text, empty: Schema) -> Schema:  # noqa: ARG001
     return {"type": "string", "minLength": 1, "maxLength": kind.most, "pattern": _NO_NUL}
 
 
 @schema_of.register
-def _shaped(kind: checks.Shaped, empty: Schema) -> Schema:  # noqa: ARG001
+def _shaped(kind: kinds.Shaped, empty: Schema) -> Schema:  # noqa: ARG001
     return {"type": "string", "description": kind.what, "pattern": f"^({kind.shape.pattern})$"}
 
 
 @schema_of.register
-def _choice(kind: checks.Choice, empty: Schema) -> Schema:  # noqa: ARG001
+def _choice(kind: kinds.Choice, empty: Schema) -> Schema:  # noqa: ARG001
     return words(kind.words)
 
 
 @schema_of.register
-def _integer(kind: checks.Integer, empty: Schema) -> Schema:  # noqa: ARG001
+def _integer(kind: kinds.Integer, empty: Schema) -> Schema:  # noqa: ARG001
     return integer(kind.low, kind.high)
 
 
 @schema_of.register
-def _amount(kind: checks.Amount, empty: Schema) -> Schema:  # noqa: ARG001
+def _amount(kind: kinds.Amount, empty: Schema) -> Schema:  # noqa: ARG001
     return integer(kind.low)
 
 
 @schema_of.register
-def _boolean(kind: checks.Boolean, empty: Schema) -> Schema:  # noqa: ARG001
+def _boolean(kind: kinds.Boolean, empty: Schema) -> Schema:  # noqa: ARG001
     return BOOLEAN
 
 
 @schema_of.register
-def _timestamp(kind: checks.Timestamp, empty: Schema) -> Schema:  # noqa: ARG001
+def _timestamp(kind: kinds.Timestamp, empty: Schema) -> Schema:  # noqa: ARG001
     return TIMESTAMP
 
 
 @schema_of.register
-def _currency(kind: checks.Currency, empty: Schema) -> Schema:  # noqa: ARG001
+def _currency(kind: kinds.Currency, empty: Schema) -> Schema:  # noqa: ARG001
     return CURRENCY
 
 
 @schema_of.register
-def _country(kind: checks.Country, empty: Schema) -> Schema:  # noqa: ARG001
+def _country(kind: kinds.Country, empty: Schema) -> Schema:  # noqa: ARG001
     return either(COUNTRY, words(kind.also)) if kind.also else COUNTRY
 
 
 @schema_of.register
-def _hs_code(kind: checks.HsCode, empty: Schema) -> Schema:  # noqa: ARG001
+def _hs_code(kind: kinds.HsCode, empty: Schema) -> Schema:  # noqa: ARG001
     return {"type": "string", "minLength": 1, "maxLength": 64, "pattern": _HS_CODE}
 
 
 @schema_of.register
-def _event_type(kind: checks.EventType, empty: Schema) -> Schema:  # noqa: ARG001
+def _event_type(kind: kinds.EventType, empty: Schema) -> Schema:  # noqa: ARG001
     return words(EVENT_TYPES)
 
 
 @schema_of.register
-def _url(kind: checks.Url, empty: Schema) -> Schema:  # noqa: ARG001
+def _url(kind: kinds.Url, empty: Schema) -> Schema:  # noqa: ARG001
     return {"type": "string", "format": "uri", "maxLength": 2000, "pattern": _URL}
 
 
 @schema_of.register
-def _metadata(kind: checks.Metadata, empty: Schema) -> Schema:  # noqa: ARG001
+def _metadata(kind: kinds.Metadata, empty: Schema) -> Schema:  # noqa: ARG001
     in_form = empty == BLANK
     names = r"^[^\[\]\u0000]*$" if in_form else _NO_NUL
     return {

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from svc.sandbox import payouts, refunds
-from svc.sandbox.openapi.shapes import (
+from svc.sandbox.parameters.schema import (
     AMOUNT,
     BOOLEAN,
     COUNTRY,
@@ -21,6 +20,7 @@ from svc.sandbox.openapi.shapes import (
     strict,
     words,
 )
+from svc.sandbox.resources import payouts, refunds
 from svc.spec import (
     DISPUTE_REASONS,
     DISPUTE_STATUSES,

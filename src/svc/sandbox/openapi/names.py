@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from svc.sandbox.operations import Operation
-from svc.sandbox.samples import ORDER, PAYOUT
+from svc.sandbox.control.scenarios import ORDER, PAYOUT
+from svc.sandbox.resources.operation import ApiOperation
 
 _FIRST: Final = "$response.body#/data/0/id"
 _OWN: Final = "$response.body#/id"
@@ -86,7 +86,7 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def name_of(operation: Operation) -> Name:
+def name_of(operation: ApiOperation) -> Name:
     """How the document calls an operation.
 
     Raises:

@@ -21,10 +21,10 @@ import uvicorn
 from starlette.applications import Starlette
 
 from svc.clock import ManualClock
-from svc.sandbox.create import create_app
-from svc.sandbox.delivery import Outgoing, Reply
-from svc.sandbox.listening import listen_on
-from svc.sandbox.times import parse
+from svc.sandbox.app import create_app
+from svc.sandbox.clock import parse
+from svc.sandbox.process.records import listen_on
+from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply
 
 START = "2026-10-01T09:00:00Z"
 Doc = dict[str, Any]
@@ -74,9 +74,9 @@ class Postman:
     def __init__(self) -> None:
         self.sent: list[Outgoing] = []
 
-    async def send(self, outgoing: Outgoing) -> Reply:
+    async def send(self, outgoing: Outgoing) -> ReceiverReply:
         self.sent.append(outgoing)
-        return Reply(200, None, 1)
+        return ReceiverReply(200, None, 1)
 
     async def close(self) -> None:
         """Nothing is open."""

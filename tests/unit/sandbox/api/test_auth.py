@@ -517,7 +517,7 @@ def test_an_unexpected_exception_is_500_without_a_trace(
     def broken(*_: Any) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("svc.sandbox.methods.offered", broken)
+    monkeypatch.setattr("svc.sandbox.reference.methods.offered", broken)
     answer = sandbox.post("/v1/orders", sandbox.order_params)
     assert (answer.status, answer.code) == (500, "internal_error")
     assert answer.json["type"] == "api_error"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from svc.errors import LocalError
-from svc.sandbox.create import create_app
+from svc.sandbox.app import create_app
 from svc.spec import EVENT_TYPES
 
 if TYPE_CHECKING:

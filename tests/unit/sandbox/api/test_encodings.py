@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc.sandbox.bodies import decode_body, decode_form
-from svc.sandbox.problems import Problem
+from svc.sandbox.parameters.bodies import decode_body, decode_form
+from svc.sandbox.parameters.problems import Problem
 
 if TYPE_CHECKING:
     from unit.sandbox.api.conftest import Sandbox

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from svc.sandbox.idempotency import InFlight
+from svc.sandbox.api.idempotency import InFlight
 
 if TYPE_CHECKING:
     from unit.sandbox.api.conftest import Sandbox

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svc.sandbox.checkout.pages import Pages
+from svc.sandbox.checkout.app import CheckoutApp
 
 
 class BrokenEngine:
@@ -38,7 +38,7 @@ def answered(method: str, incoming: dict[str, Any]) -> list[dict[str, Any]]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    pages = Pages(BrokenEngine())  # type: ignore[arg-type]
+    pages = CheckoutApp(BrokenEngine())  # type: ignore[arg-type]
     asyncio.run(pages(scope, receive, send))
     return sent
 

@@ -4,10 +4,10 @@ from string import Formatter
 
 import pytest
 
-from svc.sandbox import cards, methods
-from svc.sandbox.checkout import trials
+from svc.sandbox.checkout import test_cards
 from svc.sandbox.checkout.html import Html, el
 from svc.sandbox.checkout.languages import ENGLISH, LANGUAGES, Language, choose
+from svc.sandbox.reference import cards, methods
 from svc.spec import ORDER_STATUSES
 
 TAGS = [language.tag for language in LANGUAGES]
@@ -80,7 +80,7 @@ def test_language_is_the_shoppers_choice_or_the_countrys(
 
 def test_every_special_test_card_is_on_the_page() -> None:
     """A test card that does something special is one click away; so is its challenge."""
-    offered = {card.number for group in trials.CARDS.values() for card in group}
+    offered = {card.number for group in test_cards.CARDS.values() for card in group}
     assert set(cards.BEHAVIOURS) <= offered
 
 

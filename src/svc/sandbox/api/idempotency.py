@@ -1,0 +1,90 @@
+"""Idempotency keys: one result for each, replayed byte for byte (promise R81)."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from svc.sandbox.http.exchange import HttpReply
+from svc.sandbox.parameters.bodies import Tree
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.store.transaction import Transaction
+from svc.spec import REPLAYED_HEADER
+
+_TYPE: Final = "idempotency_error"
+_KEY: Final = re.compile(r"[!-~]{1,255}")
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
+
+class InFlight:
+    """The keys whose first request is running."""
+
+    def __init__(self) -> None:
+        self._held: set[tuple[str, str]] = set()
+
+    @contextmanager
+    def claim(self, mode: str, key: str | None, *, finished: bool) -> Iterator[bool]:
+        """Holds a key while its first request runs; false if that one is running elsewhere.
+
+        Of a `finished` request any number may be replayed at once: nobody holds its key.
+        """
+        place = (mode, key or "")
+        free = place not in self._held
+        holds = key is not None and free and not finished
+        if holds:
+            self._held.add(place)
+        try:
+            yield free
+        finally:
+            if holds:
+                self._held.discard(place)
+
+
+def checked_key(key: str | None) -> str | None:
+    """Raises Problem if a key is not 1 to 255 printable ASCII characters without spaces."""
+    if key is not None and not _KEY.fullmatch(key):
+        message = "An idempotency key has 1 to 255 printable ASCII characters and no spaces."
+        raise Problem(400, "idempotency_key_invalid", message)
+    return key
+
+
+def fingerprint(method: str, path: str, tree: Tree) -> str:
+    """What requests for the same thing have in common, however they were encoded."""
+    content = _CANONICAL.encode(tree)
+    if "null" in content:
+        content = _CANONICAL.encode(_normal(tree))
+    return hashlib.sha256(f"{method} {path}\n{content}".encode()).hexdigest()
+
+
+def replay(world: Transaction, key: str, print_: str, *, mine: bool) -> HttpReply | None:
+    """The stored result of a key, or None if the request is to be carried out.
+
+    Raises:
+        Problem: the key was used for something else, or its first request is running.
+    """
+    if not mine:  # also while a fault rule holds the answer of a change that is on disk
+        message = "A request with this idempotency key is running; try again."
+        raise Problem(409, "idempotency_key_in_use", message)
+    stored = world.get_result(key)
+    if stored is None:
+        return None
+    if stored.fingerprint != print_:
+        message = "This idempotency key was used for another request."
+        raise Problem(400, "idempotency_key_reused", message, type=_TYPE)
+    return HttpReply(stored.status, stored.body, ((REPLAYED_HEADER, "true"),))
+
+
+def keep(world: Transaction, key: str, print_: str, reply: HttpReply) -> None:
+    """Stores a result in the transaction of its effects; the 24 hours begin now."""
+    world.put_result(key, print_, reply.status, reply.body, world.now)
+
+
+def _normal(value: Any) -> Any:
+    """`null` in JSON says what an empty value says in a form."""
+    if isinstance(value, dict):
+        return {key: _normal(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_normal(entry) for entry in value]
+    return "" if value is None else value

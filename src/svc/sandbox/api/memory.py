@@ -1,0 +1,106 @@
+"""What the surface keeps beside the store, and forgets with every reset and restart.
+
+On purpose: fault rules and the log of requests belong to a run of somebody's tests and not to the
+account. A restart is the way out of rules that make the sandbox unusable, and no request costs a
+write more.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from svc.sandbox.faults.api import Faults
+from svc.sandbox.faults.webhooks import WebhookFaults
+from svc.sandbox.store.documents import Doc
+
+KEPT: Final = 1000  # requests; memory stays flat
+PARAMS_MAX: Final = 8192  # bytes of a body that is still shown
+_SECRET: Final = frozenset({"number", "cvc", "iban", "account_number", "client_secret", "secret"})
+_DEPTH: Final = 6
+
+
+@dataclass(slots=True)
+class LoggedRequest:
+    """One exchange; filled in while it runs. `params` are masked when they are shown."""
+
+    id: str
+    created: str
+    method: str
+    path: str
+    idempotency_key: str | None
+    key: str | None = None
+    mode: str | None = None
+    params: Any = None
+    status: int = 0
+    code: str | None = None
+    replayed: bool = False
+
+    def shown(self) -> Doc:
+        return {
+            "id": self.id,
+            "object": "request",
+            "method": self.method,
+            "path": self.path,
+            "params": masked(self.params),
+            "key": self.key,
+            "idempotency_key": self.idempotency_key,
+            "status": self.status,
+            "error_code": self.code,
+            "replayed": self.replayed,
+            "created": self.created,
+            "livemode": None if self.mode is None else self.mode == "live",
+        }
+
+
+class RequestLog:
+    """The latest requests, newest first; older ones are forgotten."""
+
+    def __init__(self) -> None:
+        self._entries: deque[LoggedRequest] = deque(maxlen=KEPT)
+
+    def add(self, entry: LoggedRequest) -> None:
+        self._entries.appendleft(entry)
+
+    def clear(self) -> None:
+        self._entries.clear()
+
+    def page(self, limit: int, path: str | None) -> Doc:
+        """At most `limit` entries whose path matches the pattern, if one is given."""
+        found = [e for e in self._entries if path is None or fnmatchcase(e.path, path)]
+        shown = [entry.shown() for entry in found[:limit]]
+        return {"object": "list", "data": shown, "has_more": len(found) > limit}
+
+
+def masked(value: Any, depth: int = _DEPTH) -> Any:
+    """The parameters without account numbers, card numbers and secrets."""
+    if depth == 0:
+        return "…"
+    if isinstance(value, Mapping):
+        return {
+            name: _hidden(entry) if name in _SECRET else masked(entry, depth - 1)
+            for name, entry in value.items()
+        }
+    if isinstance(value, list):
+        return [masked(entry, depth - 1) for entry in value]
+    return value
+
+
+def _hidden(value: Any) -> str:
+    text = value if isinstance(value, str) else ""
+    return f"…{text[-4:]}" if len(text) > len("1234") else "…"
+
+
+@dataclass(frozen=True, slots=True)
+class RunMemory:
+    """The fault rules and the log of requests."""
+
+    faults: Faults = field(default_factory=Faults)
+    webhook_faults: WebhookFaults = field(default_factory=WebhookFaults)
+    log: RequestLog = field(default_factory=RequestLog)
+
+    def forget(self) -> None:
+        self.faults.remove()
+        self.webhook_faults.remove()
+        self.log.clear()

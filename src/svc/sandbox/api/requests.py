@@ -1,0 +1,282 @@
+"""The `/v1` surface: every request through its checks (assumptions: Order of checks)."""
+
+import logging
+import math
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.types import Receive, Scope, Send
+
+from svc.clock import Clock
+from svc.sandbox import clock
+from svc.sandbox.api import idempotency
+from svc.sandbox.api.idempotency import InFlight
+from svc.sandbox.api.memory import PARAMS_MAX, LoggedRequest, RunMemory
+from svc.sandbox.engine import Engine
+from svc.sandbox.faults.api import send_broken
+from svc.sandbox.http import auth
+from svc.sandbox.http.auth import SITE
+from svc.sandbox.http.exchange import HttpReply, HttpRequest, read_request, refusal
+from svc.sandbox.parameters import tables
+from svc.sandbox.parameters.bodies import DecodedInput, Tree, decode_body, decode_query
+from svc.sandbox.parameters.problems import Problem, internal, unknown
+from svc.sandbox.parameters.tables import Settings
+from svc.sandbox.resources import api_keys
+from svc.sandbox.resources.operation import ApiOperation, ApiRoutes, target_of
+from svc.sandbox.store.documents import compact
+from svc.sandbox.store.transaction import Transaction
+from svc.spec import (
+    IDEMPOTENCY_HEADER,
+    REPLAYED_HEADER,
+    REQUEST_ID_HEADER,
+    SANDBOX_WORLD_HEADER,
+    VERSION_HEADER,
+    VERSIONS,
+)
+
+POST: Final = "POST"
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A decoded request, ready to run. `stray` names query parameters of a POST."""
+
+    operation: ApiOperation
+    identity: str
+    path: str
+    tree: Tree
+    stray: Tree
+    settings: tables.Settings
+
+    def run(self, world: Transaction) -> HttpReply:
+        """Checks the parameters against the object and the state, and carries the request out."""
+        target = target_of(world, self.operation, self.identity)
+        fields = self.operation.fields
+        if self.settings["unknown_parameters"] == "reject":
+            self._refuse_stray()
+            tables.refuse_unknown(fields, self.tree)
+        clean = tables.check(fields, self.tree, self.settings, partial=self.operation.partial)
+        return HttpReply(200, compact(self.operation.run(world, target, clean)))
+
+    def run_once(self, world: Transaction, key: str, *, mine: bool) -> HttpReply:
+        """The same under an idempotency key: replayed, or stored with its effects."""
+        print_ = idempotency.fingerprint(self.operation.method, self.path, self.tree)
+        reply = idempotency.replay(world, key, print_, mine=mine)
+        if reply is None:
+            reply = self.run(world)
+            idempotency.keep(world, key, print_, reply)
+        return reply
+
+    def _refuse_stray(self) -> None:
+        # An amount in the address must not silently become "all of it".
+        if self.stray:
+            raise unknown(min(self.stray), " A POST takes its parameters in the body.")
+
+
+def decode(
+    request: HttpRequest, operation: ApiOperation, identity: str, settings: tables.Settings
+) -> Execution:
+    """Decodes body and query; raises Problem for what cannot be read."""
+    query = decode_query(request.query)
+    given, stray = query, {}
+    if operation.method == POST:
+        given, stray = _body(request), query.tree
+    tree = tables.coerce(operation.fields, given)
+    return Execution(operation, identity, request.path, tree, stray, settings)
+
+
+def _body(request: HttpRequest) -> DecodedInput:
+    if isinstance(request.body, Problem):
+        raise request.body
+    return decode_body(request.header("content-type"), request.body)
+
+
+RATES: Final = {"live": 100, "test": 25}  # requests per second; the burst is as large
+
+
+class RateLimit:
+    """Lets through what the rate allows; the account has one bucket in each mode."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._buckets: dict[str, tuple[float, float]] = {}  # tokens, and when they were counted
+
+    def take(self, mode: str) -> None:
+        """Takes a token; raises Problem 429 with `Retry-After` if there is none."""
+        rate, now = RATES[mode], self._clock.monotonic()
+        tokens, counted = self._buckets.get(mode, (float(rate), now))
+        tokens = min(rate, tokens + (now - counted) * rate)
+        if tokens < 1:
+            self._buckets[mode] = (tokens, now)
+            raise too_many(math.ceil((1 - tokens) / rate))
+        self._buckets[mode] = (tokens - 1, now)
+
+
+def too_many(retry_after: int) -> Problem:
+    """The 429 answer; `retry_after` is whole seconds, at least 1."""
+    headers = {"Retry-After": str(max(1, retry_after))}
+    return Problem(429, "rate_limit", "Too many requests; wait a moment.", headers=headers)
+
+
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class RequestContext:
+    """A request on its way through the checks, and what was found out about it so far."""
+
+    request: HttpRequest
+    id: str
+    settings: Settings
+    entry: LoggedRequest
+    mode: str = "test"
+
+    @property
+    def idempotency_key(self) -> str | None:
+        """The header of a POST; on a GET it is ignored."""
+        return self.request.header(IDEMPOTENCY_HEADER) if self.request.method == POST else None
+
+    @property
+    def version(self) -> str:
+        """The version in use: the header's if it is one, else the account's."""
+        wanted = self.request.header(VERSION_HEADER)
+        return wanted if wanted in VERSIONS else self.settings["pinned_version"] or VERSIONS[-1]
+
+
+class Api:
+    """An ASGI application; with `strict_https` no setting lets plain HTTP pass."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        routes: ApiRoutes,
+        memory: RunMemory,
+        limit: RateLimit,
+        *,
+        strict_https: bool,
+    ) -> None:
+        self._engine = engine
+        self._routes = routes
+        self._memory = memory
+        self._limit = limit
+        self._strict_https = strict_https
+        self._in_flight = InFlight()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = await read_request(scope, receive)
+        if request is None:
+            return
+        reply = await self.answer(request)
+        if reply.connection is None:
+            await reply.send(send)
+        else:
+            await send_broken(reply, receive, send)
+
+    async def answer(self, request: HttpRequest) -> HttpReply:
+        """The answer to a request, whatever happens on the way."""
+        passage = self._passage(request)
+        try:
+            reply = await self._pass(passage)
+        except Problem as problem:
+            reply = self._refused(passage, problem)
+        except Exception:  # noqa: BLE001  an answer in the error shape, whatever broke
+            _log.exception("request %s broke", passage.id)
+            reply = self._refused(passage, internal())
+        self._note(passage, reply)
+        if SITE in request.headers:
+            reply = reply.without_header(auth.CHALLENGE)  # a browser would ask for a password
+        return reply.with_headers(
+            (REQUEST_ID_HEADER, passage.id),
+            (VERSION_HEADER, passage.version),
+            (SANDBOX_WORLD_HEADER, self._engine.world),
+        )
+
+    async def _pass(self, passage: RequestContext) -> HttpReply:
+        operation, identity = await self._admit(passage)
+        request, key = passage.request, passage.idempotency_key
+        fault = self._memory.faults.pick(request, key)
+        with self._in_flight.claim(passage.mode, key, finished=self._is_finished(passage)) as mine:
+            spoilt = await self._memory.faults.spoil(fault, "before", None)
+            if spoilt is not None:
+                return spoilt
+            with self._memory.faults.unless_refused(fault):
+                _check_version(request)
+                work = decode(request, operation, identity, passage.settings)
+                self._note_params(passage, work)
+                reply = await self._carry_out(passage, work, mine=mine)
+            return await self._memory.faults.spoil(fault, "after", reply) or reply
+
+    async def _admit(self, passage: RequestContext) -> tuple[ApiOperation, str]:
+        """Steps 1 to 6: who asks for what, and whether that is allowed now."""
+        request, settings = passage.request, passage.settings
+        strict = self._strict_https or settings["insecure_http"] == "reject"
+        if strict and not request.secure:
+            raise auth.https_required()
+        text = auth.key_text(request.header("authorization"))
+        passage.entry.key = api_keys.masked(text)
+        passage.mode = auth.mode_of(text)
+        key = self._engine.peek(passage.mode, lambda world: auth.authenticate(world, text))
+        passage.entry.mode = passage.mode
+        if settings["pinned_version"] is None:
+            await self._engine.run(passage.mode, _pin)
+        operation, identity = self._routes.find(request.method, request.path)
+        auth.permit(key, operation.resource, operation.level)
+        if settings["rate_limit"] == "on":
+            self._limit.take(passage.mode)
+        return operation, identity
+
+    def _is_finished(self, passage: RequestContext) -> bool:
+        key = passage.idempotency_key
+        return key is not None and self._engine.peek(
+            passage.mode, lambda world: world.get_result(key) is not None
+        )
+
+    async def _carry_out(
+        self, passage: RequestContext, work: Execution, *, mine: bool
+    ) -> HttpReply:
+        """Steps 10 to 15; returns when everything is on disk."""
+        if work.operation.method != POST:
+            return await self._engine.read(passage.mode, work.run)
+        key = idempotency.checked_key(passage.idempotency_key)
+        if key is None:
+            return await self._engine.run(passage.mode, work.run)
+        return await self._engine.run(
+            passage.mode, lambda world: work.run_once(world, key, mine=mine)
+        )
+
+    def _passage(self, request: HttpRequest) -> RequestContext:
+        identity = self._engine.request_id()
+        now = clock.text(clock.moment(self._engine.clock.now()))
+        entry = LoggedRequest(
+            identity, now, request.method, request.path, request.header(IDEMPOTENCY_HEADER)
+        )
+        return RequestContext(request, identity, self._engine.settings, entry)
+
+    def _refused(self, passage: RequestContext, problem: Problem) -> HttpReply:
+        passage.entry.code = problem.code
+        nested = passage.settings["error_envelope"] == "nested"
+        return refusal(problem, passage.id, nested=nested)
+
+    def _note_params(self, passage: RequestContext, work: Execution) -> None:
+        body = passage.request.body
+        if isinstance(body, bytes) and len(body) <= PARAMS_MAX:
+            passage.entry.params = work.tree
+
+    def _note(self, passage: RequestContext, reply: HttpReply) -> None:
+        entry = passage.entry
+        entry.status = reply.status
+        entry.replayed = any(name == REPLAYED_HEADER for name, _ in reply.headers)
+        self._memory.log.add(entry)
+
+
+def _check_version(request: HttpRequest) -> None:
+    wanted = request.header(VERSION_HEADER)
+    if wanted is not None and wanted not in VERSIONS:
+        message = f"{VERSION_HEADER} must be one of: {', '.join(VERSIONS)}."
+        raise Problem(400, "version_invalid", message)
+
+
+def _pin(world: Transaction) -> None:
+    """Pins the account to the newest version at its first request (spec: Versioning)."""
+    if world.settings["pinned_version"] is None:
+        world.update_settings({"pinned_version": VERSIONS[-1]})

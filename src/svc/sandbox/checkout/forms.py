@@ -1,0 +1,236 @@
+"""The ways to pay: the form under each, and what a shopper typed into it, read kindly."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any, Final
+
+from svc.sandbox.checkout import test_cards
+from svc.sandbox.checkout.html import Child, Html, el
+from svc.sandbox.checkout.visit import Visit
+from svc.sandbox.reference import methods
+
+_GAPS: Final = re.compile(r"[\s\-\u2010-\u2015\u2212]+")
+_EXPIRY: Final = re.compile(
+    r"(0?[1-9]|1[0-2])\s*[/.\- ]\s*((?:20)?[0-9]{2})|(0[1-9]|1[0-2])([0-9]{2})"
+)
+_SEPA_DEBIT: Final = "sepa_debit"
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The fields of the payment forms, as typed; the security code is never shown again."""
+
+    method: str
+    number: str = ""
+    expiry: str = ""
+    cvc: str = field(default="", repr=False)
+    save_card: bool = False
+    iban: str = ""
+
+    @property
+    def plain_number(self) -> str:
+        return _GAPS.sub("", _folded(self.number))
+
+    @property
+    def month_and_year(self) -> tuple[int, int] | None:
+        """The expiry date as two numbers, the year of two digits or four; None if it is none."""
+        match = _EXPIRY.fullmatch(_folded(self.expiry))
+        return (int(match[1] or match[3]), int(match[2] or match[4])) if match else None
+
+
+def read(form: Mapping[str, str], today: date) -> Entries:
+    """Reads a submitted form; a test card or account that was clicked fills it in."""
+    typed = Entries(
+        method=form.get("method", methods.CARD),
+        number=form.get("number", ""),
+        expiry=form.get("expiry", ""),
+        cvc=form.get("cvc", ""),
+        save_card="save_card" in form,
+        iban=form.get("iban", ""),
+    )
+    card, account = (
+        test_cards.card(form.get("test_card", "")),
+        test_cards.account(form.get("test_iban", "")),
+    )
+    if card is not None:
+        return filled(typed, card, test_cards.expiry(today))
+    return typed if account is None else replace(typed, method=_SEPA_DEBIT, iban=account.iban)
+
+
+def filled(entries: Entries, card: test_cards.TrialCard, expiry: str) -> Entries:
+    """The entries with a test card instead of what was typed."""
+    return replace(entries, method=methods.CARD, number=card.spaced, expiry=expiry, cvc=card.cvc)
+
+
+def absent(entries: Entries) -> dict[str, str]:
+    """The fields that are needed and are not there: name to key of the text that says so."""
+    if entries.method == methods.CARD:
+        needed = {
+            "number": bool(entries.plain_number),
+            "expiry": entries.month_and_year is not None,
+            "cvc": bool(entries.cvc.strip()),
+        }
+    else:
+        needed = {"iban": bool(entries.iban.strip())} if entries.method == _SEPA_DEBIT else {}
+    return {name: f"missing_{name}" for name, there in needed.items() if not there}
+
+
+def payment_fields(entries: Entries) -> dict[str, Any]:
+    """What `checkout_pay.PAY` takes for a card or a debit; nothing must be absent."""
+    fields: dict[str, Any] = {"method": entries.method}
+    if entries.method == methods.CARD:
+        month, year = entries.month_and_year or (0, 0)
+        code = _GAPS.sub("", _folded(entries.cvc))
+        number = entries.plain_number
+        fields["card"] = {"number": number, "exp_month": month, "exp_year": year, "cvc": code}
+        fields["save_card"] = entries.save_card
+    elif entries.method == _SEPA_DEBIT:
+        fields["iban"] = _GAPS.sub("", _folded(entries.iban))
+    return fields
+
+
+def _folded(text: str) -> str:
+    """Full-width digits, as Japanese keyboards type them, become plain ones."""
+    return unicodedata.normalize("NFKC", text).strip()
+
+
+_MESSAGE: Final = "message"  # ids
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What the forms show: what was typed, and what was wrong with it.
+
+    `messages` are sentences for the shopper; `faults` are fields with the keys of their texts, or
+    with None where the message says it all.
+    """
+
+    entries: Entries
+    messages: tuple[str, ...] = ()
+    faults: Mapping[str, str | None] = field(default_factory=dict)
+
+
+def form_id(method: str) -> str:
+    """The id of a method's form, for buttons outside of it."""
+    return f"pay-{method}"
+
+
+def payment_forms(visit: Visit, draft: Draft) -> Html:
+    """The section in which a shopper pays."""
+    offered = visit.order["methods"]
+    chosen = draft.entries.method if draft.entries.method in offered else offered[0]
+    options = [_option(visit, draft, name, chosen=name == chosen) for name in offered]
+    legend = el("legend", el("h2", visit.say("payment_method")))
+    return el("section", _message(draft), el("fieldset", legend, options), class_="card pay")
+
+
+def hidden(visit: Visit, **values: str) -> list[Html]:
+    """Fields that every form carries: what the shopper agreed to pay, and the publishable key."""
+    carried = {"key": visit.key, "total": visit.token, **values}
+    return [el("input", type="hidden", name=name, value=text) for name, text in carried.items()]
+
+
+def _message(draft: Draft) -> Child:
+    """What went wrong; it has the focus, so that it is read out and seen first."""
+    if not draft.messages:
+        return None
+    lines = [el("p", text) for text in draft.messages]
+    return el(
+        "div", lines, role="alert", id=_MESSAGE, tabindex="-1", autofocus=True, class_="message"
+    )
+
+
+def _option(visit: Visit, draft: Draft, method: str, *, chosen: bool) -> Html:
+    identity = f"choose-{method}"
+    radio = el("input", type="radio", name="choice", id=identity, value=method, checked=chosen)
+    name = el("bdi", visit.language.method(method))
+    return el(
+        "div", radio, el("label", name, for_=identity), _form(visit, draft, method), class_="option"
+    )
+
+
+def _form(visit: Visit, draft: Draft, method: str) -> Html:
+    redirects = methods.kind(method) == "redirect"
+    words = visit.say("go_to", method=visit.language.method(method))
+    button = words if redirects else visit.say("pay", amount=visit.total)
+    return el(
+        "form",
+        hidden(visit, method=method),
+        _fields(visit, draft, method),
+        _reserve_note(visit),
+        el("button", button, type="submit", class_="main"),
+        method="post",
+        action=visit.address.url(),
+        id=form_id(method),
+        novalidate=True,  # complaints come in the shopper's language, not in the browser's
+    )
+
+
+def _fields(visit: Visit, draft: Draft, method: str) -> Child:
+    kind = methods.kind(method)
+    if kind == "card":
+        return _card_fields(visit, draft)
+    if kind == "redirect":
+        name = visit.language.method(method)
+        return el("p", visit.say("redirect_note", method=name), class_="hint")
+    note = "mandate" if method == _SEPA_DEBIT else "debit_note"
+    hint = el("p", visit.say(note, amount=visit.total), class_="hint")
+    return (_iban_field(visit, draft) if method == _SEPA_DEBIT else None, hint)
+
+
+def _card_fields(visit: Visit, draft: Draft) -> Child:
+    entries = draft.entries
+    number = _field(
+        visit, draft, "number", value=entries.number, autocomplete="cc-number", inputmode="numeric"
+    )
+    expiry = _field(
+        visit,
+        draft,
+        "expiry",
+        value=entries.expiry,
+        autocomplete="cc-exp",
+        inputmode="numeric",
+        placeholder=visit.say("expiry_hint"),
+    )
+    cvc = _field(visit, draft, "cvc", autocomplete="cc-csc", inputmode="numeric")
+    box = el("input", type="checkbox", name="save_card", id="save_card", checked=entries.save_card)
+    save = el("p", box, el("label", visit.say("save_card"), for_="save_card"), class_="check")
+    return number, el("div", expiry, cvc, class_="pair"), save
+
+
+def _iban_field(visit: Visit, draft: Draft) -> Html:
+    return _field(
+        visit,
+        draft,
+        "iban",
+        value=draft.entries.iban,
+        autocomplete="off",
+        autocapitalize="characters",
+    )
+
+
+def _field(visit: Visit, draft: Draft, name: str, **attributes: str) -> Html:
+    """A labelled input, and below it what is wrong with it."""
+    wrong, fault = name in draft.faults, draft.faults.get(name)
+    complaint = f"{name}-fault" if fault else _MESSAGE
+    entry = el(
+        "input",
+        type="text",
+        id=name,
+        name=name,
+        spellcheck="false",
+        aria_invalid="true" if wrong else None,
+        aria_describedby=complaint if wrong else None,
+        **attributes,
+    )
+    below = el("p", visit.say(fault), id=complaint, class_="fault") if fault else None
+    return el("div", el("label", visit.say(name), for_=name), entry, below, class_="field")
+
+
+def _reserve_note(visit: Visit) -> Child:
+    if visit.order["capture_method"] != "manual":
+        return None
+    return el("p", visit.say("reserve_note"), class_="hint")

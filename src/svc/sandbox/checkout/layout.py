@@ -1,0 +1,182 @@
+"""What all pages share: their frame, and the order as the shopper reads it."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from starlette.responses import Response
+
+from svc.sandbox.checkout.html import Child, Html, el, join
+from svc.sandbox.checkout.languages import LANGUAGES, Language
+from svc.sandbox.checkout.visit import ROOT, Visit
+from svc.sandbox.resources import goods
+from svc.sandbox.store.documents import Doc
+
+STYLE: Final = f"{ROOT}/style.css"
+ICON: Final = f"{ROOT}/icon.svg"
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'"
+)
+HEADERS: Final[Mapping[str, str]] = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+def answer(content: Html, status: int = 200) -> Response:
+    """A page as it is sent."""
+    return Response(
+        f"<!doctype html>{content}".encode(errors="replace"),
+        status,
+        HEADERS,
+        "text/html; charset=utf-8",
+    )
+
+
+def redirect(url: str) -> Response:
+    """Sends the browser on with a GET; the address is a path of our own."""
+    return Response(b"", 303, {**HEADERS, "Location": url})
+
+
+def page(visit: Visit, title: str, main: Html, *, step: str = "", **query: str) -> Html:
+    """A page about an order; `step` and `query` lead to the same page in another language."""
+    mode = el("p", el("strong", visit.say(f"{visit.mode}_mode")), _note(visit), class_="mode")
+    switch = _switch(visit, step, query)
+    header = el("header", el("div", mode, switch, class_="wide"), class_="top")
+    return document(visit.language, title, header, main)
+
+
+def plain_page(language: Language, text: str, note: Child = None) -> Html:
+    """A page without an order; `text` is the key of its heading."""
+    content = el(
+        "section",
+        el("h1", language.say(text)),
+        el("p", language.say(f"{text}_lead"), class_="lead"),
+        class_="card narrow",
+    )
+    return document(language, language.say(text), None, el("main", content, note))
+
+
+def document(language: Language, title: str, *content: Child) -> Html:
+    """A whole HTML document, without its doctype."""
+    head = join(
+        (
+            el("meta", charset="utf-8"),
+            el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            el("meta", name="color-scheme", content="light dark"),
+            el("title", title),
+            el("link", rel="stylesheet", href=STYLE),
+            el("link", rel="icon", href=ICON, type="image/svg+xml"),
+        )
+    )
+    return el("html", el("head", head), el("body", *content), lang=language.tag)
+
+
+def _note(visit: Visit) -> Child:
+    return None if visit.mode == "live" else (" ", el("span", visit.say("no_money")))
+
+
+def _switch(visit: Visit, step: str, query: Mapping[str, str]) -> Html:
+    """Links to the same page in every language; each is named in its own."""
+
+    def link(language: Language) -> Html:
+        current = language.tag == visit.language.tag
+        return el(
+            "a",
+            language.name,
+            href=visit.address.url(step, **{**query, "lang": language.tag}),
+            lang=language.tag,
+            hreflang=language.tag,
+            aria_current="true" if current else None,
+        )
+
+    links = el("ul", [el("li", link(language)) for language in LANGUAGES])
+    return el("nav", links, aria_label=visit.say("language"), class_="languages")
+
+
+_SHOWN: Final = 4  # items before the rest is folded away
+
+
+def summary(visit: Visit) -> Html:
+    """The breakdown of an order's total."""
+    return el(
+        "section",
+        el("h2", visit.say("summary"), id="summary"),
+        _items(visit),
+        el("dl", _rows(visit), class_="totals"),
+        el("p", _charges_note(visit), class_="hint"),
+        _destination(visit),
+        aria_labelledby="summary",
+        class_="summary",
+    )
+
+
+def _items(visit: Visit) -> Child:
+    items = [_item(visit, item) for item in visit.order["items"]]
+    shown = el("ul", items[:_SHOWN], class_="items")
+    rest = items[_SHOWN:]
+    if not rest:
+        return shown
+    label = visit.say("all_items", count=str(len(rest)))
+    return shown, el("details", el("summary", label), el("ul", rest, class_="items"))
+
+
+def _item(visit: Visit, item: Doc) -> Html:
+    quantity, price = item["quantity"], item["unit_amount"]
+    each = f"{quantity:d} \N{MULTIPLICATION SIGN} {visit.money(price)}" if quantity > 1 else None
+    name = el("span", el("bdi", item["name"]), el("small", each) if each else None)
+    return el("li", name, el("span", visit.money(quantity * price), class_="amount"))
+
+
+def _rows(visit: Visit) -> list[Html]:
+    order, charges = visit.order, visit.order["landed_cost"]
+    value = goods.value(order["items"])
+    surplus = order["amount"] - value
+    rows = [_row(visit, "goods", value)]
+    if surplus:
+        rows.append(_row(visit, "shipping" if surplus > 0 else "discount", surplus))
+    if _collected(order):
+        rows += [_row(visit, name, charges[name]) for name in ("duty", "vat")]
+        if charges["fees"]:
+            rows.append(_row(visit, "fees", charges["fees"]))
+    total = (visit.say("total"), " ", el("span", order["currency"], class_="hint"))
+    return [*rows, _line(total, visit.total, class_="total")]
+
+
+def _row(visit: Visit, text: str, amount: int) -> Html:
+    return _line(visit.say(text), visit.money(amount))
+
+
+def _line(label: Child, amount: str, class_: str | None = None) -> Html:
+    return el("div", el("dt", label), el("dd", amount, class_="amount"), class_=class_)
+
+
+def _collected(order: Doc) -> bool:
+    """Says whether import charges are part of the total (setting `collect_landed_cost`)."""
+    return bool(order["amount_total"] - order["amount"] == order["landed_cost"]["total"])
+
+
+def _charges_note(visit: Visit) -> str:
+    charges = visit.order["landed_cost"]
+    if charges["guaranteed"] and not charges["total"]:
+        return visit.say("no_charges")
+    if not _collected(visit.order):
+        return visit.say("not_included", amount=visit.money(charges["total"]))
+    return visit.say("guaranteed" if charges["guaranteed"] else "estimated")
+
+
+def _destination(visit: Visit) -> Html:
+    shipping = visit.order["shipping"]
+    town = " ".join(filter(None, (shipping.get("postal_code"), shipping.get("city"))))
+    names = ("name", "line1", "line2")
+    lines = [*(shipping.get(name) for name in names), town, shipping.get("state")]
+    address = [part for part in (*lines, shipping["country"]) if part]
+    return el(
+        "p",
+        el("span", visit.say("deliver_to"), class_="hint"),
+        " ",
+        el("bdi", ", ".join(address)),
+        class_="destination",
+    )

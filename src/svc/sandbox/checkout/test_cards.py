@@ -1,0 +1,119 @@
+"""The test cards and test accounts that the page offers (assumptions: Card behaviour)."""
+
+from dataclasses import dataclass
+from datetime import date
+from itertools import accumulate
+from typing import Final
+
+from svc.sandbox.reference import cards
+
+_YEARS_GOOD: Final = 3
+_AMEX: Final = "37"
+
+
+@dataclass(frozen=True, slots=True)
+class TrialCard:
+    """A test card with a name for people; `tag` is its name in forms and addresses."""
+
+    tag: str
+    label: str
+    number: str
+
+    @property
+    def cvc(self) -> str:
+        return "1234" if self.number.startswith(_AMEX) else "123"
+
+    @property
+    def spaced(self) -> str:
+        """The number in the groups that are printed on a card."""
+        widths = (4, 6, 5) if self.number.startswith(_AMEX) else (4, 4, 4, 4)
+        ends = accumulate(widths)
+        parts = (self.number[end - width : end] for end, width in zip(ends, widths, strict=True))
+        return " ".join(filter(None, parts))
+
+    @property
+    def last4(self) -> str:
+        return self.number[-4:]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialAccount:
+    """A test IBAN of a SEPA debit."""
+
+    tag: str
+    label: str
+    iban: str
+
+
+# Groups in the order in which they are shown.
+CARDS: Final = {
+    "Approved": (
+        TrialCard("visa", "Visa", "4242424242424242"),
+        TrialCard("mastercard", "Mastercard", "5555555555554444"),
+        TrialCard("amex", "Amex", "378282246310005"),
+        TrialCard("jcb", "JCB", "3566002020360505"),
+        TrialCard("unionpay", "UnionPay", "6200000000000005"),
+        TrialCard("discover", "Discover", "6011111111111117"),
+        TrialCard("diners", "Diners", "3056930009020004"),
+    ),
+    "3-D Secure": (
+        TrialCard("challenge", "3-D Secure", "4000000000003220"),
+        TrialCard("challenge_declined", "3-D Secure, declined", "4000008400001629"),
+    ),
+    "Declined": (
+        TrialCard("insufficient_funds", "Insufficient funds", "4000000000009995"),
+        TrialCard("generic_decline", "Generic decline", "4000000000000002"),
+        TrialCard("processing_error", "Processing error", "4000000000000119"),
+        TrialCard("do_not_honor", "Saved by smart retry", "4000000000008013"),
+        TrialCard("expired_card", "Expired card", "4000000000000069"),
+        TrialCard("incorrect_cvc", "Wrong code", "4000000000000127"),
+        TrialCard("stolen_card", "Stolen card", "4000000000009979"),
+        TrialCard("lost_card", "Lost card", "4000000000009987"),
+        TrialCard("account_closed", "Account closed", "4000000000008021"),
+        TrialCard("fraudulent", "Suspected fraud", "4100000000000019"),
+        TrialCard("incorrect_number", "Wrong number", "4242424242424241"),
+    ),
+    "Approved, and then": (
+        TrialCard("dispute_fraudulent", "Disputed as fraud", "4000000000000259"),
+        TrialCard("dispute_not_received", "Disputed, not received", "4000000000002685"),
+        TrialCard("refund_slow", "Refunds take a day", "4000000000007726"),
+        TrialCard("refund_fails", "Refunds fail", "4000000000005126"),
+        TrialCard("token_suspended", "Saved as suspended", "4000000000008039"),
+    ),
+}
+ACCOUNTS: Final = (
+    TrialAccount("confirmed", "Confirmed after 5 s", "DE89370400440532013000"),
+    TrialAccount("confirmed_late", "Confirmed after 3 min", "DE08370400440532013003"),
+    TrialAccount("rejected", "Rejected after 5 s", "DE62370400440532013001"),
+    TrialAccount("rejected_late", "Rejected after 3 min", "DE78370400440532013004"),
+    TrialAccount("disputed", "Confirmed, disputed", "DE35370400440532013002"),
+)
+
+_PLAIN: Final = cards.Behaviour()
+_CARDS: Final = {card.tag: card for group in CARDS.values() for card in group}
+_BY_NUMBER: Final = {card.number: card for card in _CARDS.values()}
+_ACCOUNTS: Final = {account.tag: account for account in ACCOUNTS}
+
+
+def card(tag: str) -> TrialCard | None:
+    return _CARDS.get(tag)
+
+
+def challenged_card(tag: str) -> TrialCard | None:
+    """The test card of this name, if its bank asks the shopper first."""
+    found = card(tag)
+    return found if found and cards.BEHAVIOURS.get(found.number, _PLAIN).challenge else None
+
+
+def card_of_number(number: str) -> TrialCard | None:
+    """The test card with this number, written without spaces."""
+    return _BY_NUMBER.get(number)
+
+
+def account(tag: str) -> TrialAccount | None:
+    return _ACCOUNTS.get(tag)
+
+
+def expiry(today: date) -> str:
+    """An expiry date that every test card may have, as MM / YY."""
+    return f"12 / {(today.year + _YEARS_GOOD) % 100:02d}"

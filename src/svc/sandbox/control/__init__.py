@@ -1,0 +1,1 @@
+"""The controls below `/_sandbox/`: time, webhooks, faults and everything that happens outside."""

@@ -1,0 +1,126 @@
+"""How a control endpoint of the engine is declared, read and answered."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from svc.sandbox.engine import Engine
+from svc.sandbox.http.exchange import BODY, Limit, read_body
+from svc.sandbox.parameters.bodies import DecodedInput, decode_body, decode_query
+from svc.sandbox.parameters.kinds import Choice, Integer, Text
+from svc.sandbox.parameters.problems import Problem, resource_missing
+from svc.sandbox.parameters.tables import Field, Fields, check, coerce, refuse_unknown
+from svc.sandbox.store.documents import Doc, compact
+from svc.spec import LIMIT_DEFAULT, LIMIT_MAX, SANDBOX_ROOT
+
+_TYPE: Final = "sandbox_error"
+_MODE: Final = Field("mode", Choice(("test", "live")))
+PAGING: Final[Fields] = (
+    Field("limit", Integer(1, LIMIT_MAX)),
+    Field("starting_after", Text()),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ControlCall:
+    """One control request, read and checked; `id` is the one in the path.
+
+    `gone` is set when nobody waits for the answer any more.
+    """
+
+    engine: Engine
+    mode: str
+    params: dict[str, Any]
+    id: str = ""
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def limit(self) -> int:
+        return int(self.params.get("limit", LIMIT_DEFAULT))
+
+    @property
+    def after(self) -> str | None:
+        return self.params.get("starting_after")
+
+
+@dataclass(frozen=True, slots=True)
+class ControlEndpoint:
+    """One control endpoint: its parameters beside `mode`, and what it does.
+
+    `own_mode` says that a parameter of its own is called `mode`; `limit` is for its body;
+    `is_long` that whoever asked may hang up before it is done.
+    """
+
+    method: str
+    path: str
+    act: Callable[[ControlCall], Awaitable[Doc]]
+    fields: Fields = ()
+    own_mode: bool = False
+    limit: Limit = BODY
+    is_long: bool = False
+
+
+def route(engine: Engine, control: ControlEndpoint) -> Route:
+    """The starlette route; refusals leave it as Problem of type `sandbox_error`."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            call = await _read(engine, control, request)
+            async with _noticing(request, call.gone) if control.is_long else nullcontext():
+                answer = await control.act(call)
+        except Problem as problem:
+            problem.type = _TYPE
+            raise
+        return Response(compact(answer), media_type="application/json; charset=utf-8")
+
+    return Route(SANDBOX_ROOT + control.path, endpoint, methods=[control.method])
+
+
+@asynccontextmanager
+async def _noticing(request: Request, gone: asyncio.Event) -> AsyncIterator[None]:
+    """Sets `gone` when the caller hangs up; its body has been read."""
+
+    async def watch() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            """What a GET brings as its body is let go."""
+        gone.set()
+
+    watcher = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        watcher.cancel()
+
+
+def page_of(found: tuple[list[Doc], bool]) -> Doc:
+    """A list object (assumptions: Lists)."""
+    return {"object": "list", "data": found[0], "has_more": found[1]}
+
+
+def unknown_start(identity: str | None, kind: str) -> Problem:
+    """`starting_after` names nothing (assumptions: Error codes)."""
+    return resource_missing(kind, identity or "", "starting_after", 400)
+
+
+async def _read(engine: Engine, control: ControlEndpoint, request: Request) -> ControlCall:
+    fields = control.fields if control.own_mode else (*control.fields, _MODE)
+    query = decode_query(request.scope["query_string"])
+    given = query
+    if request.method == "POST":
+        given = decode_body(
+            request.headers.get("content-type"),
+            await read_body(request.scope, request.receive, control.limit),
+        )
+    tree = coerce(fields, given)
+    if given is not query:
+        tree = {**coerce(fields, DecodedInput(query.tree, textual=True)), **tree}
+    refuse_unknown(fields, tree)
+    params = check(fields, tree, engine.settings)
+    mode = "test" if control.own_mode else params.pop("mode", "test")
+    return ControlCall(engine, mode, params, request.path_params.get("id", ""))

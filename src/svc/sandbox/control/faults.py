@@ -1,0 +1,129 @@
+"""The controls over fault rules, of the API and of webhook deliveries."""
+
+from collections.abc import Callable
+from typing import Final
+
+from svc.sandbox.control.call import ControlCall, ControlEndpoint, page_of
+from svc.sandbox.faults.api import CONNECTIONS, PHASES, STATUSES, ApiRule, Faults
+from svc.sandbox.faults.rules import R, Rules
+from svc.sandbox.faults.webhooks import DELAY, EFFECTS, WebhookFaults, WebhookRule
+from svc.sandbox.parameters.kinds import Choice, Integer, Text
+from svc.sandbox.parameters.problems import invalid, missing, resource_missing
+from svc.sandbox.parameters.tables import Field, Fields, Object, Params
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.transaction import Transaction
+
+_COUNT_MAX: Final = 1_000_000
+_COPIES_MAX: Final = 100
+_PREFIX: Final = "flt_"
+_DELAY_MAX: Final = 600_000  # milliseconds
+_RETRY_AFTER_MAX: Final = 10**12  # clients are tested with absurd values too
+
+
+def _one_effect(effect: Params, name: str) -> None:
+    """An effect is a delay, an error status or a broken connection; a delay goes with both."""
+    if not effect:
+        raise missing(f"{name}[status]")
+    if "status" in effect and "connection" in effect:
+        message = f"{name} has either a status or a connection."
+        raise invalid("parameters_exclusive", name, message)
+    if "status" in effect and effect["status"] not in STATUSES:
+        words = ", ".join(map(str, STATUSES))
+        message = f"{name}[status] must be one of: {words}."
+        raise invalid("parameter_invalid_value", f"{name}[status]", message)
+
+
+_HOW_OFTEN: Final = (Field("skip", Integer(0, _COUNT_MAX)), Field("times", Integer(1, _COUNT_MAX)))
+_API: Final[Fields] = (
+    Field(
+        "match",
+        Object(
+            (Field("method", Text(10)), Field("path", Text()), Field("idempotency_key", Text()))
+        ),
+    ),
+    *_HOW_OFTEN,
+    Field("phase", Choice(PHASES)),
+    Field(
+        "effect",
+        Object(
+            (
+                Field("status", Integer(400, 599)),
+                Field("retry_after", Integer(-_RETRY_AFTER_MAX, _RETRY_AFTER_MAX)),
+                Field("body", Text(65536)),
+                Field("delay_ms", Integer(0, _DELAY_MAX)),
+                Field("connection", Choice(CONNECTIONS)),
+            ),
+            rule=_one_effect,
+        ),
+        required=True,
+    ),
+)
+
+
+_WEBHOOK: Final[Fields] = (
+    Field("match", Object((Field("type", Text()), Field("endpoint", Text())))),
+    *_HOW_OFTEN,
+    Field("effect", Choice(EFFECTS), required=True),
+    Field("count", Integer(1, _COPIES_MAX)),
+    Field("delay_ms", Integer(0, _DELAY_MAX)),
+)
+
+
+def controls(faults: Faults, webhook_faults: WebhookFaults) -> tuple[ControlEndpoint, ...]:
+    """The controls over one set of rules of each kind."""
+    return (
+        *_over("/faults", faults, _API, _api_rule),
+        *_over("/webhook_faults", webhook_faults, _WEBHOOK, _webhook_rule),
+    )
+
+
+def _over(
+    path: str, rules: Rules[R], fields: Fields, make: Callable[[Transaction, Params], R]
+) -> tuple[ControlEndpoint, ...]:
+    async def show(call: ControlCall) -> Doc:  # noqa: ARG001  a control takes its call
+        return page_of(([rule.shown() for rule in rules.every()], False))
+
+    async def add(call: ControlCall) -> Doc:
+        rule = await call.engine.run(call.mode, lambda world: make(world, call.params))
+        rules.add(rule)
+        return rule.shown()
+
+    async def clear(call: ControlCall) -> Doc:  # noqa: ARG001  the same
+        return {"object": rules.kind, "deleted": rules.remove()}
+
+    async def remove(call: ControlCall) -> Doc:
+        if not rules.remove(call.id):
+            raise resource_missing("fault", call.id, "id")
+        return {"id": call.id, "object": rules.kind, "deleted": True}
+
+    return (
+        ControlEndpoint("GET", path, show),
+        ControlEndpoint("POST", path, add, fields),
+        ControlEndpoint("DELETE", path, clear),
+        ControlEndpoint("DELETE", path + "/{id}", remove),
+    )
+
+
+def _api_rule(world: Transaction, params: Params) -> ApiRule:
+    return ApiRule(
+        id=world.new_id(_PREFIX),
+        match=params.get("match", {}),
+        skip=params.get("skip", 0),
+        times=params.get("times", 1),
+        phase=params.get("phase", "before"),
+        effect=params["effect"],
+    )
+
+
+def _webhook_rule(world: Transaction, params: Params) -> WebhookRule:
+    if params["effect"] == DELAY and not params.get("delay_ms"):
+        raise missing("delay_ms")
+    return WebhookRule(
+        id=world.new_id(_PREFIX),
+        match=params.get("match", {}),
+        skip=params.get("skip", 0),
+        times=params.get("times", 1),
+        effect=params["effect"],
+        count=params.get("count", 1),
+        delay_ms=params.get("delay_ms", 0),
+    )

@@ -1,0 +1,80 @@
+"""What a new or reset sandbox holds; `demo` has one in each state that a newcomer looks for."""
+
+from typing import Final
+
+from svc.money import exponent
+from svc.sandbox.control import scenarios
+from svc.sandbox.jobs import handlers
+from svc.sandbox.parameters.problems import not_allowed_value
+from svc.sandbox.reference import fx
+from svc.sandbox.resources import api_keys, disputes, orders, payouts, quotes
+from svc.sandbox.store.transaction import Transaction
+from svc.spec import RESTRICTED_RESOURCES, SANDBOX_KEYS
+
+_CLOSED_IBAN: Final = "DE35370400440532013002"
+
+
+def fill_demo(world: Transaction) -> None:
+    """Adds orders, refunds, payouts, a dispute and quotes, through the very steps of the API."""
+    _add_orders(world)
+    _add_payouts(world)
+    _add_quote(world, "6203.39", "CN")
+    _add_quote(world, "6203", None)
+
+
+def _add_orders(world: Transaction) -> None:
+    scenarios.new_order(world, {"metadata": {"ref": "A-1001"}})
+    paid = scenarios.attempt(world, scenarios.new_order(world, {"metadata": {"ref": "A-1002"}}))
+    manual = {"capture_method": "manual", "metadata": {"ref": "A-1003"}}
+    scenarios.attempt(world, scenarios.new_order(world, manual))
+    cancelled = scenarios.new_order(world, {"metadata": {"ref": "A-1004"}})
+    orders.cancel(world, cancelled, {"cancellation_reason": "abandoned"})
+    handlers.finish_refund(world, scenarios.new_refund(world, paid, 2500), None)
+    handlers.finish_refund(world, scenarios.new_refund(world, paid, 1000), "declined")
+    evidence = {"evidence": {"tracking_number": "00340434161094042557"}}
+    disputes.update(world, scenarios.new_dispute(world, paid), evidence)
+
+
+def _add_payouts(world: Transaction) -> None:
+    paid = scenarios.new_payout(world, {})
+    payouts.send(world, paid)
+    payouts.arrive(world, paid)
+    closed = {"country": "DE", "account_holder_name": "Muster GmbH", "iban": _CLOSED_IBAN}
+    failed = scenarios.new_payout(world, {"destination": closed, "reference": "INV-8"})
+    payouts.fail(world, failed, "account_closed")
+
+
+def _add_quote(world: Transaction, hs_code: str, origin: str | None) -> None:
+    item = {
+        "name": "Linen jacket",
+        "quantity": 1,
+        "unit_amount": 12900,
+        "hs_code": hs_code,
+        "origin_country": origin,
+    }
+    quotes.create(world, {"currency": "EUR", "shipping": {"country": "DE"}, "items": [item]})
+
+
+FIXTURES: Final = ("demo",)
+_BALANCE: Final = 1_000_000  # major units, in test mode
+
+
+def fill(test: Transaction, live: Transaction, name: str | None) -> None:
+    """Adds the fixed keys and the balances, and the objects of a fixture that was asked for.
+
+    Raises:
+        Problem: there is no such fixture.
+    """
+    if name is not None and name not in FIXTURES:
+        raise not_allowed_value("fixture", FIXTURES)
+    api_keys.register(test, SANDBOX_KEYS["secret_test"], "secret")
+    api_keys.register(test, SANDBOX_KEYS["publishable_test"], "publishable")
+    readable = dict.fromkeys(RESTRICTED_RESOURCES, "read")
+    api_keys.register(test, SANDBOX_KEYS["restricted_test"], "restricted", readable)
+    api_keys.register(live, SANDBOX_KEYS["secret_live"], "secret")
+    api_keys.register(live, SANDBOX_KEYS["publishable_live"], "publishable")
+    for currency in fx.USD_PER_UNIT:
+        test.set_balance(currency, _BALANCE * 10 ** (exponent(currency) or 0))
+        live.set_balance(currency, 0)
+    if name == "demo":
+        fill_demo(test)

@@ -1,0 +1,201 @@
+"""Controls of payments, refunds, payouts, disputes, keys and events: what happens outside."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from svc.sandbox.clock import parse
+from svc.sandbox.control import scenarios
+from svc.sandbox.control.call import ControlCall, ControlEndpoint
+from svc.sandbox.jobs import handlers
+from svc.sandbox.parameters.kinds import Choice, EventType, Text, Timestamp
+from svc.sandbox.parameters.problems import (
+    Problem,
+    invalid,
+    resource_missing,
+    unexpected_state,
+    wrong_type,
+)
+from svc.sandbox.parameters.tables import Field, Kind, Params, Settings
+from svc.sandbox.resources import api_keys, disputes, payments, payouts, refunds
+from svc.sandbox.store.documents import Doc, public
+from svc.sandbox.store.transaction import Transaction
+from svc.spec import DISPUTE_REASONS
+
+_DEBIT_REFUSED: Final = "insufficient_funds"  # what a bank says when nobody says what it says
+_REFUND_REFUSED: Final = "unknown"
+_PAYOUT_REFUSED: Final = "could_not_process"
+
+
+async def settle_payment(call: ControlCall) -> Doc:
+    """Finishes a payment in `processing`."""
+
+    def act(world: Transaction, payment: Doc, params: Params) -> Doc:
+        _need(payment, "processing")
+        failed = params["to"] == "failed"
+        code = params.get("failure_code", _DEBIT_REFUSED) if failed else None
+        handlers.finish_debit(world, payment, code)
+        return payment
+
+    return await _change(call, payments.KIND, act)
+
+
+async def settle_refund(call: ControlCall) -> Doc:
+    """Finishes a pending refund."""
+
+    def act(world: Transaction, refund: Doc, params: Params) -> Doc:
+        _need(refund, "pending")
+        failed = params["to"] == "failed"
+        reason = params.get("failure_reason", _REFUND_REFUSED) if failed else None
+        handlers.finish_refund(world, refund, reason)
+        return refund
+
+    return await _change(call, refunds.KIND, act)
+
+
+async def move_payout(call: ControlCall) -> Doc:
+    """Moves a payout one legal step."""
+
+    def act(world: Transaction, payout: Doc, params: Params) -> Doc:
+        if params["to"] == "sent":
+            _need(payout, "created")
+            payouts.send(world, payout)
+        elif params["to"] == "paid":
+            _need(payout, "sent")
+            payouts.arrive(world, payout)
+        else:
+            _need(payout, "created", "sent")
+            payouts.fail(world, payout, params.get("failure_reason", _PAYOUT_REFUSED))
+        return payout
+
+    return await _change(call, payouts.KIND, act)
+
+
+async def open_dispute(call: ControlCall) -> Doc:
+    """The shopper disputes a captured payment."""
+
+    def act(world: Transaction) -> Doc:
+        identity, due = call.params["payment"], call.params.get("evidence_due_by")
+        payment = world.get(payments.KIND, identity)
+        if payment is None:
+            raise resource_missing(payments.KIND, identity, "payment")
+        if due is not None and parse(due) <= world.now:
+            message = "evidence_due_by must lie in the future."
+            raise invalid("parameter_invalid_value", "evidence_due_by", message)
+        if not disputes.can_open(world, payment):
+            message = "Nothing captured is left of this payment, or it is disputed already."
+            raise Problem(400, "payment_not_disputable", message)
+        reason = call.params.get("reason", "general")
+        return public(disputes.open_dispute(world, payment, reason, due))
+
+    return await call.engine.run(call.mode, act)
+
+
+async def decide_dispute(call: ControlCall) -> Doc:
+    """The bank decides a dispute under review."""
+
+    def act(world: Transaction, dispute: Doc, params: Params) -> Doc:
+        _need(dispute, "under_review")
+        disputes.close(world, dispute, params["outcome"])
+        return dispute
+
+    return await _change(call, disputes.KIND, act)
+
+
+async def list_keys(call: ControlCall) -> Doc:
+    return await call.engine.read(call.mode, api_keys.every)
+
+
+async def create_key(call: ControlCall) -> Doc:
+    return await call.engine.run(call.mode, lambda world: api_keys.create(world, call.params))
+
+
+async def roll_key(call: ControlCall) -> Doc:
+    return await _change(call, api_keys.KIND, api_keys.roll)
+
+
+async def trigger_event(call: ControlCall) -> Doc:
+    """Lets an event of a type happen and shows it."""
+    kind, changes = call.params["type"], call.params.get("overrides", {})
+    return await call.engine.run(call.mode, lambda world: scenarios.trigger(world, kind, changes))
+
+
+class _Free(Kind):
+    """An object that is checked later, against the table of what it changes."""
+
+    def check(self, value: Any, name: str, settings: Settings) -> Doc:  # noqa: ARG002
+        if not isinstance(value, dict):
+            raise wrong_type(name, "an object")
+        return value
+
+
+async def _change(
+    call: ControlCall, kind: str, act: Callable[[Transaction, Doc, Params], Doc]
+) -> Doc:
+    def change(world: Transaction) -> Doc:
+        target = world.get(kind, call.id)
+        if target is None:
+            raise resource_missing(kind, call.id, "id")
+        return public(act(world, target, call.params))
+
+    return await call.engine.run(call.mode, change)
+
+
+def _need(doc: Doc, *statuses: str) -> None:
+    if doc["status"] not in statuses:
+        message = f"The {doc['object']} is {doc['status']}; it must be {' or '.join(statuses)}."
+        raise unexpected_state(doc["object"], doc["status"], message)
+
+
+def _to(*words: str) -> Field:
+    return Field("to", Choice(words), required=True)
+
+
+def _reason(words: Any) -> Field:
+    return Field("failure_reason", Choice(tuple(words)))
+
+
+CONTROLS: Final = (
+    ControlEndpoint(
+        "POST",
+        "/payments/{id}/transition",
+        settle_payment,
+        (_to("captured", "failed"), Field("failure_code", Text(100))),
+    ),
+    ControlEndpoint(
+        "POST",
+        "/refunds/{id}/transition",
+        settle_refund,
+        (_to("succeeded", "failed"), _reason(refunds.FAILURE_REASONS)),
+    ),
+    ControlEndpoint(
+        "POST",
+        "/payouts/{id}/transition",
+        move_payout,
+        (_to("sent", "paid", "failed"), _reason(payouts.FAILURE_MESSAGES)),
+    ),
+    ControlEndpoint(
+        "POST",
+        "/disputes",
+        open_dispute,
+        (
+            Field("payment", Text(), required=True),
+            Field("reason", Choice(DISPUTE_REASONS)),
+            Field("evidence_due_by", Timestamp()),
+        ),
+    ),
+    ControlEndpoint(
+        "POST",
+        "/disputes/{id}/decide",
+        decide_dispute,
+        (Field("outcome", Choice(("won", "lost")), required=True),),
+    ),
+    ControlEndpoint("GET", "/keys", list_keys),
+    ControlEndpoint("POST", "/keys", create_key, api_keys.CREATE),
+    ControlEndpoint("POST", "/keys/{id}/roll", roll_key, api_keys.ROLL),
+    ControlEndpoint(
+        "POST",
+        "/events/trigger",
+        trigger_event,
+        (Field("type", EventType(), required=True), Field("overrides", _Free())),
+    ),
+)

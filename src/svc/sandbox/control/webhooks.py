@@ -1,0 +1,134 @@
+"""Control of webhooks and events: the dashboard's endpoints, the log, sending once more."""
+
+from collections.abc import Callable
+from typing import Final
+
+from svc.sandbox.clock import micros
+from svc.sandbox.control.call import PAGING, ControlCall, ControlEndpoint, page_of, unknown_start
+from svc.sandbox.parameters.kinds import Choice, EventType, Integer, Text
+from svc.sandbox.parameters.problems import Problem, resource_missing
+from svc.sandbox.parameters.tables import Field
+from svc.sandbox.resources import webhook_endpoints
+from svc.sandbox.store import deliveries, events
+from svc.sandbox.store.documents import Doc, decode, public
+from svc.sandbox.store.transaction import Transaction
+
+
+async def list_endpoints(call: ControlCall) -> Doc:
+    """All endpoints of the mode, newest first."""
+
+    def found(world: Transaction) -> list[Doc]:
+        return [public(doc) for doc in reversed(world.find(webhook_endpoints.KIND))]
+
+    return page_of((await call.engine.read(call.mode, found), False))
+
+
+async def enable(call: ControlCall) -> Doc:
+    def act(world: Transaction, endpoint: Doc) -> None:
+        enabled = len(world.find(webhook_endpoints.KIND, status="enabled"))
+        if endpoint["status"] != "enabled" and enabled >= webhook_endpoints.ENABLED_MAX:
+            message = f"At most {webhook_endpoints.ENABLED_MAX} endpoints may be enabled in a mode."
+            raise Problem(400, "webhook_endpoint_limit", message)
+        webhook_endpoints.enable(world, endpoint)
+
+    return await _change(call, act)
+
+
+async def disable(call: ControlCall) -> Doc:
+    return await _change(call, webhook_endpoints.disable)
+
+
+async def delete(call: ControlCall) -> Doc:
+    await _change(call, webhook_endpoints.delete)
+    return {"id": call.id, "object": webhook_endpoints.KIND, "deleted": True}
+
+
+async def roll_secret(call: ControlCall) -> Doc:
+    """A new secret, shown this once; the old one signs along for the grace period."""
+    grace = int(call.params.get("expires_in", webhook_endpoints.GRACE_MAX_SECONDS))
+    return await _change(
+        call, lambda world, endpoint: webhook_endpoints.roll_secret(world, endpoint, grace)
+    )
+
+
+async def list_events(call: ControlCall) -> Doc:
+    def found(world: Transaction) -> tuple[list[Doc], bool]:
+        rows, more = events.page(
+            world.store,
+            world.mode,
+            micros(world.now),
+            event_type=call.params.get("type"),
+            limit=call.limit,
+            after=call.after,
+        )
+        return [decode(row) for row in rows], more
+
+    return await _page(call, "event", found)
+
+
+async def list_deliveries(call: ControlCall) -> Doc:
+    equals = {name: call.params[name] for name in deliveries.FILTERS if name in call.params}
+
+    def found(world: Transaction) -> tuple[list[Doc], bool]:
+        rows, more = deliveries.page(
+            world.store, world.mode, equals=equals, limit=call.limit, after=call.after
+        )
+        return [row.shown(world.mode) for row in rows], more
+
+    return await _page(call, "delivery", found)
+
+
+async def resend(call: ControlCall) -> Doc:
+    """Delivers an event once more and shows how that went."""
+    made = await call.engine.resend(call.mode, call.id, call.params.get("endpoint"))
+    return page_of(([delivery.shown(call.mode) for delivery in made], False))
+
+
+async def _change(call: ControlCall, act: Callable[[Transaction, Doc], object]) -> Doc:
+    def change(world: Transaction) -> Doc:
+        endpoint = world.get(webhook_endpoints.KIND, call.id)
+        if endpoint is None:
+            raise resource_missing(webhook_endpoints.KIND, call.id, "id")
+        secret = endpoint["_secret"]
+        act(world, endpoint)
+        fresh = endpoint["_secret"]
+        return {**public(endpoint), **({"secret": fresh} if fresh != secret else {})}
+
+    return await call.engine.run(call.mode, change)
+
+
+async def _page(
+    call: ControlCall, kind: str, found: Callable[[Transaction], tuple[list[Doc], bool]]
+) -> Doc:
+    try:
+        return page_of(await call.engine.read(call.mode, found))
+    except KeyError:
+        raise unknown_start(call.after, kind) from None
+
+
+_ENDPOINT: Final = "/webhook_endpoints/{id}"
+CONTROLS: Final = (
+    ControlEndpoint("GET", "/webhook_endpoints", list_endpoints),
+    ControlEndpoint("POST", _ENDPOINT + "/enable", enable),
+    ControlEndpoint("POST", _ENDPOINT + "/disable", disable),
+    ControlEndpoint("DELETE", _ENDPOINT, delete),
+    ControlEndpoint(
+        "POST",
+        _ENDPOINT + "/roll_secret",
+        roll_secret,
+        (Field("expires_in", Integer(0, webhook_endpoints.GRACE_MAX_SECONDS)),),
+    ),
+    ControlEndpoint("GET", "/events", list_events, (Field("type", EventType()), *PAGING)),
+    ControlEndpoint("POST", "/events/{id}/resend", resend, (Field("endpoint", Text()),)),
+    ControlEndpoint(
+        "GET",
+        "/deliveries",
+        list_deliveries,
+        (
+            Field("event", Text()),
+            Field("endpoint", Text()),
+            Field("status", Choice(("pending", "succeeded", "failed", "dropped"))),
+            *PAGING,
+        ),
+    ),
+)

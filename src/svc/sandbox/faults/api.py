@@ -1,0 +1,184 @@
+"""Fault rules for `/v1`: what goes wrong, for which requests, how a connection is broken (R90)."""
+
+import asyncio
+import socket
+import struct
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from starlette.types import Receive, Send
+
+from svc.sandbox.faults.rules import Rule, Rules
+from svc.sandbox.http.exchange import HttpReply, HttpRequest
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.store.documents import Doc
+
+Sleep = Callable[[float], Awaitable[None]]
+
+STATUSES: Final = {
+    429: "rate_limit",
+    500: "internal_error",
+    502: "bad_gateway",
+    503: "service_unavailable",
+    504: "gateway_timeout",
+}
+CONNECTIONS: Final = ("close", "reset", "truncate", "garbage", "drip")
+PHASES: Final = ("before", "after")
+
+_GARBAGE: Final = b"\x00\xff<not json>"
+_FILLER: Final = b'{"id":"cut_off_by_a_fault_rule","object":"nothing","data":[]}'
+
+
+@dataclass(slots=True, kw_only=True)
+class ApiRule(Rule):
+    """A rule for requests of one method, path pattern and idempotency key, or of all."""
+
+    phase: str
+    effect: Mapping[str, Any]
+
+    def fires(self, request: HttpRequest, key: str | None) -> bool:
+        """Counts a matching request and says whether the rule applies to it."""
+        return self._matches(request, key) and self.counts()
+
+    def shown_effect(self) -> Doc:
+        return {"phase": self.phase, "effect": dict(self.effect)}
+
+    def _matches(self, request: HttpRequest, key: str | None) -> bool:
+        wanted = self.match
+        return (
+            (wanted.get("method") or request.method).upper() == request.method
+            and fnmatchcase(request.path, wanted.get("path") or "*")
+            and wanted.get("idempotency_key") in (None, key)
+        )
+
+
+class Faults(Rules[ApiRule]):
+    """The rules, and what they make of requests. `sleep` takes real seconds."""
+
+    def __init__(self, sleep: Sleep = asyncio.sleep) -> None:
+        super().__init__(ApiRule.kind)
+        self._sleep = sleep
+
+    def pick(self, request: HttpRequest, key: str | None) -> ApiRule | None:
+        """The first rule that applies to a request."""
+        return next((rule for rule in self if rule.fires(request, key)), None)
+
+    @contextmanager
+    def unless_refused(self, rule: ApiRule | None) -> Iterator[None]:
+        """A refused request has no answer to spoil: the rule is kept for the next one."""
+        try:
+            yield
+        except Problem:
+            if rule is not None and rule.phase == "after":
+                rule.seen -= 1
+            raise
+
+    async def spoil(
+        self, rule: ApiRule | None, phase: str, reply: HttpReply | None
+    ) -> HttpReply | None:
+        """What a rule makes of a request (`reply` None) or of its reply.
+
+        Raises:
+            Problem: the effect is an error status.
+        """
+        if rule is None or rule.phase != phase:
+            return reply
+        effect = rule.effect
+        if "delay_ms" in effect:
+            await self._sleep(effect["delay_ms"] / 1000)
+        if "status" in effect:
+            return _error(effect)
+        if "connection" in effect:
+            return _broken(effect["connection"], reply)
+        return reply
+
+
+def _error(effect: Mapping[str, Any]) -> HttpReply:
+    status, headers = effect["status"], {}
+    if "retry_after" in effect:
+        headers["Retry-After"] = str(effect["retry_after"])
+    elif status == 429:  # noqa: PLR2004  a 429 always comes with Retry-After
+        headers["Retry-After"] = "1"
+    if "body" in effect:
+        body = effect["body"]
+        return HttpReply(
+            status, body.encode(), tuple(headers.items()), media_type=_media_type(body)
+        )
+    message = "A fault rule of the sandbox answered this request."
+    raise Problem(status, STATUSES[status], message, headers=headers)
+
+
+def _media_type(body: str) -> str:
+    """The type that whoever stands before a service would give such a body."""
+    start = body.lstrip()[:1]
+    kind = "application/json" if start in ("{", "[") else "text/html" if start == "<" else None
+    return f"{kind or 'text/plain'}; charset=utf-8"
+
+
+def _broken(connection: str, reply: HttpReply | None) -> HttpReply:
+    if connection == "garbage":
+        return HttpReply(200, _GARBAGE)
+    return replace(reply or HttpReply(200, _FILLER), connection=connection)
+
+
+_NO_LINGER: Final = struct.pack("ii", 1, 0)  # makes close send a reset
+_DRIP_SECONDS: Final = 0.3  # between two bytes
+
+
+class BrokenByRuleError(ConnectionError):
+    """Stands for the broken connection where there is none, as in an in-process test client."""
+
+
+async def send_broken(reply: HttpReply, receive: Receive, send: Send) -> None:
+    """Breaks the connection in the way that the reply asks for.
+
+    Raises:
+        BrokenByRuleError: the server behind `receive` has no connection to break.
+    """
+    if reply.connection == "drip":
+        await _drip(reply, receive, send)
+        return
+    # uvicorn hands over bound methods of the request's cycle, which knows its connection.
+    transport: Any = getattr(getattr(receive, "__self__", None), "transport", None)
+    if transport is None:
+        raise BrokenByRuleError(reply.connection)
+    if reply.connection == "truncate":
+        await _send_half(reply, send)
+    if reply.connection == "reset":
+        sock = transport.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+        transport.abort()
+    else:
+        transport.close()
+    while (await receive())["type"] != "http.disconnect":
+        pass  # the server must know that the caller is gone, or it would answer for us
+
+
+async def _send_half(reply: HttpReply, send: Send) -> None:
+    await _begin(reply, send)
+    half = reply.body[: len(reply.body) // 2]
+    await send({"type": "http.response.body", "body": half, "more_body": True})
+
+
+async def _drip(reply: HttpReply, receive: Receive, send: Send) -> None:
+    """Sends byte by byte until all is sent or the caller has had enough."""
+    await _begin(reply, send)
+    gone = asyncio.ensure_future(receive())
+    try:
+        for place in range(len(reply.body)):
+            byte = reply.body[place : place + 1]
+            await send({"type": "http.response.body", "body": byte, "more_body": True})
+            await asyncio.wait([gone], timeout=_DRIP_SECONDS)
+            if gone.done():
+                return
+        await send({"type": "http.response.body", "body": b""})
+    finally:
+        gone.cancel()
+
+
+async def _begin(reply: HttpReply, send: Send) -> None:
+    start = {"type": "http.response.start", "status": reply.status}
+    await send({**start, "headers": reply.raw_headers()})

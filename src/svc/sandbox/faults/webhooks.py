@@ -1,0 +1,170 @@
+"""Fault rules for webhook deliveries, and those that are held to arrive in another order."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import ClassVar, Final
+
+from svc.sandbox.faults.rules import Rule, Rules
+from svc.sandbox.store.documents import Doc
+
+
+@dataclass(slots=True, eq=False)
+class HeldDelivery:
+    """One held delivery: `gate` opens when it may go, `gone` when it is over."""
+
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    after: "HeldDelivery | None" = None
+
+
+class Reorder:
+    """Groups of held deliveries by name; `changed` is called whenever one begins to wait."""
+
+    def __init__(self) -> None:
+        self._groups: dict[str, list[HeldDelivery]] = {}
+        self.changed: Callable[[], None] = _nothing
+
+    @property
+    def held(self) -> int:
+        """How many wait with a closed gate."""
+        return sum(map(len, self._groups.values()))
+
+    def is_open(self, group: str) -> bool:
+        """Says whether a group waits for more."""
+        return bool(self._groups.get(group))
+
+    @asynccontextmanager
+    async def turn(self, group: str, size: int) -> AsyncIterator[None]:
+        """Holds the caller until `size` of its group wait, and then until those after it are gone.
+
+        What the block does is then seen by the receiver before anything that came earlier.
+        """
+        ticket = HeldDelivery()
+        waiting = self._groups.setdefault(group, [])
+        waiting.append(ticket)
+        if len(waiting) >= size:
+            self._let_go(group)
+        else:
+            self.changed()
+        try:
+            await ticket.gate.wait()
+            if ticket.after is not None:
+                await ticket.after.gone.wait()
+            yield
+        finally:
+            if ticket in self._groups.get(group, ()):  # cut short
+                self._groups[group].remove(ticket)
+            ticket.gone.set()
+
+    def release(self) -> None:
+        """Lets everything go that is held, each group in reverse."""
+        for group in list(self._groups):
+            self._let_go(group)
+
+    def _let_go(self, group: str) -> None:
+        after = None
+        for ticket in reversed(self._groups.pop(group, [])):
+            ticket.after, after = after, ticket
+            ticket.gate.set()
+
+
+def _nothing() -> None:
+    """Stands in until somebody wants to hear of it."""
+
+
+Sleep = Callable[[float], Awaitable[None]]
+
+DUPLICATE: Final = "duplicate"
+REORDER: Final = "reorder"
+DROP: Final = "drop"
+BAD_SIGNATURE: Final = "bad_signature"
+STALE_TIMESTAMP: Final = "stale_timestamp"
+DELAY: Final = "delay"
+EFFECTS: Final = (DUPLICATE, REORDER, DROP, BAD_SIGNATURE, STALE_TIMESTAMP, DELAY)
+
+STALE_SECONDS: Final = 600
+_PAIR: Final = 2  # one delivery alone has no order
+
+
+@dataclass(slots=True, kw_only=True)
+class WebhookRule(Rule):
+    """A rule for attempts of some event types at one endpoint or at every one.
+
+    `count` is how many copies a duplicate has, or how many deliveries are reordered; `delay_ms`
+    are real milliseconds before an attempt, or before each copy of a duplicate.
+    """
+
+    kind: ClassVar[str] = "webhook_fault"
+    effect: str
+    count: int = 1
+    delay_ms: int = 0
+
+    @property
+    def age(self) -> int:
+        """How old the signature pretends to be, seconds."""
+        return STALE_SECONDS if self.effect == STALE_TIMESTAMP else 0
+
+    @property
+    def copies(self) -> int:
+        """How many times more the event is delivered."""
+        return self.count if self.effect == DUPLICATE else 0
+
+    @property
+    def group(self) -> int:
+        """How many deliveries wait for each other; 0 for none."""
+        return max(self.count, _PAIR) if self.effect == REORDER else 0
+
+    def matches(self, event_type: str, endpoint: str) -> bool:
+        """Says whether an attempt is one of those that the rule is for."""
+        wanted = self.match.get("endpoint")
+        pattern = self.match.get("type") or "*"
+        return wanted in (None, endpoint) and fnmatchcase(event_type, pattern)
+
+    def shown_effect(self) -> Doc:
+        return {"effect": self.effect, "count": self.count, "delay_ms": self.delay_ms}
+
+
+class WebhookFaults(Rules[WebhookRule]):
+    """The rules and what they hold back. `sleep` takes real seconds."""
+
+    def __init__(self, sleep: Sleep = asyncio.sleep) -> None:
+        super().__init__(WebhookRule.kind)
+        self.holding = Reorder()
+        self._sleep = sleep
+
+    def pick(self, event_type: str, endpoint: str, *, at_once: bool) -> WebhookRule | None:
+        """The first rule that applies to an attempt; one made `at_once` is never held.
+
+        A group that waits takes what matches; `times` counts groups there.
+        """
+        for rule in self:
+            if not rule.matches(event_type, endpoint) or (rule.group and at_once):
+                continue
+            if self.holding.is_open(rule.id) or rule.counts():
+                return rule
+        return None
+
+    def remove(self, identity: str | None = None) -> int:
+        """Removes one rule, or all; what they hold goes."""
+        removed = super().remove(identity)
+        self.holding.release()
+        return removed
+
+    @asynccontextmanager
+    async def turn(self, rule: WebhookRule | None) -> AsyncIterator[None]:
+        """Holds the caller back as a rule says; the block is the attempt."""
+        if rule is not None and not rule.copies:
+            await self.pause(rule)
+        if rule is not None and rule.group:
+            async with self.holding.turn(rule.id, rule.group):
+                yield
+        else:
+            yield
+
+    async def pause(self, rule: WebhookRule) -> None:
+        """Waits as long as a rule says."""
+        if rule.delay_ms:
+            await self._sleep(rule.delay_ms / 1000)

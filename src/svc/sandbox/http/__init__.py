@@ -1,0 +1,1 @@
+"""One HTTP exchange, and who may have one."""

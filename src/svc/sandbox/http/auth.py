@@ -1,0 +1,136 @@
+"""Who is calling: the key and what it may do, and web pages kept out by Host, Origin and header."""
+
+import base64
+from typing import Final
+
+from starlette.types import Scope
+
+from svc.sandbox.parameters.problems import Problem, http_invalid
+from svc.sandbox.resources import api_keys
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.transaction import Transaction
+from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
+from svc.system.loopback import host_of, is_loopback
+
+CHALLENGE: Final = "WWW-Authenticate"
+_CHALLENGE: Final = {CHALLENGE: 'Basic realm="svc"'}
+_KEY_MAX: Final = 255
+
+
+def key_text(authorization: str | None) -> str:
+    """The key in a Basic (as the user name) or Bearer header.
+
+    Raises:
+        Problem: 401 `api_key_missing` or `api_key_invalid`.
+    """
+    scheme, _, rest = (authorization or "").strip().partition(" ")
+    text = rest.strip()
+    if scheme.lower() == "basic":
+        text = _user_name(text)
+    elif scheme and scheme.lower() != "bearer":
+        raise invalid_key()
+    if not text:
+        message = "No API key was given. Send it as the user name of HTTP basic auth."
+        raise Problem(401, "api_key_missing", message, headers=_CHALLENGE)
+    return text
+
+
+def mode_of(text: str) -> str:
+    """The mode that a key's prefix decides; whether the key exists is another question."""
+    return "live" if text[2:].startswith("_live_") else "test"
+
+
+def authenticate(world: Transaction, text: str) -> Doc:
+    """The key's document.
+
+    Raises:
+        Problem: 401 `api_key_invalid` or `api_key_expired`.
+    """
+    plausible = len(text) <= _KEY_MAX and text.isascii() and text.isprintable()
+    key = api_keys.find(world, text) if plausible else None
+    if key is None:
+        raise invalid_key()
+    if api_keys.has_expired(world, key):
+        message = "This API key was rolled and has stopped working."
+        raise Problem(401, "api_key_expired", message, headers=_CHALLENGE)
+    return key
+
+
+def permit(key: Doc, resource: str, level: str) -> None:
+    """Refuses what the key may not do.
+
+    Raises:
+        Problem: 403 `secret_key_required` or `permission_denied`.
+    """
+    if key["type"] == "publishable":
+        message = "A publishable key cannot read or change data; use a secret key."
+        raise Problem(403, "secret_key_required", message)
+    if key["type"] == "restricted":
+        granted = key["permissions"].get(resource, "none")
+        if api_keys.LEVELS.index(granted) < api_keys.LEVELS.index(level):
+            message = f"This restricted key needs {resource}:{level}."
+            raise Problem(403, "permission_denied", message)
+
+
+def https_required() -> Problem:
+    message = "Requests must use HTTPS."
+    return Problem(401, "https_required", message, headers=_CHALLENGE)
+
+
+def invalid_key() -> Problem:
+    return Problem(401, "api_key_invalid", "The API key is not valid.", headers=_CHALLENGE)
+
+
+def _user_name(encoded: str) -> str:
+    try:
+        user, _, _ = base64.b64decode(encoded, validate=True).decode().partition(":")
+    except ValueError:  # no base64, or no text in it
+        raise invalid_key() from None
+    return user
+
+
+ERROR_TYPE: Final = "sandbox_error"
+SITE: Final = b"sec-fetch-site"  # which every browser of today sends to this machine
+_HEALTH: Final = ("GET", f"{SANDBOX_ROOT}/health")
+
+
+def check_framing(scope: Scope) -> None:
+    """Refuses a body with two lengths: who stands between would see another request than we do."""
+    names = {name for name, _ in scope["headers"]}
+    if {b"content-length", b"transfer-encoding"} <= names:
+        raise http_invalid("A request has a Content-Length or a Transfer-Encoding, not both.")
+
+
+def check_host(scope: Scope) -> None:
+    """Refuses a Host that is no loopback name: a page whose name was bound to this machine.
+
+    HTTP/1.0 knows requests without one, and no browser sends them.
+    """
+    hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+    if not hosts and scope.get("http_version") == "1.0":
+        return
+    if len(hosts) != 1 or not is_loopback(host_of(hosts[0])):
+        message = "The sandbox answers only to localhost, 127.0.0.1 and [::1]."
+        raise Problem(403, "host_not_allowed", message, type=ERROR_TYPE)
+
+
+def check_page(scope: Scope) -> None:
+    """Refuses what a page has its browser send: the keys of a sandbox are known to all (R103).
+
+    A form or a frame asks nobody's leave and may name a key in its address; a browser tells of
+    them in `Origin` or `Sec-Fetch-Site`. `none` is a person's own doing: an address typed in.
+    """
+    for name, value in scope["headers"]:
+        if name == b"origin" or (name == SITE and value != b"none"):
+            message = "The sandbox answers programs and its own checkout, but no web page."
+            raise Problem(403, "page_not_allowed", message, type=ERROR_TYPE)
+
+
+def check_control(scope: Scope) -> None:
+    """Refuses a control request without `Svc-Sandbox: 1`, which no web page can send unasked."""
+    if (scope["method"], scope["path"]) == _HEALTH:
+        return
+    wanted = SANDBOX_HEADER.lower().encode()
+    if not any(name == wanted and value == b"1" for name, value in scope["headers"]):
+        message = f"Control requests carry the header {SANDBOX_HEADER}: 1."
+        raise Problem(403, "sandbox_header_required", message, type=ERROR_TYPE)

@@ -1,0 +1,186 @@
+"""One HTTP exchange: what came in over ASGI, to a limit in size and in time, and what goes out.
+
+Hand-made on purpose: nothing here builds an address from the Host header, reads a multipart body or
+costs a millisecond (promise R59).
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.types import Receive, Scope, Send
+
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.store.documents import compact
+from svc.spec import REQUEST_BODY_MAX
+
+_PATIENCE: Final = 10.0  # seconds for all of a body; the callers are on this machine
+_STATE_PATIENCE: Final = 120.0
+_LET_GO_MAX: Final = 8 * 1024**2  # bytes of a body that is refused
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How large a body may be, in bytes, and how long its caller may take, in seconds."""
+
+    size: int
+    seconds: float = _PATIENCE
+
+
+BODY: Final = Limit(REQUEST_BODY_MAX)
+STATE: Final = Limit(1024**3, _STATE_PATIENCE)  # what `export` gives of a million orders
+
+
+class CallerGoneError(ConnectionError):
+    """Whoever sent the request has closed the connection in the middle of it."""
+
+
+async def read_body(scope: Scope, receive: Receive, limit: Limit) -> bytes:
+    """Reads a whole body.
+
+    A length that is announced and over the limit is refused before anybody is told to go on; what
+    was sent all the same is read and let go, since a caller who is still sending would not see the
+    answer. What is then left ends with the connection.
+
+    Raises:
+        Problem: 413 when it is larger than the limit, 408 when it is not there in time.
+        CallerGoneError: nobody waits for an answer.
+    """
+    headers = dict(scope["headers"])
+    chunks: list[bytes] = []
+    size, more = 0, True
+    try:
+        async with asyncio.timeout(limit.seconds):
+            if _announced(headers) > limit.size:
+                if b"expect" not in headers:
+                    await _let_go(receive, 0)
+                raise _too_large(limit)
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise CallerGoneError
+                chunk: bytes = message.get("body", b"")
+                chunks.append(chunk)
+                size += len(chunk)
+                more = message.get("more_body", False)
+                if size > limit.size:
+                    if more:
+                        await _let_go(receive, size)
+                    raise _too_large(limit)
+    except TimeoutError:
+        raise (_too_large(limit) if size > limit.size else _too_late(limit)) from None
+    return b"".join(chunks)
+
+
+def _announced(headers: Mapping[bytes, bytes]) -> int:
+    text = headers.get(b"content-length", b"")
+    return int(text) if text.isdigit() else 0
+
+
+async def _let_go(receive: Receive, size: int) -> None:
+    """Reads on without keeping anything, to the end of the body or of our patience with it."""
+    more = True
+    while more and size < _LET_GO_MAX:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise CallerGoneError
+        size += len(message.get("body", b""))
+        more = message.get("more_body", False)
+
+
+def _too_large(limit: Limit) -> Problem:
+    message = f"A request body has at most {limit.size} bytes."
+    return Problem(413, "request_too_large", message, headers={"Connection": "close"})
+
+
+def _too_late(limit: Limit) -> Problem:
+    message = f"The request body was not there after {limit.seconds:g} seconds."
+    return Problem(408, "request_timeout", message, headers={"Connection": "close"})
+
+
+_JSON: Final = "application/json; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request with its body read; `body` is the refusal where it was too large or too late."""
+
+    method: str
+    path: str
+    query: bytes
+    secure: bool
+    headers: Mapping[bytes, str]
+    body: bytes | Problem
+
+    def header(self, name: str) -> str | None:
+        """The value of a header; several of one name are joined by a comma (RFC 9110 5.3)."""
+        return self.headers.get(name.lower().encode())
+
+
+@dataclass(frozen=True, slots=True)
+class HttpReply:
+    """An answer, encoded; `headers` come on top of its type and length.
+
+    `connection` says how a fault rule breaks the connection instead of a clean answer.
+    """
+
+    status: int
+    body: bytes
+    headers: tuple[tuple[str, str], ...] = ()
+    connection: str | None = None
+    media_type: str = _JSON
+
+    def with_headers(self, *more: tuple[str, str]) -> "HttpReply":
+        headers = (*self.headers, *more)
+        return HttpReply(self.status, self.body, headers, self.connection, self.media_type)
+
+    def without_header(self, name: str) -> "HttpReply":
+        headers = tuple(line for line in self.headers if line[0] != name)
+        return HttpReply(self.status, self.body, headers, self.connection, self.media_type)
+
+    def raw_headers(self) -> list[tuple[bytes, bytes]]:
+        """The header lines as ASGI wants them."""
+        media = (b"content-type", self.media_type.encode())
+        length = (b"content-length", str(len(self.body)).encode())
+        more = [(name.lower().encode(), text.encode("latin-1")) for name, text in self.headers]
+        return [media, length, *more]
+
+    async def send(self, send: Send) -> None:
+        start = {"type": "http.response.start", "status": self.status}
+        await send({**start, "headers": self.raw_headers()})
+        await send({"type": "http.response.body", "body": self.body})
+
+
+def refusal(problem: Problem, request_id: str, *, nested: bool = False) -> HttpReply:
+    """An error answer; `nested` wraps it as `{"error": …}` (assumptions: Error codes)."""
+    body = problem.body(request_id)
+    shown = compact({"error": body} if nested else body)
+    return HttpReply(problem.status, shown, tuple(problem.headers.items()))
+
+
+async def read_request(scope: Scope, receive: Receive) -> HttpRequest | None:
+    """Reads a request and its body; None when the caller has gone."""
+    body: bytes | Problem
+    try:
+        body = await read_body(scope, receive, BODY)
+    except Problem as problem:
+        body = problem
+    except CallerGoneError:
+        return None
+    return HttpRequest(
+        method=scope["method"],
+        path=scope["path"],
+        query=scope["query_string"],
+        secure=scope["scheme"] == "https",
+        headers=_headers(scope["headers"]),
+        body=body,
+    )
+
+
+def _headers(lines: list[tuple[bytes, bytes]]) -> dict[bytes, str]:
+    headers: dict[bytes, str] = {}
+    for name, raw in lines:
+        text = raw.decode("latin-1")
+        headers[name] = f"{headers[name]}, {text}" if name in headers else text
+    return headers

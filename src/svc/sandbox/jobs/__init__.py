@@ -1,0 +1,1 @@
+"""What happens by itself, when the sandbox's clock comes to it."""

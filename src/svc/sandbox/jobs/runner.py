@@ -1,0 +1,278 @@
+"""The job runner: what is due happens, in order, on time or when the clock is advanced."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from svc.errors import LocalError
+from svc.sandbox.clock import SECOND, VirtualClock, micros
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.store import jobs
+from svc.sandbox.store.commit import GroupCommit
+from svc.sandbox.store.jobs import BrokenJobs, Job
+from svc.sandbox.store.sqlite import Store
+from svc.sandbox.store.transaction import Transaction
+from svc.sandbox.webhooks.dispatcher import WebhookDispatcher
+
+Handler = Callable[[Transaction, Job], None]
+Pause = Callable[[asyncio.Event, float | None], Awaitable[None]]
+
+IDLE_JOBS_MAX = 10_000
+IDLE_SECONDS_MAX = 365 * 24 * 3600
+_BATCH = 200  # jobs of one moment that share a commit
+_NAP_MAX_SECONDS = 60.0  # how late a change of the real clock may be noticed
+_TROUBLE_SECONDS = 1.0  # between two tries while the store does not answer
+_GRACE_SECONDS = 0.5  # what a stopping sandbox gives to attempts under way
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What an advance did: handlers run, events created, webhook attempts made, jobs that broke."""
+
+    jobs: int = 0
+    events: int = 0
+    deliveries: int = 0
+    broken: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """A turning of the clock under way: its aim, whether its asker has gone, where it began."""
+
+    to: int | None
+    until: Literal["next", "idle"] | None
+    gone: asyncio.Event
+    before: Counts
+
+
+async def pause(woken: asyncio.Event, seconds: float | None) -> None:
+    """Waits for the event, or for `seconds` of real time if they are given."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await woken.wait()
+
+
+class Runner:
+    """Runs ordinary jobs one after the other in the order of their due moments.
+
+    Webhook attempts go to the courier. A job leaves its row only together with its effects; one
+    whose handler broke is parked, and the others go on.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        groups: GroupCommit,
+        clock: VirtualClock,
+        courier: WebhookDispatcher,
+        handlers: Mapping[str, Handler],
+        holds_webhooks: Callable[[], bool],
+        pause: Pause,
+    ) -> None:
+        self._store = store
+        self._groups = groups
+        self._clock = clock
+        self._courier = courier
+        self._handlers = handlers
+        self._holds_webhooks = holds_webhooks
+        self._pause = pause
+        self._woken = asyncio.Event()
+        self._parking = BrokenJobs()
+        self._background: asyncio.Task[None] | None = None
+        self._done = Counts()
+        self._advance: Advance | None = None
+        self.era = 0  # how many times the tables were replaced
+        self.lock = asyncio.Lock()  # held by whoever runs jobs; holding it keeps others from it
+        courier.landed = self.wake
+
+    def wake(self) -> None:
+        """Something changed: jobs were added, an attempt is over, the clock moved."""
+        self._woken.set()
+
+    def start(self) -> None:
+        """Begins to run jobs as they fall due."""
+        self._background = asyncio.create_task(self._run_forever())
+
+    async def stop(self) -> None:
+        """Ends the runner; attempts cut short here are made again at the next start."""
+        if self._background is not None:
+            self._background.cancel()
+            await asyncio.wait([self._background])
+            self._background = None
+        await self._courier.ground(_GRACE_SECONDS)
+
+    def forget(self) -> None:
+        """Begins anew: the tables were replaced."""
+        self.era += 1
+        self._parking.clear()
+        self._courier.forget()
+
+    @property
+    def broken(self) -> int:
+        """How many jobs broke and wait to be tried again."""
+        return len(self._parking) + self._courier.broken
+
+    def next_due(self) -> int | None:
+        """The moment of the next job (microseconds), held ones included; None if there is none."""
+        return _earlier(self._next_main(), self._courier.next_due())
+
+    async def advance(
+        self,
+        *,
+        to: int | None,
+        until: Literal["next", "idle"] | None,
+        gone: asyncio.Event | None = None,
+    ) -> Counts:
+        """Runs what falls due on the way to a moment, to the next job or until none is left.
+
+        Returns when the webhook attempts of all these moments are over, however long that takes.
+        When `gone` is set nobody waits for it any more: it ends with the present jobs, and the
+        clock stays where they are.
+
+        Raises:
+            Problem: 409, somebody else is turning the clock.
+        """
+        if self._advance is not None:
+            message = "The clock is being turned already; wait for that, or end it."
+            raise Problem(409, "clock_advancing", message)
+        self._advance = advance = Advance(to, until, gone or asyncio.Event(), self._counts())
+        watch = asyncio.create_task(self._wake_when(advance.gone))
+        try:
+            async with self.lock:
+                await self._turn(advance)
+                await self._groups.save_clock()
+                return _difference(self._counts(), advance.before)
+        finally:
+            watch.cancel()
+            self._advance = None
+            self.wake()
+
+    @property
+    def advancing(self) -> tuple[int | str, Counts] | None:
+        """Where the clock is being turned to, and what has happened on the way so far."""
+        now = self._advance
+        if now is None:
+            return None
+        return now.until or now.to or 0, _difference(self._counts(), now.before)
+
+    async def _turn(self, advance: "Advance") -> None:
+        self._parking.clear()
+        self._courier.retry()
+        await self._drain(self._clock.now(), advance)
+        to, until = advance.to, advance.until
+        last = self._clock.now() + IDLE_SECONDS_MAX * SECOND if to is None else to
+        while not advance.gone.is_set() and (due := self.next_due()) is not None and due <= last:
+            self._clock.move_to(due)
+            await self._drain(due, advance)
+            if until == "next" or (until == "idle" and self._exhausted(advance.before)):
+                break
+        if to is not None and not advance.gone.is_set():
+            self._clock.move_to(to)
+        await self._let_go(advance)
+
+    async def _wake_when(self, gone: asyncio.Event) -> None:
+        await gone.wait()
+        self.wake()
+
+    async def _run_forever(self) -> None:
+        while True:
+            self._woken.clear()
+            try:
+                async with self.lock:
+                    await self._run_ready(self._clock.now(), held=self._holds_webhooks())
+                nap = self._nap()
+            except Exception as error:  # noqa: BLE001  time must go on, whatever broke
+                silent = isinstance(error, LocalError)
+                why = "the store does not answer" if silent else "they could not be looked at"
+                _log.exception("the jobs that are due wait: %s", why)
+                nap = _TROUBLE_SECONDS
+            await self._pause(self._woken, nap)
+
+    def _nap(self) -> float | None:
+        webhook = None if self._holds_webhooks() else self._courier.next_due(free=True)
+        due = _earlier(_earlier(self._next_main(), webhook), self._next_retry())
+        wait = None if due is None else self._clock.seconds_until(due)
+        return None if wait is None else min(wait, _NAP_MAX_SECONDS)
+
+    async def _drain(self, until: int, advance: "Advance") -> None:
+        """Runs everything due at or before a moment, held or not, and waits for the answers."""
+        while not advance.gone.is_set():
+            self._woken.clear()
+            await self._run_ready(until, held=False)
+            if self._courier.moving:
+                await self._woken.wait()
+                continue
+            due = self.next_due()
+            if due is None or due > until:
+                return
+            self._courier.let_go()  # or it would hold up what is due
+
+    async def _let_go(self, advance: "Advance") -> None:
+        """Makes the attempts that fault rules hold back until there are more of them."""
+        while self._courier.holds and not advance.gone.is_set():
+            self._courier.let_go()
+            await self._drain(self._clock.now(), advance)
+
+    async def _run_ready(self, until: int, *, held: bool) -> None:
+        await self._groups.settled()
+        while batch := self._batch(until):
+            await asyncio.gather(*(self._run(job) for job in batch))
+        if not held:
+            self._courier.launch(until)
+
+    def _batch(self, until: int) -> list[Job]:
+        """The next jobs that share their due moment: what they add comes after them."""
+        found = jobs.due(self._store, jobs.MAIN, until, _BATCH, self._held())
+        return [job for job in found if job.due == found[0].due]
+
+    async def _run(self, job: Job) -> None:
+        try:
+            emitted = await self._groups.run(
+                job.mode, lambda world: self._perform(world, job), micros(job.due)
+            )
+        except Exception:  # noqa: BLE001  one broken handler must not stop time
+            self._parking.park(job, self._clock.now())
+        else:
+            self._parking.done(job)
+            done = self._done
+            self._done = Counts(done.jobs + 1, done.events + emitted)
+
+    def _perform(self, world: Transaction, job: Job) -> int:
+        jobs.refuse_unreadable(job)
+        if jobs.finish(world.store, job):  # else an earlier job of this moment cancelled it
+            self._handlers[job.name](world, job)
+        return world.emitted
+
+    def _next_main(self) -> int | None:
+        return jobs.next_due(self._store, jobs.MAIN, self._held())
+
+    def _held(self) -> list[int]:
+        return self._parking.held(self._clock.now())
+
+    def _next_retry(self) -> int | None:
+        return _earlier(self._parking.next(self._clock.now()), self._courier.next_retry())
+
+    def _counts(self) -> Counts:
+        return Counts(self._done.jobs, self._done.events, self._courier.made, self.broken)
+
+    def _exhausted(self, before: Counts) -> bool:
+        done = _difference(self._counts(), before)
+        return done.jobs + done.deliveries >= IDLE_JOBS_MAX
+
+
+def _earlier(one: int | None, other: int | None) -> int | None:
+    return min((due for due in (one, other) if due is not None), default=None)
+
+
+def _difference(after: Counts, before: Counts) -> Counts:
+    return Counts(
+        after.jobs - before.jobs,
+        after.events - before.events,
+        after.deliveries - before.deliveries,
+        after.broken,
+    )

@@ -1,0 +1,202 @@
+"""The error answers of the documented API: one response a status, with the codes it may carry."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from svc.sandbox.parameters import kinds
+from svc.sandbox.parameters.schema import TEXT, Schema, identifier, strict
+from svc.sandbox.parameters.tables import Field, Fields, Kind, ListOf, Object
+from svc.sandbox.resources.operation import ApiOperation
+from svc.spec import ID_PREFIXES, REQUEST_ID_HEADER, VERSION_HEADER, VERSIONS
+
+Codes = frozenset[str]
+
+INVALID_REQUEST: Final = "invalid_request_error"
+IDEMPOTENCY: Final = "idempotency_error"
+
+# Every status but 400: its type and its codes.
+BY_STATUS: Final[Mapping[int, tuple[str, tuple[str, ...]]]] = {
+    401: (
+        "authentication_error",
+        ("https_required", "api_key_missing", "api_key_invalid", "api_key_expired"),
+    ),
+    403: ("permission_error", ("permission_denied", "secret_key_required")),
+    404: (INVALID_REQUEST, ("resource_missing", "endpoint_unknown")),
+    405: (INVALID_REQUEST, ("method_not_allowed",)),
+    409: (IDEMPOTENCY, ("idempotency_key_in_use",)),
+    408: (INVALID_REQUEST, ("request_timeout",)),
+    413: (INVALID_REQUEST, ("request_too_large",)),
+    415: (INVALID_REQUEST, ("unsupported_media_type",)),
+    429: ("rate_limit_error", ("rate_limit",)),
+    500: ("api_error", ("internal_error",)),
+    502: ("api_error", ("bad_gateway",)),
+    503: ("api_error", ("service_unavailable",)),
+    504: ("api_error", ("gateway_timeout",)),
+}
+KEY_REUSED: Final = "idempotency_key_reused"
+
+_ALWAYS: Final = frozenset({"version_invalid", "parameter_unknown", "body_invalid", "http_invalid"})
+_WRITING: Final = frozenset({"idempotency_key_invalid"})
+_STRING: Final = frozenset({"parameter_invalid_type"})
+_NUMBER: Final = frozenset({"parameter_invalid_integer"})
+_LIST: Final = _STRING | {"parameter_too_long", "parameter_invalid_empty"}
+
+# What an operation refuses beyond its parameter table: relations and states.
+OWN: Final[Mapping[str, Codes]] = {
+    "POST /v1/orders": frozenset({"amount_too_large"}),
+    "POST /v1/orders/:id": frozenset({"order_unexpected_state", "amount_too_large"}),
+    "POST /v1/orders/:id/cancel": frozenset({"order_unexpected_state"}),
+    "POST /v1/orders/:id/capture": frozenset(
+        {"capture_not_allowed", "order_unexpected_state", "amount_too_large"}
+    ),
+    "POST /v1/refunds": frozenset(
+        {
+            "payment_not_refundable",
+            "payment_already_refunded",
+            "payment_disputed",
+            "amount_too_large",
+        }
+    ),
+    "POST /v1/payouts": frozenset(
+        {"parameters_exclusive", "parameter_missing", "iban_invalid", "balance_insufficient"}
+    ),
+    "POST /v1/landed-cost/quotes": frozenset({"amount_too_large"}),
+    "POST /v1/webhook_endpoints": frozenset({"webhook_endpoint_limit"}),
+    "POST /v1/disputes/:id": frozenset({"dispute_unexpected_state", "evidence_missing"}),
+    "POST /v1/disputes/:id/accept": frozenset({"dispute_unexpected_state"}),
+}
+_NO_CODES: Final[Codes] = frozenset()
+
+
+def refusals_of(operation: ApiOperation) -> Codes:
+    """The codes of type `invalid_request_error` that an operation answers with status 400."""
+    codes = _ALWAYS | codes_of(operation.fields) | own(operation)
+    if operation.method == "POST":
+        return codes | _WRITING
+    # A list starts after an object; a cursor that names none is 400 (assumptions: Error codes).
+    return codes | {"resource_missing"} if operation.kind is None else codes
+
+
+def own(operation: ApiOperation) -> Codes:
+    """What no parameter table can say."""
+    return OWN.get(f"{operation.method} {operation.path}", _NO_CODES)
+
+
+def codes_of(fields: Fields) -> Codes:
+    """The codes that a parameter table can answer with."""
+    return _NO_CODES.union(*map(_codes_of_field, fields))
+
+
+def _codes_of_field(field: Field) -> Codes:
+    codes = codes_of_kind(field.kind)
+    if field.required:
+        return codes | {"parameter_missing", "parameter_invalid_empty"}
+    return codes if field.clearable else codes | {"parameter_invalid_empty"}
+
+
+def codes_of_kind(kind: Kind) -> Codes:
+    """The codes that a kind of value can answer with.
+
+    Raises:
+        KeyError: a kind that nobody has looked at yet.
+    """
+    if isinstance(kind, Object):
+        return _STRING | codes_of(kind.fields)
+    if isinstance(kind, ListOf):
+        return _LIST | codes_of_kind(kind.kind)
+    return _BY_KIND[type(kind)]
+
+
+_BY_KIND: Final[Mapping[type[Kind], Codes]] = {
+    kinds.Text: _STRING | {"parameter_too_long"},
+    kinds.Shaped: _STRING | {"parameter_invalid_value"},
+    kinds.Choice: _STRING | {"parameter_invalid_value"},
+    kinds.Integer: _NUMBER,
+    kinds.Amount: _NUMBER | {"amount_too_small", "amount_too_large"},
+    kinds.Boolean: frozenset({"parameter_invalid_boolean"}),
+    kinds.Timestamp: _STRING | {"parameter_invalid_timestamp"},
+    kinds.Currency: _STRING | {"currency_invalid", "currency_unsupported"},
+    kinds.Country: _STRING | {"country_code_invalid"},
+    kinds.HsCode: _STRING | {"hs_code_invalid"},
+    kinds.EventType: _STRING | {"event_type_unknown"},
+    kinds.Url: _STRING | {"url_invalid"},
+    kinds.Metadata: _STRING | {"parameter_too_long", "parameter_invalid_empty"},
+}
+
+
+_REQUEST_ID: Final = identifier(ID_PREFIXES["request"])
+JSON: Final = "application/json"
+
+EVERY_ANSWER: Final[dict[str, Any]] = {
+    REQUEST_ID_HEADER: {"required": True, "schema": _REQUEST_ID},
+    VERSION_HEADER: {"required": True, "schema": {"type": "string", "enum": list(VERSIONS)}},
+}
+_MORE_HEADERS: Final[dict[int, dict[str, Any]]] = {
+    401: {"WWW-Authenticate": {"required": True, "schema": TEXT}},
+    405: {"Allow": {"required": True, "schema": TEXT}},
+    429: {"Retry-After": {"required": True, "schema": {"type": "integer", "minimum": 1}}},
+    503: {"Retry-After": {"schema": {"type": "integer", "minimum": 0}}},
+}
+_MEANINGS: Final = {
+    400: "The request is refused; nothing was done.",
+    401: "No key, an unknown or expired key, or plain HTTP.",
+    403: "The key may not do this.",
+    404: "There is no such object in this mode, or no such endpoint.",
+    405: "The path does not take this method.",
+    408: "The body was not there in time.",
+    409: "A request with this idempotency key is running; try again.",
+    413: "The body has more than 1 MiB.",
+    415: "The body is neither JSON nor a form.",
+    429: "Too many requests.",
+    500: "Something went wrong inside.",
+    502: "Something went wrong inside.",
+    503: "The service is not available now.",
+    504: "Something inside took too long.",
+}
+_POST_ONLY: Final = (408, 409, 413, 415)
+
+
+def responses() -> dict[str, Any]:
+    """The responses that operations share, by status; 400 is each operation's own."""
+    return {
+        str(status): response(status, error(kind, codes))
+        for status, (kind, codes) in BY_STATUS.items()
+    }
+
+
+def refused(operation: ApiOperation) -> dict[str, Any]:
+    """Every error response of an operation."""
+    codes = refusals_of(operation)
+    schema = error(INVALID_REQUEST, sorted(codes))
+    if operation.method == "POST":
+        reused = error(IDEMPOTENCY, (KEY_REUSED,))
+        schema = {"oneOf": [schema, reused]}
+    shared = [s for s in BY_STATUS if operation.method == "POST" or s not in _POST_ONLY]
+    return {
+        "400": response(400, schema),
+        **{str(s): {"$ref": f"#/components/responses/{s}"} for s in shared},
+    }
+
+
+def response(status: int, schema: Schema) -> dict[str, Any]:
+    """One error response."""
+    return {
+        "description": _MEANINGS[status],
+        "headers": {**EVERY_ANSWER, **_MORE_HEADERS.get(status, {})},
+        "content": {JSON: {"schema": schema}},
+    }
+
+
+def error(kind: str, codes: Iterable[str]) -> Schema:
+    """The flat error body; which of the optional fields are there says the code."""
+    return strict(
+        {
+            "type": {"const": kind},
+            "code": {"type": "string", "enum": list(codes)},
+            "message": {"type": "string", "minLength": 1},
+            "param": TEXT,
+            "current_status": TEXT,
+            "request_id": _REQUEST_ID,
+        },
+        optional=("param", "current_status"),
+    )

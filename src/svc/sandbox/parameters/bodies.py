@@ -1,0 +1,193 @@
+"""Request bodies and query strings, decoded into plain trees (assumptions: Requests and answers).
+
+JSON keeps its types; form and query values are text until a parameter table coerces them. Whatever
+cannot be decoded is `body_invalid`, never an exception of a library.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Final, NoReturn
+from urllib.parse import unquote_to_bytes
+
+from svc.sandbox.parameters.problems import Problem, body_invalid
+
+Tree = dict[str, Any]
+
+JSON_TYPE: Final = "application/json"
+FORM_TYPE: Final = "application/x-www-form-urlencoded"
+DEPTH_MAX: Final = 32  # levels; the tables need four
+_SHOWN_MAX: Final = 40  # characters of a name in a message
+
+_BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_NAME: Final = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])+)")
+_BRACKET: Final = re.compile(r"\[([^\[\]]*)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedInput:
+    """The parameters as they came; `textual` says that scalars are text still to be coerced."""
+
+    tree: Tree
+    textual: bool
+
+
+def decode_body(content_type: str | None, body: bytes) -> DecodedInput:
+    """Decodes a POST body by its content type; no body and no type is no parameters.
+
+    Raises:
+        Problem: 415 for any other content type, `body_invalid` for what cannot be read.
+    """
+    media = (content_type or "").partition(";")[0].strip().lower()
+    if media == JSON_TYPE:
+        return DecodedInput(_decode_json(body) if body else {}, textual=False)
+    if media == FORM_TYPE:
+        return DecodedInput(decode_form(body), textual=True)
+    if not media and not body:
+        return DecodedInput({}, textual=True)
+    raise Problem(415, "unsupported_media_type", f"Send the body as {JSON_TYPE} or as {FORM_TYPE}.")
+
+
+def decode_query(query: bytes) -> DecodedInput:
+    """Decodes a query string; it has the syntax of a form."""
+    return DecodedInput(decode_form(query), textual=True)
+
+
+def decode_form(raw: bytes) -> Tree:
+    """Reads `a=1&b[c]=2&d[]=3&e[0][f]=4`; indexed lists stay objects with digits as names.
+
+    A repeated scalar keeps its last value; `d[][f]=…` begins a new entry when `f` comes again.
+    """
+    if _BROKEN_ESCAPE.search(raw):
+        raise body_invalid("The parameters hold a broken percent escape.")
+    tree: Tree = {}
+    for pair in raw.split(b"&"):
+        if pair:
+            name, _, value = pair.partition(b"=")
+            _insert(tree, _path(_text(name)), _text(value))
+    return tree
+
+
+# --- JSON ---------------------------------------------------------------------------------------
+
+
+def _decode_json(body: bytes) -> Tree:
+    try:
+        value = _JSON.decode(body.decode())
+    except RecursionError:
+        raise body_invalid("The JSON body is nested too deeply.") from None
+    except ValueError:  # broken UTF-8, broken JSON, numbers of thousands of digits
+        raise body_invalid("The body is not valid JSON in UTF-8.") from None
+    if not isinstance(value, dict):
+        raise body_invalid("The JSON body must be an object.")
+    if b"\\u" in body or body.count(b"{") + body.count(b"[") > DEPTH_MAX:
+        _check_tree(value)  # nearly every body can do without this walk
+    return value
+
+
+def _members(pairs: list[tuple[str, Any]]) -> Tree:
+    """An object; a name that comes twice says two things, and one could be the wrong amount."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        name = _twice(pairs)[:_SHOWN_MAX]
+        raise body_invalid(f"The JSON body has {name} twice in one object.")
+    return members
+
+
+def _twice(pairs: list[tuple[str, Any]]) -> str:
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            return name
+        seen.add(name)
+    return ""
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+# Kept: json.loads would make one a call.
+_JSON: Final = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_members)
+
+
+def _check_tree(tree: Tree) -> None:
+    """Refuses deep nesting and lone surrogates, which no UTF-8 answer could show."""
+    level: list[Any] = [tree]
+    for _ in range(DEPTH_MAX):
+        deeper: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                deeper += value.keys()
+                deeper += value.values()
+            elif isinstance(value, list):
+                deeper += value
+            elif isinstance(value, str) and not _encodable(value):
+                raise body_invalid("The JSON body holds half of a surrogate pair.")
+        if not deeper:
+            return
+        level = deeper
+    raise body_invalid(f"The JSON body is nested more than {DEPTH_MAX} levels deep.")
+
+
+def _encodable(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# --- forms --------------------------------------------------------------------------------------
+
+
+def _text(part: bytes) -> str:
+    try:
+        return unquote_to_bytes(part.replace(b"+", b" ")).decode()
+    except UnicodeDecodeError:
+        raise body_invalid("The parameters are not valid UTF-8.") from None
+
+
+def _path(name: str) -> list[str]:
+    """`a[b][]` as a, b and an empty segment; a name with stray brackets is one plain name."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return [name]
+    path = [match[1], *_BRACKET.findall(match[2])]
+    if len(path) > DEPTH_MAX:
+        raise body_invalid(f"A parameter is nested more than {DEPTH_MAX} levels deep.")
+    return path
+
+
+def _insert(tree: Tree, path: list[str], value: str) -> None:
+    place: Tree | list[Any] = tree
+    for segment, following in pairwise(path):
+        place = _container(place, segment, following)
+    if isinstance(place, list):
+        place.append(value)
+    elif isinstance(place.get(path[-1]), dict | list):
+        raise _conflict(path)
+    else:
+        place[path[-1]] = value
+
+
+def _container(place: Tree | list[Any], segment: str, following: str) -> Tree | list[Any]:
+    """The object or list that `segment` leads to; an empty following segment asks for a list."""
+    fresh: Tree | list[Any] = {} if following else []
+    if isinstance(place, list):
+        last = place[-1] if place else None
+        if isinstance(last, dict) and following and following not in last:
+            return last
+        place.append(fresh)
+        return fresh
+    found = place.setdefault(segment, fresh)
+    if type(found) is not type(fresh):
+        raise _conflict([segment])
+    return fresh if found is fresh else found
+
+
+def _conflict(path: list[str]) -> Problem:
+    return body_invalid(f"{path[0]} is given in two shapes that do not fit together.")

@@ -1,0 +1,169 @@
+"""Parameter tables: a tuple of fields per operation, and how a request is read against it.
+
+Three steps (assumptions: Order of checks): `coerce` turns text of forms and queries into values,
+`refuse_unknown` reports the first name that is in no table, `check` reports the first violation in
+table order.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from svc.sandbox.parameters import problems
+from svc.sandbox.parameters.bodies import DecodedInput, Tree
+
+Settings = Mapping[str, Any]
+Params = dict[str, Any]
+
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
+
+
+class Kind(ABC):
+    """What a field may hold."""
+
+    def coerce(self, value: Any) -> Any:
+        """The value that form or query text stands for; text that stands for none stays."""
+        return value
+
+    def unknown(self, value: Any, name: str) -> Iterable[str]:  # noqa: ARG002  see Object
+        """Names inside the value that are in no table."""
+        return ()
+
+    @abstractmethod
+    def check(self, value: Any, name: str, settings: Settings) -> Any:
+        """The value as the operation uses it; raises Problem naming `name` if it breaks a rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One row of a parameter table.
+
+    An empty value (`""`, `null`, `[]`) of an optional field equals an absent one, and unsets the
+    field on update; with `clearable` false it is refused, as it is for required fields.
+    """
+
+    name: str
+    kind: Kind
+    required: bool = False
+    clearable: bool = True
+
+
+Fields = tuple[Field, ...]
+
+
+def coerce(fields: Fields, given: DecodedInput) -> Tree:
+    """The parameters after coercion; JSON keeps its own types."""
+    return _coerced(fields, given.tree) if given.textual else given.tree
+
+
+def refuse_unknown(fields: Fields, tree: Tree) -> None:
+    """Raises Problem for the alphabetically first name that is in no table."""
+    first = min(_unknown(fields, tree, ""), default=None)
+    if first is not None:
+        raise problems.unknown(first)
+
+
+def check(fields: Fields, tree: Tree, settings: Settings, *, partial: bool = False) -> Params:
+    """The checked parameters; raises Problem for the first violation in table order.
+
+    With `partial` (an update) nothing is required, and a field that is to be unset is None.
+    Otherwise a key is there only if it has a value.
+    """
+    return _checked(fields, tree, "", settings, partial=partial)
+
+
+@dataclass(frozen=True, slots=True)
+class Object(Kind):
+    """An object with a table of its own; `rule` looks at all fields together afterwards."""
+
+    fields: Fields
+    rule: Callable[[Params, str], None] | None = None
+    partial: bool = False
+
+    def coerce(self, value: Any) -> Any:
+        return _coerced(self.fields, value) if isinstance(value, dict) else value
+
+    def unknown(self, value: Any, name: str) -> Iterable[str]:
+        return _unknown(self.fields, value, name) if isinstance(value, dict) else ()
+
+    def check(self, value: Any, name: str, settings: Settings) -> Params:
+        if not isinstance(value, dict):
+            raise problems.wrong_type(name, "an object")
+        clean = _checked(self.fields, value, name, settings, partial=self.partial)
+        if self.rule is not None:
+            self.rule(clean, name)
+        return clean
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf(Kind):
+    """A list with at most `most` entries of one kind; entries are named by their position."""
+
+    kind: Kind
+    most: int
+
+    def coerce(self, value: Any) -> Any:
+        if isinstance(value, dict) and all(_INDEX.fullmatch(index) for index in value):
+            value = [value[index] for index in sorted(value, key=int)]
+        return [self.kind.coerce(entry) for entry in value] if isinstance(value, list) else value
+
+    def unknown(self, value: Any, name: str) -> Iterator[str]:
+        if isinstance(value, list):
+            for index, entry in enumerate(value):
+                yield from self.kind.unknown(entry, f"{name}[{index}]")
+
+    def check(self, value: Any, name: str, settings: Settings) -> list[Any]:
+        if not isinstance(value, list):
+            raise problems.wrong_type(name, "a list")
+        if len(value) > self.most:
+            raise problems.too_long(name, f"{self.most} entries")
+        return [self._entry(entry, f"{name}[{i}]", settings) for i, entry in enumerate(value)]
+
+    def _entry(self, entry: Any, name: str, settings: Settings) -> Any:
+        if is_empty(entry):
+            raise problems.empty(name)
+        return self.kind.check(entry, name, settings)
+
+
+def is_empty(value: Any) -> bool:
+    """Says whether a value is empty: it unsets a field that is optional."""
+    return value is None or value in ("", [])
+
+
+def _coerced(fields: Fields, tree: Tree) -> Tree:
+    kinds = {field.name: field.kind for field in fields}
+    return {k: kinds[k].coerce(v) if k in kinds else v for k, v in tree.items()}
+
+
+def _unknown(fields: Fields, tree: Tree, prefix: str) -> Iterator[str]:
+    kinds = {field.name: field.kind for field in fields}
+    for key, value in tree.items():
+        name = _name(prefix, key)
+        if key in kinds:
+            yield from kinds[key].unknown(value, name)
+        else:
+            yield name
+
+
+def _checked(
+    fields: Fields, tree: Tree, prefix: str, settings: Settings, *, partial: bool
+) -> Params:
+    clean: Params = {}
+    for field in fields:
+        name = _name(prefix, field.name)
+        if field.name not in tree:
+            if field.required and not partial:
+                raise problems.missing(name)
+        elif not is_empty(value := tree[field.name]):
+            clean[field.name] = field.kind.check(value, name, settings)
+        elif field.required or not field.clearable:
+            raise problems.empty(name)
+        elif partial:
+            clean[field.name] = None
+    return clean
+
+
+def _name(prefix: str, key: str) -> str:
+    return f"{prefix}[{key}]" if prefix else key

@@ -1,0 +1,177 @@
+"""Sandbox processes in the background: how one is to run, starting it and stopping it."""
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, Final, Literal
+
+from svc.clock import Clock
+from svc.errors import LocalError
+from svc.sandbox.process.records import RunRecord, health, is_running
+from svc.system import processes
+from svc.system.signals import KILL
+
+MEMORY: Final = ":memory:"
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchOptions:
+    """The settings of one sandbox process.
+
+    `db` is a file or `:memory:`. Port 0 lets the system choose. `state_dir` holds the run records
+    and logs; empty, there are none. `certificate` and `private_key` are PEM files; with both, the
+    sandbox speaks https.
+    `authority` is the PEM file that clients trust, where that is not the certificate itself.
+    `strict_https` makes plain HTTP answer 401, as the real service does.
+    """
+
+    db: str
+    port: int
+    state_dir: str
+    seed: int | None = None
+    fixture: str | None = None
+    certificate: str | None = None
+    private_key: str | None = None
+    authority: str | None = None
+    strict_https: bool = False
+
+    @property
+    def tls(self) -> bool:
+        return self.certificate is not None
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.state_dir)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "LaunchOptions":
+        return cls(**json.loads(text))
+
+
+_SECRETS: Final = ("SVC_API_KEY", "SVC_WEBHOOK_SECRET")
+_POLL: Final = 0.02  # seconds
+_READ: Final = 65536
+
+
+def start(
+    options: LaunchOptions, env: Mapping[str, str], clock: Clock, timeout: float = 15.0
+) -> RunRecord:
+    """Starts a sandbox in a session of its own and waits until it answers, at most `timeout` s.
+
+    The process inherits `env` without secrets (promise R43) and writes to its own log.
+
+    Raises:
+        LocalError: when it does not start; the message is the process's own.
+    """
+    deadline = clock.monotonic() + timeout
+    child = processes.start_apart(
+        # -P: a folder named svc in the working directory must not run instead of this one.
+        [sys.executable, "-P", "-m", "svc.sandbox", options.to_json()],
+        {name: value for name, value in env.items() if name not in _SECRETS},
+    )
+    try:
+        record = _announced(_first_words(child.pipe, deadline - clock.monotonic()))
+        _await_answer(record, clock, deadline)
+    except BaseException:
+        child.kill()
+        raise
+    return record
+
+
+def stop(
+    folder: Path, record: RunRecord, clock: Clock, timeout: float = 5.0
+) -> Literal["stopped", "killed", "gone"]:
+    """Ends a running sandbox; kills it when it has not ended after `timeout` seconds.
+
+    A kill loses nothing: what the sandbox has acknowledged is on disk. A process that no longer
+    holds its record is never signalled.
+    """
+    if not _signalled(folder, record, signal.SIGTERM):
+        return "gone"
+    if _ends_within(folder, record, clock, timeout):
+        return "stopped"
+    _signalled(folder, record, KILL)
+    _ends_within(folder, record, clock, timeout)
+    return "killed"
+
+
+def announce(record: RunRecord) -> dict[str, Any]:
+    """The line that a sandbox process prints when it is ready, as data."""
+    return {"ready": asdict(record)}
+
+
+def announce_failure(error: LocalError) -> dict[str, Any]:
+    """The line that a sandbox process prints when it cannot start, as data."""
+    return {"failed": {"message": error.message, "code": error.code, "hint": error.hint}}
+
+
+def _first_words(pipe: int, seconds: float) -> str:
+    """Reads to the announcement, or to the end of what a failing process had to say."""
+    words: SimpleQueue[str] = SimpleQueue()
+    # A thread, since not every system can wait for a pipe with a limit. It ends with the process.
+    threading.Thread(target=lambda: words.put(_read(pipe)), daemon=True).start()
+    try:
+        return words.get(timeout=max(seconds, 0.0))
+    except Empty:
+        raise LocalError("The sandbox did not start in time.") from None
+
+
+def _read(pipe: int) -> str:
+    text = b""
+    try:
+        while not (text.endswith(b"\n") and text.splitlines()[-1].startswith(b"{")):
+            part = os.read(pipe, _READ)
+            if not part:
+                break
+            text += part
+    finally:
+        os.close(pipe)
+    return text.decode(errors="replace")
+
+
+def _announced(words: str) -> RunRecord:
+    last = (words.strip().splitlines() or ["it said nothing"])[-1]
+    try:
+        said = json.loads(last)
+    except ValueError:
+        raise LocalError(f"The sandbox process ended at once: {last}") from None
+    if "failed" in said:
+        failed = said["failed"]
+        raise LocalError(failed["message"], code=failed["code"], hint=failed["hint"])
+    return RunRecord(**said["ready"])
+
+
+def _await_answer(record: RunRecord, clock: Clock, deadline: float) -> None:
+    while health(record) is None:
+        if clock.monotonic() > deadline:
+            raise LocalError(f"The sandbox started but does not answer at {record.url}.")
+        clock.sleep(_POLL)
+
+
+def _signalled(folder: Path, record: RunRecord, number: int) -> bool:
+    if not is_running(folder, record):
+        return False
+    try:
+        return processes.signalled(record.pid, number)
+    except PermissionError as error:
+        raise LocalError(
+            f"The sandbox on port {record.port} belongs to another user (pid {record.pid})."
+        ) from error
+
+
+def _ends_within(folder: Path, record: RunRecord, clock: Clock, timeout: float) -> bool:
+    deadline = clock.monotonic() + timeout
+    while is_running(folder, record):
+        if clock.monotonic() > deadline:
+            return False
+        clock.sleep(_POLL)
+    return True

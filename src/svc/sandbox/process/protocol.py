@@ -1,0 +1,169 @@
+"""Connections: uvicorn's HTTP/1.1 with an end to waiting; one port for TLS and plain HTTP."""
+
+import asyncio
+import logging
+import socket
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any, Final
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from svc.sandbox.http.exchange import HttpReply
+from svc.sandbox.parameters.problems import Problem, http_invalid
+
+HEAD_SECONDS: Final = 10.0  # for a request line and headers once their first byte is there
+
+Refuse = Callable[[Problem], HttpReply]
+
+
+def _invalid() -> Problem:
+    return http_invalid("The request is no valid HTTP/1.1.")
+
+
+def _late() -> Problem:
+    message = f"The head of the request was not there after {HEAD_SECONDS:g} seconds."
+    return Problem(408, "request_timeout", message, headers={"Connection": "close"})
+
+
+class DeadlineProtocol(H11Protocol):
+    """One connection. It may be silent as long as an idle one, and no request stays half said.
+
+    `refuse` makes the answer to what never became a request, like every other answer of the API.
+    """
+
+    _head_timer: asyncio.TimerHandle | None = None
+
+    def __init__(self, *args: Any, refuse: Refuse, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._refusal_of = refuse
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.timeout_keep_alive_task = self.loop.call_later(
+            self.timeout_keep_alive, self.timeout_keep_alive_handler
+        )
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        self._unset_keepalive_if_required()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self._between_requests:
+            self._stop_timer()
+        elif self._head_timer is None and not self.transport.is_closing():
+            self._head_timer = self.loop.call_later(HEAD_SECONDS, self._refuse, _late())
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  in uvicorn's own words
+        self._refuse(_invalid())
+
+    @property
+    def _between_requests(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def _stop_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _refuse(self, why: Problem) -> None:
+        """Answers what is no request, unless an answer is under way, and closes the connection."""
+        self._stop_timer()
+        if self._between_requests or not self.cycle.response_started:
+            self.transport.write(_written(self._refusal_of(why)))
+        self.transport.close()
+
+
+def _written(reply: HttpReply) -> bytes:
+    status = HTTPStatus(reply.status)
+    lines = [f"HTTP/1.1 {status.value} {status.phrase}".encode()]
+    lines += [b"%s: %s" % line for line in reply.raw_headers()]
+    return b"\r\n".join([*lines, b"", reply.body])
+
+
+_TLS_HANDSHAKE: Final = b"\x16"
+_PATIENCE: Final = 10.0  # seconds for a first byte, and for a handshake
+_PAUSE: Final = 0.1  # seconds after a connection that could not be accepted
+
+_log: Final = logging.getLogger(__name__)
+
+
+class PortSplitter:
+    """Accepts connections on a listening socket; has of a server what uvicorn asks of it."""
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        context: ssl.SSLContext,
+        make_protocol: Callable[[], asyncio.Protocol],
+    ) -> None:
+        self._sock = sock
+        self._context = context
+        self._make_protocol = make_protocol
+        self._guests: set[asyncio.Task[None]] = set()
+        sock.setblocking(False)
+        self._door = asyncio.create_task(self._open())
+
+    def close(self) -> None:
+        """Accepts nobody any more; those who have not said anything yet are sent away."""
+        for task in (self._door, *self._guests):
+            task.cancel()
+
+    async def wait_closed(self) -> None:
+        """Returns when nobody is at the door."""
+        await asyncio.wait([self._door, *self._guests])
+
+    async def _open(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                guest, _ = await loop.sock_accept(self._sock)
+            except OSError as error:  # too many open files, say
+                _log.warning("a connection could not be accepted: %s", error)
+                await asyncio.sleep(_PAUSE)
+                continue
+            task = asyncio.create_task(self._welcome(guest))
+            self._guests.add(task)
+            task.add_done_callback(self._guests.discard)
+
+    async def _welcome(self, guest: socket.socket) -> None:
+        handed_over = False
+        try:
+            guest.setblocking(False)
+            async with asyncio.timeout(_PATIENCE):
+                first = await _first_byte(guest)
+            if first:
+                context = self._context if first == _TLS_HANDSHAKE else None
+                handed_over = True  # from here on the transport closes it
+                await self._hand_over(guest, context)
+        except (OSError, TimeoutError) as error:  # ssl.SSLError is one of the first
+            _log.info("a connection came to nothing: %s", error)
+        finally:
+            if not handed_over:
+                guest.close()
+
+    async def _hand_over(self, guest: socket.socket, context: ssl.SSLContext | None) -> None:
+        await asyncio.get_running_loop().connect_accepted_socket(
+            self._make_protocol,
+            guest,
+            ssl=context,
+            ssl_handshake_timeout=None if context is None else _PATIENCE,
+        )
+
+
+async def _first_byte(guest: socket.socket) -> bytes:
+    """Looks at the first byte without taking it; empty when the caller has hung up."""
+    loop = asyncio.get_running_loop()
+    said = asyncio.Event()
+    loop.add_reader(guest, said.set)
+    try:
+        await said.wait()
+    finally:
+        loop.remove_reader(guest)
+    with suppress(ConnectionError):
+        return guest.recv(1, socket.MSG_PEEK)
+    return b""

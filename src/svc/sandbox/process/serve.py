@@ -1,0 +1,223 @@
+"""One sandbox process: binds the socket, runs the app, says when it is ready, ends gracefully."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import uvicorn
+
+from svc.errors import LocalError
+from svc.sandbox.app import create_app
+from svc.sandbox.process.launch import LaunchOptions
+from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter
+from svc.sandbox.process.records import LOOPBACK, RunRecord, holding, listen_on
+from svc.system.signals import STOPPING
+
+MakeApp = Callable[[LaunchOptions], Any]
+OnReady = Callable[[RunRecord], None]
+
+_LOG_MAX: Final = 1024 * 1024  # bytes; a longer log begins anew with the next start
+_GRACE: Final = 0.3  # seconds for requests in flight once a stop is asked for (promise R78)
+_KEEP_ALIVE: Final = 75  # seconds that an idle connection stays open
+
+
+def run(options: LaunchOptions, make_app: MakeApp, on_ready: OnReady) -> None:
+    """Serves until SIGINT, SIGTERM or SIGHUP; then stops within about a second and raises it again.
+
+    `on_ready` is called once the first request would be answered.
+
+    Raises:
+        LocalError: when the port, the database or the state folder cannot be used.
+    """
+    with listen_on(options.port) as sock:
+        record = _record(options, sock.getsockname()[1])
+        with _kept(options, record):
+            caught = _serve(options, make_app, sock, lambda: on_ready(record))
+    for number in caught:
+        # All is closed; whoever started us decides what the signal means to them.
+        signal.raise_signal(number)
+
+
+def _serve(
+    options: LaunchOptions, make_app: MakeApp, sock: socket.socket, on_ready: Callable[[], None]
+) -> list[int]:
+    app = _Noticing(make_app(options))
+    server = _Server(_config(app, options), app, on_ready)
+    # Not the loop that Windows would choose: the doorman asks which sockets can be read.
+    runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
+    with _stopped_by_signals(server) as caught, runner:
+        runner.run(server.serve([sock]))
+    if server.failure is not None:
+        raise server.failure
+    return caught
+
+
+def _config(app: "_Noticing", options: LaunchOptions) -> uvicorn.Config:
+    protocol: Any = partial(DeadlineProtocol, refuse=app.app.state.refuse)
+    return uvicorn.Config(
+        app,
+        http=protocol,
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        interface="asgi3",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        # Nobody stands before the sandbox: X-Forwarded-Proto would let plain HTTP pass as https.
+        proxy_headers=False,
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=_GRACE,  # type: ignore[arg-type]  # asyncio takes fractions
+        ssl_certfile=options.certificate,
+        ssl_keyfile=options.private_key,
+    )
+
+
+class _Noticing:
+    """An app that remembers why its start failed; uvicorn only logs it."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+        self.failure: BaseException | None = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "lifespan":
+            await self.app(scope, receive, send)
+            return
+        try:
+            await self.app(scope, receive, send)
+        except BaseException as error:
+            self.failure = error
+            raise
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, telling when it is ready and leaving signals to `run`."""
+
+    def __init__(
+        self, config: uvicorn.Config, app: _Noticing, on_ready: Callable[[], None]
+    ) -> None:
+        super().__init__(config)
+        self._app = app
+        self._on_ready = on_ready
+        self.failure: Exception | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        try:
+            await self._open_port(sockets or [])
+        except SystemExit:
+            if self._app.failure is None:
+                raise
+            raise self._app.failure from None
+        try:
+            self._on_ready()
+        except Exception as error:  # noqa: BLE001  raised by `_serve` once all is closed
+            self.failure = error
+            self.should_exit = True
+
+    async def _open_port(self, sockets: list[socket.socket]) -> None:
+        context = self.config.ssl
+        if context is None:
+            await super().startup(sockets)
+            return
+        await super().startup([])
+        servers: list[Any] = self.servers
+        servers.extend(PortSplitter(sock, context, self._protocol) for sock in sockets)
+
+    def _protocol(self) -> asyncio.Protocol:
+        """What uvicorn makes for each connection."""
+        make: Callable[..., asyncio.Protocol] = self.config.http_protocol_class
+        return make(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # uvicorn would raise the signal again inside the event loop, before the run record is gone.
+        yield
+
+
+@contextmanager
+def _stopped_by_signals(server: uvicorn.Server) -> Iterator[list[int]]:
+    """Turns the first signal into a graceful stop and the second into a quick one."""
+    caught: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the handler's signature
+        server.force_exit = bool(caught)
+        server.should_exit = True
+        if not caught:
+            caught.append(number)
+
+    # What whoever started us had ignored stays ignored: `nohup` means its SIGHUP.
+    heard = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, stop) for number in heard}
+    try:
+        yield caught
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _record(options: LaunchOptions, port: int) -> RunRecord:
+    return RunRecord(
+        pid=os.getpid(),
+        port=port,
+        url=f"{'https' if options.tls else 'http'}://{LOOPBACK}:{port}",
+        db=options.db,
+        started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        log=str(options.folder / f"sandbox-{port}.log") if options.state_dir else "",
+        certificate=options.authority or options.certificate,
+    )
+
+
+@contextmanager
+def _kept(options: LaunchOptions, record: RunRecord) -> Iterator[None]:
+    """Holds the run record and writes the log, where there is a folder for them."""
+    if not options.state_dir:
+        yield
+        return
+    with holding(options.folder, record), _logging_to(Path(record.log)):
+        yield
+
+
+@contextmanager
+def _logging_to(path: Path) -> Iterator[None]:
+    """Sends warnings and errors of the server to a file: a terminal gets no tracebacks."""
+    try:
+        mode = "a" if not path.exists() or path.stat().st_size < _LOG_MAX else "w"
+        handler = logging.FileHandler(path, mode=mode, encoding="utf-8")
+        path.chmod(0o600)
+    except OSError as error:
+        raise LocalError(f"The log {path} cannot be written: {error.strerror}.") from error
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    handler.setLevel(logging.WARNING)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        handler.close()
+
+
+def serve(options: LaunchOptions, on_ready: OnReady) -> None:
+    """Runs a sandbox in this process until a signal ends it; see `server.run`."""
+    run(options, _app, on_ready)
+
+
+def _app(options: LaunchOptions) -> Any:
+    return create_app(
+        options.db,
+        seed=options.seed,
+        fixture=options.fixture,
+        strict_https=options.strict_https,
+    )

@@ -1,0 +1,281 @@
+"""Test cards: what each number does at the checkout, and what a declined payment is told.
+
+A smart retry goes through the second acquirer of the shopper's region. There are four regions, and
+their countries are our choice. Europe includes its microstates and islands; the Americas and
+Asia-Pacific follow the UN's geographical regions; all else is the rest.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Final, Literal
+
+DeclineType = Literal["soft", "hard"]
+RefundScenario = Literal["normal", "slow", "fails"]
+CardProblem = Literal["incorrect_number", "expired_card", "incorrect_cvc"]
+
+SOFT_DECLINES: Final = frozenset(
+    {
+        "do_not_honor",
+        "generic_decline",
+        "insufficient_funds",
+        "processing_error",
+        "try_again_later",
+        "issuer_not_available",
+        "card_velocity_exceeded",
+    }
+)
+HARD_DECLINES: Final = frozenset(
+    {
+        "stolen_card",
+        "lost_card",
+        "pickup_card",
+        "account_closed",
+        "expired_card",
+        "incorrect_cvc",
+        "incorrect_number",
+        "fraudulent",
+        "revocation_of_authorization",
+        # Our own two. Hard means never retried, and another acquirer changes nothing about
+        # a shopper who failed the challenge or a test card in live mode.
+        "authentication_failed",
+        "live_mode_test_card",
+    }
+)
+
+_NUMBER_LENGTHS: Final = range(13, 20)
+_FOUR_DIGIT_YEAR: Final = 1000
+_LAST_MONTH: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What a test number does once its expiry and CVC are in order."""
+
+    decline_code: str | None = None
+    rescued: bool = False
+    challenge: bool = False
+    dispute_reason: str | None = None
+    refund_scenario: RefundScenario = "normal"
+    suspended: bool = False
+
+
+_APPROVED: Final = Behaviour()
+BEHAVIOURS: Final[dict[str, Behaviour]] = {
+    "4000000000008013": Behaviour("do_not_honor", rescued=True),
+    "4000000000009995": Behaviour("insufficient_funds"),
+    "4000000000000002": Behaviour("generic_decline"),
+    "4000000000000119": Behaviour("processing_error"),
+    "4000000000009979": Behaviour("stolen_card"),
+    "4000000000009987": Behaviour("lost_card"),
+    "4000000000008021": Behaviour("account_closed"),
+    "4000000000000069": Behaviour("expired_card"),
+    "4000000000000127": Behaviour("incorrect_cvc"),
+    "4100000000000019": Behaviour("fraudulent"),
+    "4000000000003220": Behaviour(challenge=True),
+    "4000008400001629": Behaviour("generic_decline", challenge=True),
+    "4000000000000259": Behaviour(dispute_reason="fraudulent"),
+    "4000000000002685": Behaviour(dispute_reason="product_not_received"),
+    "4000000000007726": Behaviour(refund_scenario="slow"),
+    "4000000000005126": Behaviour(refund_scenario="fails"),
+    "4000000000008039": Behaviour(suspended=True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Brand:
+    """A card network: its number prefixes, its CVC's length, whether it has network tokens."""
+
+    name: str
+    prefixes: tuple[range, ...]
+    cvc_digits: int = 3
+    tokens: bool = False
+
+
+BRANDS: Final = (
+    Brand("visa", (range(4, 5),), tokens=True),
+    Brand("mastercard", (range(51, 56), range(2221, 2721)), tokens=True),
+    Brand("amex", (range(34, 35), range(37, 38)), cvc_digits=4, tokens=True),
+    Brand("jcb", (range(3528, 3590),)),
+    Brand("unionpay", (range(62, 63), range(81, 82))),
+    Brand("discover", (range(6011, 6012), range(644, 650), range(65, 66))),
+    Brand("diners", (range(300, 306), range(36, 37), range(38, 40))),
+)
+
+
+_CVC_LENGTHS: Final = frozenset(brand.cvc_digits for brand in BRANDS)
+
+
+@dataclass(frozen=True, slots=True)
+class CardProfile:
+    """How a card will behave.
+
+    `problem` is set when the card's data cannot be used at all: then no payment is made and every
+    other field says nothing. `decline_code` is what the first acquirer answers; `rescued` says
+    that a smart retry is approved nevertheless. With `challenge` the shopper is asked first.
+    """
+
+    brand: str
+    last4: str
+    network_token: str
+    problem: CardProblem | None
+    decline_code: str | None
+    decline_type: DeclineType | None
+    rescued: bool
+    challenge: bool
+    dispute_reason: str | None
+    refund_scenario: RefundScenario
+
+
+def assess(number: str, exp_month: int, exp_year: int, cvc: str, today: date) -> CardProfile:
+    """Says what happens when a card is used today (assumptions: Card behaviour).
+
+    `number` may hold spaces or hyphens. A year below 100 is of this century. Checks go in the
+    order number, expiry, CVC; a card is good to the end of its month.
+    """
+    digits = _digits(number)
+    brand = _brand_of(digits)
+    if brand is None:
+        return _profile("unknown", digits, "unavailable", "incorrect_number", _APPROVED)
+    behaviour = BEHAVIOURS.get(digits, _APPROVED)
+    token = "suspended" if behaviour.suspended else "active" if brand.tokens else "unavailable"
+    problem = next(_problems(brand, exp_month, exp_year, cvc, today), None)
+    return _profile(brand.name, digits, token, problem, behaviour)
+
+
+def problems(
+    number: str, exp_month: int, exp_year: int, cvc: str, today: date
+) -> list[CardProblem]:
+    """All that makes a card's data unusable, where `assess` tells the first."""
+    return list(_problems(_brand_of(_digits(number)), exp_month, exp_year, cvc, today))
+
+
+def decline_type(code: str) -> DeclineType | None:
+    """Says whether a decline is soft (may be retried once) or hard; None for other codes."""
+    if code in SOFT_DECLINES:
+        return "soft"
+    return "hard" if code in HARD_DECLINES else None
+
+
+def _profile(
+    brand: str, digits: str, token: str, problem: CardProblem | None, behaviour: Behaviour
+) -> CardProfile:
+    code = behaviour.decline_code
+    return CardProfile(
+        brand=brand,
+        last4=digits[-4:],
+        network_token=token,
+        problem=problem,
+        decline_code=code,
+        decline_type=decline_type(code) if code else None,
+        rescued=behaviour.rescued,
+        challenge=behaviour.challenge,
+        dispute_reason=behaviour.dispute_reason,
+        refund_scenario=behaviour.refund_scenario,
+    )
+
+
+def _problems(
+    brand: Brand | None, month: int, year: int, cvc: str, today: date
+) -> Iterator[CardProblem]:
+    if brand is None:
+        yield "incorrect_number"
+    full_year = year if year >= _FOUR_DIGIT_YEAR else year + 2000
+    if not 1 <= month <= _LAST_MONTH or (full_year, month) < (today.year, today.month):
+        yield "expired_card"
+    lengths = _CVC_LENGTHS if brand is None else {brand.cvc_digits}
+    if not _all_digits(cvc) or len(cvc) not in lengths:
+        yield "incorrect_cvc"
+
+
+def _digits(number: str) -> str:
+    return number.replace(" ", "").replace("-", "")
+
+
+def _plausible(digits: str) -> bool:
+    return _all_digits(digits) and len(digits) in _NUMBER_LENGTHS and _luhn(digits)
+
+
+def _all_digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+def _luhn(digits: str) -> bool:
+    doubled = (sum(divmod(2 * int(d), 10)) for d in digits[-2::-2])
+    return (sum(int(d) for d in digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def _brand_of(digits: str) -> Brand | None:
+    if not _plausible(digits):
+        return None
+    for brand in BRANDS:
+        if any(int(digits[: len(str(p.start))]) in p for p in brand.prefixes):
+            return brand
+    return None
+
+
+_MESSAGES: Final = {
+    "account_closed": "The account behind the card is closed.",
+    "authentication_failed": "The shopper did not authenticate the payment.",
+    "do_not_honor": "The bank declined the payment without a reason.",
+    "expired_card": "The card has expired.",
+    "fraudulent": "The payment was declined as suspected fraud.",
+    "generic_decline": "The bank declined the payment.",
+    "incorrect_cvc": "The card's security code is wrong.",
+    "incorrect_number": "The card number is wrong.",
+    "insufficient_funds": "The account does not hold enough.",
+    "live_mode_test_card": "The sandbox takes no payments in live mode.",
+    "lost_card": "The card was reported lost.",
+    "processing_error": "An error occurred while the payment was processed; try again.",
+    "stolen_card": "The card was reported stolen.",
+}
+_OWN_CODES: Final = frozenset(
+    {
+        "authentication_failed",
+        "expired_card",
+        "incorrect_cvc",
+        "incorrect_number",
+        "processing_error",
+    }
+)
+
+
+def message_for(code: str) -> str:
+    """The text for people that goes with a failure code."""
+    return _MESSAGES.get(code, f"The payment was declined: {code}.")
+
+
+def error_code(failure_code: str) -> str:
+    """The `code` of the 402 answer: its own where the catalogue has one, else `card_declined`."""
+    return failure_code if failure_code in _OWN_CODES else "card_declined"
+
+
+EUROPE: Final = frozenset(
+    (
+        "AD AL AT AX BA BE BG BY CH CY CZ DE DK EE ES FI FO FR GB GG GI GR HR HU IE IM IS IT JE LI "
+        "LT LU LV MC MD ME MK MT NL NO PL PT RO RS RU SE SI SJ SK SM UA VA"
+    ).split()
+)
+AMERICAS: Final = frozenset(
+    (
+        "AG AI AR AW BB BL BM BO BQ BR BS BZ CA CL CO CR CU CW DM DO EC FK GD GF GL GP GT GY HN HT "
+        "JM KN KY LC MF MQ MS MX NI PA PE PM PR PY SR SV SX TC TT US UY VC VE VG VI"
+    ).split()
+)
+ASIA_PACIFIC: Final = frozenset(
+    (
+        "AF AS AU BD BN BT CC CK CN CX FJ FM GU HK ID IN JP KH KI KP KR LA LK MH MM MN MO MP MV MY "
+        "NC NF NP NR NU NZ PF PG PH PK PN PW SB SG TH TK TL TO TV TW UM VN VU WF WS"
+    ).split()
+)
+
+
+def acquirer(country: str) -> str:
+    """Names the acquirer that retries a payment shipped to `country`."""
+    if country in EUROPE:
+        return "sandbox_eu_2"
+    if country in AMERICAS:
+        return "sandbox_am_2"
+    if country in ASIA_PACIFIC:
+        return "sandbox_ap_2"
+    return "sandbox_row_2"

@@ -1,0 +1,102 @@
+"""API keys: making, rolling and showing them (spec: Authentication; assumptions: Authentication).
+
+A key's text is never stored: its id is a keyed digest of the text, so that a request finds its key
+by what it sent.
+"""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from svc.sandbox import clock
+from svc.sandbox.parameters.kinds import Choice, Integer
+from svc.sandbox.parameters.problems import Problem, invalid, missing
+from svc.sandbox.parameters.tables import Field, Object, Params
+from svc.sandbox.store.documents import Doc, public
+from svc.sandbox.store.transaction import Transaction
+from svc.spec import KEY_GRACE_MAX_SECONDS, KEY_PREFIXES, RESTRICTED_RESOURCES
+
+KIND: Final = "api_key"
+TYPES: Final = ("secret", "publishable", "restricted")
+LEVELS: Final = ("none", "read", "write")
+_PREFIXES: Final = {"secret": "sk", "publishable": "pk", "restricted": "rk"}
+_KEY_LENGTH: Final = 20  # shorter than what scanners take for a leaked key
+
+CREATE: Final = (
+    Field("type", Choice(TYPES), required=True),
+    Field(
+        "permissions", Object(tuple(Field(name, Choice(LEVELS)) for name in RESTRICTED_RESOURCES))
+    ),
+)
+ROLL: Final = (Field("expires_in", Integer(0, KEY_GRACE_MAX_SECONDS)),)
+
+
+def create(world: Transaction, params: Params) -> Doc:
+    """Makes a new key; the answer is the only one that shows it whole, as `secret`."""
+    kind, permissions = params["type"], params.get("permissions")
+    if kind == "restricted" and permissions is None:
+        raise missing("permissions")
+    if kind != "restricted" and permissions is not None:
+        raise invalid("parameter_unknown", "permissions", "Only restricted keys have permissions.")
+    return _issue(world, kind, permissions)
+
+
+def roll(world: Transaction, key: Doc, params: Params) -> Doc:
+    """Replaces a key by a new one of its kind; the old one works for `expires_in` seconds more."""
+    if key["expires_at"] is not None:
+        raise Problem(400, "key_rolled", "This key has been rolled already.")
+    fresh = _issue(world, key["type"], key["permissions"])
+    end = world.now + timedelta(seconds=params.get("expires_in", 0))
+    key["expires_at"] = clock.text(end)
+    key["_expires"] = clock.micros(end)
+    world.save(key)
+    return fresh
+
+
+def register(world: Transaction, text: str, kind: str, permissions: Params | None = None) -> Doc:
+    """Stores a key whose text is given."""
+    key: dict[str, Any] = {
+        "id": _identity(world, text),
+        "object": KIND,
+        "type": kind,
+        "key": masked(text),
+        "permissions": permissions,
+        "expires_at": None,
+        "created": world.now_text,
+        "livemode": world.livemode,
+        "_expires": None,
+    }
+    world.add(key)
+    return key
+
+
+def every(world: Transaction) -> Doc:
+    """All keys of a mode, oldest first, masked."""
+    return {
+        "object": "list",
+        "data": [public(key) for key in world.find(KIND)],
+        "has_more": False,
+    }
+
+
+def find(world: Transaction, text: str) -> Doc | None:
+    """The key with this text in this mode, whether it still works or not."""
+    return world.get(KIND, _identity(world, text))
+
+
+def has_expired(world: Transaction, key: Doc) -> bool:
+    return key["_expires"] is not None and clock.micros(world.now) >= key["_expires"]
+
+
+def masked(text: str) -> str:
+    """A key's prefix, if it has one of a key, and its last four characters."""
+    prefix = text[: len("sk_test_")]
+    return f"{prefix if prefix in KEY_PREFIXES else ''}…{text[-4:]}"
+
+
+def _issue(world: Transaction, kind: str, permissions: Params | None) -> Doc:
+    text = world.new_secret(f"{_PREFIXES[kind]}_{world.mode}_", _KEY_LENGTH)
+    return {**public(register(world, text, kind, permissions)), "secret": text}
+
+
+def _identity(world: Transaction, text: str) -> str:
+    return world.ids.derived("key_", KIND, text)

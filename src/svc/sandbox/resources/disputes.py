@@ -1,0 +1,156 @@
+"""Disputes: evidence as a draft, its submission, and the bank's decision (assumptions: Dispute)."""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from svc.sandbox import clock
+from svc.sandbox.parameters.kinds import Boolean, Choice, Text
+from svc.sandbox.parameters.problems import invalid, too_long, unexpected_state
+from svc.sandbox.parameters.tables import Field, Object, Params
+from svc.sandbox.reference import fx
+from svc.sandbox.resources import payments
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.transaction import Transaction
+from svc.spec import DISPUTE_STATUSES, EVIDENCE_KEYS, ID_PREFIXES
+
+KIND: Final = "dispute"
+LAPSE: Final = "dispute.lapse"  # names of jobs
+DECIDE: Final = "dispute.decide"
+
+OPEN: Final = ("needs_response", "under_review")
+_RESPONSE_TIME: Final = timedelta(days=14)
+_DECIDED_AFTER: Final = 5  # seconds, where the evidence says how it will end
+_OUTCOMES: Final = {"winning_evidence": "won", "losing_evidence": "lost"}
+_EVIDENCE_VALUE_MAX: Final = 20_000
+_EVIDENCE_MAX: Final = 150_000
+
+UPDATE: Final = (
+    Field(
+        "evidence",
+        Object(tuple(Field(key, Text(_EVIDENCE_VALUE_MAX)) for key in EVIDENCE_KEYS), partial=True),
+    ),
+    Field("submit", Boolean()),
+)
+FILTERS: Final = (
+    Field("payment", Text(), clearable=False),
+    Field("status", Choice(DISPUTE_STATUSES), clearable=False),
+)
+
+
+def can_open(world: Transaction, payment: Doc) -> bool:
+    """A dispute needs something captured that is neither refunded, disputed nor lost already."""
+    left = payment["amount_captured"] - payment["amount_refunded"]
+    captured = payment["status"] == "captured" and left > 0
+    return captured and not (payment["disputed"] and blocking(world, payment["id"]))
+
+
+def blocking(world: Transaction, payment: str) -> bool:
+    """Says whether a dispute that is open or lost holds the payment's money."""
+    return any(d["status"] != "won" for d in world.find(KIND, payment=payment))
+
+
+def open_dispute(world: Transaction, payment: Doc, reason: str, due: str | None = None) -> Doc:
+    """The shopper disputes what is left of a payment; its amount leaves the balance."""
+    payment["disputed"] = True
+    world.save(payment)
+    due = due or clock.text(_due_by(world))
+    dispute: dict[str, Any] = {
+        "id": world.new_id(ID_PREFIXES[KIND]),
+        "object": KIND,
+        "payment": payment["id"],
+        "order": payment["order"],
+        "amount": payment["amount_captured"] - payment["amount_refunded"],
+        "currency": payment["currency"],
+        "reason": reason,
+        "status": "needs_response",
+        "evidence": {},
+        "evidence_status": "none",
+        "evidence_due_by": due,
+        "evidence_submitted_at": None,
+        "closed_at": None,
+        "created": world.now_text,
+        "livemode": world.livemode,
+    }
+    world.add(dispute)
+    _move(world, dispute, payment, -1)
+    world.schedule_at(clock.parse(due), LAPSE, dispute["id"])
+    world.emit("dispute.opened", dispute)
+    return dispute
+
+
+def update(world: Transaction, dispute: Doc, params: Params) -> Doc:
+    """Merges evidence into the draft; with `submit` true hands it in, which is final."""
+    _refuse_unless_awaited(world, dispute)
+    evidence = _merged(dispute["evidence"], params.get("evidence", {}))
+    submit = params.get("submit") is True
+    if submit and not evidence:
+        raise invalid("evidence_missing", "evidence", "There is no evidence to submit.")
+    dispute["evidence"] = evidence
+    dispute["evidence_status"] = "draft" if evidence else "none"
+    if submit:
+        _submit(world, dispute)
+    else:
+        world.save(dispute)
+    return dispute
+
+
+def accept(world: Transaction, dispute: Doc, params: Params) -> Doc:  # noqa: ARG001  takes none
+    """Gives the dispute up; this cannot be taken back."""
+    _refuse_unless_awaited(world, dispute)
+    close(world, dispute, "lost")
+    return dispute
+
+
+def close(world: Transaction, dispute: Doc, outcome: str) -> None:
+    """Decides an open dispute, `won` or `lost`; what is won comes back to the balance."""
+    dispute["status"] = outcome
+    dispute["closed_at"] = world.now_text
+    world.save(dispute)
+    world.cancel_jobs(LAPSE, dispute["id"])
+    world.cancel_jobs(DECIDE, dispute["id"])
+    if outcome == "won":
+        payment = world.get(payments.KIND, dispute["payment"])
+        assert payment is not None
+        _move(world, dispute, payment, 1)
+    world.emit(f"dispute.{outcome}", dispute)
+
+
+def _submit(world: Transaction, dispute: Doc) -> None:
+    dispute["status"] = "under_review"
+    dispute["evidence_status"] = "submitted"
+    dispute["evidence_submitted_at"] = world.now_text
+    world.save(dispute)
+    world.cancel_jobs(LAPSE, dispute["id"])
+    world.emit("dispute.evidence_submitted", dispute)
+    outcome = _OUTCOMES.get(dispute["evidence"].get("uncategorized_text", ""))
+    if outcome:
+        world.schedule(_DECIDED_AFTER, DECIDE, dispute["id"], outcome=outcome)
+
+
+def _refuse_unless_awaited(world: Transaction, dispute: Doc) -> None:
+    status = dispute["status"]
+    if status != "needs_response":
+        message = f"The dispute is {status}; it takes no answer any more."
+        raise unexpected_state(KIND, status, message)
+    if world.now >= clock.parse(dispute["evidence_due_by"]):
+        message = "The time to answer the dispute has passed."
+        raise unexpected_state(KIND, status, message)
+
+
+def _merged(present: Doc, changes: Params | None) -> Doc:
+    """The evidence after an update, in the order of the table; None removes all of it."""
+    both = {} if changes is None else {**present, **changes}
+    evidence = {key: both[key] for key in EVIDENCE_KEYS if both.get(key)}
+    if sum(map(len, evidence.values())) > _EVIDENCE_MAX:
+        raise too_long("evidence", f"{_EVIDENCE_MAX} characters in all")
+    return evidence
+
+
+def _due_by(world: Transaction) -> Any:
+    return (world.now + _RESPONSE_TIME).replace(hour=23, minute=59, second=59, microsecond=0)
+
+
+def _move(world: Transaction, dispute: Doc, payment: Doc, sign: int) -> None:
+    target = payment["settlement_currency"]
+    amount = fx.convert(dispute["amount"], dispute["currency"], target)
+    world.move_balance(target, sign * amount)

@@ -1,0 +1,90 @@
+"""What orders and quotes have in common: where goods go, what they are, what they are worth."""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from svc.sandbox.parameters.kinds import (
+    Amount,
+    Country,
+    HsCode,
+    Integer,
+    Text,
+    amount_too_large,
+    refuse_many_keys,
+)
+from svc.sandbox.parameters.tables import Field, ListOf, Object, Params
+from svc.sandbox.store.documents import Doc
+from svc.spec import AMOUNT_MAX
+
+ITEMS_MAX: Final = 100
+UNKNOWN_ORIGINS: Final = ("XX", "ZZ")
+_ADDRESS: Final = ("name", "line1", "line2", "city", "state", "phone")
+
+SHIPPING: Final = Object(
+    (
+        Field("country", Country(), required=True),
+        Field("postal_code", Text()),
+        *(Field(name, Text()) for name in _ADDRESS),
+    )
+)
+_ITEM: Final = Object(
+    (
+        Field("name", Text(255), required=True),
+        Field("quantity", Integer(1, 100_000), required=True),
+        Field("unit_amount", Amount(0), required=True),
+        Field("hs_code", HsCode()),
+        Field("origin_country", Country(UNKNOWN_ORIGINS)),
+    )
+)
+ITEMS: Final = ListOf(_ITEM, ITEMS_MAX)
+
+
+def shown_shipping(given: Params) -> Doc:
+    """The destination as responses show it; parts of the address only if they were given."""
+    extras: Doc = {name: given[name] for name in _ADDRESS if name in given}
+    return {"country": given["country"], "postal_code": given.get("postal_code"), **extras}
+
+
+def shown_items(given: Iterable[Params]) -> list[Doc]:
+    """The items as responses show them."""
+    return [
+        {
+            "name": item["name"],
+            "hs_code": item.get("hs_code"),
+            "origin_country": item.get("origin_country"),
+            "quantity": item["quantity"],
+            "unit_amount": item["unit_amount"],
+        }
+        for item in given
+    ]
+
+
+def value(items: Iterable[Mapping[str, Any]]) -> int:
+    """What the goods cost together, in minor units.
+
+    Raises:
+        Problem: more than an amount can hold; nothing could be computed from it.
+    """
+    total: int = sum(item["quantity"] * item["unit_amount"] for item in items)
+    if total > AMOUNT_MAX:
+        raise amount_too_large("items", AMOUNT_MAX)
+    return total
+
+
+def number(rate: Decimal) -> int | float:
+    """An exchange rate of 8 significant digits as a JSON number: `1`, `0.90909091`."""
+    return int(rate) if rate == rate.to_integral_value() else float(rate)
+
+
+def merged(present: dict[str, str], changes: dict[str, str] | None) -> dict[str, str]:
+    """Merges key by key; an empty value deletes its key, None deletes them all.
+
+    Raises:
+        Problem: more than 50 keys would be left.
+    """
+    if changes is None:
+        return {}
+    result = {key: text for key, text in {**present, **changes}.items() if text}
+    refuse_many_keys(result)
+    return result

@@ -1,0 +1,142 @@
+"""Orders: creating, pricing, updating and cancelling them (assumptions: Order, Order states)."""
+
+from typing import Any, Final
+
+from svc.sandbox.parameters.kinds import Amount, Choice, Currency, Metadata
+from svc.sandbox.parameters.problems import invalid, unexpected_state
+from svc.sandbox.parameters.tables import Field, Params
+from svc.sandbox.reference import methods
+from svc.sandbox.resources import goods, payments, quotes
+from svc.sandbox.resources.goods import merged
+from svc.sandbox.store.documents import Doc, public
+from svc.sandbox.store.transaction import Transaction
+from svc.spec import AMOUNT_MAX, CANCELLATION_REASONS, CAPTURE_METHODS, ID_PREFIXES, ORDER_STATUSES
+
+KIND: Final = "order"
+_SECRET_LENGTH: Final = 24
+
+CREATE: Final = (
+    Field("amount", Amount(), required=True),
+    Field("currency", Currency(), required=True),
+    Field("settlement_currency", Currency()),
+    Field("shipping", goods.SHIPPING, required=True),
+    Field("items", goods.ITEMS, required=True),
+    Field("capture_method", Choice(CAPTURE_METHODS)),
+    Field("metadata", Metadata()),
+)
+CANCEL: Final = (Field("cancellation_reason", Choice(CANCELLATION_REASONS)),)
+FILTERS: Final = (Field("status", Choice(ORDER_STATUSES), clearable=False),)
+
+_WHY_NOT_CANCELLED: Final = {
+    "paid": "The order is paid and cannot be cancelled; refund its payment instead.",
+    "processing": "The order's payment is being processed; wait for its result.",
+    "cancelled": "The order is cancelled already.",
+}
+
+
+def create(world: Transaction, params: Params) -> Doc:
+    """Stores a new order with its methods and its landed cost."""
+    identity = world.new_id(ID_PREFIXES[KIND])
+    order: dict[str, Any] = {
+        "id": identity,
+        "object": KIND,
+        "status": "requires_payment",
+        "amount": params["amount"],
+        "currency": params["currency"],
+        "settlement_currency": _settlement_currency(world, params),
+        "shipping": goods.shown_shipping(params["shipping"]),
+        "items": goods.shown_items(params["items"]),
+        "capture_method": params.get("capture_method", "automatic"),
+        "methods": [],
+        "landed_cost": {},
+        "amount_total": 0,
+        "amount_captured": 0,
+        "amount_refunded": 0,
+        "latest_payment": None,
+        "cancellation_reason": None,
+        "cancelled_at": None,
+        "paid_at": None,
+        "metadata": merged({}, params.get("metadata")),
+        "created": world.now_text,
+        "livemode": world.livemode,
+        "_client_secret": world.new_secret(f"{identity}_secret_", _SECRET_LENGTH),
+    }
+    _price(world, order)
+    world.add(order)
+    return order
+
+
+def created_view(order: Doc) -> Doc:
+    """The answer to a creation, the only one that shows the client secret."""
+    return {**public(order), "client_secret": order["_client_secret"]}
+
+
+def update(world: Transaction, order: Doc, params: Params) -> Doc:
+    """Changes an unpaid order and computes its methods and landed cost again."""
+    if order["status"] != "requires_payment":
+        message = f"The order is {order['status']}; only an unpaid order can be updated."
+        raise unexpected_state(KIND, order["status"], message)
+    for name in ("amount", "currency"):
+        order[name] = params.get(name, order[name])
+    if "settlement_currency" in params:
+        order["settlement_currency"] = _settlement_currency(world, params)
+    if "shipping" in params:
+        order["shipping"] = goods.shown_shipping(params["shipping"])
+    if "items" in params:
+        order["items"] = goods.shown_items(params["items"])
+    if "capture_method" in params:
+        order["capture_method"] = params["capture_method"] or "automatic"
+    if "metadata" in params:
+        order["metadata"] = merged(order["metadata"], params["metadata"])
+    _price(world, order)
+    world.save(order)
+    return order
+
+
+def cancel(world: Transaction, order: Doc, params: Params) -> Doc:
+    """Cancels an unpaid or authorised order; what was authorised is released."""
+    reason = params.get("cancellation_reason")
+    if order["status"] == "requires_payment":
+        payments.mark_cancelled(world, order, reason)
+        world.save(order)
+        world.emit("order.cancelled", order)
+    elif order["status"] == "authorized":
+        payments.void(world, order, reason)
+    else:
+        message = _WHY_NOT_CANCELLED[order["status"]]
+        raise unexpected_state(KIND, order["status"], message)
+    return order
+
+
+def _settlement_currency(world: Transaction, params: Params) -> str:
+    return params.get("settlement_currency") or str(world.settings["settlement_currency"])
+
+
+def _price(world: Transaction, order: Doc) -> None:
+    """Sets what follows from amount, items and destination; makes a quote for it."""
+    shipping, items = order["shipping"], order["items"]
+    order["methods"] = methods.offered(
+        order["currency"], shipping["country"], order["capture_method"]
+    )
+    quote = quotes.make(
+        world,
+        currency=order["currency"],
+        shipping=shipping,
+        items=items,
+        ship_from=str(world.settings["country"]),
+        freight=max(0, order["amount"] - goods.value(items)),
+    )
+    order["landed_cost"] = {
+        "duty": quote["duty"],
+        "vat": quote["vat"],
+        "fees": quote["fees"],
+        "total": quote["total"],
+        "currency": order["currency"],
+        "guaranteed": quote["guaranteed"],
+        "quote": quote["id"],
+    }
+    collected = quote["total"] if world.settings["collect_landed_cost"] else 0
+    order["amount_total"] = order["amount"] + collected
+    if order["amount_total"] > AMOUNT_MAX:  # or it could not be captured by its own amount
+        message = f"amount and landed cost together must be at most {AMOUNT_MAX}."
+        raise invalid("amount_too_large", "amount", message)

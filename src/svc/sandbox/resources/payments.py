@@ -1,0 +1,181 @@
+"""Payments: one object per checkout attempt, and every step that it and its order take.
+
+Steps save both documents first and emit afterwards, payment events before order events, so that
+every event shows what a GET would show right after the change (assumptions: Order).
+"""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from svc.sandbox import clock
+from svc.sandbox.parameters.kinds import Amount, Choice, Text, amount_too_large
+from svc.sandbox.parameters.problems import Problem, unexpected_state
+from svc.sandbox.parameters.tables import Field, Params
+from svc.sandbox.reference import fx
+from svc.sandbox.reference.cards import message_for
+from svc.sandbox.resources import goods
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.transaction import Transaction
+from svc.spec import ID_PREFIXES, PAYMENT_STATUSES
+
+KIND: Final = "payment"
+AUTHORIZATION: Final = timedelta(days=7)
+DISPUTE_AFTER: Final = 5  # seconds from the capture, for the cards and accounts that dispute
+
+EXPIRE: Final = "payment.expire"  # names of jobs
+SETTLE: Final = "payment.settle"
+DISPUTE: Final = "payment.dispute"
+
+CAPTURE: Final = (Field("amount", Amount()),)
+FILTERS: Final = (
+    Field("order", Text(), clearable=False),
+    Field("status", Choice(PAYMENT_STATUSES), clearable=False),
+)
+
+
+def begin(world: Transaction, order: Doc, method: str) -> Doc:
+    """Stores a new attempt to pay an order; one of the steps below follows at once."""
+    payment: dict[str, Any] = {
+        "id": world.new_id(ID_PREFIXES[KIND]),
+        "object": KIND,
+        "order": order["id"],
+        "status": "processing",
+        "amount": order["amount_total"],
+        "amount_captured": 0,
+        "amount_released": 0,
+        "amount_refunded": 0,
+        "currency": order["currency"],
+        "method": method,
+        "card": None,
+        "payment_method": None,
+        "retried": False,
+        "acquirer": None,
+        "failure_code": None,
+        "failure_message": None,
+        "decline_type": None,
+        "disputed": False,
+        "settlement_currency": None,
+        "settlement_amount": None,
+        "fx_rate": None,
+        "authorization_expires_at": None,
+        "captured_at": None,
+        "created": world.now_text,
+        "livemode": world.livemode,
+        "_dispute_reason": None,
+        "_refund_scenario": "normal",
+    }
+    world.add(payment)
+    order["latest_payment"] = payment["id"]
+    return payment
+
+
+def approve(world: Transaction, order: Doc, payment: Doc) -> None:
+    """The attempt succeeded: captured, or held where the order is captured by hand."""
+    if order["capture_method"] == "manual":
+        _authorize(world, order, payment)
+    else:
+        collect(world, order, payment, payment["amount"])
+
+
+def process(world: Transaction, order: Doc, payment: Doc) -> None:
+    """A delayed method was accepted; its result is open."""
+    payment["status"] = order["status"] = "processing"
+    world.save(payment)
+    world.save(order)
+    world.emit("payment.processing", payment)
+
+
+def fail(
+    world: Transaction, order: Doc, payment: Doc, code: str, decline_type: str | None = None
+) -> None:
+    """The attempt failed for good; the order waits for another one."""
+    payment["status"] = "failed"
+    payment["failure_code"] = code
+    payment["failure_message"] = message_for(code)
+    payment["decline_type"] = decline_type
+    order["status"] = "requires_payment"
+    world.save(payment)
+    world.save(order)
+    world.emit("payment.failed", payment)
+
+
+def collect(world: Transaction, order: Doc, payment: Doc, amount: int) -> None:
+    """Captures `amount` minor units; what else was authorised goes back to the shopper."""
+    target = order["settlement_currency"]
+    payment["status"] = "captured"
+    payment["amount_captured"] = amount
+    payment["amount_released"] = payment["amount"] - amount
+    payment["settlement_currency"] = target
+    payment["settlement_amount"] = fx.convert(amount, payment["currency"], target)
+    payment["fx_rate"] = goods.number(fx.rate(payment["currency"], target))
+    payment["captured_at"] = world.now_text
+    order["status"] = "paid"
+    order["amount_captured"] += amount
+    order["paid_at"] = world.now_text
+    world.save(payment)
+    world.save(order)
+    world.cancel_jobs(EXPIRE, payment["id"])
+    world.move_balance(target, payment["settlement_amount"])
+    world.emit("payment.captured", payment)
+    world.emit("order.paid", order)
+    if payment["_dispute_reason"]:
+        world.schedule(DISPUTE_AFTER, DISPUTE, payment["id"], reason=payment["_dispute_reason"])
+
+
+def void(world: Transaction, order: Doc, reason: str | None) -> None:
+    """Releases what is authorised and cancels the order."""
+    payment = latest(world, order)
+    payment["status"] = "cancelled"
+    payment["amount_released"] = payment["amount"]
+    world.save(payment)
+    mark_cancelled(world, order, reason)
+    world.save(order)
+    world.cancel_jobs(EXPIRE, payment["id"])
+    world.emit("payment.cancelled", payment)
+    world.emit("order.cancelled", order)
+
+
+def mark_cancelled(world: Transaction, order: Doc, reason: str | None) -> None:
+    order["status"] = "cancelled"
+    order["cancellation_reason"] = reason
+    order["cancelled_at"] = world.now_text
+
+
+def capture(world: Transaction, order: Doc, params: Params) -> Doc:
+    """Captures an authorised order in full or in part, once; answers the payment."""
+    if order["capture_method"] != "manual":
+        message = "Only an order with capture_method manual is captured by a call."
+        raise Problem(400, "capture_not_allowed", message)
+    if order["status"] != "authorized":
+        message = f"The order is {order['status']}; only an authorised order can be captured."
+        raise unexpected_state("order", order["status"], message)
+    payment = latest(world, order)
+    amount = int(params.get("amount") or payment["amount"])
+    if amount > payment["amount"]:
+        raise amount_too_large("amount", payment["amount"])
+    collect(world, order, payment, amount)
+    return payment
+
+
+def latest(world: Transaction, order: Doc) -> Doc:
+    """The last attempt to pay an order; there must have been one."""
+    payment = world.get(KIND, order["latest_payment"])
+    assert payment is not None
+    return payment
+
+
+def order_of(world: Transaction, payment: Doc) -> Doc:
+    """The order that a payment belongs to."""
+    order = world.get("order", payment["order"])
+    assert order is not None
+    return order
+
+
+def _authorize(world: Transaction, order: Doc, payment: Doc) -> None:
+    expiry = world.now + AUTHORIZATION
+    payment["status"] = order["status"] = "authorized"
+    payment["authorization_expires_at"] = clock.text(expiry)
+    world.save(payment)
+    world.save(order)
+    world.schedule_at(expiry, EXPIRE, payment["id"])
+    world.emit("payment.authorized", payment)

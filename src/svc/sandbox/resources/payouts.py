@@ -1,0 +1,154 @@
+"""Payouts: from the balance through the local network to the receiving bank."""
+
+import re
+from datetime import timedelta
+from typing import Any, Final
+
+from svc.sandbox import clock
+from svc.sandbox.parameters.kinds import Amount, Choice, Country, Currency, Metadata, Shaped, Text
+from svc.sandbox.parameters.problems import Problem, invalid, missing
+from svc.sandbox.parameters.tables import Field, Object, Params
+from svc.sandbox.reference import banks, fx
+from svc.sandbox.resources import goods
+from svc.sandbox.resources.goods import merged
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.transaction import Transaction
+from svc.spec import ID_PREFIXES, PAYOUT_STATUSES
+
+KIND: Final = "payout"
+SEND: Final = "payout.send"  # names of jobs
+SETTLE: Final = "payout.settle"
+SENT_AFTER: Final = timedelta(hours=1)
+ARRIVES_AFTER: Final = timedelta(hours=24)
+
+FAILURE_MESSAGES: Final = {
+    "no_account": "The receiving bank has no such account.",
+    "account_closed": "The receiving account is closed.",
+    "account_frozen": "The receiving account is frozen.",
+    "could_not_process": "The local network could not process the payout.",
+    "invalid_currency": "The receiving account does not take this currency.",
+    "incorrect_account_holder_name": "The account holder's name does not fit the account.",
+}
+
+
+def _one_account(destination: Params, name: str) -> None:
+    """Exactly one of IBAN and account number, and each as its bank would take it."""
+    if ("iban" in destination) == ("account_number" in destination):
+        message = f"{name} needs either iban, or account_number with bank_code."
+        raise invalid("parameters_exclusive", name, message)
+    if "account_number" in destination and "bank_code" not in destination:
+        raise missing(f"{name}[bank_code]")
+    if "iban" in destination and banks.iban_problem(destination["iban"], destination["country"]):
+        field = f"{name}[iban]"
+        message = f"{field} is no valid IBAN of an account in {destination['country']}."
+        raise invalid(banks.IBAN_INVALID, field, message)
+
+
+_DESTINATION: Final = Object(
+    (
+        Field("country", Country(), required=True),
+        Field("account_holder_name", Text(140), required=True),
+        Field("iban", Text(64)),
+        Field("account_number", Shaped(re.compile(r"[0-9]{4,17}"), "4 to 17 digits")),
+        Field("bank_code", Shaped(re.compile(r"[0-9A-Za-z]{3,12}"), "3 to 12 letters or digits")),
+        Field("bic", Text(40)),
+        Field("bank_name", Text(140)),
+    ),
+    rule=_one_account,
+)
+CREATE: Final = (
+    Field("amount", Amount(), required=True),
+    Field("currency", Currency(), required=True),
+    Field("source_currency", Currency()),
+    Field("destination", _DESTINATION, required=True),
+    Field("reference", Text(35)),
+    Field("metadata", Metadata()),
+)
+FILTERS: Final = (Field("status", Choice(PAYOUT_STATUSES), clearable=False),)
+
+
+def create(world: Transaction, params: Params) -> Doc:
+    """Takes the payout's cost from the balance and sends it on its way."""
+    source = params.get("source_currency") or str(world.settings["settlement_currency"])
+    cost = fx.payout_cost(params["amount"], params["currency"], source)
+    if world.balance(source) < cost.source_amount:
+        message = f"The {source} balance does not cover the payout and its fees."
+        raise Problem(400, "balance_insufficient", message)
+    payout: dict[str, Any] = {
+        "id": world.new_id(ID_PREFIXES[KIND]),
+        "object": KIND,
+        "status": "created",
+        "amount": params["amount"],
+        "currency": params["currency"],
+        "source_currency": source,
+        "source_amount": cost.source_amount,
+        "fx_rate": goods.number(cost.fx_rate),
+        "network_fees": cost.network_fees,
+        "destination": _shown_destination(params["destination"]),
+        "reference": params.get("reference"),
+        "failure_reason": None,
+        "failure_message": None,
+        "estimated_arrival": clock.text(world.now + ARRIVES_AFTER),
+        "sent_at": None,
+        "paid_at": None,
+        "failed_at": None,
+        "metadata": merged({}, params.get("metadata")),
+        "created": world.now_text,
+        "livemode": world.livemode,
+    }
+    world.add(payout)
+    world.move_balance(source, -cost.source_amount)
+    world.emit("payout.created", payout)
+    _plan(world, payout, banks.payout_scenario(params["destination"]))
+    return payout
+
+
+def send(world: Transaction, payout: Doc) -> None:
+    """A created payout was handed to the local network."""
+    payout["status"] = "sent"
+    payout["sent_at"] = world.now_text
+    world.save(payout)
+    world.cancel_jobs(SEND, payout["id"])
+    world.emit("payout.sent", payout)
+
+
+def arrive(world: Transaction, payout: Doc) -> None:
+    """The receiving bank accepted a payout that was sent."""
+    payout["status"] = "paid"
+    payout["paid_at"] = world.now_text
+    _finish(world, payout)
+
+
+def fail(world: Transaction, payout: Doc, reason: str) -> None:
+    """A payout on its way was rejected: what it took returns to the balance."""
+    payout["status"] = "failed"
+    payout["failure_reason"] = reason
+    payout["failure_message"] = FAILURE_MESSAGES[reason]
+    payout["failed_at"] = world.now_text
+    world.move_balance(payout["source_currency"], payout["source_amount"])
+    _finish(world, payout)
+
+
+def _finish(world: Transaction, payout: Doc) -> None:
+    world.save(payout)
+    world.cancel_jobs(SEND, payout["id"])
+    world.cancel_jobs(SETTLE, payout["id"])
+    world.emit(f"payout.{payout['status']}", payout)
+
+
+def _plan(world: Transaction, payout: Doc, scenario: banks.PayoutScenario) -> None:
+    # The end is planned for every payout: one that is never sent by itself may be sent by hand.
+    early = None if scenario.sent else scenario.failure_reason
+    world.schedule_at(world.now + SENT_AFTER, SEND, payout["id"], failure_reason=early)
+    end = world.now + ARRIVES_AFTER
+    world.schedule_at(end, SETTLE, payout["id"], failure_reason=scenario.failure_reason)
+
+
+def _shown_destination(given: Params) -> Doc:
+    account = banks.plain_iban(given.get("iban") or given.get("account_number", ""))
+    return {
+        "country": given["country"],
+        "account_holder_name": given["account_holder_name"],
+        "bank_name": given.get("bank_name"),
+        "last4": account[-4:],
+    }

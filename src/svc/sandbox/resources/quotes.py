@@ -1,0 +1,80 @@
+"""Landed-cost quotes: duties, taxes and fees, computed once and never changed."""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from svc.sandbox import clock
+from svc.sandbox.parameters.kinds import Amount, Country, Currency
+from svc.sandbox.parameters.tables import Field, Params
+from svc.sandbox.reference import customs
+from svc.sandbox.resources import goods
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.transaction import Transaction
+from svc.spec import ID_PREFIXES
+
+KIND: Final = "landed_cost_quote"
+VALIDITY: Final = timedelta(hours=24)  # informative; a quote is retrievable afterwards
+
+CREATE: Final = (
+    Field("currency", Currency(), required=True),
+    Field("shipping", goods.SHIPPING, required=True),
+    Field("items", goods.ITEMS, required=True),
+    Field("ship_from_country", Country()),
+    Field("shipping_amount", Amount(0)),
+)
+
+
+def create(world: Transaction, params: Params) -> Doc:
+    """Quotes what the caller described."""
+    return make(
+        world,
+        currency=params["currency"],
+        shipping=goods.shown_shipping(params["shipping"]),
+        items=goods.shown_items(params["items"]),
+        ship_from=params.get("ship_from_country") or world.settings["country"],
+        freight=params.get("shipping_amount", 0),
+    )
+
+
+def make(
+    world: Transaction,
+    *,
+    currency: str,
+    shipping: Doc,
+    items: list[Doc],
+    ship_from: str,
+    freight: int,
+) -> Doc:
+    """Computes and stores a quote; `freight` is in minor units."""
+    goods.value(items)
+    result = customs.quote(
+        currency=currency,
+        country=shipping["country"],
+        ship_from=ship_from,
+        items=items,
+        freight=freight,
+    )
+    quote: dict[str, Any] = {
+        "id": world.new_id(ID_PREFIXES[KIND]),
+        "object": KIND,
+        "currency": currency,
+        "shipping": shipping,
+        "items": [_with_charges(*pair) for pair in zip(items, result.lines, strict=True)],
+        "ship_from_country": ship_from,
+        "shipping_amount": freight,
+        "duty": result.duty,
+        "vat": result.vat,
+        "fees": result.fees,
+        "total": result.total,
+        "guaranteed": result.guaranteed,
+        "warnings": result.warnings,
+        "expires_at": clock.text(world.now + VALIDITY),
+        "created": world.now_text,
+        "livemode": world.livemode,
+    }
+    world.add(quote)
+    return quote
+
+
+def _with_charges(item: Doc, line: customs.ItemCharges) -> Doc:
+    return {**item, "duty": line.duty, "vat": line.vat, "duty_rate_bps": line.duty_rate_bps}

@@ -1,0 +1,133 @@
+"""Refunds: pending until the network confirms or refuses them (assumptions: Refund)."""
+
+from typing import Any, Final
+
+from svc.sandbox.parameters.kinds import Amount, Choice, Metadata, Text, amount_too_large
+from svc.sandbox.parameters.problems import Problem, resource_missing
+from svc.sandbox.parameters.tables import Field, Params
+from svc.sandbox.reference import fx
+from svc.sandbox.resources import disputes, payments
+from svc.sandbox.resources.goods import merged
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.transaction import Transaction
+from svc.spec import ID_PREFIXES, REFUND_REASONS, REFUND_STATUSES
+
+KIND: Final = "refund"
+SETTLE: Final = "refund.settle"  # the name of its job
+FAILURE_REASONS: Final = (
+    "lost_or_stolen_card",
+    "expired_or_canceled_card",
+    "insufficient_funds",
+    "declined",
+    "unknown",
+)
+
+# Seconds until the network answers, and why it refuses, by the card's scenario.
+_SCENARIOS: Final = {
+    "normal": (5, None),
+    "slow": (24 * 3600, None),
+    "fails": (5, "expired_or_canceled_card"),
+}
+
+CREATE: Final = (
+    Field("payment", Text(), required=True),
+    Field("amount", Amount()),
+    Field("reason", Choice(REFUND_REASONS)),
+    Field("metadata", Metadata()),
+)
+FILTERS: Final = (
+    Field("payment", Text(), clearable=False),
+    Field("status", Choice(REFUND_STATUSES), clearable=False),
+)
+
+
+def create(world: Transaction, params: Params) -> Doc:
+    """Accepts a refund of all that is left of a payment, or of a part of it."""
+    payment = world.get(payments.KIND, params["payment"])
+    if payment is None:
+        raise resource_missing(payments.KIND, params["payment"], "payment")
+    refund: dict[str, Any] = {
+        "id": world.new_id(ID_PREFIXES[KIND]),
+        "object": KIND,
+        "payment": payment["id"],
+        "order": payment["order"],
+        "amount": _refundable(world, payment, params.get("amount")),
+        "currency": payment["currency"],
+        "reason": params.get("reason"),
+        "status": "pending",
+        "failure_reason": None,
+        "metadata": merged({}, params.get("metadata")),
+        "created": world.now_text,
+        "livemode": world.livemode,
+    }
+    world.add(refund)
+    _count(world, payment, refund["amount"])
+    world.emit("refund.created", refund)
+    delay, failure = _SCENARIOS[payment["_refund_scenario"]]
+    world.schedule(delay, SETTLE, refund["id"], failure_reason=failure)
+    return refund
+
+
+def succeed(world: Transaction, refund: Doc) -> None:
+    """The network confirmed a pending refund: the balance pays for it, at the payment's rate."""
+    payment = _payment_of(world, refund)
+    refund["status"] = "succeeded"
+    world.save(refund)
+    world.move_balance(payment["settlement_currency"], -_debit(payment, refund["amount"]))
+    world.save(payment)
+    world.emit("refund.succeeded", refund)
+
+
+def fail(world: Transaction, refund: Doc, reason: str) -> None:
+    """The network refused a pending refund: its amount can be refunded again."""
+    refund["status"] = "failed"
+    refund["failure_reason"] = reason
+    world.save(refund)
+    _count(world, _payment_of(world, refund), -refund["amount"])
+    world.emit("refund.failed", refund)
+
+
+def _refundable(world: Transaction, payment: Doc, wanted: int | None) -> int:
+    """The amount to refund; raises Problem where the payment's state does not allow it."""
+    if payment["status"] != "captured":
+        message = f"The payment is {payment['status']}; only a captured payment can be refunded."
+        raise Problem(400, "payment_not_refundable", message)
+    left: int = payment["amount_captured"] - payment["amount_refunded"]
+    if left == 0:
+        message = "The payment has been refunded in full already."
+        raise Problem(400, "payment_already_refunded", message)
+    amount = left if wanted is None else wanted
+    if amount > left:
+        raise amount_too_large("amount", left)
+    if payment["disputed"] and disputes.blocking(world, payment["id"]):
+        message = "The payment is disputed; its amount cannot be refunded."
+        raise Problem(400, "payment_disputed", message)
+    return amount
+
+
+def _debit(payment: Doc, amount: int) -> int:
+    """What one more refund takes from the balance, in minor units of the settlement currency.
+
+    Rounded on the running total: many small refunds cost what one large one costs, and never more
+    than the capture brought.
+    """
+    refunded = payment.get("_refunded", 0) + amount
+    before = payment.get("_debited", 0)
+    owed = fx.convert(refunded, payment["currency"], payment["settlement_currency"])
+    payment["_refunded"] = refunded
+    payment["_debited"] = max(before, min(owed, payment["settlement_amount"]))
+    return int(payment["_debited"] - before)
+
+
+def _count(world: Transaction, payment: Doc, delta: int) -> None:
+    order = payments.order_of(world, payment)
+    payment["amount_refunded"] += delta
+    order["amount_refunded"] += delta
+    world.save(payment)
+    world.save(order)
+
+
+def _payment_of(world: Transaction, refund: Doc) -> Doc:
+    payment = world.get(payments.KIND, refund["payment"])
+    assert payment is not None
+    return payment

@@ -1,0 +1,198 @@
+"""Webhook endpoints: registering them, their secrets, their health, the dashboard's actions."""
+
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from svc.sandbox.clock import SECOND, micros, moment, text
+from svc.sandbox.parameters.kinds import EventType, Text, Url
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.parameters.tables import Field, ListOf, Params
+from svc.sandbox.store import deliveries, jobs
+from svc.sandbox.store.documents import Doc, public
+from svc.sandbox.store.transaction import Transaction
+from svc.spec import ID_PREFIXES, SECRET_PREFIX, VERSIONS
+from svc.system.loopback import is_loopback
+
+KIND = "webhook_endpoint"
+ENABLED_MAX = 16
+SECRET_LENGTH = 32
+GRACE_MAX_SECONDS = 86400
+FAILING_SECONDS = 5 * 24 * 3600  # all failed for so long: disabled
+
+# Private fields of an endpoint, beside those that a GET shows:
+# _secret, _old_secret, _old_secret_until (microseconds): signing
+# _failing_since (microseconds): the first failure after the last success
+# _warned: the e-mail about an exhausted event was written since then
+
+
+def new_endpoint(
+    world: Transaction, *, url: str, events: list[str], description: str | None
+) -> Doc:
+    """Stores an endpoint; the caller shows `_secret` once, as `secret`."""
+    doc: Doc = {
+        "id": world.new_id(ID_PREFIXES[KIND]),
+        "object": KIND,
+        "url": url,
+        "events": events,
+        "status": "enabled",
+        "description": description,
+        "api_version": world.settings["pinned_version"] or VERSIONS[-1],
+        "created": world.now_text,
+        "livemode": world.livemode,
+        "_secret": world.new_secret(SECRET_PREFIX, SECRET_LENGTH),
+        "_old_secret": None,
+        "_old_secret_until": None,
+        "_failing_since": None,
+        "_warned": False,
+    }
+    world.add(doc)
+    return doc
+
+
+def signing_secrets(endpoint: Doc, now: int) -> list[str]:
+    """The secrets that sign at a moment (microseconds): the new one first."""
+    secrets = [endpoint["_secret"]]
+    until = endpoint["_old_secret_until"]
+    if until is not None and now < until:
+        secrets.append(endpoint["_old_secret"])
+    return secrets
+
+
+def roll_secret(world: Transaction, endpoint: Doc, grace: int) -> str:
+    """Gives a new secret; the one before signs along for `grace` seconds (0 to 86400)."""
+    endpoint["_old_secret"] = endpoint["_secret"] if grace else None
+    endpoint["_old_secret_until"] = micros(world.now) + grace * SECOND if grace else None
+    endpoint["_secret"] = world.new_secret(SECRET_PREFIX, SECRET_LENGTH)
+    world.save(endpoint)
+    secret: str = endpoint["_secret"]
+    return secret
+
+
+def enable(world: Transaction, endpoint: Doc) -> None:
+    """Takes events again, with a clean record; what was dropped stays dropped."""
+    endpoint["status"] = "enabled"
+    _recovered(world, endpoint)
+
+
+def disable(world: Transaction, endpoint: Doc) -> None:
+    """Takes no more events and gives up what is pending."""
+    endpoint["status"] = "disabled"
+    deliveries.drop(world.store, endpoint["id"])
+    _recovered(world, endpoint)
+
+
+def delete(world: Transaction, endpoint: Doc) -> None:
+    """Removes the endpoint and gives up what is pending; its log stays."""
+    deliveries.drop(world.store, endpoint["id"])
+    world.cancel_jobs(jobs.DISABLE, endpoint["id"])
+    world.remove(KIND, endpoint["id"])
+
+
+def note_success(world: Transaction, endpoint: Doc) -> None:
+    """A delivery arrived: the endpoint is in health again."""
+    if endpoint["_failing_since"] is not None:
+        _recovered(world, endpoint)
+
+
+def note_failure(world: Transaction, endpoint: Doc) -> None:
+    """A delivery failed: at the first failure the five days begin to run."""
+    if endpoint["_failing_since"] is None and endpoint["status"] == "enabled":
+        now = micros(world.now)
+        endpoint["_failing_since"] = now
+        world.save(endpoint)
+        end = now + FAILING_SECONDS * SECOND
+        identity = endpoint["id"]
+        jobs.add(world.store, world.mode, end, jobs.DISABLE, identity, {}, lane=identity)
+
+
+def note_exhausted(world: Transaction, endpoint: Doc, event: str) -> None:
+    """All attempts of an event failed: the first time since a success an e-mail is written."""
+    if not endpoint["_warned"] and endpoint["status"] == "enabled":
+        endpoint["_warned"] = True
+        world.save(endpoint)
+        _mail(
+            world,
+            endpoint,
+            "webhook_failing",
+            f"Your webhook endpoint {endpoint['url']} is failing",
+            f"All attempts to deliver event {event} failed for three days. "
+            "The endpoint is disabled when every attempt fails for five days.",
+        )
+
+
+def disable_failing(world: Transaction, identity: str) -> None:
+    """Five days without a success have passed: disabled, with an e-mail (assumptions: Delivery)."""
+    endpoint = world.get(KIND, identity)
+    if endpoint is None or endpoint["_failing_since"] is None:
+        return
+    since = text(moment(endpoint["_failing_since"]))
+    disable(world, endpoint)
+    _mail(
+        world,
+        endpoint,
+        "webhook_disabled",
+        f"Your webhook endpoint {endpoint['url']} was disabled",
+        f"Every attempt since {since} failed. Events are no longer sent to it; "
+        "enable it again in the dashboard.",
+    )
+
+
+def is_local(url: str) -> bool:
+    """Says whether a receiver is on this machine, by its name alone (promise R89)."""
+    try:
+        return is_loopback(urlsplit(url).hostname or "")
+    except ValueError:
+        return False
+
+
+def _recovered(world: Transaction, endpoint: Doc) -> None:
+    endpoint["_failing_since"] = None
+    endpoint["_warned"] = False
+    world.save(endpoint)
+    world.cancel_jobs(jobs.DISABLE, endpoint["id"])
+
+
+def _mail(world: Transaction, endpoint: Doc, kind: str, subject: str, body: str) -> None:
+    mail: dict[str, Any] = {
+        "id": world.ids.derived("eml_", kind, endpoint["id"], micros(world.now)),
+        "object": "email",
+        "type": kind,
+        "webhook_endpoint": endpoint["id"],
+        "subject": subject,
+        "body": body,
+        "created": world.now_text,
+        "livemode": world.livemode,
+    }
+    world.add(mail)
+
+
+_NAMES_MAX: Final = 1000  # entries of the list; repeated names are merged
+
+CREATE: Final = (
+    Field("url", Url(), required=True),
+    Field("events", ListOf(EventType(), _NAMES_MAX), required=True),
+    Field("description", Text(200)),
+)
+
+
+def create(world: Transaction, params: Params) -> Doc:
+    """Registers an endpoint for the event types named; a type named twice counts once."""
+    if len(world.find(KIND, status="enabled")) >= ENABLED_MAX:
+        message = f"At most {ENABLED_MAX} endpoints can be enabled in a mode."
+        raise Problem(400, "webhook_endpoint_limit", message)
+    return new_endpoint(
+        world,
+        url=params["url"],
+        events=list(dict.fromkeys(params["events"])),
+        description=params.get("description"),
+    )
+
+
+def created_view(endpoint: Doc) -> Doc:
+    """The answer to a registration, the only one that shows the signing secret."""
+    shown: Doc = {}
+    for name, value in public(endpoint).items():
+        shown[name] = value
+        if name == "events":
+            shown["secret"] = endpoint["_secret"]
+    return shown

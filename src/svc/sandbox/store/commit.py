@@ -1,0 +1,157 @@
+"""Group commit: calls of one turn of the loop share one commit and one fsync (promise R82)."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from svc.errors import LocalError
+from svc.sandbox.clock import VirtualClock
+from svc.sandbox.store.ids import IdSource, Random
+from svc.sandbox.store.transaction import SharedState, Transaction
+
+T = TypeVar("T")
+_STATE = "state"
+
+
+class GroupCommit:
+    """Runs calls on the loop's thread, each in a savepoint, and commits them together.
+
+    Nobody learns of anything that is not on disk: a call, its error and a read that saw an open
+    transaction all wait for its commit.
+    """
+
+    def __init__(self, ground: SharedState, clock: VirtualClock, random: Random) -> None:
+        self._ground = ground
+        self._store = ground.store
+        self._clock = clock
+        self._random = random
+        self._waiters: list[asyncio.Future[None]] = []
+        self._changes = 0
+        self._moved = False
+        self.on_job: Callable[[], None] = _nothing
+        self.load_state()
+
+    async def run(self, mode: str, fn: Callable[[Transaction], T], now: int | None = None) -> T:
+        """Runs `fn` and returns when its effects are on disk; `now` is in microseconds.
+
+        What `fn` raises is raised again, after its own effects were taken back.
+        """
+        try:
+            result = self._call(mode, fn, now)
+        finally:
+            await self.settled()
+        return result
+
+    async def read(self, mode: str, fn: Callable[[Transaction], T], now: int | None = None) -> T:
+        """Runs `fn`, which changes nothing; waits only if a commit is under way."""
+        try:
+            return fn(Transaction(self._ground, mode, self._clock.now() if now is None else now))
+        finally:
+            await self.settled()
+
+    def peek(self, mode: str, fn: Callable[[Transaction], T]) -> T:
+        """Runs `fn`, which changes nothing, at once, even on what is not on disk yet."""
+        return fn(Transaction(self._ground, mode, self._clock.now()))
+
+    async def save_clock(self) -> None:
+        """Returns when the clock's present state is on disk."""
+        self._open()
+        self._moved = True
+        await self.settled()
+
+    async def settled(self) -> None:
+        """Returns when no transaction is open: at once, or after its commit."""
+        if self._store.in_transaction:
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            await waiter
+
+    def _call(self, mode: str, fn: Callable[[Transaction], T], now: int | None) -> T:
+        self._open()
+        position = self._ground.ids.position
+        self._store.mark()
+        try:
+            result = fn(Transaction(self._ground, mode, self._clock.now() if now is None else now))
+        except BaseException:
+            self._undo(position)
+            raise
+        self._store.keep()
+        return result
+
+    def _open(self) -> None:
+        if not self._store.in_transaction:
+            self._store.begin()
+            self._changes = self._store.changes
+            asyncio.get_running_loop().call_soon(self._commit)
+
+    def _undo(self, position: int) -> None:
+        self._ground.ids.rewind(position)
+        self._ground.settings.forget()
+        self._store.undo()
+        if not self._store.in_transaction:  # SQLite gave the whole transaction up: disk full
+            self._abandon(LocalError("The sandbox could not save: its transaction was lost."))
+
+    def _commit(self) -> None:
+        if not self._store.in_transaction:
+            return
+        try:
+            self._save_state()
+            self._store.commit()
+        except LocalError as error:
+            self._abandon(error)
+            return
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        if self._ground.scheduled:
+            self._ground.scheduled = False
+            self.on_job()
+
+    def _save_state(self) -> None:
+        """Saves ids and clock with what changed; a group of mere refusals costs no write."""
+        if self._moved or self._store.changes != self._changes:
+            shown = json.dumps({"ids": self._ground.ids.dump(), "clock": self._clock.dump()})
+            sql = "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)"
+            self._store.write(sql, _STATE, shown)
+            self._moved = False
+
+    def load_state(self) -> None:
+        """Takes ids and clock up where the last commit left them.
+
+        Raises:
+            LocalError: what is stored is no state of a clock and of ids.
+        """
+        row = self._store.one("SELECT value FROM meta WHERE name = ?", _STATE)
+        if row is not None:
+            try:
+                state = json.loads(row[0])
+                ids = IdSource.load(state["ids"], self._random)
+                self._clock.load(state["clock"])
+            except (KeyError, TypeError, ValueError) as error:
+                raise _impossible(self._store.path, error) from error
+            self._ground.ids = ids
+
+    def _abandon(self, error: LocalError) -> None:
+        """The group is lost: memory returns to what is on disk, and every call of it fails."""
+        self._store.rollback()
+        self._ground.settings.forget()
+        with suppress(LocalError):  # a disk that cannot be read either: every call fails anyway
+            self.load_state()
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_exception(LocalError(error.message, hint=error.hint))
+
+
+def _impossible(path: str, error: Exception) -> LocalError:
+    return LocalError(
+        f"The sandbox file {path} holds an impossible state of its clock or ids: {error}.",
+        hint="Give another file with --db FILE; this one was left as it is",
+    )
+
+
+def _nothing() -> None:
+    """Stands in until somebody wants to hear of new jobs."""

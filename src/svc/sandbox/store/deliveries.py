@@ -1,0 +1,184 @@
+"""The log of webhook deliveries: one row an attempt, made or still to be made."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from svc.sandbox.clock import moment, text
+from svc.sandbox.store import jobs
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.ids import IdSource
+from svc.sandbox.store.sqlite import Row, Store
+
+Status = Literal["pending", "succeeded", "failed", "dropped"]
+
+_FIELDS = "id, event, type, endpoint, url, attempt, status, due, started, code, error, ms, next"
+DELIVERY_PREFIX = "dlv_"
+FILTERS = ("event", "endpoint", "status")
+_INSERT = (
+    "INSERT INTO deliveries(id, mode, event, type, endpoint, url, attempt, status, due)"
+    " VALUES(?, ?, ?, ?, ?, ?, ?, 'pending', ?)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRow:
+    """One attempt; moments in microseconds, `ms` the real duration in milliseconds."""
+
+    id: str
+    event: str
+    type: str
+    endpoint: str
+    url: str
+    attempt: int
+    status: Status
+    due: int
+    started: int | None
+    code: int | None
+    error: str | None
+    ms: int | None
+    next: int | None
+
+    def shown(self, mode: str) -> Doc:
+        """The delivery as the control surface shows it."""
+        return {
+            "id": self.id,
+            "object": "delivery",
+            "event": self.event,
+            "event_type": self.type,
+            "endpoint": self.endpoint,
+            "url": self.url,
+            "attempt": self.attempt,
+            "status": self.status,
+            "scheduled_at": text(moment(self.due)),
+            "started_at": _shown_moment(self.started),
+            "response_code": self.code,
+            "error": self.error,
+            "duration_ms": self.ms,
+            "next_attempt": _shown_moment(self.next),
+            "livemode": mode == "live",
+        }
+
+
+def queue(
+    store: Store,
+    ids: IdSource,
+    mode: str,
+    event: tuple[str, str],
+    endpoint: tuple[str, str],
+    due: int,
+    chain: dict[str, Any],
+) -> str:
+    """Adds a pending attempt and its job; `event` is id and type, `endpoint` id and address.
+
+    The ids are derived, not drawn: how fast receivers answer must not change the ids of objects.
+    """
+    sql = "SELECT MAX(attempt) FROM deliveries WHERE event = ? AND endpoint = ?"
+    row = store.one(sql, event[0], endpoint[0])
+    attempt = 1 + (row[0] or 0 if row else 0)
+    identity = ids.derived(DELIVERY_PREFIX, event[0], endpoint[0], attempt)
+    store.write(_INSERT, identity, mode, *event, *endpoint, attempt, due)
+    jobs.add(store, mode, due, jobs.ATTEMPT, identity, chain, endpoint[0])
+    return identity
+
+
+def add_made(store: Store, mode: str, delivery: DeliveryRow) -> None:
+    """Adds an attempt that was made without having been owed; `finish` says how it went."""
+    event, endpoint = (delivery.event, delivery.type), (delivery.endpoint, delivery.url)
+    store.write(_INSERT, delivery.id, mode, *event, *endpoint, delivery.attempt, delivery.due)
+
+
+def retrieve(store: Store, identity: str) -> DeliveryRow | None:
+    row = store.one(f"SELECT {_FIELDS} FROM deliveries WHERE id = ?", identity)  # noqa: S608
+    return _delivery(row) if row else None
+
+
+def pending(store: Store, event: str, endpoint: str) -> DeliveryRow | None:
+    """The attempt that is still to be made for this event and endpoint, if any."""
+    sql = (
+        f"SELECT {_FIELDS} FROM deliveries"  # noqa: S608
+        " WHERE event = ? AND endpoint = ? AND status = 'pending' ORDER BY seq LIMIT 1"
+    )
+    row = store.one(sql, event, endpoint)
+    return _delivery(row) if row else None
+
+
+def put_before(store: Store, identity: str, later: DeliveryRow) -> None:
+    """Gives an attempt the number of one that comes after it, and that one the next number."""
+    sql = "UPDATE deliveries SET attempt = ? WHERE id = ?"
+    store.write(sql, later.attempt, identity)
+    store.write(sql, later.attempt + 1, later.id)
+
+
+def finish(
+    store: Store,
+    identity: str,
+    *,
+    status: Status,
+    started: int,
+    code: int | None,
+    error: str | None,
+    ms: int,
+) -> None:
+    """Writes down how an attempt went."""
+    store.write(
+        "UPDATE deliveries SET status = ?, started = ?, code = ?, error = ?, ms = ? WHERE id = ?",
+        status,
+        started,
+        code,
+        error,
+        ms,
+        identity,
+    )
+
+
+def set_next(store: Store, identity: str, due: int) -> None:
+    store.write("UPDATE deliveries SET next = ? WHERE id = ?", due, identity)
+
+
+def drop(store: Store, endpoint: str, event: str | None = None) -> int:
+    """Gives up what is pending for an endpoint, or for one event of it; returns how many."""
+    where = "endpoint = ? AND status = 'pending'"
+    args = [endpoint]
+    if event is not None:
+        where += " AND event = ?"
+        args.append(event)
+    store.write(
+        "DELETE FROM jobs WHERE name = ?"  # noqa: S608
+        f" AND subject IN (SELECT id FROM deliveries WHERE {where})",
+        jobs.ATTEMPT,
+        *args,
+    )
+    return store.write(f"UPDATE deliveries SET status = 'dropped' WHERE {where}", *args)  # noqa: S608
+
+
+def page(
+    store: Store, mode: str, *, equals: dict[str, str], limit: int, after: str | None
+) -> tuple[list[DeliveryRow], bool]:
+    """One page of the log, newest first, and whether more follow.
+
+    Raises:
+        KeyError: `after` names no delivery of this mode.
+    """
+    terms, args = ["mode = ?"], [mode]
+    for name, value in equals.items():
+        assert name in FILTERS, name
+        terms.append(f"{name} = ?")
+        args.append(value)
+    if after is not None:
+        row = store.one("SELECT seq FROM deliveries WHERE id = ? AND mode = ?", after, mode)
+        if row is None:
+            raise KeyError(after)
+        terms.append("seq < ?")
+        args.append(row[0])
+    where = " AND ".join(terms)
+    sql = f"SELECT {_FIELDS} FROM deliveries WHERE {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608
+    rows = store.all(sql, *args, limit + 1)
+    return [_delivery(row) for row in rows[:limit]], len(rows) > limit
+
+
+def _delivery(row: Row) -> DeliveryRow:
+    return DeliveryRow(*row)
+
+
+def _shown_moment(micros: int | None) -> str | None:
+    return None if micros is None else text(moment(micros))

@@ -1,0 +1,98 @@
+"""Events: rows whose bytes are made once and never change (assumptions: Events)."""
+
+from svc.sandbox.clock import SECOND, moment, text
+from svc.sandbox.store.documents import Doc, compact, snapshot
+from svc.sandbox.store.ids import IdSource
+from svc.sandbox.store.sqlite import Store
+from svc.spec import ID_PREFIXES, VERSIONS
+
+RETENTION_SECONDS = 30 * 24 * 3600
+_RETENTION = RETENTION_SECONDS * SECOND
+_OLDEST = "SELECT seq, id, created FROM events ORDER BY seq LIMIT 2"
+_OPEN = "SELECT 1 FROM deliveries WHERE event = ? AND status = 'pending' LIMIT 1"
+
+
+def build(
+    ids: IdSource, mode: str, now: int, event_type: str, version: str | None, doc: Doc
+) -> Doc:
+    """The event of one change: a snapshot without private keys and secrets."""
+    return {
+        "id": ids.new(ID_PREFIXES["event"]),
+        "object": "event",
+        "type": event_type,
+        "created": text(moment(now)),
+        "livemode": mode == "live",
+        "api_version": version or VERSIONS[-1],
+        "data": {"object": snapshot(doc)},
+    }
+
+
+def insert(store: Store, mode: str, now: int, event: Doc) -> None:
+    """Stores the event with the bytes that every delivery will carry.
+
+    Two events that are no longer shown make room for it, with the log of their deliveries, so that
+    neither table grows for ever. What still has to be delivered stays.
+    """
+    _shed(store, now)
+    store.write(
+        "INSERT INTO events(id, mode, type, created, body) VALUES(?, ?, ?, ?, ?)",
+        event["id"],
+        mode,
+        event["type"],
+        now,
+        compact(event),
+    )
+
+
+def retrieve(store: Store, mode: str, identity: str, now: int) -> bytes | None:
+    """The event's bytes, or None; at exactly 30 days it is gone."""
+    if not identity.isascii():
+        return None
+    sql = "SELECT body FROM events WHERE id = ? AND mode = ? AND created > ?"
+    row = store.one(sql, identity, mode, now - _RETENTION)
+    return row[0] if row else None
+
+
+def body(store: Store, identity: str) -> bytes | None:
+    """The bytes to deliver, whatever the event's age: a held attempt may be late."""
+    row = store.one("SELECT body FROM events WHERE id = ?", identity)
+    return row[0] if row else None
+
+
+def page(
+    store: Store, mode: str, now: int, *, event_type: str | None, limit: int, after: str | None
+) -> tuple[list[bytes], bool]:
+    """One page of events, newest first, and whether more follow.
+
+    Raises:
+        KeyError: `after` names no event of this mode.
+    """
+    terms = ["mode = ?", "created > ?"]
+    args: list[str | int] = [mode, now - _RETENTION]
+    if event_type is not None:
+        terms.append("type = ?")
+        args.append(event_type)
+    if after is not None:
+        terms.append("seq < ?")
+        args.append(_place(store, mode, after))
+    where = " AND ".join(terms)
+    sql = f"SELECT body FROM events WHERE {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608
+    rows = store.all(sql, *args, limit + 1)
+    return [row[0] for row in rows[:limit]], len(rows) > limit
+
+
+def _shed(store: Store, now: int) -> None:
+    for seq, identity, created in store.all(_OLDEST):
+        if now - created < _RETENTION:
+            return
+        if store.one(_OPEN, identity) is None:
+            store.write("DELETE FROM deliveries WHERE event = ?", identity)
+            store.write("DELETE FROM events WHERE seq = ?", seq)
+
+
+def _place(store: Store, mode: str, identity: str) -> int:
+    row = store.one("SELECT seq FROM events WHERE id = ? AND mode = ?", identity, mode)
+    if row is None:
+        raise KeyError(identity)
+    seq: int = row[0]
+    return seq

@@ -1,0 +1,171 @@
+"""The whole state as one document, and back; nothing is taken that could not be worked with."""
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, get_args
+
+from svc.errors import LocalError
+from svc.sandbox.clock import LAST, parse
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.store import deliveries, jobs, settings, sqlite
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.sqlite import Store
+
+OBJECT: Final = "sandbox_state"
+_BLOBS: Final = {"events": ("body",), "results": ("body",)}  # JSON in UTF-8, kept as bytes
+_MODES: Final = ("test", "live")
+_INTEGER_MAX: Final = 2**63 - 1  # what a column of integers holds
+_MOMENTS: Final = {"created", "due", "started", "next", "first_used"}  # where they are integers
+
+Row = Mapping[str, Any]
+
+
+class _Column(NamedTuple):
+    name: str
+    type: str
+    required: bool
+
+
+def dump(store: Store) -> Doc:
+    """All rows of all tables; equal states give equal documents."""
+    tables = {table: _dump_table(store, table) for table in sqlite.DATA}
+    return {"object": OBJECT, "format": sqlite.VERSION, "tables": tables}
+
+
+def restore(store: Store, state: Doc, job_names: Collection[str]) -> None:
+    """Puts an exported state in place of what is there, inside the open transaction.
+
+    Every row is looked at first: `job_names` are the jobs that somebody can do.
+
+    Raises:
+        Problem: it is no state of this format, or one of its rows cannot be worked with.
+    """
+    if state.get("object") != OBJECT or state.get("format") != sqlite.VERSION:
+        raise unfit(f"it is not what export gives in format {sqlite.VERSION}")
+    tables = state.get("tables")
+    if not isinstance(tables, dict) or set(tables) != set(sqlite.DATA):
+        raise unfit(f"its tables must be: {', '.join(sqlite.DATA)}")
+    store.wipe()
+    checks = {**_CHECKS, "jobs": lambda row: jobs.check(row, job_names)}
+    for table in sqlite.DATA:
+        _restore_table(store, table, tables[table], checks[table])
+    store.recount()
+
+
+def unfit(why: str) -> Problem:
+    """The refusal of a state."""
+    return Problem(400, "state_invalid", f"The state cannot be taken: {why}.")
+
+
+def _dump_table(store: Store, table: str) -> list[Doc]:
+    columns = [column.name for column in _columns(store, table)]
+    rows = store.all(f"SELECT {', '.join(columns)} FROM {table} ORDER BY 1, 2")  # noqa: S608
+    return [dict(zip(columns, map(_text, row), strict=True)) for row in rows]
+
+
+def _restore_table(store: Store, table: str, rows: Any, check: Callable[[Row], None]) -> None:
+    columns = _columns(store, table)
+    names = [column.name for column in columns]
+    sql = f"INSERT INTO {table}({', '.join(names)}) VALUES({', '.join('?' * len(names))})"
+    for number, row in enumerate(rows if isinstance(rows, list) else [None], 1):
+        if not isinstance(row, dict) or set(row) != set(names):
+            raise unfit(f"a row of {table} must have: {', '.join(names)}")
+        try:
+            for column in columns:
+                _check_value(column, row[column.name])
+            check(row)
+            store.write(sql, *(_value(table, name, row[name]) for name in names))
+        except (LocalError, ValueError, UnicodeError, RecursionError) as error:
+            raise unfit(f"row {number} of {table} does not fit ({_reason(error)})") from error
+
+
+def _columns(store: Store, table: str) -> list[_Column]:
+    rows = store.all(f"PRAGMA table_info({table})")
+    return [_Column(name, kind, bool(required or key)) for _, name, kind, required, _, key in rows]
+
+
+def _check_value(column: _Column, value: Any) -> None:
+    if value is None:
+        if column.required:
+            raise ValueError(f"{column.name} is empty")
+        return
+    if column.type != "INTEGER":
+        if not isinstance(value, str):
+            raise ValueError(f"{column.name} is no text")
+        return
+    if type(value) is not int or abs(value) > _INTEGER_MAX:
+        raise ValueError(f"{column.name} is no integer of 64 bits")
+    if column.name in _MOMENTS and not 0 <= value <= LAST:
+        raise ValueError(f"{column.name} is no moment between 1970 and 9999")
+
+
+def _check_mode(row: Row) -> None:
+    if row["mode"] not in _MODES:
+        raise ValueError(f"mode is neither of {' and '.join(_MODES)}")
+
+
+def _check_doc(row: Row) -> None:
+    _check_mode(row)
+    body = _object(row["body"])
+    if (body.get("id"), body.get("object")) != (row["id"], row["kind"]):
+        raise ValueError("its body is another object's")
+    parse(row["created"])
+
+
+def _check_event(row: Row) -> None:
+    _check_mode(row)
+    if _object(row["body"]).get("id") != row["id"]:
+        raise ValueError("its body is another event's")
+
+
+def _check_delivery(row: Row) -> None:
+    _check_mode(row)
+    if row["status"] not in get_args(deliveries.Status):
+        raise ValueError("status is none of a delivery")
+
+
+def _check_result(row: Row) -> None:
+    _check_mode(row)
+    _object(row["body"])
+
+
+def _check_meta(row: Row) -> None:
+    value = _object(row["value"])
+    if row["name"] == settings.META:
+        settings.check_stored(value)
+
+
+def _object(text: str) -> Doc:
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError("its JSON is no object")  # noqa: TRY004  the text is wrong, no type
+    return found
+
+
+_CHECKS: Final[Mapping[str, Callable[[Row], None]]] = MappingProxyType(
+    {
+        "meta": _check_meta,
+        "docs": _check_doc,
+        "events": _check_event,
+        "deliveries": _check_delivery,
+        "results": _check_result,
+        "balances": _check_mode,
+    }
+)
+
+
+def _text(value: Any) -> Any:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _value(table: str, name: str, value: Any) -> Any:
+    if name in _BLOBS.get(table, ()) and isinstance(value, str):
+        return value.encode()
+    return value
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, LocalError):
+        return error.message.rstrip(".")
+    return str(error) if type(error) is ValueError else "it cannot be read"

@@ -1,0 +1,194 @@
+"""Jobs as rows: what is to happen at which moment of the sandbox's clock.
+
+One that broke is out of the others' way for a minute at a time, and never given up.
+"""
+
+import json
+import logging
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from svc.sandbox.clock import EPOCH, LAST, SECOND, moment
+from svc.sandbox.store.sqlite import Row, Store
+
+ATTEMPT = "webhook.attempt"  # the engine's own jobs; all others belong to its `handlers`
+DISABLE = "webhook.disable"
+LANES = (ATTEMPT, DISABLE)  # what runs in the lane of an endpoint
+MAIN = ""  # the lane of ordinary jobs; each webhook endpoint has a lane named by its id
+
+_FIELDS = "seq, due, mode, name, subject, args, lane"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One thing to do: `due` is what its handler sees as now.
+
+    Attributes:
+        unreadable: what is wrong with its row, or None; such a job cannot be done.
+    """
+
+    name: str
+    subject: str
+    args: dict[str, Any]
+    due: datetime
+    mode: str
+    seq: int = 0
+    lane: str = MAIN
+    unreadable: str | None = None
+
+
+def add(
+    store: Store,
+    mode: str,
+    due: int,
+    name: str,
+    subject: str,
+    args: Mapping[str, Any],
+    lane: str = MAIN,
+) -> None:
+    """Schedules a job for `due` (microseconds)."""
+    store.write(
+        "INSERT INTO jobs(due, mode, name, subject, args, lane) VALUES(?, ?, ?, ?, ?, ?)",
+        due,
+        mode,
+        name,
+        subject,
+        json.dumps(args),
+        lane,
+    )
+
+
+def cancel(store: Store, mode: str, name: str, subject: str) -> int:
+    """Deletes the jobs of this name and subject; returns how many there were."""
+    sql = "DELETE FROM jobs WHERE subject = ? AND name = ? AND mode = ?"
+    return store.write(sql, subject, name, mode)
+
+
+def finish(store: Store, job: Job) -> bool:
+    """Deletes a job in the transaction of its effects; false if it was gone already.
+
+    Numbers begin anew with a reset, so name and subject must be the job's as well.
+    """
+    sql = "DELETE FROM jobs WHERE seq = ? AND name = ? AND subject = ?"
+    return store.write(sql, job.seq, job.name, job.subject) > 0
+
+
+def refuse_unreadable(job: Job) -> None:
+    """Raises ValueError for a job whose row could not be read: whoever runs it parks it."""
+    if job.unreadable is not None:
+        raise ValueError(f"its row cannot be read: {job.unreadable}")
+
+
+def of_subject(store: Store, name: str, subject: str) -> list[Job]:
+    """The jobs of this name and subject, in the order in which they run."""
+    sql = f"SELECT {_FIELDS} FROM jobs WHERE subject = ? AND name = ? ORDER BY due, seq"  # noqa: S608
+    return [_job(row) for row in store.all(sql, subject, name)]
+
+
+def next_due(store: Store, lane: str, busy: Collection[int] = ()) -> int | None:
+    """The earliest due moment (microseconds) in a lane; `busy` are jobs to leave out.
+
+    A moment that is no date counts as the nearest one that is.
+    """
+    marks = ",".join("?" * len(busy))
+    sql = f"SELECT MIN(due) FROM jobs WHERE lane = ? AND seq NOT IN ({marks})"  # noqa: S608
+    row = store.one(sql, lane, *busy)
+    due: int | None = row[0] if row else None
+    return None if due is None else min(max(due, 0), LAST)
+
+
+def due(store: Store, lane: str, until: int, limit: int, busy: Collection[int] = ()) -> list[Job]:
+    """A lane's jobs due at or before `until`, in the order in which they run."""
+    marks = ",".join("?" * len(busy))
+    rows = store.all(
+        f"SELECT {_FIELDS} FROM jobs WHERE lane = ? AND due <= ? AND seq NOT IN ({marks})"  # noqa: S608
+        " ORDER BY due, seq LIMIT ?",
+        lane,
+        until,
+        *busy,
+        limit,
+    )
+    return [_job(row) for row in rows]
+
+
+def _job(row: Row) -> Job:
+    seq, when, mode, name, subject, args, lane = row
+    try:
+        return Job(name, subject, _args(args), _moment(when), mode, seq, lane)
+    except (ValueError, OverflowError) as error:
+        return Job(name, subject, {}, EPOCH, mode, seq, lane, unreadable=str(error))
+
+
+def check(row: Mapping[str, Any], names: Collection[str]) -> None:
+    """Looks at a row of the table that comes from outside; `names` are the jobs that exist.
+
+    Raises:
+        ValueError: what is wrong with it.
+    """
+    _args(row["args"])
+    _moment(row["due"])
+    if row["name"] not in names:
+        raise ValueError(f"no job is called {row['name']}")
+    if (row["name"] in LANES) == (row["lane"] == MAIN):
+        raise ValueError(f"the lane of {row['name']} is not {row['lane'] or 'empty'}")
+
+
+def _args(text: str) -> dict[str, Any]:
+    args = json.loads(text)
+    if not isinstance(args, dict):
+        raise ValueError("its args are no object")  # noqa: TRY004  the text is wrong, no type
+    return args
+
+
+def _moment(when: int) -> datetime:
+    if not 0 <= when <= LAST:
+        raise ValueError(f"{when} is no moment between 1970 and 9999")
+    return moment(when)
+
+
+RETRY_SECONDS: Final = 60  # of the sandbox's clock
+
+_log: Final = logging.getLogger(__name__)
+
+
+class BrokenJobs:
+    """Broken jobs by number, each with the moment (microseconds) at which it is tried again.
+
+    The first failure of a job is logged with its cause, and its success after that as well.
+    """
+
+    def __init__(self) -> None:
+        self._until: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._until)
+
+    def park(self, job: Job, now: int) -> None:
+        """Sets a job aside; to be called while its exception is handled."""
+        if job.seq not in self._until:
+            _log.exception(
+                "the job %s of %s broke; it is tried again every %d seconds and at each advance",
+                job.name,
+                job.subject,
+                RETRY_SECONDS,
+            )
+        self._until[job.seq] = now + RETRY_SECONDS * SECOND
+
+    def done(self, job: Job) -> None:
+        """Forgets a job that went through."""
+        if self._until.pop(job.seq, None) is not None:
+            _log.warning("the job %s of %s broke before and is done now", job.name, job.subject)
+
+    def held(self, now: int) -> list[int]:
+        """The jobs that are not to be tried yet."""
+        return [seq for seq, until in self._until.items() if until > now]
+
+    def next(self, now: int) -> int | None:
+        """When the first of them is tried again."""
+        return min((until for until in self._until.values() if until > now), default=None)
+
+    def clear(self) -> None:
+        """Begins anew: whatever is still there is tried again at the next occasion."""
+        self._until.clear()

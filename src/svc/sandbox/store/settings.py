@@ -1,0 +1,74 @@
+"""Account and server settings of the sandbox: defaults, their table, storage."""
+
+import json
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from svc.sandbox.parameters.kinds import Boolean, Choice, Country, Currency
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.parameters.tables import Field, Fields, Kind, check, refuse_unknown
+from svc.sandbox.store.sqlite import Store
+from svc.spec import VERSIONS
+
+# Name, default, what it may be set to. `allow_remote_webhooks` is the way out of promise R89.
+_TABLE: Final[tuple[tuple[str, Any, Kind], ...]] = (
+    ("smart_retries", False, Boolean()),
+    ("settlement_currency", "USD", Currency()),
+    ("country", "US", Country()),
+    ("collect_landed_cost", True, Boolean()),
+    ("pinned_version", None, Choice(VERSIONS)),
+    ("unknown_parameters", "reject", Choice(("reject", "ignore"))),
+    ("error_envelope", "flat", Choice(("flat", "nested"))),
+    ("insecure_http", "allow", Choice(("allow", "reject"))),
+    ("allow_http_webhooks", True, Boolean()),
+    ("allow_remote_webhooks", False, Boolean()),
+    ("rate_limit", "off", Choice(("off", "on"))),
+    ("signature_time", "wall", Choice(("wall", "virtual"))),
+    ("webhook_delivery", "auto", Choice(("auto", "manual"))),
+)
+DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType({name: value for name, value, _ in _TABLE})
+FIELDS: Final[Fields] = tuple(Field(name, kind, clearable=False) for name, _, kind in _TABLE)
+META: Final = "settings"
+
+
+def check_stored(changed: Mapping[str, Any]) -> None:
+    """Looks at stored settings that come from outside.
+
+    Raises:
+        ValueError: a name that there is not, or a value that it cannot have.
+    """
+    try:
+        refuse_unknown(FIELDS, dict(changed))
+        check(FIELDS, dict(changed), DEFAULTS)
+    except Problem as problem:
+        raise ValueError(problem.message) from problem
+
+
+class StoredSettings:
+    """The settings in force: the defaults, changed by what is stored."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._current: Mapping[str, Any] | None = None
+
+    @property
+    def current(self) -> Mapping[str, Any]:
+        if self._current is None:
+            row = self._store.one("SELECT value FROM meta WHERE name = ?", META)
+            changed = json.loads(row[0]) if row else {}
+            self._current = MappingProxyType({**DEFAULTS, **changed})
+        return self._current
+
+    def update(self, changes: Mapping[str, Any]) -> None:
+        """Stores checked settings, inside the open transaction; KeyError for an unknown one."""
+        merged = {**self.current, **changes}
+        changed = {name: value for name, value in merged.items() if value != DEFAULTS[name]}
+        self._store.write(
+            "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", META, json.dumps(changed)
+        )
+        self._current = MappingProxyType(merged)
+
+    def forget(self) -> None:
+        """Reads anew at the next use: a transaction was taken back."""
+        self._current = None

@@ -1,0 +1,214 @@
+"""Webhook attempts: what is sent, when again, what follows from the answer (promise R83)."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from svc.sandbox.clock import SECOND, micros
+from svc.sandbox.parameters.problems import Problem, resource_missing
+from svc.sandbox.resources import webhook_endpoints
+from svc.sandbox.store import deliveries, events, jobs
+from svc.sandbox.store.deliveries import DELIVERY_PREFIX, DeliveryRow
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.jobs import Job
+from svc.sandbox.store.transaction import Transaction
+from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply
+from svc.signature import header_value
+from svc.spec import (
+    ATTEMPT_HEADER,
+    DELIVERY_ID_HEADER,
+    EVENT_ID_HEADER,
+    SIGNATURE_HEADER,
+    WEBHOOK_RETRY_DELAYS,
+    WEBHOOK_RETRY_INTERVAL,
+    WEBHOOK_RETRY_WINDOW_SECONDS,
+)
+
+USER_AGENT = "Svc-Webhooks/1.0"
+_ONCE = 0  # the step of an extra attempt, which is not retried
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedAttempt:
+    """One attempt about to be made; `started` is its moment on the sandbox's clock.
+
+    `allowed` is false for a receiver outside this machine, unless the settings allow it.
+    """
+
+    job: Job
+    delivery: DeliveryRow
+    started: int
+    outgoing: Outgoing
+    allowed: bool
+
+
+def prepare(world: Transaction, job: Job, wall: int, *, age: int = 0) -> PreparedAttempt | None:
+    """Builds and signs the request of a due attempt; None if nothing is owed any more.
+
+    `world.now` is the attempt's start; `wall` the real time in unix seconds, which signs unless
+    the setting `signature_time` is `virtual`. The signature is `age` seconds older than that.
+    """
+    delivery = deliveries.retrieve(world.store, job.subject)
+    endpoint = world.get(webhook_endpoints.KIND, job.lane)
+    body = events.body(world.store, delivery.event) if delivery else None
+    if delivery is None or delivery.status != "pending" or endpoint is None or body is None:
+        return None
+    url = endpoint["url"]
+    allowed = webhook_endpoints.is_local(url) or world.settings["allow_remote_webhooks"]
+    outgoing = _request(world, endpoint, delivery, body, _signed_at(world, wall) - age)
+    return PreparedAttempt(job, delivery, micros(world.now), outgoing, allowed)
+
+
+def copy_of(
+    world: Transaction, attempt: PreparedAttempt, number: int, wall: int
+) -> PreparedAttempt | None:
+    """The same event once more, under a delivery id of its own; None if its endpoint is gone."""
+    endpoint = world.get(webhook_endpoints.KIND, attempt.job.lane)
+    if endpoint is None:
+        return None
+    identity = world.ids.derived(DELIVERY_PREFIX, attempt.delivery.id, number)
+    delivery = replace(attempt.delivery, id=identity)
+    body, signed_at = attempt.outgoing.body, _signed_at(world, wall)
+    outgoing = _request(world, endpoint, delivery, body, signed_at)
+    return replace(attempt, delivery=delivery, outgoing=outgoing, started=micros(world.now))
+
+
+def record_copy(world: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
+    """Writes the outcome of a copy down; nothing follows from it."""
+    deliveries.add_made(world.store, world.mode, attempt.delivery)
+    _finish(world, attempt, reply)
+
+
+def record(world: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
+    """Writes the outcome down and decides what follows, in one transaction with the job's end."""
+    owed = jobs.finish(world.store, attempt.job)
+    _finish(world, attempt, reply)
+    endpoint = world.get(webhook_endpoints.KIND, attempt.delivery.endpoint)
+    if endpoint is None:
+        return
+    if reply.accepted:
+        webhook_endpoints.note_success(world, endpoint)
+        deliveries.drop(world.store, endpoint["id"], attempt.delivery.event)
+        return
+    webhook_endpoints.note_failure(world, endpoint)
+    if owed:
+        _follow_up(world, attempt, endpoint)
+
+
+def give_up(world: Transaction, job: Job) -> None:
+    """Ends the job of an attempt that nobody waits for: its endpoint or event is gone."""
+    jobs.finish(world.store, job)
+
+
+def retry_delay(step: int) -> int:
+    """Seconds from the start of attempt `step` to the start of the next (spec: Delivery)."""
+    if step <= len(WEBHOOK_RETRY_DELAYS):
+        return WEBHOOK_RETRY_DELAYS[step - 1]
+    return WEBHOOK_RETRY_INTERVAL
+
+
+def _signed_at(world: Transaction, wall: int) -> int:
+    virtual = world.settings["signature_time"] == "virtual"
+    return micros(world.now) // SECOND if virtual else wall
+
+
+def _request(
+    world: Transaction, endpoint: Doc, delivery: DeliveryRow, body: bytes, signed_at: int
+) -> Outgoing:
+    secrets = webhook_endpoints.signing_secrets(endpoint, micros(world.now))
+    headers = (
+        ("Content-Type", "application/json; charset=utf-8"),
+        ("User-Agent", USER_AGENT),
+        (SIGNATURE_HEADER, header_value(body, secrets, signed_at)),
+        (EVENT_ID_HEADER, delivery.event),
+        (DELIVERY_ID_HEADER, delivery.id),
+        (ATTEMPT_HEADER, str(delivery.attempt)),
+    )
+    return Outgoing(endpoint["url"], headers, body)
+
+
+def _finish(world: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
+    deliveries.finish(
+        world.store,
+        attempt.delivery.id,
+        status="succeeded" if reply.accepted else "failed",
+        started=attempt.started,
+        code=reply.code,
+        error=reply.error,
+        ms=reply.ms,
+    )
+
+
+def _follow_up(world: Transaction, attempt: PreparedAttempt, endpoint: Doc) -> None:
+    step = attempt.job.args["step"]
+    if step == _ONCE:
+        return
+    first = attempt.job.args.get("first", attempt.started)
+    due = attempt.started + retry_delay(step) * SECOND
+    if due - first > WEBHOOK_RETRY_WINDOW_SECONDS * SECOND:
+        webhook_endpoints.note_exhausted(world, endpoint, attempt.delivery.event)
+        return
+    event = {"id": attempt.delivery.event, "type": attempt.delivery.type}
+    world.queue_delivery(event, endpoint, due, {"step": step + 1, "first": first})
+    deliveries.set_next(world.store, attempt.delivery.id, due)
+
+
+def with_bad_signature(outgoing: Outgoing) -> Outgoing:
+    """The same request; the last hex digit of every signature is another one."""
+    headers = tuple(
+        (name, _spoilt(value) if name == SIGNATURE_HEADER else value)
+        for name, value in outgoing.headers
+    )
+    return replace(outgoing, headers=headers)
+
+
+def _spoilt(header: str) -> str:
+    stamp, *signatures = header.split(",")
+    return ",".join([stamp, *(text[:-1] + _other(text[-1]) for text in signatures)])
+
+
+def _other(digit: str) -> str:
+    return "1" if digit == "0" else "0"
+
+
+def queue(world: Transaction, event: str, endpoint: str | None) -> list[Job]:
+    """Queues one attempt at the endpoint, or at every enabled one that takes this type.
+
+    Raises:
+        Problem: the event or endpoint is unknown, or the endpoint is disabled.
+    """
+    found = world.get("event", event)
+    if found is None:
+        raise resource_missing("event", event, "id")
+    return [_queue_one(world, found, target) for target in _targets(world, found, endpoint)]
+
+
+def outcome(world: Transaction, owed: list[Job]) -> list[DeliveryRow]:
+    """The log rows of the attempts."""
+    rows = [deliveries.retrieve(world.store, job.subject) for job in owed]
+    return [row for row in rows if row is not None]
+
+
+def _targets(world: Transaction, event: Doc, endpoint: str | None) -> list[Doc]:
+    if endpoint is None:
+        enabled = world.find(webhook_endpoints.KIND, status="enabled")
+        return [target for target in enabled if event["type"] in target["events"]]
+    target = world.get(webhook_endpoints.KIND, endpoint)
+    if target is None:
+        raise resource_missing(webhook_endpoints.KIND, endpoint, "endpoint")
+    if target["status"] != "enabled":
+        message = f"The endpoint {endpoint} is disabled; enable it first."
+        raise Problem(400, "endpoint_disabled", message, param="endpoint")
+    return [target]
+
+
+def _queue_one(world: Transaction, event: Doc, endpoint: Doc) -> Job:
+    now = micros(world.now)
+    pending = deliveries.pending(world.store, event["id"], endpoint["id"])
+    if pending is not None and pending.due <= now:
+        identity = pending.id
+    else:
+        once: dict[str, Any] = {"step": 0}
+        identity = world.queue_delivery(event, endpoint, now, once)
+        if pending is not None:
+            deliveries.put_before(world.store, identity, pending)
+    return jobs.of_subject(world.store, jobs.ATTEMPT, identity)[0]

@@ -1,0 +1,55 @@
+"""Loopback: which host names mean this machine and nothing else, and ports of our own there."""
+
+import socket
+from ipaddress import ip_address
+from typing import Final
+
+_USUAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})  # spares nearly every request a parse
+
+
+def is_loopback(host: str) -> bool:
+    """Says whether a host, without port or brackets, is a loopback address or name."""
+    if host.lower() in _USUAL:
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def host_of(header: str) -> str:
+    """The host in a Host header, without its port and brackets; empty if it is malformed."""
+    if header.startswith("["):
+        host, bracket, port = header[1:].partition("]")
+        return host if bracket and (not port or _is_port(port)) else ""
+    host, colon, port = header.partition(":")
+    return host if not colon or _is_port(":" + port) else ""
+
+
+def _is_port(text: str) -> bool:
+    return text.startswith(":") and text[1:].isascii() and (text[1:].isdigit() or len(text) == 1)
+
+
+_UNLIMITED: Final = 64 * 1024
+
+
+def claim(unbound: socket.socket) -> None:
+    """Lets a socket have a port whose last owner has just ended, and nobody else have it too.
+
+    On Windows SO_REUSEADDR would let two programs listen on one port.
+    """
+    alone = getattr(socket, "SO_EXCLUSIVEADDRUSE", None)
+    if alone is None:
+        unbound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    else:
+        unbound.setsockopt(socket.SOL_SOCKET, alone, 1)
+
+
+def sockets_at_most() -> int:
+    """How many files and sockets this process may have open, as far as the system limits that."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return _UNLIMITED
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return limit if limit > 0 else _UNLIMITED

@@ -1,0 +1,91 @@
+"""Fault rules for requests, word by word: what the API's own tests do not reach."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from svc.sandbox.faults.api import ApiRule, Faults
+from svc.sandbox.http.exchange import HttpReply
+from svc.sandbox.parameters.problems import Problem
+
+if TYPE_CHECKING:
+    from unit.sandbox.control.conftest import Lab
+
+
+@pytest.mark.parametrize("phase", ["before", "after"])
+def test_delay_holds_the_idempotency_lock(lab: "Lab", phase: str) -> None:
+    """While a late answer is under way, the same key is in use; afterwards it replays."""
+    sandbox = lab.sandbox
+    sandbox.get("/v1/orders")  # the very first request also pins the version, which takes a moment
+    lab.control("/faults", {"phase": phase, "effect": {"delay_ms": 30}})
+    order = {"json": sandbox.order_params, "idem": "k"}
+    late, other = sandbox.together(("POST", "/v1/orders", order), ("POST", "/v1/orders", order))
+    assert (late.status, other.status, other.code) == (200, 409, "idempotency_key_in_use")
+    again = sandbox.post("/v1/orders", sandbox.order_params, idem="k")
+    assert (again.body, again.headers["idempotent-replayed"]) == (late.body, "true")
+
+
+def test_after_is_kept_for_a_request_that_succeeds(lab: "Lab") -> None:
+    """A refused request has no answer to lose, and does not use the rule up."""
+    lab.control("/faults", {"phase": "after", "effect": {"status": 500}})
+    assert lab.sandbox.post("/v1/orders", {}).status == 400
+    assert lab.sandbox.post("/v1/orders", lab.sandbox.order_params).status == 500
+    assert lab.sandbox.post("/v1/orders", lab.sandbox.order_params).status == 200
+    (rule,) = lab.control("/faults", method="GET")["data"]
+    assert rule["fired"] == 1
+
+
+@pytest.mark.parametrize(
+    ("effect", "status"), [({"status": 503}, None), ({"connection": "garbage"}, 200), ({}, 418)]
+)
+def test_delay_goes_with_other_effects(effect: dict[str, Any], status: int | None) -> None:
+    """First the wait, then what else is wrong; a delay alone leaves the answer as it is."""
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    faults = Faults(sleep)
+    rule = ApiRule(id="flt_1", phase="after", effect={"delay_ms": 15000, **effect})
+    spoilt = faults.spoil(rule, "after", HttpReply(418, b"{}"))
+    if status is None:
+        with pytest.raises(Problem) as caught:
+            asyncio.run(spoilt)
+        assert caught.value.status == effect["status"]
+    else:
+        reply = asyncio.run(spoilt)
+        assert reply is not None
+        assert reply.status == status
+    assert slept == [15.0]
+
+
+BODIES = [
+    ("<html>gone</html>", "text/html; charset=utf-8"),
+    ("upstream timed out", "text/plain; charset=utf-8"),
+    ('{"error":"x"}', "application/json; charset=utf-8"),
+]
+
+
+@pytest.mark.parametrize(("body", "media"), BODIES)
+def test_body_is_sent_verbatim_with_a_fitting_type(lab: "Lab", body: str, media: str) -> None:
+    """What a proxy would send, with the type that it would give; nothing is the API's error."""
+    lab.control("/faults", {"effect": {"status": 502, "body": body}})
+    answer = lab.sandbox.get("/v1/orders")
+    assert (answer.status, answer.headers["content-type"]) == (502, media)
+    assert answer.body == body.encode()
+
+
+def test_method_is_matched_in_either_case(lab: "Lab") -> None:
+    """`post` is POST."""
+    lab.control("/faults", {"match": {"method": "post"}, "effect": {"status": 500}})
+    assert lab.sandbox.get("/v1/orders").status == 200
+    assert lab.sandbox.post("/v1/orders", lab.sandbox.order_params).status == 500
+
+
+def test_drip_sends_byte_by_byte(lab: "Lab", monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole answer comes in the end, if the caller waits (promise R90)."""
+    monkeypatch.setattr("svc.sandbox.faults.api._DRIP_SECONDS", 0)
+    order = lab.sandbox.order()
+    lab.control("/faults", {"effect": {"connection": "drip"}, "phase": "after"})
+    assert lab.sandbox.get(f"/v1/orders/{order['id']}").status == 200

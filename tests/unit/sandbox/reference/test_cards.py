@@ -1,0 +1,212 @@
+"""What the test cards do (assumptions: Card behaviour, Saved payment method)."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc.sandbox.reference import cards
+
+TODAY = date(2026, 10, 15)
+
+
+def assess(
+    number: str, month: int = 12, year: int = 2030, cvc: str | None = None
+) -> cards.CardProfile:
+    """A card used today, in order but for what the test says."""
+    usual = "1234" if number.startswith(("34", "37")) else "123"
+    return cards.assess(number, month, year, usual if cvc is None else cvc, TODAY)
+
+
+@pytest.mark.parametrize(
+    ("number", "brand", "token"),
+    [
+        ("4242424242424242", "visa", "active"),
+        ("5555555555554444", "mastercard", "active"),
+        ("378282246310005", "amex", "active"),
+        ("3566002020360505", "jcb", "unavailable"),
+        ("6200000000000005", "unionpay", "unavailable"),
+        ("6011111111111117", "discover", "unavailable"),
+        ("3056930009020004", "diners", "unavailable"),
+        ("4111111111111111", "visa", "active"),
+        ("2223003122003222", "mastercard", "active"),
+        ("4000000000008039", "visa", "suspended"),
+    ],
+)
+def test_card_is_approved_in_its_brand(number: str, brand: str, token: str) -> None:
+    """The approved numbers, and any other number of a brand's prefix, simply work."""
+    expected = cards.CardProfile(
+        brand=brand,
+        last4=number[-4:],
+        network_token=token,
+        problem=None,
+        decline_code=None,
+        decline_type=None,
+        rescued=False,
+        challenge=False,
+        dispute_reason=None,
+        refund_scenario="normal",
+    )
+    assert assess(number) == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "kind"),
+    [
+        ("4000000000008013", "do_not_honor", "soft"),
+        ("4000000000009995", "insufficient_funds", "soft"),
+        ("4000000000000002", "generic_decline", "soft"),
+        ("4000000000000119", "processing_error", "soft"),
+        ("4000000000009979", "stolen_card", "hard"),
+        ("4000000000009987", "lost_card", "hard"),
+        ("4000000000008021", "account_closed", "hard"),
+        ("4000000000000069", "expired_card", "hard"),
+        ("4000000000000127", "incorrect_cvc", "hard"),
+        ("4100000000000019", "fraudulent", "hard"),
+        ("4000008400001629", "generic_decline", "soft"),
+    ],
+)
+def test_card_is_declined_with_its_code(number: str, code: str, kind: str) -> None:
+    """Each declining number has its code and kind; only 8013 is rescued by a smart retry."""
+    card = assess(number)
+    assert (card.problem, card.decline_code, card.decline_type) == (None, code, kind)
+    assert card.rescued == (number == "4000000000008013")
+    assert card.challenge == (number == "4000008400001629")
+
+
+def test_challenge_card_asks_the_shopper() -> None:
+    """4000000000003220 is challenged and not declined by itself."""
+    card = assess("4000000000003220")
+    assert (card.challenge, card.decline_code) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [("4000000000000259", "fraudulent"), ("4000000000002685", "product_not_received")],
+)
+def test_card_is_disputed_after_capture(number: str, reason: str) -> None:
+    """Two numbers are approved and then disputed."""
+    card = assess(number)
+    assert (card.decline_code, card.dispute_reason) == (None, reason)
+
+
+@pytest.mark.parametrize(
+    ("number", "scenario"), [("4000000000007726", "slow"), ("4000000000005126", "fails")]
+)
+def test_card_has_its_refund_scenario(number: str, scenario: str) -> None:
+    """Two numbers are approved and change how their refunds end."""
+    card = assess(number)
+    assert (card.decline_code, card.refund_scenario) == (None, scenario)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "4242424242424241",
+        "4242",
+        "",
+        "4242x24242424242",
+        "0000000000000000",
+        "\uff14\uff12" * 8,
+    ],
+)
+def test_wrong_number_is_incorrect(number: str) -> None:
+    """A number that fails Luhn, is no number, or belongs to no network makes no payment."""
+    assert assess(number).problem == "incorrect_number"
+
+
+@pytest.mark.parametrize(
+    ("month", "year", "problem"),
+    [
+        (9, 2026, "expired_card"),
+        (12, 2025, "expired_card"),
+        (10, 2026, None),
+        (1, 2027, None),
+        (9, 26, "expired_card"),
+        (10, 26, None),
+        (0, 2030, "expired_card"),
+        (13, 2030, "expired_card"),
+    ],
+)
+def test_card_is_good_to_the_end_of_its_month(month: int, year: int, problem: str | None) -> None:
+    """The month of expiry still counts; a year may have two digits."""
+    assert assess("4242424242424242", month, year).problem == problem
+
+
+@pytest.mark.parametrize(
+    ("number", "cvc", "problem"),
+    [
+        ("4242424242424242", "12", "incorrect_cvc"),
+        ("4242424242424242", "1234", "incorrect_cvc"),
+        ("4242424242424242", "12a", "incorrect_cvc"),
+        ("4242424242424242", "", "incorrect_cvc"),
+        ("378282246310005", "123", "incorrect_cvc"),
+        ("378282246310005", "1234", None),
+    ],
+)
+def test_cvc_has_three_digits_or_four_for_amex(number: str, cvc: str, problem: str | None) -> None:
+    """The length of the CVC depends on the brand."""
+    assert assess(number, cvc=cvc).problem == problem
+
+
+def test_number_is_checked_before_expiry_and_cvc() -> None:
+    """The first problem wins: number, expiry, CVC."""
+    assert assess("4242424242424241", 1, 2020, "1").problem == "incorrect_number"
+    assert assess("4242424242424242", 1, 2020, "1").problem == "expired_card"
+
+
+def test_spaces_and_hyphens_in_a_number_are_ignored() -> None:
+    """A number may be typed in groups."""
+    assert assess("4000 0000-0000 8013") == assess("4000000000008013")
+
+
+@pytest.mark.parametrize("number", sorted(cards.BEHAVIOURS))
+def test_listed_number_is_a_valid_visa(number: str) -> None:
+    """Every test number passes Luhn."""
+    assert assess(number).problem is None
+    assert assess(number).brand == "visa"
+
+
+SOFT = (
+    "do_not_honor generic_decline insufficient_funds processing_error try_again_later "
+    "issuer_not_available card_velocity_exceeded"
+)
+HARD = (
+    "stolen_card lost_card pickup_card account_closed expired_card incorrect_cvc incorrect_number "
+    "fraudulent revocation_of_authorization"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        *((code, "soft") for code in SOFT.split()),
+        *((code, "hard") for code in HARD.split()),
+        ("authentication_failed", "hard"),
+        ("live_mode_test_card", "hard"),
+        ("no_account", None),
+    ],
+)
+def test_decline_code_is_soft_or_hard(code: str, kind: str | None) -> None:
+    """Soft codes may be retried, hard codes never; other codes are neither."""
+    assert cards.decline_type(code) == kind
+
+
+def luhn(body: str) -> str:
+    """The body with its check digit, computed the schoolbook way."""
+    total = 0
+    for place, digit in enumerate(reversed(body)):
+        value = int(digit) * (2 if place % 2 == 0 else 1)
+        total += value - 9 if value > 9 else value
+    return body + str(-total % 10)
+
+
+@given(st.from_regex(r"\A42[0-9]{13}\Z").filter(str.isascii))
+def test_any_valid_number_is_approved(body: str) -> None:
+    """Property tests can vary numbers: Luhn-valid ones work, one digit off does not."""
+    number = luhn(body)
+    wrong = body + str((int(number[-1]) + 1) % 10)
+    assert assess(number).problem is None
+    assert assess(number).decline_code is None
+    assert assess(wrong).problem == "incorrect_number"

@@ -1,0 +1,217 @@
+"""Group commit: together on disk, apart in failure (R82)."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+
+from svc.errors import LocalError
+from svc.sandbox.store.sqlite import Store
+from svc.sandbox.store.transaction import Transaction
+
+if TYPE_CHECKING:
+    from unit.sandbox.conftest import Kit, Lab
+
+
+@pytest.fixture
+def commits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Counts commits."""
+    seen: list[str] = []
+    commit = Store.commit
+
+    def counted(store: Store) -> None:
+        commit(store)
+        seen.append("commit")
+
+    monkeypatch.setattr(Store, "commit", counted)
+    return seen
+
+
+def test_calls_of_one_turn_share_a_commit(lab: "Lab", kit: "Kit", commits: list[str]) -> None:
+    """Two calls that arrive together cost one commit; two in a row cost two."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            commits.clear()
+            first, second = await asyncio.gather(
+                engine.run("test", kit.new_order), engine.run("live", kit.new_order)
+            )
+            assert first["id"] != second["id"]
+            assert commits == ["commit"]
+            await engine.run("test", kit.new_order)
+            assert commits == ["commit"] * 2
+
+    lab.play(story)
+
+
+def test_call_returns_only_after_its_commit(lab: "Lab", kit: "Kit", commits: list[str]) -> None:
+    """Nobody is told of an effect that is not on disk (R82)."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            commits.clear()
+
+            async def call(name: str) -> None:
+                await engine.run("test", kit.new_order)
+                commits.append(name)
+
+            await asyncio.gather(call("a"), call("b"))
+            assert commits == ["commit", "a", "b"]
+
+    lab.play(story)
+
+
+def test_failed_call_takes_back_only_its_own_effects(lab: "Lab", kit: "Kit") -> None:
+    """A neighbour in the same commit keeps its object, event and balance."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+
+            def fails(world: Transaction) -> None:
+                world.move_balance("EUR", 5)
+                world.update_settings({"smart_retries": True})
+                kit.emit_paid(world)
+                raise ValueError("no")
+
+            def works(world: Transaction) -> str:
+                world.move_balance("EUR", 1)
+                return kit.emit_paid(world)
+
+            one, error, two = await asyncio.gather(
+                engine.run("test", works),
+                engine.run("test", fails),
+                engine.run("test", works),
+                return_exceptions=True,
+            )
+            assert isinstance(error, ValueError)
+            assert engine.settings["smart_retries"] is False
+
+            def look(world: Transaction) -> tuple[int, int, int]:
+                events = sum(world.get("event", str(event)) is not None for event in (one, two))
+                return world.balance("EUR"), len(world.find("order")), events
+
+            assert await engine.read("test", look) == (2, 2, 2)
+
+    lab.play(story)
+
+
+def test_failed_call_draws_no_ids(lab: "Lab", kit: "Kit") -> None:
+    """With a seed a refused call does not shift the ids of the next one."""
+
+    async def next_id(*, refused: bool) -> str:
+        async with lab.running(path=":memory:") as engine:
+
+            def refuse(world: Transaction) -> None:
+                world.new_id("ord_")
+                raise ValueError
+
+            if refused:
+                with pytest.raises(ValueError):
+                    await engine.run("test", refuse)
+            doc = await engine.run("test", kit.new_order)
+            return str(doc["id"])
+
+    assert lab.play(lambda: next_id(refused=True)) == lab.play(lambda: next_id(refused=False))
+
+
+def test_read_does_not_show_what_is_not_on_disk(lab: "Lab", kit: "Kit", commits: list[str]) -> None:
+    """A read that meets an open transaction answers after its commit."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            commits.clear()
+
+            async def look() -> None:
+                found = await engine.read("test", lambda world: len(world.find("order")))
+                commits.append(f"saw {found}")
+
+            await asyncio.gather(engine.run("test", kit.new_order), look())
+            assert commits == ["commit", "saw 1"]
+
+    lab.play(story)
+
+
+def test_peek_does_not_wait(lab: "Lab", kit: "Kit", commits: list[str]) -> None:
+    """Looking up whose key it is holds nobody up, whatever is being committed."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            commits.clear()
+            call = asyncio.create_task(engine.run("test", kit.new_order))
+            await asyncio.sleep(0)
+            assert engine.peek("test", lambda world: len(world.find("order"))) == 1
+            assert commits == []
+            await call
+
+    lab.play(story)
+
+
+def test_failed_commit_fails_every_call_of_the_group(
+    lab: "Lab", kit: "Kit", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk at the commit: all calls learn of it, none happened, the next one works."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            await engine.run("test", lambda world: world.set_balance("EUR", 1))
+            with monkeypatch.context() as broken:
+
+                def full(_: Store) -> None:
+                    raise LocalError("disk full")
+
+                broken.setattr(Store, "commit", full)
+                outcomes = await asyncio.gather(
+                    engine.run("test", lambda world: world.set_balance("EUR", 2)),
+                    engine.run("test", lambda world: world.update_settings({"country": "DE"})),
+                    engine.run("test", kit.new_order),
+                    return_exceptions=True,
+                )
+            assert [type(outcome) for outcome in outcomes] == [LocalError] * 3
+            assert await engine.read("test", lambda world: world.balance("EUR")) == 1
+            assert engine.settings["country"] == "US"
+            assert await engine.read("test", lambda world: world.find("order")) == []
+            await engine.run("test", kit.new_order)
+
+    lab.play(story)
+
+
+def test_lost_transaction_fails_the_neighbours_too(
+    lab: "Lab", kit: "Kit", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When SQLite gives up a whole transaction inside one call, no other call reports success."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+
+            def ruins(world: Transaction) -> None:
+                world.store.rollback()
+                raise LocalError("disk full")
+
+            outcomes = await asyncio.gather(
+                engine.run("test", kit.new_order),
+                engine.run("test", ruins),
+                engine.run("test", lambda world: world.set_balance("EUR", 3)),
+                return_exceptions=True,
+            )
+            assert isinstance(outcomes[0], LocalError)
+            assert isinstance(outcomes[1], LocalError)
+            assert outcomes[2] is None
+            assert await engine.read("test", lambda world: world.find("order")) == []
+            assert await engine.read("test", lambda world: world.balance("EUR")) == 3
+
+    lab.play(story)
+
+
+def test_cancelled_caller_does_not_disturb_the_group(lab: "Lab", kit: "Kit") -> None:
+    """A client that goes away before the commit leaves its neighbours' answers alone."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            gone = asyncio.create_task(engine.run("test", kit.new_order))
+            stays = asyncio.create_task(engine.run("test", kit.new_order))
+            await asyncio.sleep(0)
+            gone.cancel()
+            await stays
+            assert len(await engine.read("test", lambda world: world.find("order"))) == 2
+
+    lab.play(story)

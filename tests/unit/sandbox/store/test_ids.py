@@ -1,0 +1,112 @@
+"""Identifiers: the prescribed shape, one sequence a seed, and none that repeats."""
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from svc.sandbox.store.ids import IdSource
+
+if TYPE_CHECKING:
+    from unit.sandbox.conftest import Kit, Lab
+
+
+def zeros(count: int) -> bytes:
+    return bytes(count)
+
+
+@pytest.mark.parametrize("seed", [None, 0, 1], ids=["random", "zero", "one"])
+def test_ids_have_the_prescribed_shape(seed: int | None) -> None:
+    """Prefix and 24 characters of [0-9A-Za-z] (assumptions: Conventions)."""
+    source = IdSource(seed, zeros)
+    for _ in range(50):
+        assert re.fullmatch(r"ord_[0-9A-Za-z]{24}", source.new("ord_"))
+        assert re.fullmatch(r"req_[0-9A-Za-z]{24}", source.request())
+    assert re.fullmatch(r"whsec_[0-9A-Za-z]{32}", source.new("whsec_", 32))
+    assert re.fullmatch(r"[0-9A-Za-z]{500}", source.new("", 500))
+
+
+def test_all_letters_are_equally_likely() -> None:
+    """Every byte value once gives every letter equally often: an id loses no entropy."""
+    source = IdSource(None, lambda _: bytes(range(256)))
+    counts = Counter(source.new("", 248))
+    assert len(counts) == 62
+    assert set(counts.values()) == {4}
+
+
+def test_seed_fixes_the_sequence() -> None:
+    """Equal seeds give equal ids, other seeds others, and no id comes twice."""
+    one, same, other = IdSource(5, zeros), IdSource(5, zeros), IdSource(6, zeros)
+    drawn = [one.new("a_") for _ in range(1000)]
+    assert drawn == [same.new("a_") for _ in range(1000)]
+    assert len(set(drawn)) == 1000
+    assert not set(drawn) & {other.new("a_") for _ in range(1000)}
+
+
+def test_without_a_seed_the_systems_randomness_is_used() -> None:
+    """Every id takes fresh bytes."""
+    taken: list[int] = []
+
+    def random(count: int) -> bytes:
+        taken.append(count)
+        return bytes([len(taken)]) * count
+
+    source = IdSource(None, random)
+    assert source.new("a_") != source.new("a_")
+    assert len(taken) == 3  # one for the key of derived ids
+
+
+def test_derived_ids_do_not_move_the_sequence() -> None:
+    """Ids of deliveries depend on what they name, not on when they are drawn."""
+    one, other = IdSource(5, zeros), IdSource(5, zeros)
+    assert one.derived("dlv_", "evt_1", "we_1", 1) != one.derived("dlv_", "evt_1", "we_1", 2)
+    assert one.new("a_") == other.new("a_")
+    assert one.derived("dlv_", "evt_1", "we_1", 1) == other.derived("dlv_", "evt_1", "we_1", 1)
+
+
+def test_restart_continues_the_sequence(lab: "Lab", kit: "Kit") -> None:
+    """A sandbox that was stopped gives the ids that it would have given."""
+
+    async def draw(path: str, runs: list[int]) -> list[str]:
+        made: list[str] = []
+        for count in runs:
+            async with lab.running(path=path) as engine:
+                made += [(await engine.run("test", kit.new_order))["id"] for _ in range(count)]
+        return made
+
+    interrupted = lab.play(lambda: draw(lab.path, [3, 2, 1]))
+    assert interrupted == lab.play(lambda: draw(lab.path + ".2", [6]))
+    assert len(set(interrupted)) == 6
+
+
+def test_request_ids_stay_unique_over_restarts(lab: "Lab") -> None:
+    """Reads are not saved, yet no request id comes twice."""
+
+    async def draw() -> list[str]:
+        async with lab.running() as engine:
+            return [engine.request_id() for _ in range(5)]
+
+    drawn = [identity for _ in range(3) for identity in lab.play(draw)]
+    assert len(set(drawn)) == 15
+
+
+def test_reset_begins_the_sequence_again(lab: "Lab", kit: "Kit") -> None:
+    """Reset replays the seed it has, or takes the one that it is given."""
+
+    async def story() -> None:
+        async with lab.running(seed=1) as engine:
+
+            async def first() -> str:
+                return str((await engine.run("test", kit.new_order))["id"])
+
+            before = await first()
+            await engine.reset()
+            assert await first() == before
+            await engine.reset(seed=2)
+            other = await first()
+            assert other != before
+            await engine.reset()
+            assert await first() == other
+
+    lab.play(story)

@@ -1,0 +1,223 @@
+"""Lists: newest first, ties by creation, exact bounds, and no page slower than the first."""
+
+import sqlite3
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from svc.sandbox.store import documents
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.sqlite import Store
+from svc.sandbox.store.transaction import Transaction
+
+if TYPE_CHECKING:
+    from unit.sandbox.conftest import Kit, Lab
+
+STATUSES = ("requires_payment", "paid", "cancelled")
+
+
+def fill(lab: "Lab", kit: "Kit", count: int, *, apart: int) -> list[str]:
+    """Creates orders, `apart` seconds from each other; returns their ids, oldest first."""
+
+    async def story() -> list[str]:
+        async with lab.running() as engine:
+            made = []
+            for number in range(count):
+                create = partial(kit.new_order, status=STATUSES[number % len(STATUSES)])
+                doc = await engine.run("test", create)
+                made.append(doc["id"])
+                if apart:
+                    await engine.advance(to=engine.clock.now() + apart * 1_000_000)
+            return made
+
+    return lab.play(story)
+
+
+def page(world: Transaction, kind: str = "order", **asked: Any) -> tuple[list[Doc], bool]:
+    return world.page(kind, **asked)
+
+
+def pages(lab: "Lab", **asked: Any) -> list[list[str]]:
+    """Follows the pages to the end."""
+
+    async def story() -> list[list[str]]:
+        async with lab.running() as engine:
+            found, after, more = [], None, True
+            while more:
+                docs, more = await engine.read("test", partial(page, after=after, **asked))
+                found.append([doc["id"] for doc in docs])
+                after = docs[-1]["id"] if docs else None
+            return found
+
+    return lab.play(story)
+
+
+@pytest.mark.parametrize("apart", [0, 1], ids=["same second", "a second apart"])
+def test_pages_show_every_order_once_newest_first(lab: "Lab", kit: "Kit", apart: int) -> None:
+    """Equal times are ordered by creation, newest first (assumptions: Lists)."""
+    made = fill(lab, kit, 7, apart=apart)
+    newest = made[::-1]
+    assert pages(lab, limit=3) == [newest[:3], newest[3:6], newest[6:]]
+
+
+def test_page_that_ends_exactly_has_no_more(lab: "Lab", kit: "Kit") -> None:
+    """`has_more` is true only when a further match exists."""
+    made = fill(lab, kit, 6, apart=0)
+    assert pages(lab, limit=6) == [made[::-1]]
+    assert pages(lab, limit=5) == [made[:0:-1], made[:1]]
+    assert pages(lab, limit=3, equals={"status": "nothing"}) == [[]]
+
+
+def test_page_filters_and_still_counts_further_matches(lab: "Lab", kit: "Kit") -> None:
+    """A filter applies before the limit and before `has_more`."""
+    made = fill(lab, kit, 9, apart=0)
+    paid = made[1::3][::-1]
+    assert pages(lab, limit=2, equals={"status": "paid"}) == [paid[:2], paid[2:]]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [
+        ({"gte": "2026-10-01T09:00:02Z"}, [4, 3, 2]),
+        ({"gt": "2026-10-01T09:00:02Z"}, [4, 3]),
+        ({"lte": "2026-10-01T09:00:02Z"}, [2, 1, 0]),
+        ({"lt": "2026-10-01T09:00:02Z"}, [1, 0]),
+        ({"gte": "2026-10-01T09:00:01Z", "lt": "2026-10-01T09:00:03Z"}, [2, 1]),
+        ({"gt": "2026-10-01T09:00:04Z"}, []),
+    ],
+)
+def test_page_bounds_are_exact(
+    lab: "Lab", kit: "Kit", bounds: dict[str, str], expected: list[int]
+) -> None:
+    """`created[gte]` and its kin include or leave out the very second."""
+    made = fill(lab, kit, 5, apart=1)
+    found = [identity for page in pages(lab, limit=2, bounds=bounds) for identity in page]
+    assert found == [made[number] for number in expected]
+
+
+def test_page_starts_after_an_object_that_no_filter_matches(lab: "Lab", kit: "Kit") -> None:
+    """`starting_after` need not match the filters (assumptions: Lists)."""
+    made = fill(lab, kit, 6, apart=0)
+
+    async def story() -> list[str]:
+        async with lab.running() as engine:
+            docs, _ = await engine.read(
+                "test",
+                lambda world: world.page(
+                    "order", equals={"status": "paid"}, limit=9, after=made[3]
+                ),
+            )
+            return [doc["id"] for doc in docs]
+
+    assert lab.play(story) == [made[1]]
+
+
+@pytest.mark.parametrize("after", ["ord_nothing", "ord_\ud800"])
+def test_page_after_an_unknown_object_is_refused(lab: "Lab", kit: "Kit", after: str) -> None:
+    """An id of nothing, of the other mode or of another kind is no place to start."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            live = await engine.run("live", kit.new_order)
+            for mode, kind, start in (
+                ("test", "order", after),
+                ("test", "order", live["id"]),
+                ("live", "refund", live["id"]),
+            ):
+                with pytest.raises(KeyError):
+                    await engine.read(mode, partial(page, kind=kind, limit=1, after=start))
+
+    lab.play(story)
+
+
+@pytest.mark.parametrize(
+    "equals",
+    [{}, {"status": "paid"}, {"order": "ord_1"}, {"payment": "pay_1"}],
+    ids=["all", "status", "order", "payment"],
+)
+def test_deep_page_costs_what_the_second_costs(equals: dict[str, str]) -> None:
+    """4,000 orders of one second: SQLite works no more for the last page than for the second."""
+    store = Store.open(":memory:")
+    store.begin()
+    for number in range(4000):
+        doc = {"id": f"ord_{number}", "object": "order", "created": "2026-10-01T09:00:00Z"}
+        extra = {"status": "paid", "order": "ord_1", "payment": "pay_1"}
+        documents.insert(store, "test", {**doc, **extra})
+    store.commit()
+    second = steps(store, equals, "ord_3899")
+    assert 0.9 * second < steps(store, equals, "ord_300") < 1.1 * second
+    store.close()
+
+
+def steps(store: Store, equals: dict[str, str], after: str | None) -> int:
+    """Counts the instructions of SQLite's machine for one page."""
+    counted = 0
+
+    def count() -> int:
+        nonlocal counted
+        counted += 1
+        return 0
+
+    db: sqlite3.Connection = store._db
+    db.set_progress_handler(count, 1)
+    documents.page(store, "test", "order", equals=equals, bounds={}, limit=100, after=after)
+    db.set_progress_handler(None, 0)
+    return counted
+
+
+def test_find_returns_the_oldest_first(lab: "Lab", kit: "Kit") -> None:
+    """State machines walk objects in the order in which they came to be."""
+    made = fill(lab, kit, 6, apart=0)
+
+    async def story() -> list[str]:
+        async with lab.running() as engine:
+            found = await engine.read("test", lambda world: world.find("order", status="paid"))
+            return [doc["id"] for doc in found]
+
+    assert lab.play(story) == [made[1], made[4]]
+
+
+def test_modes_never_see_each_other(lab: "Lab", kit: "Kit") -> None:
+    """A live object exists in live mode only: get, find, page, save, remove (R86)."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            doc = await engine.run("live", kit.new_order)
+
+            def look(world: Transaction) -> None:
+                assert world.get("order", doc["id"]) is None
+                assert world.find("order") == []
+                assert world.page("order", limit=5) == ([], False)
+                assert not world.remove("order", doc["id"])
+                with pytest.raises(KeyError):
+                    world.save({**doc, "amount": 1})
+
+            await engine.run("test", look)
+            assert await engine.read("live", lambda world: world.get("order", doc["id"])) == doc
+
+    lab.play(story)
+
+
+def test_saved_document_keeps_its_place(lab: "Lab", kit: "Kit") -> None:
+    """A change moves an order between filters, not within the list; copies are fresh."""
+    made = fill(lab, kit, 3, apart=0)
+
+    async def story() -> None:
+        async with lab.running() as engine:
+
+            def pay(world: Transaction) -> None:
+                doc = world.get("order", made[0])
+                assert doc is not None
+                doc["status"] = "paid"
+                world.save(doc)
+                doc["amount"] = -1  # the stored one does not follow
+                stored = world.get("order", made[0])
+                assert stored is not None
+                assert (stored["status"], stored["amount"]) == ("paid", 100)
+
+            await engine.run("test", pay)
+
+    lab.play(story)
+    assert pages(lab, limit=9) == [made[::-1]]
+    assert pages(lab, limit=9, equals={"status": "paid"}) == [[made[1], made[0]]]

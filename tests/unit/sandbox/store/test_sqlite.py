@@ -1,0 +1,141 @@
+"""The sandbox's file: durable, private, and never anybody else's."""
+
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from svc.errors import LocalError
+from svc.sandbox.store import sqlite
+from svc.sandbox.store.sqlite import Store
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "sandbox.db"
+
+
+def make(path: Path) -> None:
+    Store.open(str(path)).close()
+
+
+def test_store_commits_to_disk_before_it_goes_on(path: Path) -> None:
+    """WAL with synchronous FULL: every commit is an fsync (R82)."""
+    store = Store.open(str(path))
+    assert store.one("PRAGMA journal_mode") == ("wal",)
+    assert store.one("PRAGMA synchronous") == (2,)
+    store.close()
+
+
+def test_store_file_is_its_owners_alone(path: Path) -> None:
+    """The file is created with mode 0600, and an existing one is brought to it."""
+    make(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    path.chmod(0o644)
+    make(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_store_keeps_what_was_committed(path: Path) -> None:
+    """A reopened file holds its rows and is not new any more."""
+    store = Store.open(str(path))
+    assert store.is_new
+    store.begin()
+    store.write("INSERT INTO meta(name, value) VALUES('a', 'b')")
+    store.commit()
+    store.close()
+    again = Store.open(str(path))
+    assert not again.is_new
+    assert again.one("SELECT value FROM meta") == ("b",)
+    again.close()
+
+
+def test_store_in_memory_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`:memory:` is a database without a file."""
+    monkeypatch.chdir(tmp_path)
+    before = set(tmp_path.iterdir())
+    store = Store.open(":memory:")
+    assert store.is_new
+    assert not store.persisted
+    assert set(tmp_path.iterdir()) == before
+    store.close()
+
+
+def test_store_refuses_a_newer_file(path: Path) -> None:
+    """A file of a later format is refused in one line that says what to do, and not changed."""
+    make(path)
+    db = sqlite3.connect(path)
+    db.execute(f"PRAGMA user_version = {sqlite.VERSION + 1}")
+    db.close()
+    before = path.read_bytes()
+    with pytest.raises(LocalError) as caught:
+        Store.open(str(path))
+    assert f"format {sqlite.VERSION + 1}" in caught.value.message
+    assert "\n" not in caught.value.message
+    assert caught.value.hint is not None
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "content", [b"name,amount\nA,1\n", b"SQLite", b"\x00" * 4096], ids=["text", "short", "zeros"]
+)
+def test_store_refuses_what_is_no_database(path: Path, content: bytes) -> None:
+    """Some other file given by mistake is refused and left as it is."""
+    path.parent.mkdir()
+    path.write_bytes(content)
+    with pytest.raises(LocalError, match="not a sandbox file"):
+        Store.open(str(path))
+    assert path.read_bytes() == content
+
+
+def test_store_refuses_anothers_database(path: Path) -> None:
+    """A SQLite file of another program is refused and gets no tables."""
+    path.parent.mkdir()
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE mine(x)")
+    db.commit()
+    db.close()
+    with pytest.raises(LocalError, match="not a sandbox file"):
+        Store.open(str(path))
+    db = sqlite3.connect(path)
+    assert db.execute("SELECT name FROM sqlite_master").fetchall() == [("mine",)]
+    db.close()
+
+
+def test_store_refuses_a_damaged_file(path: Path) -> None:
+    """A file cut short is reported as damaged, never silently begun anew."""
+    make(path)
+    path.write_bytes(path.read_bytes()[:6000])
+    with pytest.raises(LocalError, match=r"damaged|cannot be used"):
+        Store.open(str(path))
+
+
+def test_store_refuses_a_file_that_is_in_use(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two sandboxes on one file would each believe in their own clock: the second is refused."""
+    monkeypatch.setattr("svc.sandbox.store.sqlite._BUSY_MS", 10)
+    first = Store.open(str(path))
+    with pytest.raises(LocalError, match="in use by another sandbox"):
+        Store.open(str(path))
+    first.close()
+    make(path)
+
+
+def test_store_names_a_folder_it_cannot_use(tmp_path: Path) -> None:
+    """A path under a file gives one clear line."""
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(LocalError, match=r"cannot be opened: Not a directory\."):
+        Store.open(str(tmp_path / "file" / "sandbox.db"))
+
+
+def test_store_undo_takes_back_only_the_marked_part(path: Path) -> None:
+    """What came before the mark stays in the transaction."""
+    store = Store.open(str(path))
+    store.begin()
+    store.write("INSERT INTO meta(name, value) VALUES('kept', '')")
+    store.mark()
+    store.write("INSERT INTO meta(name, value) VALUES('gone', '')")
+    store.undo()
+    store.commit()
+    assert store.all("SELECT name FROM meta") == [("kept",)]
+    store.close()

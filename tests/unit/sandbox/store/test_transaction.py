@@ -1,0 +1,284 @@
+"""What a call sees: stored results, events, balances, settings, private keys."""
+
+import json
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from svc.sandbox.clock import parse, text
+from svc.sandbox.store.documents import compact, public
+from svc.sandbox.store.settings import DEFAULTS
+from svc.sandbox.store.transaction import Transaction
+from svc.spec import VERSIONS
+
+if TYPE_CHECKING:
+    from unit.sandbox.conftest import Kit, Lab, Receiver
+
+DAY = 86400
+SECOND = 1_000_000
+
+
+def test_stored_result_is_held_for_exactly_24_hours(lab: "Lab") -> None:
+    """One microsecond before 24 h it is replayed byte for byte; at 24 h the key is free (R81)."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+
+            def put(world: Transaction, body: bytes) -> None:
+                world.put_result("key", "print", 200, body, world.now)
+
+            await engine.run("test", lambda world: put(world, b'{"a": 1}'))
+            first = engine.clock.now()
+            await engine.advance(to=first + DAY * SECOND - 1)
+            held = await engine.read("test", lambda world: world.get_result("key"))
+            assert held is not None
+            assert (held.fingerprint, held.status, held.body) == ("print", 200, b'{"a": 1}')
+            assert await engine.read("live", lambda world: world.get_result("key")) is None
+            await engine.advance(to=first + DAY * SECOND)
+            assert await engine.read("test", lambda world: world.get_result("key")) is None
+            await engine.run("test", lambda world: put(world, b"second"))
+            again = await engine.read("test", lambda world: world.get_result("key"))
+            assert again is not None
+            assert again.body == b"second"
+
+    lab.play(story)
+
+
+def test_stored_result_survives_a_restart(lab: "Lab") -> None:
+    """A replay after a crash gives the same bytes; start-up only clears what is over."""
+
+    async def put() -> None:
+        async with lab.running() as engine:
+            await engine.run(
+                "test", lambda world: world.put_result("key", "p", 200, b"body", world.now)
+            )
+            await engine.advance(to=engine.clock.now() + DAY * SECOND - 1)
+
+    async def look() -> object:
+        async with lab.running() as engine:
+            return await engine.read("test", lambda world: world.get_result("key"))
+
+    lab.play(put)
+    assert lab.play(look) is not None
+
+
+def test_start_clears_stored_results_whose_time_is_over(lab: "Lab") -> None:
+    """The file does not keep what can never be replayed again."""
+
+    async def run(advance: int) -> int:
+        async with lab.running() as engine:
+
+            def put(world: Transaction) -> int:
+                found = world.store.one("SELECT COUNT(*) FROM results")
+                world.put_result(f"key {advance}", "p", 200, b"body", world.now)
+                return int(found[0]) if found else 0
+
+            before = await engine.run("test", put)
+            await engine.advance(to=engine.clock.now() + advance * SECOND)
+            return before
+
+    assert lab.play(lambda: run(DAY - 1)) == 0
+    assert lab.play(lambda: run(1)) == 1
+    assert lab.play(lambda: run(0)) == 1  # the first is over, the second is not
+
+
+def test_event_is_a_snapshot_without_secrets(lab: "Lab", kit: "Kit") -> None:
+    """The event carries the object as a GET shows it, and never changes (assumptions: Events)."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+
+            def change(world: Transaction) -> str:
+                doc = kit.new_order(world, client_secret="s", secret="s", metadata={"_own": "x"})
+                event = world.emit("order.paid", doc)["id"]
+                world.save({**doc, "amount": 999})
+                return str(event)
+
+            identity = await engine.run("test", change)
+            event = await engine.read("test", lambda world: world.get("event", identity))
+            assert event is not None
+            inner = event["data"].pop("object")
+            assert event == {
+                "id": identity,
+                "object": "event",
+                "type": "order.paid",
+                "created": "2026-10-01T09:00:00Z",
+                "livemode": False,
+                "api_version": VERSIONS[-1],
+                "data": {},
+            }
+            assert inner.pop("id").startswith("ord_")
+            assert inner == {
+                "object": "order",
+                "status": "requires_payment",
+                "amount": 100,
+                "created": "2026-10-01T09:00:00Z",
+                "metadata": {"_own": "x"},
+            }
+
+    lab.play(story)
+
+
+def test_event_carries_the_pinned_version(lab: "Lab", kit: "Kit") -> None:
+    """`api_version` is the account's version at emission (assumptions: Events)."""
+
+    async def story() -> None:
+        async with lab.running(settings={"pinned_version": VERSIONS[0]}) as engine:
+            identity = await engine.run("test", kit.emit_paid)
+            event = await engine.read("test", lambda world: world.get("event", identity))
+            assert event is not None
+            assert event["api_version"] == VERSIONS[0]
+
+    lab.play(story)
+
+
+def test_event_is_kept_for_30_days(lab: "Lab", kit: "Kit") -> None:
+    """A moment before 30 days it is there; at 30 days it is gone; never in the other mode."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            identity = await engine.run("test", kit.emit_paid)
+            end = engine.clock.now() + 30 * DAY * SECOND
+            await engine.advance(to=end - 1)
+            assert await engine.read("test", lambda world: world.get("event", identity))
+            assert await engine.read("live", lambda world: world.get("event", identity)) is None
+            await engine.advance(to=end)
+            assert await engine.read("test", lambda world: world.get("event", identity)) is None
+
+    lab.play(story)
+
+
+def test_what_is_over_makes_room(lab: "Lab", kit: "Kit", receiver: "Receiver") -> None:
+    """A sandbox that runs for years keeps a day of results and 30 days of events and deliveries."""
+    counted = ("results", "events", "deliveries")
+
+    def use(world: Transaction) -> None:
+        for number in range(3):
+            world.put_result(f"{world.now_text} {number}", "p", 200, b"body", world.now)
+            kit.emit_paid(world)
+
+    def sizes(world: Transaction) -> list[int]:
+        return [world.store.all(f"SELECT COUNT(*) FROM {table}")[0][0] for table in counted]
+
+    async def story() -> None:
+        async with receiver.listening(), lab.running() as engine:
+            await engine.run("test", kit.endpoint(receiver.url))
+            for _ in range(40):
+                await engine.run("test", use)
+                await engine.advance(to=engine.clock.now() + DAY * SECOND)
+            assert await engine.read("test", sizes) == [3, 90, 90]
+
+    lab.play(story)
+
+
+def test_event_that_is_owed_outlives_its_30_days(
+    lab: "Lab", kit: "Kit", receiver: "Receiver"
+) -> None:
+    """Held back for a year, it is delivered all the same when it may go."""
+
+    async def story() -> None:
+        held = {"webhook_delivery": "manual"}
+        async with receiver.listening(), lab.running(frozen=False, settings=held) as engine:
+            await engine.run("test", kit.endpoint(receiver.url))
+            identity = await engine.run("test", kit.emit_paid)
+            lab.real.advance(365 * DAY)
+            for _ in range(3):
+                await engine.run("test", kit.emit_paid)
+            await engine.advance(to=engine.clock.now())
+            assert receiver.arrivals[0].headers["svc-event-id"] == identity
+
+    lab.play(story)
+
+
+@pytest.mark.parametrize("identity", ["evt_nothing", "", "evt_\ud800", "evt_\x00"])
+def test_unknown_event_is_none(lab: "Lab", identity: str) -> None:
+    """No id of any spelling breaks the look-up."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            assert await engine.read("test", lambda world: world.get("event", identity)) is None
+            assert await engine.read("test", lambda world: world.get("order", identity)) is None
+
+    lab.play(story)
+
+
+def test_balances_are_kept_apart_by_mode(lab: "Lab") -> None:
+    """A balance may fall below zero; currencies come in alphabetical order."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+
+            def move(world: Transaction) -> None:
+                world.set_balance("USD", 100)
+                world.move_balance("USD", -250)
+                world.move_balance("EUR", 7)
+
+            await engine.run("test", move)
+            found = await engine.read("test", lambda world: world.balances())
+            assert list(found.items()) == [("EUR", 7), ("USD", -150)]
+            assert await engine.read("live", lambda world: world.balances()) == {}
+            assert await engine.read("live", lambda world: world.balance("USD")) == 0
+
+    lab.play(story)
+
+
+def test_settings_begin_as_the_contract_says_and_persist(lab: "Lab") -> None:
+    """The defaults (assumptions: Settings); a change survives a restart."""
+    assert DEFAULTS["smart_retries"] is False  # spec: off by default
+    assert DEFAULTS["settlement_currency"] == "USD"
+    assert DEFAULTS["allow_remote_webhooks"] is False
+
+    async def change() -> None:
+        async with lab.running() as engine:
+            assert dict(engine.settings) == dict(DEFAULTS)
+            await engine.run("test", lambda world: world.update_settings({"smart_retries": True}))
+
+    async def look() -> None:
+        async with lab.running() as engine:
+            assert dict(engine.settings) == {**DEFAULTS, "smart_retries": True}
+
+    lab.play(change)
+    lab.play(look)
+
+
+def test_unknown_setting_is_a_mistake_of_the_caller(lab: "Lab") -> None:
+    """A misspelt name is never stored."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            with pytest.raises(KeyError):
+                await engine.run("test", lambda world: world.update_settings({"smart": True}))
+            assert dict(engine.settings) == dict(DEFAULTS)
+
+    lab.play(story)
+
+
+def test_public_strips_private_keys_of_the_top_level_only() -> None:
+    """The user's own metadata may begin with an underscore."""
+    doc = {"id": "ord_1", "_client_secret": "x", "metadata": {"_a": "1"}}
+    assert public(doc) == {"id": "ord_1", "metadata": {"_a": "1"}}
+
+
+@pytest.mark.parametrize("value", ["Grüße", "\u2028", "日本", "\U0001f600", "\ud800", "\x00"])
+def test_documents_keep_every_text(lab: "Lab", kit: "Kit", value: str) -> None:
+    """Any string that JSON can hold comes back as it went in, from documents and events."""
+    assert json.loads(compact({"a": value})) == {"a": value}
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            identity = await engine.run("test", lambda world: kit.emit_paid(world, note=value))
+            event = await engine.read("test", lambda world: world.get("event", identity))
+            assert event is not None
+            assert event["data"]["object"]["note"] == value
+
+    lab.play(story)
+
+
+def test_timestamps_are_strict_and_exact() -> None:
+    """`YYYY-MM-DDTHH:MM:SSZ` and nothing else; fractions are cut, not rounded."""
+    moment = parse("2026-02-28T23:59:59Z")
+    assert text(moment + timedelta(microseconds=999_999)) == "2026-02-28T23:59:59Z"
+    for wrong in ("2026-02-30T00:00:00Z", "2026-02-28T23:59:59", "2026-02-28 23:59:59Z", "٢" * 20):
+        with pytest.raises(ValueError):
+            parse(wrong)

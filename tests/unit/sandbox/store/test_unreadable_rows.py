@@ -1,0 +1,135 @@
+"""What was damaged or written by somebody else: it is set aside and told, and time goes on."""
+
+import logging
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from svc.errors import LocalError
+from svc.sandbox.clock import LAST
+from svc.sandbox.store import jobs
+
+if TYPE_CHECKING:
+    from unit.sandbox.conftest import Kit, Lab
+
+
+def change_file(lab: "Lab", sql: str, *args: Any) -> None:
+    with sqlite3.connect(lab.path) as db:
+        assert db.execute(sql, args).rowcount > 0
+    db.close()
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("due", -(2**62)), ("args", "no JSON"), ("args", "[]")],
+)
+def test_an_unreadable_job_holds_up_no_other(
+    lab: "Lab", kit: "Kit", caplog: pytest.LogCaptureFixture, column: str, value: Any
+) -> None:
+    """It is parked, counted and logged; the job behind it runs on time."""
+    ran: list[str] = []
+    lab.handlers["bell"] = lambda world, job: ran.append(job.subject)
+
+    async def fill() -> None:
+        async with lab.running() as engine:
+            await engine.run("test", lambda world: world.schedule(5, "bell", "one"))
+            await engine.run("test", lambda world: world.schedule(5, "bell", "two"))
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            counts = await engine.advance(to=kit.start + 10_000_000)
+            assert ran == ["two"]
+            assert counts.broken == 1
+            assert engine.broken_jobs == 1
+            await engine.run("test", lambda world: world.schedule(5, "bell", "three"))
+            await engine.advance(to=kit.start + 20_000_000)
+            assert ran == ["two", "three"]
+
+    lab.play(fill)
+    change_file(lab, f"UPDATE jobs SET {column} = ? WHERE subject = 'one'", value)
+    with caplog.at_level(logging.WARNING):
+        lab.play(story)
+    assert "the job bell of one broke" in caplog.text
+    assert "its row cannot be read" in caplog.text
+
+
+def test_a_job_behind_the_end_of_dates_is_only_never_done(lab: "Lab", kit: "Kit") -> None:
+    """The clock can still be shown, and what is due before it happens."""
+    ran: list[str] = []
+    lab.handlers["bell"] = lambda world, job: ran.append(job.subject)
+
+    async def fill() -> None:
+        async with lab.running() as engine:
+            await engine.run("test", lambda world: world.schedule(5, "bell", "one"))
+            await engine.run("test", lambda world: world.schedule(9, "bell", "two"))
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            await engine.advance(to=kit.start + 10_000_000)
+            assert ran == ["two"]
+            assert engine.next_due() == LAST
+
+    lab.play(fill)
+    change_file(lab, "UPDATE jobs SET due = ? WHERE subject = 'one'", 2**60)
+    lab.play(story)
+
+
+def test_a_runner_that_meets_a_bug_goes_on(
+    lab: "Lab",
+    kit: "Kit",
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever breaks while it looks for jobs is logged, and it looks again after a second."""
+    real, ran, broken = jobs.due, [], [True]
+
+    def due(*args: Any) -> Any:
+        if broken:
+            broken.pop()
+            raise TypeError("a bug")
+        return real(*args)
+
+    lab.handlers["bell"] = lambda world, job: ran.append(job.subject)
+
+    async def story() -> None:
+        async with lab.running(frozen=False) as engine:
+            await engine.run("test", lambda world: world.schedule(0, "bell", "one"))
+            for _ in range(20):
+                engine.wake()
+                await engine.run("test", lambda _: None)
+            assert ran == ["one"]
+
+    monkeypatch.setattr(jobs, "due", due)
+    lab.play(story)
+    assert "they could not be looked at" in caplog.text
+    assert 1.0 in lab.naps
+
+
+@pytest.mark.parametrize(
+    ("find", "put"),
+    [
+        ('"now": ', '"now": 1152921504606846976, "was": '),
+        ('"now": ', '"now": -1, "was": '),
+        ('"now": ', '"now": 1e300, "was": '),
+        ('"mode": "frozen"', '"mode": "sideways"'),
+        ('"counter": ', '"counter": "x", "was": '),
+        ("{", "["),
+    ],
+)
+def test_a_file_with_an_impossible_clock_is_opened_with_a_clear_error(
+    lab: "Lab", find: str, put: str
+) -> None:
+    """Nothing breaks later in its place, and the file is left as it was."""
+
+    async def fill() -> None:
+        async with lab.running():
+            pass
+
+    lab.play(fill)
+    sql = "UPDATE meta SET value = replace(value, ?, ?) WHERE name = 'state'"
+    change_file(lab, sql, find, put)
+    with pytest.raises(LocalError, match="impossible state of its clock or ids") as caught:
+        lab.engine()
+    assert lab.path in caught.value.message
+    assert "--db" in str(caught.value.hint)

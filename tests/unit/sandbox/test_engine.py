@@ -1,0 +1,536 @@
+"""The engine's control endpoints over HTTP (assumptions: Settings)."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from svc import __version__
+from svc.sandbox.control.engine import routes
+from svc.sandbox.engine import Engine
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.store.settings import DEFAULTS
+
+if TYPE_CHECKING:
+    from unit.sandbox.conftest import Kit, Lab, Receiver
+
+Story = Callable[["Api"], Awaitable[None]]
+
+
+class Api:
+    """Calls the control surface in this process; `engine` is behind it."""
+
+    def __init__(self, engine: Engine, client: httpx.AsyncClient) -> None:
+        self.engine = engine
+        self.client = client
+
+    async def get(self, path: str, **query: str) -> Any:
+        return self._answer(await self.client.get("/_sandbox" + path, params=query))
+
+    async def post(self, path: str, **body: Any) -> Any:
+        return self._answer(await self.client.post("/_sandbox" + path, json=body))
+
+    async def delete(self, path: str) -> Any:
+        return self._answer(await self.client.delete("/_sandbox" + path))
+
+    async def refused(self, method: str, path: str, **body: Any) -> tuple[int, str, str, Any]:
+        content = {"json": body} if body else {}
+        answer = await self.client.request(method, "/_sandbox" + path, **content)  # type: ignore[arg-type]
+        error = answer.json()
+        return answer.status_code, error["type"], error["code"], error.get("param")
+
+    def _answer(self, answer: httpx.Response) -> Any:
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["content-type"] == "application/json; charset=utf-8"
+        return answer.json()
+
+
+async def show_problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Problem)
+    return JSONResponse(error.body("req_1"), error.status)
+
+
+@pytest.fixture
+def play(lab: "Lab") -> Callable[..., None]:
+    """Runs a story against a control surface of its own."""
+
+    def run(story: Story, **options: Any) -> None:
+        async def main() -> None:
+            async with lab.running(**options) as engine:
+                app = Starlette(routes=routes(engine), exception_handlers={Problem: show_problem})
+                transport = httpx.ASGITransport(app)
+                async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as c:
+                    await story(Api(engine, c))
+
+        lab.play(main)
+
+    return run
+
+
+def test_health_says_what_it_is(play: Callable[..., None]) -> None:
+    """A client proves by it that it talks to a sandbox, and learns whether state is kept."""
+
+    async def story(api: Api) -> None:
+        assert await api.get("/health") == {
+            "object": "sandbox",
+            "version": __version__,
+            "now": "2026-10-01T09:00:00Z",
+            "persisted": True,
+        }
+
+    async def in_memory(api: Api) -> None:
+        assert (await api.get("/health"))["persisted"] is False
+
+    play(story)
+    play(in_memory, path=":memory:")
+
+
+def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: "Lab") -> None:
+    """Mode, now, next job; forward by seconds, to a time, to the next job, until idle."""
+    lab.handlers["note"] = lambda world, job: None
+
+    async def story(api: Api) -> None:
+        frozen = {"object": "clock", "mode": "frozen", "now": "2026-10-01T09:00:00Z"}
+        rest = {"broken_jobs": 0, "advancing_to": None, "advanced": None}
+        assert await api.get("/clock") == {**frozen, "next_job_at": None, **rest}
+        for seconds in (100, 200, 300):
+            await api.engine.run("test", lambda world, s=seconds: world.schedule(s, "note", "x"))  # type: ignore[misc]
+        assert (await api.get("/clock"))["next_job_at"] == "2026-10-01T09:01:40Z"
+        assert await api.post("/clock/advance", seconds=50) == {
+            "object": "clock",
+            "mode": "frozen",
+            "now": "2026-10-01T09:00:50Z",
+            "next_job_at": "2026-10-01T09:01:40Z",
+            **rest,
+            "jobs": 0,
+            "events": 0,
+            "deliveries": 0,
+        }
+        advanced = await api.post("/clock/advance", until="next")
+        assert (advanced["now"], advanced["jobs"]) == ("2026-10-01T09:01:40Z", 1)
+        advanced = await api.post("/clock/advance", to="2026-10-01T09:03:20Z")
+        assert (advanced["now"], advanced["jobs"]) == ("2026-10-01T09:03:20Z", 1)
+        advanced = await api.post("/clock/advance", until="idle")
+        assert (advanced["now"], advanced["next_job_at"]) == ("2026-10-01T09:05:00Z", None)
+        later = await api.post("/clock", now="2027-01-01T00:00:00Z")
+        assert (later["mode"], later["now"]) == ("frozen", "2027-01-01T00:00:00Z")
+        assert (await api.post("/clock", mode="realtime"))["mode"] == "realtime"
+
+    play(story)
+
+
+def test_an_advance_can_be_watched_and_is_the_only_one(
+    play: Callable[..., None], kit: "Kit", receiver: "Receiver"
+) -> None:
+    """While a receiver keeps it waiting the clock says where it goes; a second one is refused."""
+    gate, asked = asyncio.Event(), asyncio.Event()
+
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await kit.after(gate, kit.status(200))(writer)
+
+    receiver.answers = [answer]
+
+    async def story(api: Api) -> None:
+        async with receiver.listening():
+            await api.engine.run("test", kit.endpoint(receiver.url))
+            await api.engine.run("test", kit.emit_paid)
+            turned = asyncio.create_task(api.post("/clock/advance", seconds=3600))
+            await asked.wait()
+            shown = await api.get("/clock")
+            assert shown["advancing_to"] == "2026-10-01T10:00:00Z"
+            assert shown["advanced"] == {"jobs": 0, "events": 0, "deliveries": 0}
+            for path, body in (
+                ("/clock/advance", {"until": "idle"}),
+                ("/clock", {"now": "2027-01-01T00:00:00Z"}),
+            ):
+                refused = await api.refused("POST", path, **body)
+                assert refused == (409, "sandbox_error", "clock_advancing", None)
+            gate.set()
+            done = await turned
+            assert (done["now"], done["deliveries"]) == ("2026-10-01T10:00:00Z", 1)
+            assert (done["advancing_to"], done["advanced"]) == (None, None)
+            assert (await api.post("/clock/advance", seconds=0))["deliveries"] == 0
+
+    play(story)
+
+
+def test_an_advance_ends_with_its_asker(lab: "Lab", kit: "Kit", receiver: "Receiver") -> None:
+    """Nobody waits any more: the clock stays where it is, and the attempt under way is kept."""
+    gate, asked = asyncio.Event(), asyncio.Event()
+
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await kit.after(gate, kit.status(200))(writer)
+
+    receiver.answers = [answer]
+
+    async def story() -> None:
+        async with receiver.listening(), lab.running() as engine:
+            await engine.run("test", kit.endpoint(receiver.url))
+            await engine.run("test", kit.emit_paid)
+            gone = asyncio.Event()
+            turned = asyncio.create_task(engine.advance(to=kit.start + 10**12, gone=gone))
+            await asked.wait()
+            gone.set()
+            await turned
+            assert engine.advancing is None
+            assert engine.clock.now() == kit.start
+            gate.set()
+            assert (await engine.advance(to=kit.start + 1)).deliveries == 1
+            assert len(receiver.arrivals) == 1
+
+    lab.play(story)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "code", "param"),
+    [
+        ("/clock/advance", {}, "parameter_missing", "seconds"),
+        ("/clock/advance", {"seconds": 1, "until": "idle"}, "parameters_exclusive", "seconds"),
+        ("/clock/advance", {"seconds": -1}, "parameter_invalid_integer", "seconds"),
+        ("/clock/advance", {"seconds": True}, "parameter_invalid_integer", "seconds"),
+        ("/clock/advance", {"seconds": 10**30}, "parameter_invalid_integer", "seconds"),
+        ("/clock/advance", {"until": "dawn"}, "parameter_invalid_value", "until"),
+        ("/clock/advance", {"to": "2026-10-01T08:59:59Z"}, "parameter_invalid_value", "to"),
+        ("/clock/advance", {"to": "9999-12-31T23:59:59Z"}, "parameter_invalid_value", "to"),
+        ("/clock/advance", {"to": "tomorrow"}, "parameter_invalid_timestamp", "to"),
+        ("/clock/advance", {"by": 1}, "parameter_unknown", "by"),
+        ("/clock", {}, "parameter_missing", "mode"),
+        ("/clock", {"mode": "test"}, "parameter_invalid_value", "mode"),
+        ("/clock", {"now": "2020-01-01T00:00:00Z"}, "parameter_invalid_value", "now"),
+        ("/settings", {"smart": True}, "parameter_unknown", "smart"),
+        ("/settings", {"smart_retries": "yes"}, "parameter_invalid_boolean", "smart_retries"),
+        ("/settings", {"country": "UK"}, "country_code_invalid", "country"),
+        (
+            "/settings",
+            {"pinned_version": "2020-01-01"},
+            "parameter_invalid_value",
+            "pinned_version",
+        ),
+        (
+            "/settings",
+            {"settlement_currency": "JMD"},
+            "currency_unsupported",
+            "settlement_currency",
+        ),
+        ("/balances", {"currency": "EUR"}, "parameter_missing", "amount"),
+        ("/balances", {"currency": "eur", "amount": 1}, "currency_invalid", "currency"),
+        ("/balances", {"currency": "EUR", "amount": "x"}, "parameter_invalid_integer", "amount"),
+        ("/balances", {"mode": "both"}, "parameter_missing", "currency"),
+        ("/reset", {"seed": -1}, "parameter_invalid_integer", "seed"),
+        ("/webhook_endpoints/we_1/enable", {}, "resource_missing", "id"),
+        (
+            "/webhook_endpoints/we_1/roll_secret",
+            {"expires_in": 86401},
+            "parameter_invalid_integer",
+            "expires_in",
+        ),
+        ("/events/evt_1/resend", {}, "resource_missing", "id"),
+    ],
+)
+def test_wrong_control_call_is_refused(
+    play: Callable[..., None], path: str, body: dict[str, Any], code: str, param: str
+) -> None:
+    """One clear error of type `sandbox_error` that names the parameter."""
+
+    async def story(api: Api) -> None:
+        status = 404 if code == "resource_missing" else 400
+        refused = await api.refused("POST", path, **body)
+        assert refused == (status, "sandbox_error", code, param)
+
+    play(story)
+
+
+def test_settings_are_shown_and_changed(play: Callable[..., None]) -> None:
+    """The answer to a change is all the settings."""
+
+    async def story(api: Api) -> None:
+        assert await api.get("/settings") == {"object": "settings", **DEFAULTS}
+        changed = await api.post("/settings", smart_retries=True, country="DE")
+        assert changed == {
+            "object": "settings",
+            **DEFAULTS,
+            "smart_retries": True,
+            "country": "DE",
+        }
+        assert await api.get("/settings") == changed
+
+    play(story)
+
+
+def test_balances_are_shown_and_set_for_each_mode(play: Callable[..., None]) -> None:
+    """Test mode unless `mode=live` comes in body or query."""
+
+    async def story(api: Api) -> None:
+        await api.post("/balances", currency="EUR", amount=-5)
+        await api.post("/balances", currency="USD", amount=7, mode="live")
+        shown = {"object": "balance", "currency": "EUR", "amount": -5, "livemode": False}
+        assert await api.get("/balances") == {"object": "list", "data": [shown], "has_more": False}
+        live = await api.get("/balances", mode="live")
+        assert [(b["currency"], b["amount"], b["livemode"]) for b in live["data"]] == [
+            ("USD", 7, True)
+        ]
+
+    play(story)
+
+
+def test_dashboard_shows_and_changes_endpoints(play: Callable[..., None], kit: "Kit") -> None:
+    """Listing shows no secret; disable, enable, roll and delete answer with the endpoint."""
+
+    async def story(api: Api) -> None:
+        doc = await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
+        path = f"/webhook_endpoints/{doc['id']}"
+        (shown,) = (await api.get("/webhook_endpoints"))["data"]
+        assert shown == {
+            "id": doc["id"],
+            "object": "webhook_endpoint",
+            "url": "http://127.0.0.1:9/",
+            "events": ["order.paid"],
+            "status": "enabled",
+            "description": None,
+            "api_version": "2026-09-01",
+            "created": "2026-10-01T09:00:00Z",
+            "livemode": False,
+        }
+        assert (await api.get("/webhook_endpoints", mode="live"))["data"] == []
+        assert await api.post(path + "/disable") == {**shown, "status": "disabled"}
+        assert await api.post(path + "/enable") == shown
+        rolled = await api.post(path + "/roll_secret")
+        assert rolled.pop("secret").startswith("whsec_")
+        assert rolled == shown
+        assert await api.delete(path) == {
+            "id": doc["id"],
+            "object": "webhook_endpoint",
+            "deleted": True,
+        }
+        assert (await api.refused("DELETE", path))[2] == "resource_missing"
+
+    play(story)
+
+
+def test_seventeenth_endpoint_cannot_be_enabled(play: Callable[..., None], kit: "Kit") -> None:
+    """At most 16 enabled endpoints a mode, also by way of the dashboard."""
+
+    async def story(api: Api) -> None:
+        docs = [
+            await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/")) for _ in range(16)
+        ]
+        await api.post(f"/webhook_endpoints/{docs[0]['id']}/disable")
+        await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
+        refused = await api.refused("POST", f"/webhook_endpoints/{docs[0]['id']}/enable")
+        assert refused[2] == "webhook_endpoint_limit"
+        await api.post(f"/webhook_endpoints/{docs[1]['id']}/enable")  # it is enabled already
+
+    play(story)
+
+
+def test_events_and_deliveries_are_listed_in_pages(
+    play: Callable[..., None], kit: "Kit", receiver: "Receiver"
+) -> None:
+    """Newest first, filtered, following `starting_after`; the log tells how attempts went."""
+    receiver.answers = [kit.status(500)]
+
+    async def story(api: Api) -> None:
+        async with receiver.listening():
+            await api.engine.run("test", kit.endpoint(receiver.url))
+            events = [await api.engine.run("test", kit.emit_paid) for _ in range(3)]
+            await api.post("/clock/advance", seconds=0)
+        page = await api.get("/events", limit="2")
+        assert [event["id"] for event in page["data"]] == [events[2], events[1]]
+        assert page["has_more"] is True
+        page = await api.get("/events", limit="2", starting_after=events[1])
+        assert ([event["id"] for event in page["data"]], page["has_more"]) == ([events[0]], False)
+        assert (await api.get("/events", type="order.cancelled"))["data"] == []
+        log = await api.get("/deliveries", event=events[0], status="failed")
+        (made,) = log["data"]
+        assert made.pop("id").startswith("dlv_")
+        assert made.pop("duration_ms") >= 0
+        assert made.pop("endpoint").startswith("we_")
+        assert made == {
+            "object": "delivery",
+            "event": events[0],
+            "event_type": "order.paid",
+            "url": receiver.url,
+            "attempt": 1,
+            "status": "failed",
+            "scheduled_at": "2026-10-01T09:00:00Z",
+            "started_at": "2026-10-01T09:00:00Z",
+            "response_code": 500,
+            "error": None,
+            "next_attempt": "2026-10-01T09:01:00Z",
+            "livemode": False,
+        }
+        assert (await api.get("/deliveries", limit="4"))["has_more"] is True
+        assert (await api.get("/deliveries", mode="live"))["data"] == []
+        for path in ("/events", "/deliveries", "/emails"):
+            refused = await api.refused("GET", path + "?starting_after=x")
+            assert refused == (400, "sandbox_error", "resource_missing", "starting_after")
+
+    play(story)
+
+
+def test_resend_answers_with_the_attempts_it_made(
+    play: Callable[..., None], kit: "Kit", receiver: "Receiver"
+) -> None:
+    """One extra delivery at each endpoint that takes the event, or at the one that is named."""
+
+    async def story(api: Api) -> None:
+        async with receiver.listening():
+            first = await api.engine.run("test", kit.endpoint(receiver.url))
+            second = await api.engine.run("test", kit.endpoint(receiver.url))
+            event = await api.engine.run("test", kit.emit_paid)
+            await api.post("/clock/advance", seconds=0)
+            made = (await api.post(f"/events/{event}/resend"))["data"]
+            assert [(d["endpoint"], d["status"], d["attempt"]) for d in made] == [
+                (first["id"], "succeeded", 2),
+                (second["id"], "succeeded", 2),
+            ]
+            made = (await api.post(f"/events/{event}/resend", endpoint=second["id"]))["data"]
+            assert [(d["endpoint"], d["attempt"]) for d in made] == [(second["id"], 3)]
+            await api.post(f"/webhook_endpoints/{second['id']}/disable")
+            path = f"/events/{event}/resend"
+            refused = await api.refused("POST", path, endpoint=second["id"])
+            assert refused == (400, "sandbox_error", "endpoint_disabled", "endpoint")
+            refused = await api.refused("POST", path, endpoint="we_1")
+            assert refused == (404, "sandbox_error", "resource_missing", "endpoint")
+
+    play(story)
+
+
+def test_emails_are_listed(play: Callable[..., None], kit: "Kit") -> None:
+    """What the service would have written to the account, newest first."""
+
+    async def story(api: Api) -> None:
+        await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
+        await api.engine.run("test", kit.emit_paid)
+        await api.post("/clock/advance", until="idle")
+        mails = (await api.get("/emails"))["data"]
+        assert [mail["type"] for mail in mails] == ["webhook_disabled", "webhook_failing"]
+        assert mails[0]["subject"] == "Your webhook endpoint http://127.0.0.1:9/ was disabled"
+
+    play(story)
+
+
+def test_reset_takes_a_seed(play: Callable[..., None], kit: "Kit") -> None:
+    """Equal seeds give equal ids; the answer is the health of the new sandbox."""
+
+    async def story(api: Api) -> None:
+        async def first(seed: int) -> str:
+            assert (await api.post("/reset", seed=seed))["object"] == "sandbox"
+            return str((await api.engine.run("test", kit.new_order))["id"])
+
+        assert await first(1) == await first(1) != await first(2)
+
+    play(story)
+
+
+def test_exported_state_is_restored_whole(
+    play: Callable[..., None], kit: "Kit", lab: "Lab"
+) -> None:
+    """Objects, events, jobs, deliveries, balances, settings, clock and ids come back."""
+
+    async def fill(api: Api) -> None:
+        await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
+        await api.engine.run("test", lambda world: kit.emit_paid(world, note="Grüße \ud83d"))
+        await api.engine.run("live", lambda world: world.set_balance("EUR", 5))
+        await api.engine.run(
+            "test",
+            lambda world: world.put_result("key", "print", 200, b'{"a":"\xc3\xbc"}', world.now),
+        )
+        await api.post("/settings", smart_retries=True)
+        await api.post("/clock/advance", seconds=700)
+
+    async def story(api: Api) -> None:
+        await fill(api)
+        state = await api.get("/export")
+        next_id = (await api.engine.run("test", kit.new_order))["id"]
+        for _ in range(2):  # into another state, then into a new one
+            assert (await api.post("/import", **state))["now"] == "2026-10-01T09:11:40Z"
+            again = await api.get("/export")
+            state["tables"].pop("meta"), again["tables"].pop("meta")  # counts the starts
+            assert again == state
+            state = await api.get("/export")
+            assert (await api.engine.run("test", kit.new_order))["id"] == next_id
+            assert (await api.get("/settings"))["smart_retries"] is True
+            assert (await api.get("/clock"))["next_job_at"] == "2026-10-01T10:11:00Z"
+            held = await api.engine.read("test", lambda world: world.get_result("key"))
+            assert held is not None
+            assert held.body == b'{"a":"\xc3\xbc"}'
+            await api.post("/reset")
+
+    play(story)
+
+
+def spoil_meta(state: Any, part: str, **changes: Any) -> None:
+    """Changes what an export says of the clock or the ids."""
+    row = next(row for row in state["tables"]["meta"] if row["name"] == "state")
+    value = json.loads(row["value"])
+    value[part].update(changes)
+    row["value"] = json.dumps(value)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda state: state.clear(),
+        lambda state: state.update(format=0),
+        lambda state: state["tables"].pop("docs"),
+        lambda state: state["tables"].update(docs=None),
+        lambda state: state["tables"].update(docs=[{"id": "ord_1"}]),
+        lambda state: state["tables"].update(
+            balances=[{"mode": "test", "currency": "EUR", "amount": None}]
+        ),
+        lambda state: state["tables"].update(
+            balances=[{"mode": "test", "currency": "EUR", "amount": 2**80}]
+        ),
+        lambda state: state["tables"].update(
+            balances=[{"mode": "test", "currency": [], "amount": 1}]
+        ),
+        lambda state: state["tables"]["jobs"][0].update(due=2**60),
+        lambda state: state["tables"]["jobs"][0].update(due=-1),
+        lambda state: state["tables"]["jobs"][0].update(due=True),
+        lambda state: state["tables"]["jobs"][0].update(args="[]"),
+        lambda state: state["tables"]["jobs"][0].update(args="{"),
+        lambda state: state["tables"]["jobs"][0].update(name="nobody.can"),
+        lambda state: state["tables"]["jobs"][0].update(lane=""),
+        lambda state: state["tables"]["jobs"][0].update(subject=None),
+        lambda state: state["tables"]["events"][0].update(body="{}"),
+        lambda state: state["tables"]["events"][0].update(mode="dead"),
+        lambda state: state["tables"]["deliveries"][0].update(status="lost"),
+        lambda state: state["tables"]["deliveries"][0].update(started=2**62),
+        lambda state: state["tables"]["docs"][0].update(body="[" * 100_000),
+        lambda state: state["tables"]["docs"][0].update(created="yesterday"),
+        lambda state: spoil_meta(state, "clock", now=2**60),
+        lambda state: spoil_meta(state, "clock", now=-(2**60)),
+        lambda state: spoil_meta(state, "clock", mode="backwards"),
+        lambda state: spoil_meta(state, "clock", mode="realtime", offset=2**60),
+        lambda state: spoil_meta(state, "ids", counter="many"),
+        lambda state: state["tables"]["meta"].append(
+            {"name": "settings", "value": '{"smart_retries":"yes"}'}
+        ),
+    ],
+)
+def test_state_that_does_not_fit_changes_nothing(
+    play: Callable[..., None], kit: "Kit", spoil: Callable[[Any], Any]
+) -> None:
+    """A document that is no export, or cannot be worked with, is refused as a whole."""
+
+    async def story(api: Api) -> None:
+        await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
+        await api.engine.run("test", kit.emit_paid)
+        state = await api.get("/export")
+        doc = await api.engine.run("test", kit.new_order)
+        spoil(state)
+        refused = await api.refused("POST", "/import", **state)
+        assert refused == (400, "sandbox_error", "state_invalid", None)
+        assert await api.engine.read("test", lambda world: world.get("order", doc["id"])) == doc
+        assert api.engine.clock.mode == "frozen"
+
+    play(story)

@@ -1,0 +1,714 @@
+"""The webhook schedule on the virtual clock: exact times, fresh signatures, what ends it."""
+
+import asyncio
+import hashlib
+import hmac
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from svc import signature
+from svc.sandbox.engine import Engine
+from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.resources import webhook_endpoints
+from svc.sandbox.store import deliveries
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.transaction import Transaction
+from svc.sandbox.webhooks.attempts import retry_delay
+from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply
+
+if TYPE_CHECKING:
+    from unit.sandbox.conftest import Kit, Lab, Receiver
+
+HOUR = 3600
+DAY = 86400
+SECOND = 1_000_000
+# 0, 1 min, 11 min, 1 h 11 min, then every 6 h; the last at 67 h 11 min (assumptions: Delivery).
+SCHEDULE = [0, 60, 660, *(4260 + 6 * HOUR * step for step in range(12))]
+
+
+class Post:
+    """A sender that answers at once and keeps what it was given."""
+
+    def __init__(self, *codes: int | None) -> None:
+        self.codes = list(codes) or [200]
+        self.sent: list[Outgoing] = []
+
+    async def send(self, outgoing: Outgoing) -> ReceiverReply:
+        self.sent.append(outgoing)
+        code = self.codes.pop(0) if len(self.codes) > 1 else self.codes[0]
+        return ReceiverReply(code, None if code else "connect_failed", 1)
+
+    async def close(self) -> None:
+        """Keeps nothing open."""
+
+    def headers(self, name: str) -> list[str]:
+        return [dict(outgoing.headers)[name] for outgoing in self.sent]
+
+
+LOCAL = "http://127.0.0.1:1/hook"
+
+
+async def log(engine: Engine, **equals: str) -> list[Doc]:
+    """The delivery log of test mode, oldest first."""
+
+    def read(world: Transaction) -> list[Doc]:
+        rows, _ = deliveries.page(world.store, "test", equals=equals, limit=1000, after=None)
+        return [row.shown("test") for row in reversed(rows)]
+
+    return await engine.read("test", read)
+
+
+async def settle(condition: Callable[[], bool]) -> None:
+    """Lets the loop turn until something has happened."""
+    for _ in range(2000):
+        if condition():
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError("it never happened")
+
+
+def test_schedule_is_15_attempts_within_three_days() -> None:
+    """The figures of the schedule, computed here once more."""
+    assert len(SCHEDULE) == 15
+    assert SCHEDULE[-1] == 67 * HOUR + 11 * 60
+    assert SCHEDULE[-1] + retry_delay(15) > 72 * HOUR
+
+
+def test_failing_receiver_sees_15_attempts_at_exact_times(
+    lab: "Lab", kit: "Kit", receiver: "Receiver"
+) -> None:
+    """Over a real socket, three days in one advance, and not one real sleep (R83)."""
+    receiver.answers = [kit.status(500)]
+
+    async def story() -> None:
+        async with receiver.listening(), lab.running() as engine:
+            receiver.engine = engine
+            await engine.run("test", kit.endpoint(receiver.url))
+            await engine.run("test", kit.emit_paid)
+            counts = await engine.advance(to=kit.start + 3 * DAY * SECOND)
+            assert counts.deliveries == 15
+
+    lab.play(story)
+    assert [arrival.at for arrival in receiver.arrivals] == SCHEDULE
+    assert {nap for nap in lab.naps if nap} == set()
+    assert len({arrival.body for arrival in receiver.arrivals}) == 1
+    assert len({arrival.headers["svc-event-id"] for arrival in receiver.arrivals}) == 1
+    assert len({arrival.headers["svc-delivery-id"] for arrival in receiver.arrivals}) == 15
+    attempts = [arrival.headers["svc-delivery-attempt"] for arrival in receiver.arrivals]
+    assert attempts == [str(number) for number in range(1, 16)]
+
+
+def test_schedule_survives_a_restart_between_any_attempts(
+    lab: "Lab", kit: "Kit", receiver: "Receiver"
+) -> None:
+    """The store is closed and opened again between all attempts: none lost, none early (R85)."""
+    receiver.answers = [kit.status(503)]
+
+    async def step(first: bool) -> None:
+        async with receiver.listening(), lab.running() as engine:
+            receiver.engine = engine
+
+            def move(world: Transaction) -> None:
+                (endpoint,) = world.find(webhook_endpoints.KIND)
+                world.save({**endpoint, "url": receiver.url})
+
+            if first:
+                await engine.run("test", kit.endpoint(receiver.url))
+                await engine.run("test", kit.emit_paid)
+                await engine.advance(to=engine.clock.now())
+            else:
+                await engine.run("test", move)
+                await engine.advance(until="next")
+
+    for number in range(15):
+        lab.play(lambda number=number: step(number == 0))  # type: ignore[misc]
+        assert len(receiver.arrivals) == number + 1
+    assert [arrival.at for arrival in receiver.arrivals] == SCHEDULE
+
+
+def test_attempts_end_with_the_first_success(lab: "Lab", kit: "Kit", receiver: "Receiver") -> None:
+    """A 2xx at the third attempt: no fourth, and no e-mail."""
+    receiver.answers = [kit.status(500), kit.status(302), kit.status(204)]
+
+    async def story() -> None:
+        async with receiver.listening(), lab.running() as engine:
+            receiver.engine = engine
+            await engine.run("test", kit.endpoint(receiver.url))
+            await engine.run("test", kit.emit_paid)
+            await engine.advance(until="idle")
+            assert engine.next_due() is None
+            shown = await log(engine)
+            assert [(d["status"], d["response_code"], d["attempt"]) for d in shown] == [
+                ("failed", 500, 1),
+                ("failed", 302, 2),
+                ("succeeded", 204, 3),
+            ]
+            assert [d["next_attempt"] for d in shown] == [
+                "2026-10-01T09:01:00Z",
+                "2026-10-01T09:11:00Z",
+                None,
+            ]
+            assert await engine.read("test", lambda world: world.find("email")) == []
+
+    lab.play(story)
+    assert [arrival.at for arrival in receiver.arrivals] == SCHEDULE[:3]
+
+
+def test_every_attempt_is_signed_anew_and_verifies(
+    lab: "Lab", kit: "Kit", receiver: "Receiver"
+) -> None:
+    """The real time of the attempt signs it; the official check and plain HMAC agree (R84)."""
+    receiver.answers = [kit.status(500)]
+
+    async def story() -> tuple[str, list[float]]:
+        walls = []
+        async with receiver.listening(), lab.running() as engine:
+            doc = await engine.run("test", kit.endpoint(receiver.url))
+            await engine.run("test", kit.emit_paid)
+            for _ in range(4):
+                walls.append(lab.real.now())
+                await engine.advance(until="next")
+                lab.real.advance(1000)
+            return doc["_secret"], walls
+
+    secret, walls = lab.play(story)
+    for arrival, wall in zip(receiver.arrivals[1:], walls, strict=True):
+        header = arrival.headers["svc-signature"]
+        signature.verify(arrival.body, [header], [secret], int(wall))
+        stamp, mac = header.split(",")
+        assert stamp == f"t={int(wall)}"
+        signed = f"{int(wall)}.".encode() + arrival.body
+        assert mac == "v1=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
+
+
+def test_setting_signs_with_the_sandboxs_time(lab: "Lab", kit: "Kit") -> None:
+    """`signature_time=virtual`: t is the moment of the attempt on the sandbox's clock."""
+    post = Post(500)
+
+    async def story() -> None:
+        settings = {"signature_time": "virtual"}
+        async with lab.running(sender=post, settings=settings) as engine:
+            await engine.run("test", kit.endpoint(LOCAL))
+            await engine.run("test", kit.emit_paid)
+            await engine.advance(to=kit.start + DAY * SECOND)
+
+    lab.play(story)
+    stamps = [header.split(",")[0] for header in post.headers("Svc-Signature")]
+    assert stamps == [f"t={kit.start // SECOND + at}" for at in SCHEDULE if at <= DAY]
+
+
+def test_body_is_the_event_as_compact_json(lab: "Lab", kit: "Kit") -> None:
+    """The delivered bytes are the event that a GET shows, compact and in UTF-8."""
+    post = Post()
+
+    async def story() -> Doc | None:
+        async with lab.running(sender=post) as engine:
+            await engine.run("test", kit.endpoint(LOCAL))
+            identity = await engine.run("test", lambda world: kit.emit_paid(world, note="Grüße"))
+            await engine.advance(to=kit.start)
+            return await engine.read("test", lambda world: world.get("event", identity))
+
+    event = lab.play(story)
+    (outgoing,) = post.sent
+    shown = json.dumps(event, separators=(",", ":"), ensure_ascii=False)
+    assert outgoing.body == shown.encode()
+    assert "Grüße" in shown
+
+
+def test_rotation_signs_with_both_secrets_for_the_grace_period(lab: "Lab", kit: "Kit") -> None:
+    """The new secret first; at the end of the grace period the old one signs no more."""
+    post = Post()
+
+    async def story() -> tuple[str, str]:
+        async with lab.running(sender=post) as engine:
+            doc = await engine.run("test", kit.endpoint(LOCAL))
+            new = await engine.run(
+                "test", lambda world: webhook_endpoints.roll_secret(world, doc, HOUR)
+            )
+            for moment in (0, HOUR * SECOND - 1, HOUR * SECOND):
+                await engine.advance(to=kit.start + moment)
+                await engine.run("test", kit.emit_paid)
+                await engine.advance(to=kit.start + moment)
+            return doc["_old_secret"], new
+
+    old, new = lab.play(story)
+    now = int(lab.real.now())
+    for outgoing, secrets in zip(post.sent, [[new, old], [new, old], [new]], strict=True):
+        header = dict(outgoing.headers)["Svc-Signature"]
+        assert header == signature.header_value(outgoing.body, secrets, now)
+        assert header.count("v1=") == len(secrets)
+
+
+def test_rotation_without_grace_ends_the_old_secret_at_once(lab: "Lab", kit: "Kit") -> None:
+    """`expires_in=0` leaves one secret."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            doc = await engine.run("test", kit.endpoint(LOCAL))
+            new = await engine.run(
+                "test", lambda world: webhook_endpoints.roll_secret(world, doc, 0)
+            )
+            assert webhook_endpoints.signing_secrets(doc, engine.clock.now()) == [new]
+
+    lab.play(story)
+
+
+def test_failing_endpoint_is_warned_of_then_disabled(lab: "Lab", kit: "Kit") -> None:
+    """One e-mail at the first exhausted event; at exactly 5 days disabled, with another (F80)."""
+
+    async def story() -> None:
+        async with lab.running(sender=Post(None)) as engine:
+            doc = await engine.run("test", kit.endpoint(LOCAL))
+
+            async def state() -> tuple[str, list[tuple[str, str]]]:
+                def look(world: Transaction) -> tuple[str, list[tuple[str, str]]]:
+                    found = world.get(webhook_endpoints.KIND, doc["id"])
+                    assert found is not None
+                    mails = [(mail["type"], mail["created"]) for mail in world.find("email")]
+                    return found["status"], mails
+
+                return await engine.read("test", look)
+
+            for hours in (0, 1, 2):
+                await engine.advance(to=kit.start + hours * HOUR * SECOND)
+                await engine.run("test", kit.emit_paid)
+            await engine.advance(to=kit.start + 5 * DAY * SECOND - 1)
+            warned = ("webhook_failing", "2026-10-04T04:11:00Z")
+            assert await state() == ("enabled", [warned])
+            await engine.advance(to=kit.start + 5 * DAY * SECOND)
+            disabled = ("webhook_disabled", "2026-10-06T09:00:00Z")
+            assert await state() == ("disabled", [warned, disabled])
+
+    lab.play(story)
+
+
+def test_disabled_endpoint_gets_nothing_more(lab: "Lab", kit: "Kit") -> None:
+    """Pending attempts are dropped and new events are not queued (assumptions: Delivery)."""
+    post = Post(500)
+
+    async def story() -> None:
+        async with lab.running(sender=post) as engine:
+            await engine.run("test", kit.endpoint(LOCAL))
+            await engine.run("test", kit.emit_paid)
+            await engine.advance(to=kit.start + 5 * DAY * SECOND - 1)
+            pending = await engine.run("test", kit.emit_paid)
+            await engine.advance(to=kit.start + 5 * DAY * SECOND)
+            assert [d["status"] for d in await log(engine, event=pending)] == ["failed", "dropped"]
+            assert engine.next_due() is None
+            made = len(post.sent)
+            unheard = await engine.run("test", kit.emit_paid)
+            await engine.advance(to=kit.start + 9 * DAY * SECOND)
+            assert len(post.sent) == made
+            assert await log(engine, event=unheard) == []
+
+    lab.play(story)
+
+
+def test_success_begins_the_five_days_anew(lab: "Lab", kit: "Kit") -> None:
+    """One 2xx on day 4: the endpoint is still enabled on day 6, and warned of anew later."""
+    post = Post(500)
+
+    async def story() -> None:
+        async with lab.running(sender=post) as engine:
+            doc = await engine.run("test", kit.endpoint(LOCAL))
+
+            async def emit(day: int, *codes: int) -> None:
+                await engine.advance(to=kit.start + day * DAY * SECOND)
+                post.codes = list(codes)
+                await engine.run("test", kit.emit_paid)
+
+            async def state() -> tuple[str, int]:
+                def look(world: Transaction) -> tuple[str, int]:
+                    found = world.get(webhook_endpoints.KIND, doc["id"])
+                    assert found is not None
+                    return found["status"], len(world.find("email"))
+
+                return await engine.read("test", look)
+
+            await emit(0, 500)
+            await emit(4, 200, 500)
+            await emit(6, 500)
+            assert await state() == ("enabled", 1)
+            await engine.advance(to=kit.start + 10 * DAY * SECOND)
+            assert await state() == ("enabled", 2)
+            await engine.advance(to=kit.start + 11 * DAY * SECOND)
+            assert await state() == ("disabled", 3)
+
+    lab.play(story)
+
+
+def test_enabled_endpoint_begins_with_a_clean_record(lab: "Lab", kit: "Kit") -> None:
+    """Enabling after a disablement: new events go out, what was dropped stays dropped."""
+    post = Post(500)
+
+    async def story() -> None:
+        async with lab.running(sender=post) as engine:
+            doc = await engine.run("test", kit.endpoint(LOCAL))
+            await engine.run("test", kit.emit_paid)
+            await engine.advance(until="idle")
+
+            def enable(world: Transaction) -> None:
+                found = world.get(webhook_endpoints.KIND, doc["id"])
+                assert found is not None
+                assert found["status"] == "disabled"
+                webhook_endpoints.enable(world, found)
+
+            await engine.run("test", enable)
+            post.codes, made = [200], len(post.sent)
+            await engine.run("test", kit.emit_paid)
+            await engine.advance(until="idle")
+            assert len(post.sent) == made + 1
+
+    lab.play(story)
+
+
+def test_event_goes_to_those_enabled_and_subscribed_when_it_was_created(
+    lab: "Lab", kit: "Kit"
+) -> None:
+    """Type, mode and status are those at the event's creation (R85, R86; assumptions: Delivery)."""
+    post = Post()
+
+    async def story() -> None:
+        async with lab.running(sender=post) as engine:
+
+            async def add(mode: str, path: str, *types: str) -> Doc:
+                doc: Doc = await engine.run(mode, kit.endpoint(LOCAL + path, *types))
+                return doc
+
+            await add("test", "/paid", "order.paid", "refund.failed")
+            await add("test", "/other", "order.cancelled")
+            await add("live", "/live", "order.paid")
+            off = await add("test", "/off", "order.paid")
+            await engine.run("test", lambda world: webhook_endpoints.disable(world, off))
+            await engine.run("test", kit.emit_paid)
+            await engine.run("test", lambda world: webhook_endpoints.enable(world, off))
+            await add("test", "/late", "order.paid")
+            await engine.advance(until="idle")
+
+    lab.play(story)
+    assert [outgoing.url for outgoing in post.sent] == [LOCAL + "/paid"]
+
+
+def test_event_is_delivered_without_an_advance(lab: "Lab", kit: "Kit") -> None:
+    """The first attempt is due at once, also while the clock stands still."""
+    post = Post()
+
+    async def story() -> None:
+        async with lab.running(sender=post) as engine:
+            await engine.run("test", kit.endpoint(LOCAL))
+            await engine.run("test", kit.emit_paid)
+            await settle(lambda: len(post.sent) == 1)
+
+    lab.play(story)
+
+
+def test_retries_in_realtime_wait_for_the_real_clock(lab: "Lab", kit: "Kit") -> None:
+    """The runner asks to be woken when the next attempt is due, and makes it then."""
+    post = Post(500)
+
+    async def story() -> None:
+        async with lab.running(sender=post, frozen=False) as engine:
+            await engine.run("test", kit.endpoint(LOCAL))
+            await engine.run("test", kit.emit_paid)
+            for number, wait in enumerate([60.0, 60.0], 1):
+                await settle(lambda number=number: len(post.sent) == number)  # type: ignore[misc]
+                await settle(lambda wait=wait: lab.naps[-1] == wait)  # type: ignore[misc]
+                lab.real.advance(60)
+                engine.wake()
+            await asyncio.sleep(0.01)
+            assert len(post.sent) == 2  # the third is due at 11 minutes
+            lab.real.advance(600)
+            engine.wake()
+            await settle(lambda: len(post.sent) == 3)
+
+    lab.play(story)
+
+
+def test_attempt_that_was_missed_is_made_late_and_counts_from_then(lab: "Lab", kit: "Kit") -> None:
+    """Down for an hour: the attempt of 1 min is made at the start, the next 10 min after it."""
+    post = Post(500)
+
+    async def before() -> None:
+        async with lab.running(sender=post, frozen=False) as engine:
+            await engine.run("test", kit.endpoint(LOCAL))
+            await engine.run("test", kit.emit_paid)
+            await settle(lambda: len(post.sent) == 1)
+
+    async def later() -> int | None:
+        async with lab.running(sender=post) as engine:
+            await settle(lambda: len(post.sent) == 2)
+            await engine.advance(to=engine.clock.now())
+            return engine.next_due()
+
+    lab.play(before)
+    lab.real.advance(HOUR)
+    assert lab.play(later) == kit.start + (HOUR + 600) * SECOND
+
+
+def test_attempt_cut_short_is_made_again(lab: "Lab", kit: "Kit", receiver: "Receiver") -> None:
+    """A stop while the receiver still thinks: the same attempt comes again, none is lost (R85)."""
+    gate = asyncio.Event()
+    receiver.answers = [kit.after(gate, kit.status(200)), kit.status(200)]
+
+    async def story() -> None:
+        async with receiver.listening():
+            async with lab.running() as engine:
+                await engine.run("test", kit.endpoint(receiver.url))
+                await engine.run("test", kit.emit_paid)
+                await settle(lambda: len(receiver.arrivals) == 1)
+            async with lab.running() as engine:
+                await engine.advance(until="idle")
+                assert [d["status"] for d in await log(engine)] == ["succeeded"]
+
+    lab.play(story)
+    first, second = receiver.arrivals
+    assert first.body == second.body
+    for name in ("svc-event-id", "svc-delivery-attempt"):
+        assert first.headers[name] == second.headers[name]
+
+
+def test_attempts_of_one_moment_run_at_once_and_later_ones_after_them(
+    lab: "Lab", kit: "Kit", receiver: "Receiver"
+) -> None:
+    """Six events at once: a few attempts at a time, all before the clock moves on."""
+
+    async def slowly(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.02)
+        await kit.status(500)(writer)
+
+    receiver.answers = [slowly]
+
+    async def story() -> None:
+        async with receiver.listening(), lab.running() as engine:
+            receiver.engine = engine
+            await engine.run("test", kit.endpoint(receiver.url))
+
+            def burst(world: Transaction) -> None:
+                for _ in range(12):
+                    kit.emit_paid(world)
+
+            await engine.run("test", burst)
+            counts = await engine.advance(to=kit.start + 60 * SECOND)
+            assert (counts.deliveries, counts.broken) == (24, 0)
+
+    lab.play(story)
+    assert [arrival.at for arrival in receiver.arrivals] == [0] * 12 + [60] * 12
+    assert receiver.open_most == 8
+
+
+def test_hanging_receiver_holds_up_nobody_else(
+    lab: "Lab", kit: "Kit", receiver: "Receiver"
+) -> None:
+    """Twenty events wait for one endpoint that never answers; the other one gets its own."""
+    gate = asyncio.Event()
+    receiver.answers = [kit.after(gate, kit.status(200))]
+
+    class Both(Post):
+        async def send(self, outgoing: Outgoing) -> ReceiverReply:
+            if outgoing.url.endswith("/slow"):
+                await gate.wait()
+            return await super().send(outgoing)
+
+    post = Both()
+
+    async def story() -> None:
+        async with lab.running(sender=post) as engine:
+            await engine.run("test", kit.endpoint(LOCAL + "/slow", "order.paid"))
+            for _ in range(20):
+                await engine.run("test", kit.emit_paid)
+            await engine.run("test", kit.endpoint(LOCAL + "/quick", "order.paid"))
+            await engine.run("test", kit.emit_paid)
+            await settle(lambda: [o.url for o in post.sent] == [LOCAL + "/quick"])
+            gate.set()
+            await engine.advance(until="idle")
+            assert len(post.sent) == 22
+
+    lab.play(story)
+
+
+def test_manual_delivery_holds_attempts_until_an_advance(lab: "Lab", kit: "Kit") -> None:
+    """`webhook_delivery=manual`: nothing by itself; an advance of 0 seconds lets it out."""
+    post = Post(500)
+
+    async def story() -> None:
+        settings = {"webhook_delivery": "manual"}
+        async with lab.running(sender=post, settings=settings) as engine:
+            await engine.run("test", kit.endpoint(LOCAL))
+            await engine.run("test", kit.emit_paid)
+            await asyncio.sleep(0.02)
+            assert post.sent == []
+            assert [d["status"] for d in await log(engine)] == ["pending"]
+            assert engine.next_due() == kit.start
+            counts = await engine.advance(to=engine.clock.now())
+            assert counts.deliveries == 1
+            assert len(post.sent) == 1
+
+    lab.play(story)
+
+
+def test_held_attempts_go_out_when_the_setting_ends(lab: "Lab", kit: "Kit") -> None:
+    """Back to `auto`: what was held is delivered."""
+    post = Post()
+
+    async def story() -> None:
+        settings = {"webhook_delivery": "manual"}
+        async with lab.running(sender=post, settings=settings) as engine:
+            await engine.run("test", kit.endpoint(LOCAL))
+            await engine.run("test", kit.emit_paid)
+            await engine.run("test", lambda w: w.update_settings({"webhook_delivery": "auto"}))
+            engine.wake()
+            await settle(lambda: len(post.sent) == 1)
+
+    lab.play(story)
+
+
+def test_resend_makes_a_held_attempt(lab: "Lab", kit: "Kit") -> None:
+    """Under manual delivery a resend lets the event out, and it is not sent again."""
+    post = Post()
+
+    async def story() -> None:
+        settings = {"webhook_delivery": "manual"}
+        async with lab.running(sender=post, settings=settings) as engine:
+            await engine.run("test", kit.endpoint(LOCAL))
+            event = await engine.run("test", kit.emit_paid)
+            (made,) = await engine.resend("test", event)
+            assert (made.status, made.attempt, made.code) == ("succeeded", 1, 200)
+            await engine.advance(until="idle")
+
+    lab.play(story)
+    assert len(post.sent) == 1
+
+
+@pytest.mark.parametrize("turns", range(12))
+def test_resend_that_meets_a_reset_takes_no_job_of_the_new_state(
+    lab: "Lab", kit: "Kit", turns: int
+) -> None:
+    """Numbers of jobs begin anew with a reset; what the new state has to do is still done."""
+    ran: list[str] = []
+    armed: list[bool] = []
+    lab.handlers["bell"] = lambda world, job: ran.append(job.subject)
+
+    def fixture(test: Transaction, live: Transaction, name: str | None) -> None:
+        for number in range(3 if armed else 0):
+            test.schedule(60, "bell", f"bell {number}")
+
+    async def story() -> None:
+        settings = {"webhook_delivery": "manual"}
+        async with lab.running(sender=Post(), settings=settings) as engine:
+            await engine.run("test", kit.endpoint(LOCAL))
+            event = await engine.run("test", kit.emit_paid)
+            armed.append(True)
+            resent = asyncio.create_task(engine.resend("test", event))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await engine.reset()
+            with suppress(Problem):  # the sandbox was reset meanwhile, or it was in time
+                await resent
+            await engine.advance(until="idle")
+            assert ran == ["bell 0", "bell 1", "bell 2"]
+
+    lab.fixture = fixture
+    lab.play(story)
+
+
+def test_resend_is_an_extra_attempt_beside_the_schedule(lab: "Lab", kit: "Kit") -> None:
+    """A failed resend is not retried and moves no retry; numbers follow the order in time."""
+    post = Post(500)
+
+    async def story() -> None:
+        async with lab.running(sender=post) as engine:
+            await engine.run("test", kit.endpoint(LOCAL))
+            event = await engine.run("test", kit.emit_paid)
+            await engine.advance(to=kit.start + 30 * SECOND)
+            (made,) = await engine.resend("test", event)
+            assert (made.status, made.attempt) == ("failed", 2)
+            await engine.advance(to=kit.start + 700 * SECOND)
+            shown = [d for d in await log(engine) if d["status"] != "pending"]
+            shown.sort(key=lambda d: str(d["started_at"]))
+            assert [(d["attempt"], d["started_at"][11:19]) for d in shown] == [
+                (1, "09:00:00"),
+                (2, "09:00:30"),
+                (3, "09:01:00"),
+                (4, "09:11:00"),
+            ]
+
+    lab.play(story)
+
+
+def test_successful_resend_ends_the_retries(lab: "Lab", kit: "Kit") -> None:
+    """The receiver has the event: the pending retry is dropped."""
+    post = Post(500, 200)
+
+    async def story() -> None:
+        async with lab.running(sender=post) as engine:
+            await engine.run("test", kit.endpoint(LOCAL))
+            event = await engine.run("test", kit.emit_paid)
+            await engine.advance(to=kit.start)
+            await engine.resend("test", event)
+            await engine.advance(until="idle")
+            assert engine.clock.now() == kit.start
+            assert sorted(d["status"] for d in await log(engine)) == [
+                "dropped",
+                "failed",
+                "succeeded",
+            ]
+
+    lab.play(story)
+    assert len(post.sent) == 2
+
+
+@pytest.mark.parametrize("url", ["http://192.0.2.1/hook", "https://example.com/hook"])
+def test_receiver_elsewhere_gets_nothing_unless_told(lab: "Lab", kit: "Kit", url: str) -> None:
+    """Webhooks go to this machine only; `allow_remote_webhooks` lifts that (R89)."""
+    post = Post()
+
+    async def story() -> None:
+        async with lab.running(sender=post) as engine:
+            await engine.run("test", kit.endpoint(url))
+            await engine.run("test", kit.emit_paid)
+            await engine.advance(to=kit.start)
+            assert post.sent == []
+            shown = await log(engine)
+            assert [d["error"] for d in shown if d["status"] == "failed"] == ["remote_not_allowed"]
+            await engine.run("test", lambda w: w.update_settings({"allow_remote_webhooks": True}))
+            await engine.advance(until="next")
+            assert len(post.sent) == 1
+
+    lab.play(story)
+
+
+def test_deleted_endpoint_ends_its_attempts(lab: "Lab", kit: "Kit") -> None:
+    """Deleting between attempts: nothing more is sent, the log stays, time goes on."""
+    post = Post(500)
+
+    async def story() -> None:
+        async with lab.running(sender=post) as engine:
+            doc = await engine.run("test", kit.endpoint(LOCAL))
+            await engine.run("test", kit.emit_paid)
+            await engine.advance(to=kit.start)
+            await engine.run("test", lambda world: webhook_endpoints.delete(world, doc))
+            await engine.advance(to=kit.start + 9 * DAY * SECOND)
+            assert [d["status"] for d in await log(engine)] == ["failed", "dropped"]
+            assert await engine.read("test", lambda world: world.find("email")) == []
+
+    lab.play(story)
+    assert len(post.sent) == 1
+
+
+def test_deliveries_do_not_change_the_ids_of_objects(lab: "Lab", kit: "Kit") -> None:
+    """With a seed, the ids are the same whether receivers answer or not."""
+
+    async def ids(*codes: int) -> list[Any]:
+        async with lab.running(path=":memory:", sender=Post(*codes)) as engine:
+            await engine.run("test", kit.endpoint(LOCAL))
+            found: list[Any] = []
+            for _ in range(3):
+                found.append(await engine.run("test", kit.emit_paid))
+                await engine.advance(to=engine.clock.now() + HOUR * SECOND)
+            return found
+
+    assert lab.play(lambda: ids(200)) == lab.play(lambda: ids(500))

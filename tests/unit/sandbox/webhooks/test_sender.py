@@ -1,0 +1,250 @@
+"""One attempt over a real socket: what is sent, what counts as success, what is never done."""
+
+import asyncio
+import socket
+import ssl
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from support.absence import importable
+from svc.sandbox.webhooks.sender import REPLY_READ_MAX, HttpSender, Outgoing, ReceiverReply
+
+if TYPE_CHECKING:
+    from unit.sandbox.conftest import Answer, Kit, Lab, Receiver
+
+BODY = '{"id":"evt_1","näme":1}'.encode()
+HEADERS = (("Content-Type", "application/json; charset=utf-8"), ("User-Agent", "Svc-Webhooks/1.0"))
+
+
+def send(
+    lab: "Lab", receiver: "Receiver", times: int = 1, deadline: float = 5
+) -> list[ReceiverReply]:
+    """Sends to the receiver, one after the other, with one sender."""
+
+    async def story() -> list[ReceiverReply]:
+        sender = HttpSender(deadline)
+        async with receiver.listening():
+            try:
+                outgoing = Outgoing(receiver.url, HEADERS, BODY)
+                return [await sender.send(outgoing) for _ in range(times)]
+            finally:
+                await sender.close()
+
+    return lab.play(story)
+
+
+def test_sending_loads_no_command_line_of_httpx() -> None:
+    """Where click is installed httpx would load one, with rich and pygments."""
+    code = (
+        "import click, sys, svc.sandbox.webhooks.sender;"
+        "print(*[name for name, module in sys.modules.items() if module])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "httpx" in loaded
+    assert Path(httpx.__file__).with_name("_main.py").is_file()
+    assert not loaded & {"httpx._main", *importable(["rich", "pygments"])}
+
+
+def test_request_carries_the_bytes_and_headers_given(lab: "Lab", receiver: "Receiver") -> None:
+    """The body arrives byte for byte; User-Agent and Content-Type are ours alone."""
+    (reply,) = send(lab, receiver)
+    (arrival,) = receiver.arrivals
+    assert (reply.code, reply.error, reply.accepted) == (200, None, True)
+    assert arrival.body == BODY
+    assert arrival.headers["user-agent"] == "Svc-Webhooks/1.0"
+    assert arrival.headers["content-type"] == "application/json; charset=utf-8"
+    assert arrival.headers["host"] == receiver.url.split("/")[2]
+
+
+@pytest.mark.parametrize(
+    ("code", "accepted"),
+    [(200, True), (201, True), (299, True), (301, False), (304, False), (400, False), (500, False)],
+)
+def test_only_2xx_is_success(
+    lab: "Lab", kit: "Kit", receiver: "Receiver", code: int, accepted: bool
+) -> None:
+    """Anything but 2xx is a failure (spec: Delivery and retries)."""
+    receiver.answers = [kit.status(code)]
+    (reply,) = send(lab, receiver)
+    assert (reply.code, reply.accepted) == (code, accepted)
+
+
+def test_redirect_is_not_followed_and_no_cookie_is_kept(
+    lab: "Lab", kit: "Kit", receiver: "Receiver"
+) -> None:
+    """A receiver can neither send us elsewhere nor mark us (R24, R29)."""
+    headers = "Location: /elsewhere\r\nSet-Cookie: a=b\r\n"
+    receiver.answers = [kit.status(307, headers), kit.status(200)]
+    first, second = send(lab, receiver, times=2)
+    assert (first.code, second.code) == (307, 200)
+    assert len(receiver.arrivals) == 2
+    assert "cookie" not in receiver.arrivals[1].headers
+
+
+def test_proxy_settings_have_no_effect(
+    lab: "Lab", receiver: "Receiver", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HTTP_PROXY and ALL_PROXY are ignored (R26)."""
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    (reply,) = send(lab, receiver)
+    assert reply.accepted
+
+
+def test_connection_is_kept(lab: "Lab", receiver: "Receiver") -> None:
+    """Attempts in a row share one connection."""
+    send(lab, receiver, times=3)
+    assert [arrival.connection for arrival in receiver.arrivals] == [1, 1, 1]
+
+
+def test_silent_receiver_fails_at_the_deadline(
+    lab: "Lab", kit: "Kit", receiver: "Receiver"
+) -> None:
+    """No answer within the deadline is a failure without a status."""
+    receiver.answers = [kit.after(asyncio.Event(), kit.status(200))]
+    (reply,) = send(lab, receiver, deadline=0.05)
+    assert (reply.code, reply.error, reply.accepted) == (None, "timeout", False)
+    assert 50 <= reply.ms < 2000
+
+
+def test_dripping_receiver_fails_at_the_deadline(lab: "Lab", receiver: "Receiver") -> None:
+    """The deadline covers the whole exchange, not each read."""
+
+    async def drip(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+        for _ in range(1000):
+            writer.write(b"x")
+            await writer.drain()
+            await asyncio.sleep(0.01)
+
+    receiver.answers = [drip]
+    (reply,) = send(lab, receiver, deadline=0.1)
+    assert (reply.code, reply.error) == (None, "timeout")
+
+
+def test_endless_body_is_ignored_after_64_kib(lab: "Lab", receiver: "Receiver") -> None:
+    """A 200 whose body never ends is a success; the rest is not read."""
+    written = 0
+
+    async def flood(writer: asyncio.StreamWriter) -> None:
+        nonlocal written
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000000000\r\n\r\n")
+        while True:
+            writer.write(b"x" * 65536)
+            await writer.drain()
+            written += 65536
+
+    receiver.answers = [flood]
+    (reply,) = send(lab, receiver)
+    assert reply.accepted
+    assert REPLY_READ_MAX <= written < 64 * 1024 * 1024
+
+
+async def hang_up(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+
+
+async def babble(writer: asyncio.StreamWriter) -> None:
+    writer.write(b"SSH-2.0-OpenSSH\r\n")
+    writer.close()
+
+
+async def stop_short(writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+    writer.close()
+
+
+@pytest.mark.parametrize("answer", [hang_up, babble, stop_short])
+def test_broken_answer_is_a_failure(lab: "Lab", receiver: "Receiver", answer: "Answer") -> None:
+    """A closed connection, garbage and half an answer are failures, never exceptions."""
+    receiver.answers = [answer]
+    (reply,) = send(lab, receiver)
+    assert (reply.code, reply.error, reply.accepted) == (None, "connection_lost", False)
+
+
+def test_refused_connection_is_a_failure(lab: "Lab") -> None:
+    """Nobody listens there."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/"
+
+        async def story() -> ReceiverReply:
+            sender = HttpSender(5)
+            reply = await sender.send(Outgoing(url, HEADERS, BODY))
+            await sender.close()
+            return reply
+
+        assert lab.play(story).error == "connect_failed"
+
+
+def test_untrusted_certificate_is_a_failure(lab: "Lab", tmp_path: Path) -> None:
+    """Certificates are checked: a receiver that nobody vouches for gets nothing."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(self_signed(tmp_path))
+    got: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        got.append(await reader.read())
+        writer.close()
+
+    async def story() -> ReceiverReply:
+        sender = HttpSender(5)
+        server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+        port = server.sockets[0].getsockname()[1]
+        reply = await sender.send(Outgoing(f"https://127.0.0.1:{port}/", HEADERS, BODY))
+        await sender.close()
+        server.close()
+        return reply
+
+    reply = lab.play(story)
+    assert (reply.code, reply.error) == (None, "tls_failed")
+    assert got == []
+
+
+def self_signed(folder: Path) -> Path:
+    """A certificate for 127.0.0.1 that signs itself, with its key, in one file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), False
+        )
+        .sign(key, hashes.SHA256())
+    )
+    path = folder / "server.pem"
+    plain = serialization.NoEncryption()
+    pem, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    path.write_bytes(key.private_bytes(pem, form, plain) + certificate.public_bytes(pem))
+    return path
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999/", "gopher://localhost/"])
+def test_impossible_address_is_a_failure(lab: "Lab", url: str) -> None:
+    """Whatever was registered, an attempt ends in a reply."""
+
+    async def story() -> ReceiverReply:
+        sender = HttpSender(5)
+        reply = await sender.send(Outgoing(url, HEADERS, BODY))
+        await sender.close()
+        return reply
+
+    assert lab.play(story).accepted is False
