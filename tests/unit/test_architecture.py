@@ -41,6 +41,25 @@ def test_the_folder_is_the_help() -> None:
     assert entries == {name.replace("-", "_") for name in COMMANDS} | {"main", "framework"}
 
 
+@pytest.mark.parametrize("room", sorted((ROOT / "src/svc").glob("*/__init__.py")), ids=str)
+def test_a_room_names_files_that_it_has(room: Path) -> None:
+    """The page at the head of a room is true: the files are there."""
+    words = re.findall(r"`([\w/]+\.py)`", room.read_text())
+    assert not [word for word in words if not (room.parent / word).is_file()]
+
+
+def test_the_walk_through_a_command_is_true() -> None:
+    """Each step names a file, and what it says of the file is in it."""
+    room = ROOT / "src/svc/cli"
+    steps = re.split(r"\n\d+\. ", (room / "__init__.py").read_text())[1:]
+    assert len(steps) > 5
+    for step in steps:
+        files = re.findall(r"`([\w/]+\.py)`", step)
+        text = "".join((room / name).read_text() for name in files)
+        names = [word for word in re.findall(r"`(\w+)`", step) if files]
+        assert not [name for name in names if not re.search(rf"\b{name}\b", text)], step
+
+
 def loaded_by(*argv: str) -> set[str]:
     """Runs one command in a fresh interpreter and says which modules it has loaded."""
     code = (
