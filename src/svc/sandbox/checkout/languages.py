@@ -1,11 +1,12 @@
 """The languages of the checkout, which one a shopper gets, and how each writes amounts (CLDR)."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Final
 
 from svc.money import exponent, format_amount
-from svc.sandbox.checkout.texts import de, en, es, fr, ja
 
 # A plain "$" says nothing to a shopper abroad; other currencies keep their code.
 _SYMBOLS: Final = {
@@ -114,18 +115,19 @@ class Language:
         return _BRANDS.get(name) or self.texts.get(name, name)
 
 
-ENGLISH: Final = Language("en", "English", en.TEXTS, NumberStyle(".", ",", symbol_first=True))
+def _language(tag: str, name: str, numbers: NumberStyle) -> Language:
+    """A language whose texts stand in `texts/TAG.json`; every file has every key."""
+    found = files(__package__).joinpath("texts", f"{tag}.json").read_text(encoding="utf-8")
+    return Language(tag, name, json.loads(found), numbers)
+
+
+ENGLISH: Final = _language("en", "English", NumberStyle(".", ",", symbol_first=True))
 LANGUAGES: Final = (
     ENGLISH,
-    Language("de", "Deutsch", de.TEXTS, NumberStyle(",", ".", symbol_first=False)),
-    Language(
-        "fr",
-        "Français",
-        fr.TEXTS,
-        NumberStyle(",", "\N{NARROW NO-BREAK SPACE}", symbol_first=False),
-    ),
-    Language("es", "Español", es.TEXTS, NumberStyle(",", ".", symbol_first=False, group_from=5)),
-    Language("ja", "日本語", ja.TEXTS, NumberStyle(".", ",", symbol_first=True)),
+    _language("de", "Deutsch", NumberStyle(",", ".", symbol_first=False)),
+    _language("fr", "Français", NumberStyle(",", "\N{NARROW NO-BREAK SPACE}", symbol_first=False)),
+    _language("es", "Español", NumberStyle(",", ".", symbol_first=False, group_from=5)),
+    _language("ja", "日本語", NumberStyle(".", ",", symbol_first=True)),
 )
 _BY_TAG: Final = {language.tag: language for language in LANGUAGES}
 

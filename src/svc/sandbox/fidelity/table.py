@@ -1,23 +1,13 @@
 """The fidelity table (promise R80), as `svc help assumptions` shows it, and how it is written down.
 
-A text is a few sections. `== SUBJECT | SPEC SECTION` begins one, `@ TEST` names
-the test of the rows below it, and a row is `NAME | says | TEXT` or `NAME | chose | TEXT`.
+It stands in `fidelity.txt`. `== SUBJECT | SPEC SECTION` begins a section, `@ TEST` names the test
+of the rows below it, and a row is `NAME | says | TEXT` or `NAME | chose | TEXT`.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Final, Literal
-
-from svc.sandbox.fidelity import (
-    access,
-    controls,
-    conventions,
-    errors,
-    events,
-    goods,
-    money,
-    operations,
-)
 
 Mark = Literal["says", "chose"]
 MARKS: Final[dict[str, Mark]] = {"says": "says", "chose": "chose"}
@@ -57,14 +47,5 @@ def parse(text: str) -> Iterator[FidelityRow]:
             yield FidelityRow(subject, name, what, MARKS[mark], section, test)
 
 
-_TEXTS: Final = (
-    operations.TEXT,
-    conventions.TEXT,
-    access.TEXT,
-    goods.TEXT,
-    money.TEXT,
-    events.TEXT,
-    errors.TEXT,
-    controls.TEXT,
-)
-ROWS: Final[tuple[FidelityRow, ...]] = tuple(row for text in _TEXTS for row in parse(text))
+_TEXT: Final = files(__package__).joinpath("fidelity.txt").read_text(encoding="utf-8")
+ROWS: Final[tuple[FidelityRow, ...]] = tuple(parse(_TEXT))

@@ -1,1 +1,0 @@
-"""What the pages say, one module a language; every module has every key."""
