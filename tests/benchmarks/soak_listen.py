@@ -23,7 +23,7 @@ if __name__ == "__main__":
 from support.killable import end, spawn
 from support.listening import OK, Received, Target, delivery, event, status, status_line, talk
 from svc.clock import SystemClock
-from svc.journal import State
+from svc.state import Database
 
 NOTED_SECONDS = 1.0  # in which an answer is on the disk, on a machine that is busy
 WRITTEN_SECONDS = 0.05  # between the kill and the look at the clock
@@ -180,13 +180,13 @@ def soak(seconds: float, folder: Path, retry: str, seed: int = 1) -> tuple[Soak,
 
 
 def outcomes(state: Path) -> Counter[str]:
-    with State.open(state, clock=SystemClock()) as opened:
+    with Database.open(state, clock=SystemClock()) as opened:
         return Counter(str(row["outcome"]) for row in opened.rows("SELECT outcome FROM inbox"))
 
 
 def untaken(state: Path) -> set[str]:
     """The events of which the inbox does not know that the target has taken them."""
-    with State.open(state, clock=SystemClock()) as opened:
+    with Database.open(state, clock=SystemClock()) as opened:
         return {row["event_id"] for row in opened.rows(UNTAKEN)}
 
 

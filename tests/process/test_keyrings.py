@@ -12,9 +12,8 @@ import pytest
 
 from support.running import Sandbox, Svc
 from support.stand_in_service import StandIn
-from svc.keys.places import Place
-from svc.keys.signing import SigningSecrets
-from svc.keys.store import KeyStore
+from svc.keys.places import KeyPlace
+from svc.keys.store import KeyStore, SigningSecrets
 
 URL = "https://api.example.com"
 KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
@@ -30,7 +29,7 @@ def no_key(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
 
 def read_from_the_keyring() -> str | None:
     store = KeyStore.of_system(os.environ, allowed=(), platform="linux", person=False)
-    place = Place(os.environ["SVC_BASE_URL"], "default", "test")
+    place = KeyPlace(os.environ["SVC_BASE_URL"], "default", "test")
     found = store.get(place.user)
     assert store.left_over(place.user) is None
     return None if found is None else found.secret
@@ -59,7 +58,7 @@ def test_a_keys_whole_life_in_a_real_keyring(svc: Svc, no_key: Sandbox) -> None:
 def test_signing_secrets_lie_in_a_real_keyring() -> None:
     """One item for each endpoint, replaced and removed as keys are."""
     store = KeyStore.of_system(os.environ, allowed=(), platform="linux", person=False)
-    secrets = SigningSecrets(store, Place(URL, "shop", "live"))
+    secrets = SigningSecrets(store, KeyPlace(URL, "shop", "live"))
     secrets.put("we_1", "whsec_first")
     secrets.put("we_1", "whsec_second")
     assert (secrets.get("we_1"), secrets.get("we_2")) == ("whsec_second", None)

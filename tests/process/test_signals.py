@@ -14,10 +14,10 @@ import pytest
 
 from support.listening import NOW, SECRET, Target, event
 from svc.clock import ManualClock
-from svc.journal import State
 from svc.listen.inbox.inbox import Arrival, Batch
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
+from svc.state import Database
 
 ORIGIN = "http://127.0.0.1:9"
 # Says when Python itself has started: what a signal does before that is its own affair.
@@ -38,7 +38,7 @@ FORMS = [
 def home(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with one event in its inbox, and the secret of its endpoint."""
     monkeypatch.setenv("SVC_BASE_URL", ORIGIN)
-    with State.open(isolated / "state" / "state.db", clock=ManualClock(NOW)) as state:
+    with Database.open(isolated / "state" / "state.db", clock=ManualClock(NOW)) as state:
         body = event(1)
         taken = Delivery(body, b"Content-Type: application/json\r\n", NOW, read_facts(body))
         SqliteInbox(state, "one").store(Batch([Arrival(taken, "failed")]))

@@ -14,7 +14,7 @@ import pytest
 from support.killable import end, spawn
 from support.listening import OK, Received, Target, delivery, event, status, talk
 from svc.clock import SystemClock
-from svc.journal import State
+from svc.state import Database
 
 SENDERS = 4
 NOTED_SECONDS = 0.5  # in which an answer of the target is on the disk, on a machine that is busy
@@ -126,7 +126,7 @@ def test_kills_lose_nothing_and_repeat_only_what_was_in_flight(
 
 def outcomes(state: Path) -> Counter[str]:
     """How the events in an inbox ended; the database is whole."""
-    with State.open(state, clock=SystemClock()) as opened:
+    with Database.open(state, clock=SystemClock()) as opened:
         assert opened.rows("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
         return Counter(row["outcome"] for row in opened.rows("SELECT outcome FROM inbox"))
 

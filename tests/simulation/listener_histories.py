@@ -8,11 +8,11 @@ from typing import Any, Final, Literal
 from unittest.mock import patch
 
 from simulation.listener_world import Event, Reaction, SimListener, SimTarget, World, wipe
-from svc.journal import State
 from svc.listen.forward import queue
 from svc.listen.forward.retry import Retry
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.inbox import sqlite
+from svc.state import Database
 
 SECONDS: Final = 40.0  # in which everything goes wrong that goes wrong
 _HEALED: Final = (1.0, 30.0, 300.0, 3600.0, 40_000.0, 400_000.0)
@@ -78,7 +78,7 @@ def draw(seed: int) -> Plot:
     )
 
 
-def play(seed: int, state: State) -> Played:
+def play(seed: int, state: Database) -> Played:
     """Plays one history to its end, when all has been well for days."""
     wipe(state)
     plot = draw(seed)

@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from simulation.virtual_loop import PROCESS, VirtualLoop
-from svc.journal import State
-from svc.journal.patience import Patience
-from svc.journal.schema import MIGRATIONS
 from svc.listen.forward.dial import BrokenExchange, CannotConnect, OpenConnection
 from svc.listen.forward.http import TargetAnswer
 from svc.listen.forward.target_queue import ForwardOptions
@@ -26,6 +23,9 @@ from svc.listen.records import Record
 from svc.listen.routes import Routes
 from svc.listen.targets import Target
 from svc.signature import header_value
+from svc.state import Database
+from svc.state.opening import BusyRetry
+from svc.state.schema import MIGRATIONS
 
 START: Final = 1_700_000_000
 SECRET: Final = "whsec_test_4fQzN7cPq2LrTxVb9KdYhWm3"
@@ -294,7 +294,7 @@ class SimListener:
 class World:
     """Everything of one history. Is its own clock: the time of day and that of the loop are one."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: Database) -> None:
         self.loop = VirtualLoop()
         self.state = state
         self.context = contextvars.copy_context()
@@ -399,17 +399,17 @@ class World:
         assert not self.loop.trouble, self.loop.trouble
 
 
-def in_memory() -> State:
+def in_memory() -> Database:
     """The real schema in a database that is gone with the process."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     for step in MIGRATIONS:
         for statement in step:
             connection.execute(statement)
     clock = _NoClock()
-    return State(connection, Path(":memory:"), clock, Patience(clock))
+    return Database(connection, Path(":memory:"), clock, BusyRetry(clock))
 
 
-def wipe(state: State) -> None:
+def wipe(state: Database) -> None:
     """Empties a database for the next history."""
     with state.write() as tx:
         for table in _TABLES:

@@ -10,8 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from simulation.machine import Machine
 from simulation.service import Answer, Service
-from svc.client.deadline import Deadline
-from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
+from svc.client.exchange import Deadline, Failure, RawReply, Trouble, WireRequest
 
 Result: TypeAlias = RawReply | Failure
 

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from typing import Any, Final, Self
 from unittest.mock import patch
 
-from svc.batch import fleet, ledger, shaping
+from svc.batch import imports, validate, workers
 from svc.cli.batch import run
-from svc.client import client, refusals, replies
+from svc.client import client, refusal, reply
 from svc.client.journal import entry, transaction
-from svc.client.judge import judged
+from svc.client.reply import classify
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def _as_spelled(base_url: str, mode: str, path: str, fields: Any) -> str:
     return repr((base_url, mode, path, list(fields.items())))
 
 
-def _looked_at_once(self: ledger.Ledger, what: Any, identities: Any, check: Any) -> None:
+def _looked_at_once(self: imports.ImportTable, what: Any, identities: Any, check: Any) -> None:
     """Others are looked at when the list is planned, and cannot see that it is about to send."""
     check(self.elsewhere(what, identities))
 
@@ -57,18 +57,18 @@ def _any_own_code(refusal: Any) -> bool:
 RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "what is the same request is not a matter of spelling": (
         (entry, "identity", _as_spelled),
-        (shaping, "identity", _as_spelled),
+        (validate, "identity", _as_spelled),
     ),
-    "a list holds what it is about to send": ((ledger.Ledger, "reserve", _looked_at_once),),
+    "a list holds what it is about to send": ((imports.ImportTable, "reserve", _looked_at_once),),
     "an answer names the objects that the request names": (
-        (replies, "_other_object", lambda data, call: None),
+        (reply, "_other_object", lambda data, call: None),
     ),
     "what was made is on record for one request only": (
-        (client, "judged", lambda result, call, now, is_taken=None: judged(result, call, now)),
-        (fleet.Created, "is_taken", lambda self, key, made, world: False),
+        (client, "classify", lambda result, call, now, is_taken=None: classify(result, call, now)),
+        (workers.Created, "is_taken", lambda self, key, made, world: False),
         (transaction.JournalTransaction, "_taken", lambda self, ends: frozenset()),
     ),
-    "only the service's own refusal settles what was open": ((refusals, "settles", _any_own_code),),
+    "only the service's own refusal settles what was open": ((refusal, "settles", _any_own_code),),
     "what a list has done belongs to an account": (
         (run, "refuse_other_account", lambda what, begun, now: None),
     ),

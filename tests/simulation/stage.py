@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Final
 import svc.cli.main as cli
 from simulation.machine import Machine, Process, Thread
 from simulation.network import Network, Wire
-from svc.batch import fleet
+from svc.batch import workers
 from svc.client.wire import sockets
 from svc.system import locks
 
@@ -160,9 +160,9 @@ def staged() -> Iterator[Stage]:
         (sockets, "SocketWire", lambda *_, **__: _wire(stage)),
         (locks, "take", lambda handle: _take(stage, handle)),
         (locks, "close_and_remove", lambda handle, path: _remove(stage, handle, path)),
-        (fleet, "Thread", Thread),
-        (fleet, "SimpleQueue", Queue),
-        (fleet, "Event", Flag),
+        (workers, "Thread", Thread),
+        (workers, "SimpleQueue", Queue),
+        (workers, "Event", Flag),
         (cli, "_invoke", lambda session: stage.commands[session.argv[0]](session) or 0),
         (cli, "stopping", nullcontext),
     ]

@@ -14,11 +14,11 @@ from simulation.machine import Machine, Process, WallClock
 from simulation.network import Network
 from simulation.service import Effect, Identity, Service, identity
 from simulation.stage import Stage, real_connection, use
+from svc.base_url import BaseUrl
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
 from svc.config.model import Config, Profile
-from svc.journal import State
-from svc.origin import BaseUrl
+from svc.state import Database
 
 # The account that each key is of, and the last four by which the journal knows it.
 KEYS: Final = {
@@ -44,7 +44,7 @@ class Disk:
         self.lists = folder / "lists"
         self.lists.mkdir()
         # Looked at by name and inode; what is in it stands in memory.
-        State.open(self.state / "state.db", clock=WallClock(Machine(0))).close()
+        Database.open(self.state / "state.db", clock=WallClock(Machine(0))).close()
         self.database = real_connection()
         with closing(sqlite3.connect(self.state / "state.db")) as made:
             made.execute("PRAGMA journal_mode = DELETE")

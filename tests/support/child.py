@@ -13,7 +13,6 @@ from unittest.mock import patch
 from support.listening import PATH, SECRET
 from svc import spec
 from svc.clock import SystemClock
-from svc.journal import State
 from svc.listen.forward import retry
 from svc.listen.forward.retry import Retry
 from svc.listen.forward.target_queue import ForwardOptions
@@ -22,6 +21,7 @@ from svc.listen.listener import Listener, ListenerPlan
 from svc.listen.receiver.server import bind
 from svc.listen.records import Ready, Record
 from svc.listen.routes import Routes
+from svc.state import Database
 from svc.system.signals import STOPPING, heard
 
 
@@ -30,7 +30,7 @@ def tell(record: Record) -> None:
         print("ready", flush=True)
 
 
-async def main(state: State, target: str, retry: Retry) -> None:
+async def main(state: Database, target: str, retry: Retry) -> None:
     bound = bind()
     print(bound.getsockname()[1], flush=True)
     plan = ListenerPlan("test", (SECRET,), PATH, "http://127.0.0.1/x", Routes.parse([target]))
@@ -49,6 +49,6 @@ QUICK: Final[dict[str, Any]] = {
 if __name__ == "__main__":
     with (
         patch.multiple(retry, **QUICK),
-        State.open(Path(sys.argv[1]), clock=SystemClock()) as opened,
+        Database.open(Path(sys.argv[1]), clock=SystemClock()) as opened,
     ):
         asyncio.run(main(opened, sys.argv[2], cast("Retry", sys.argv[3])))

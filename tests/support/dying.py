@@ -28,12 +28,12 @@ def _places() -> dict[str, tuple[Any, str, bool]]:
     from svc.batch.results import Results
     from svc.client.journal.journal import Journal
     from svc.client.wire import sockets
-    from svc.client.wire.talk import Line
+    from svc.client.wire.connection import Connection
 
     return {
         "before_record": (Journal, "record_many", False),
         "after_record": (Journal, "record_many", True),
-        "after_bytes": (Line, "_send", True),
+        "after_bytes": (Connection, "_send", True),
         "after_reply": (sockets.SocketWire, "exchange", True),
         "before_results": (Results, "add", False),
         "before_settle": (Journal, "settle_many", False),
@@ -47,9 +47,9 @@ _asking_a_sandbox = False
 
 def _leave_out_controls() -> None:
     """What is asked of a sandbox's controls, such as its clock, is no row."""
-    from svc.client.control import Control
+    from svc.client.sandbox import SandboxClient
 
-    exchange = Control._exchange
+    exchange = SandboxClient._exchange
 
     def quiet(*args: Any) -> Any:
         global _asking_a_sandbox  # noqa: PLW0603  one process, one thread asks
@@ -59,7 +59,7 @@ def _leave_out_controls() -> None:
         finally:
             _asking_a_sandbox = False
 
-    setattr(Control, "_exchange", quiet)  # noqa: B010  wrapped from outside
+    setattr(SandboxClient, "_exchange", quiet)  # noqa: B010  wrapped from outside
 
 
 def _deadly(function: Callable[..., Any], nth: int, *, after: bool) -> Callable[..., Any]:

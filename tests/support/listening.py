@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from svc.clock import Clock, ManualClock
-from svc.journal import State
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import Listener, ListenerPlan
@@ -20,6 +19,7 @@ from svc.listen.receiver.server import bind
 from svc.listen.records import EventReceived, Forwarded, Record, Rejected, Summary
 from svc.listen.routes import Routes
 from svc.signature import header_value
+from svc.state import Database
 
 T = TypeVar("T")
 SECRET = "whsec_test_4fQzN7cPq2LrTxVb9KdYhWm3"
@@ -176,7 +176,7 @@ class RunningListener:
     """A running relay and everything that it has told."""
 
     def __init__(self, state: Path, plan: ListenerPlan, clock: Clock) -> None:
-        self._state = State.open(state, clock=clock)
+        self._state = Database.open(state, clock=clock)
         self._plan = plan
         self._clock = clock
         self._bound = bind()

@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 from svc.clock import SystemClock
-from svc.journal import State
-from svc.journal.schema import MIGRATIONS
+from svc.state import Database
+from svc.state.schema import MIGRATIONS
 
 RELEASED = Path(__file__).parents[1] / "cli" / "requests" / "released"
 
@@ -25,7 +25,7 @@ def write() -> Path:
         path.touch(mode=0o600)
         with closing(sqlite3.connect(path)) as connection:
             connection.executescript((RELEASED / f"{last}.sql").read_text(encoding="utf-8"))
-        with State.open(path, clock=SystemClock()):
+        with Database.open(path, clock=SystemClock()):
             pass
         with closing(sqlite3.connect(path)) as connection:
             dump = "\n".join(connection.iterdump())

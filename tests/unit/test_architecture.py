@@ -86,7 +86,7 @@ def test_help_loads_nothing_heavy(argv: list[str]) -> None:
 
 def test_library_that_is_loaded_is_seen() -> None:
     """The guard would notice: what a command needs is in the list that it looks at."""
-    code = "import svc.journal.state, sys; print('sqlite3' in sys.modules, 'rich' in sys.modules)"
+    code = "import svc.state.database, sys; print('sqlite3' in sys.modules, 'rich' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True False\n"
     assert "svc.cli.orders" in loaded_by("orders", "--help")

@@ -8,9 +8,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from svc.batch.operations import ANSWERED_INSIDE, BOOLEANS, OBJECTS, Operation
-from svc.batch.rows import BadRow, Given, blank_amount
-from svc.batch.strict_json import parse
+from svc.batch.operations import ANSWERED_INSIDE, BOOLEANS, OBJECTS, BatchOperation
+from svc.batch.rows import BadRow, Given, blank_amount, parse
 from svc.client.amounts import whole_number
 from svc.client.fields import MONEY, WHOLE, Fields, Path, check_path
 from svc.errors import UsageError
@@ -46,7 +45,7 @@ class Columns:
     """
 
     def __init__(
-        self, head: Cells, operation: Operation, *, raw: bool, blank_means_all: bool
+        self, head: Cells, operation: BatchOperation, *, raw: bool, blank_means_all: bool
     ) -> None:
         self._width = len(head)
         self._raw = raw

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from svc.client import disputes, orders, payouts, quotes, refunds
 from svc.client.call import Body, Call
 from svc.client.fields import Fields, fields_at
+from svc.client.resources import disputes, orders, payouts, quotes, refunds
 from svc.errors import UsageError
 
 Path: TypeAlias = tuple[str, ...]
@@ -20,7 +20,7 @@ _EVERYWHERE: Final = "id object status created livemode"
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class BatchOperation:
     """One operation.
 
     Attributes:
@@ -56,7 +56,7 @@ class Operation:
         return {**answered, **{name: _with_answers(name, one) for name, one in self.fields.items()}}
 
 
-def named(name: str) -> Operation:
+def named(name: str) -> BatchOperation:
     """Finds an operation by its name on the command line.
 
     Raises:
@@ -90,7 +90,7 @@ _ORDER_ANSWERS: Final = (
 _ORDER_FIELDS: Final = "currency settlement_currency shipping items capture_method metadata"
 
 _ALL: Final = (
-    Operation(
+    BatchOperation(
         "orders.create",
         "/v1/orders",
         lambda _, body: orders.create(body),
@@ -100,7 +100,7 @@ _ALL: Final = (
         doubles=True,
         moves="create {} orders",
     ),
-    Operation(
+    BatchOperation(
         "orders.update",
         "/v1/orders/*",
         orders.update,
@@ -109,7 +109,7 @@ _ALL: Final = (
         total="amount",
         moves="change {} orders",
     ),
-    Operation(
+    BatchOperation(
         "orders.cancel",
         "/v1/orders/*/cancel",
         orders.cancel,
@@ -118,7 +118,7 @@ _ALL: Final = (
         total="amount",
         moves="cancel {} orders",
     ),
-    Operation(
+    BatchOperation(
         "orders.capture",
         "/v1/orders/*/capture",
         orders.capture,
@@ -127,7 +127,7 @@ _ALL: Final = (
         total="amount_captured",
         moves="capture {} orders",
     ),
-    Operation(
+    BatchOperation(
         "refunds.create",
         "/v1/refunds",
         lambda _, body: refunds.create(body),
@@ -137,7 +137,7 @@ _ALL: Final = (
         doubles=True,
         moves="make {} refunds",
     ),
-    Operation(
+    BatchOperation(
         "payouts.create",
         "/v1/payouts",
         lambda _, body: payouts.create(body),
@@ -150,14 +150,14 @@ _ALL: Final = (
         doubles=True,
         moves="send {} payouts",
     ),
-    Operation(
+    BatchOperation(
         "landed-cost-quotes.create",
         "/v1/landed-cost/quotes",
         lambda _, body: quotes.create(body),
         _answered("duty vat fees total guaranteed warnings expires_at"),
         needs=("currency",),
     ),
-    Operation(
+    BatchOperation(
         "disputes.update",
         "/v1/disputes/*",
         disputes.update,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from svc.batch.identity import key_of
-from svc.batch.rows import Bad, Row
+from svc.batch.imports import key_of
+from svc.batch.rows import Bad, BatchRow
 from svc.client.journal.entry import Intent, unread
 from svc.client.journal.refusals import (
     Say,
@@ -21,7 +21,7 @@ from svc.client.journal.refusals import (
     not_again,
     resume_command,
 )
-from svc.client.refusals import is_about_key
+from svc.client.refusal import is_about_key
 from svc.errors import Conflict, SvcError
 
 _SHOWN: Final = 3
@@ -30,32 +30,32 @@ _SHOWN: Final = 3
 class Task(NamedTuple):
     """A row that is to be sent; `intent` is its request of an earlier run."""
 
-    row: Row
+    row: BatchRow
     key: str
     intent: Intent | None
 
 
-class Done(NamedTuple):
+class DoneBefore(NamedTuple):
     """A row that an earlier run has carried out."""
 
-    row: Row
+    row: BatchRow
     intent: Intent
 
 
 class Stale(NamedTuple):
     """A row whose outcome is unknown and which is too old to be sent again (promise R4)."""
 
-    row: Row
+    row: BatchRow
     intent: Intent
     error: SvcError
 
 
 @dataclass(slots=True)
-class Plan:
+class BatchPlan:
     """The rows of a file by what becomes of them, each in the order of the file."""
 
     tasks: list[Task] = field(default_factory=list)
-    done: list[Done] = field(default_factory=list)
+    done: list[DoneBefore] = field(default_factory=list)
     stale: list[Stale] = field(default_factory=list)
     bad: list[Bad] = field(default_factory=list)
 
@@ -64,7 +64,7 @@ class Plan:
         return len(self.tasks) + len(self.done) + len(self.stale) + len(self.bad)
 
     @property
-    def fresh(self) -> list[Row]:
+    def fresh(self) -> list[BatchRow]:
         """The rows of which no request may have been carried out before."""
         return [
             task.row for task in self.tasks if task.intent is None or not task.intent.is_unresolved
@@ -73,13 +73,13 @@ class Plan:
 
 def plan(
     import_id: str,
-    rows: Iterable[Row | Bad],
+    rows: Iterable[BatchRow | Bad],
     known: Sequence[Intent],
     *,
     now: float,
     refusal: Callable[[Intent], SvcError | None] | None = None,
     say: Say = in_full,
-) -> Plan:
+) -> BatchPlan:
     """Compares a file's rows with the requests of its list.
 
     `refusal` says what else than its age on this machine (promise R4) keeps a request whose outcome
@@ -90,7 +90,7 @@ def plan(
             more. Sending a corrected row now might do both.
     """
     shelves = _Shelves(import_id, known)
-    found = Plan()
+    found = BatchPlan()
     for row in rows:
         if isinstance(row, Bad):
             found.bad.append(row)
@@ -99,7 +99,7 @@ def plan(
         if intent is None:
             found.tasks.append(Task(row, shelves.new_key(row.identity), None))
         elif intent.state == "done":
-            found.done.append(Done(row, intent))
+            found.done.append(DoneBefore(row, intent))
         elif error := _stale(intent, now, refusal, say):
             found.stale.append(Stale(row, intent, error))
         else:
@@ -119,7 +119,7 @@ class _Shelves:
         for intent in sorted((one for one in known if not _is_closed(one)), key=_order):
             self._by_identity.setdefault(intent.identity, deque()).append(intent)
 
-    def take(self, row: Row) -> Intent | None:
+    def take(self, row: BatchRow) -> Intent | None:
         # One whose body was let go of before identities were kept is known by its digest alone.
         for same in (row.identity, unread(row.body_sha256)):
             shelf = self._by_identity.get(same)

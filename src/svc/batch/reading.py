@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from svc.batch.columns import Columns
-from svc.batch.operations import Operation
-from svc.batch.rows import BadRow, Read
-from svc.batch.strict_json import parse
+from svc.batch.operations import BatchOperation
+from svc.batch.rows import BadRow, Read, parse
 from svc.client.inputs import STDIN, decoded
 from svc.errors import UsageError
 
@@ -42,7 +41,7 @@ def format_of(name: str, data: bytes) -> Format:
 def rows_of(
     data: bytes,
     form: Format,
-    operation: Operation,
+    operation: BatchOperation,
     *,
     raw: bool = False,
     blank_means_all: bool = False,

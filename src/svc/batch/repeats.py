@@ -5,9 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from svc.batch.identity import Import
-from svc.batch.ledger import Elsewhere
-from svc.batch.rows import Row
+from svc.batch.imports import Elsewhere, Import
+from svc.batch.rows import BatchRow
 from svc.client.journal.entry import Account, Intent
 from svc.client.journal.refusals import resume_command, resume_of
 from svc.errors import Conflict
@@ -18,7 +17,7 @@ _DAY_SECONDS: Final = 24 * 3600
 def refuse_repeats(
     found: Sequence[Elsewhere],
     what: Import,
-    fresh: Sequence[Row],
+    fresh: Sequence[BatchRow],
     *,
     account: Account,
     doubles: bool,

@@ -25,7 +25,7 @@ _AGAIN: Final = (
 )
 
 
-class Line(NamedTuple):
+class ResultLine(NamedTuple):
     """One row's result.
 
     Attributes:
@@ -108,14 +108,14 @@ class Results:
                     hint="Name another file with --results, or overwrite it with --force",
                 )
 
-    def begin(self, lines: Iterable[Line]) -> None:
+    def begin(self, lines: Iterable[ResultLine]) -> None:
         """Puts the file in its place, with the rows that are settled already."""
         with self._worded():
             self._file = self._new()
             self._write(lines)
             self._publish()
 
-    def add(self, lines: Iterable[Line]) -> None:
+    def add(self, lines: Iterable[ResultLine]) -> None:
         """Appends rows that have ended; what stands in the file already is left as it is."""
         if self.failure is not None:
             return
@@ -137,7 +137,7 @@ class Results:
                     self._file.write(old.readline())
             self._publish()
 
-    def _write(self, lines: Iterable[Line]) -> None:
+    def _write(self, lines: Iterable[ResultLine]) -> None:
         assert self._file is not None
         fresh = [line for line in lines if line.row not in self._written]
         texts = [self._text(line) for line in fresh]
@@ -152,7 +152,7 @@ class Results:
             self._written.add(line.row)
             self._end += len(text)
 
-    def _text(self, line: Line) -> bytes:
+    def _text(self, line: ResultLine) -> bytes:
         shown = {"import": self._import_id, **line._asdict()}
         return (json.dumps(shown) + "\n").encode("ascii")
 

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple, Self, TypeAlias
 
+from svc.client.json import NotJson, parse_given
 from svc.errors import UsageError
 
 Given: TypeAlias = dict[str, Any]
@@ -58,7 +59,7 @@ class Read(NamedTuple):
     given: Given | BadRow
 
 
-class Row(NamedTuple):
+class BatchRow(NamedTuple):
     """A row that can be sent.
 
     Attributes:
@@ -87,3 +88,17 @@ class Bad(NamedTuple):
     message: str
     param: str | None
     code: str
+
+
+def parse(text: str, name: str | None = None) -> Any:
+    """Reads one JSON value; numbers keep their spelling.
+
+    Raises:
+        BadRow: it is no JSON, holds NaN, or has a key twice; `name` is the column it stands in.
+    """
+    try:
+        return parse_given(text, in_order=True)
+    except NotJson as error:
+        where = f" at column {error.place[1]}" if error.place else ""
+        what = "it" if name is None else name
+        raise BadRow(f"{what} is not valid JSON{where}: {error}", param=name) from None

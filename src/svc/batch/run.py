@@ -11,21 +11,28 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Protocol
 
-from svc.batch.desk import Desk
-from svc.batch.fleet import Ended, Fleet, Job
-from svc.batch.operations import Operation
-from svc.batch.pace import SharedQuota
-from svc.batch.plan import Plan, Task
-from svc.batch.results import Line, Results
-from svc.batch.rows import Row
-from svc.batch.tally import Tally
-from svc.batch.verdicts import OPEN_ENDS, Verdict, advised_fields, bad_line, stop_of, taken, verdict
+from svc.batch.journal import BatchJournal
+from svc.batch.operations import BatchOperation
+from svc.batch.outcome import (
+    OPEN_ENDS,
+    RowVerdict,
+    Totals,
+    advised_fields,
+    bad_line,
+    stop_of,
+    taken,
+    verdict,
+)
+from svc.batch.plan import BatchPlan, Task
+from svc.batch.results import ResultLine, Results
+from svc.batch.rows import BatchRow
+from svc.batch.workers import JobEnd, RowJob, SharedQuota, Workers
 from svc.client.journal.entry import Intent, Settled
 from svc.clock import Clock
 from svc.errors import LocalError, SvcError
-from svc.journal import LOST
+from svc.state import LOST
 
-_NONE: Final[Mapping[int, Verdict]] = {}
+_NONE: Final[Mapping[int, RowVerdict]] = {}
 _AHEAD: Final = 4  # rows in hand for each worker
 _LOOK_SECONDS: Final = 0.2
 _GATHER_SECONDS: Final = 0.01
@@ -35,10 +42,10 @@ _JOURNAL_SECONDS: Final = 0.1
 _BEFORE_FORGETTING: Final = "if it was carried out, take the row out of the file before that"
 
 
-class Watcher(Protocol):
+class RunWatcher(Protocol):
     """Shows a person how far a run is."""
 
-    def tell(self, tally: Tally) -> None:
+    def tell(self, tally: Totals) -> None:
         """Says where the run stands; called often."""
 
     def clear(self) -> None:
@@ -46,11 +53,11 @@ class Watcher(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Crew:
+class RunDeps:
     """What a run works with."""
 
-    desk: Desk
-    fleet: Fleet
+    desk: BatchJournal
+    fleet: Workers
     results: Results
     quota: SharedQuota
     clock: Clock
@@ -69,13 +76,13 @@ class Run:
 
     def __init__(
         self,
-        plan: Plan,
-        operation: Operation,
-        crew: Crew,
+        plan: BatchPlan,
+        operation: BatchOperation,
+        crew: RunDeps,
         *,
         size: int,
         in_order: bool,
-        progress: Watcher,
+        progress: RunWatcher,
     ) -> None:
         self._plan = plan
         self._operation = operation
@@ -84,9 +91,9 @@ class Run:
         self._in_order = in_order
         self._progress = progress
         self._waiting = iter(plan.tasks)
-        self._in_hand: dict[str, Job] = {}
+        self._in_hand: dict[str, RowJob] = {}
         self._told: set[int] = set()
-        self.tally = Tally(plan.rows)
+        self.tally = Totals(plan.rows)
         self.stopped_by: BaseException | None = None
         self._is_lost = False  # whether the journal is gone, with all ids that it gave
         self._is_leaving = False
@@ -167,7 +174,7 @@ class Run:
         self._let_go(verdicts)
         self._progress.tell(self.tally)
 
-    def _settled(self, verdicts: list[Verdict]) -> frozenset[str]:
+    def _settled(self, verdicts: list[RowVerdict]) -> frozenset[str]:
         """Settles what has ended; once the run says farewell, the results must do without it."""
         try:
             return self._crew.desk.settle(verdicts)
@@ -177,17 +184,17 @@ class Run:
                 raise
             return frozenset()
 
-    def _lines(self, verdicts: list[Verdict]) -> list[Line]:
+    def _lines(self, verdicts: list[RowVerdict]) -> list[ResultLine]:
         """The lines of rows that have ended; no id of a journal that is gone (promise R102)."""
         lines = [each.line for each in verdicts]
         return [line._replace(request=None) for line in lines] if self._is_lost else lines
 
-    def _let_go(self, verdicts: list[Verdict]) -> None:
+    def _let_go(self, verdicts: list[RowVerdict]) -> None:
         for each in verdicts:
             self._in_hand.pop(each.job.intent.id, None)
         self._crew.fleet.drop(len(verdicts))
 
-    def _note(self, lines: list[Line], ends: Mapping[int, Verdict] = _NONE) -> None:
+    def _note(self, lines: list[ResultLine], ends: Mapping[int, RowVerdict] = _NONE) -> None:
         if lines:
             self._crew.results.add(lines)
         for line in lines:
@@ -200,7 +207,7 @@ class Run:
         if failure is not None:
             self._stop(failure)
 
-    def _watch(self, each: Verdict) -> None:
+    def _watch(self, each: RowVerdict) -> None:
         """Remembers why the run ends, where what happened to a row concerns all others."""
         stop = stop_of(each, strained=self._crew.quota.exhausted or self._in_order)
         if stop is not None:
@@ -236,10 +243,10 @@ class Run:
             self._crew.fleet.close(0 if under_way else _FAREWELL_SECONDS)
 
 
-def halting(operation: Operation, quota: SharedQuota) -> Callable[[Ended], bool]:
+def halting(operation: BatchOperation, quota: SharedQuota) -> Callable[[JobEnd], bool]:
     """What a worker asks after each job: whether no other one may begin."""
 
-    def halts(ended: Ended) -> bool:
+    def halts(ended: JobEnd) -> bool:
         if ended.reply is not None:
             quota.row_ended(answered=True)
             return False
@@ -251,16 +258,16 @@ def halting(operation: Operation, quota: SharedQuota) -> Callable[[Ended], bool]
     return halts
 
 
-def _left(task: Task, job: Job | None, *, is_lost: bool) -> Line:
+def _left(task: Task, job: RowJob | None, *, is_lost: bool) -> ResultLine:
     """The line of a row that has not ended: begun or not, it is for the next run."""
     outcome, request = ("not_sent", None) if job is None else ("unknown", job.intent.id)
     if task.intent is not None and task.intent.is_unresolved:
         outcome, request = "unknown", task.intent.id
     request = None if is_lost else request
-    return Line(task.row.number, task.row.line, outcome, None, None, task.key, request)
+    return ResultLine(task.row.number, task.row.line, outcome, None, None, task.key, request)
 
 
-def _done_before(row: Row, intent: Intent) -> Line:
+def _done_before(row: BatchRow, intent: Intent) -> ResultLine:
     """The line of a row that an earlier run has carried out; what was wrong with it is said again.
 
     A difference between row and answer (promise R15) is nothing that a second run settles.
@@ -276,16 +283,16 @@ def _done_before(row: Row, intent: Intent) -> Line:
             "request_id": settled.request_id,
         }
     key = intent.stored.idempotency_key
-    return Line(row.number, row.line, "done", settled.object_id, error, key, intent.id)
+    return ResultLine(row.number, row.line, "done", settled.object_id, error, key, intent.id)
 
 
-def _known(plan: Plan) -> list[Line]:
+def _known(plan: BatchPlan) -> list[ResultLine]:
     """The lines of rows about which nothing will be done in this run."""
     lines = [_done_before(row, intent) for row, intent in plan.done]
     for row, intent, error in plan.stale:
         fields = advised_fields(error)
         fields["message"] = f"{fields['message']}; {_BEFORE_FORGETTING}"
         key = intent.stored.idempotency_key
-        lines.append(Line(row.number, row.line, "unknown", None, fields, key, intent.id))
+        lines.append(ResultLine(row.number, row.line, "unknown", None, fields, key, intent.id))
     lines += map(bad_line, plan.bad)
     return lines

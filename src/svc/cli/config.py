@@ -4,13 +4,13 @@ from typing import Annotated, Any
 
 import typer
 
+from svc.base_url import BaseUrl
 from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.session import Session, mending_output
 from svc.config import Config
 from svc.config.editing import field_of, set_value, unset_value
 from svc.config.fields import PROFILE, SETTINGS
 from svc.config.settings import DEFAULTS
-from svc.origin import BaseUrl
 from svc.redaction import redact
 
 app = new_noun("Read and change settings.")

@@ -10,7 +10,7 @@ from svc.cli.framework.app import listing, new_noun, verb, writing
 from svc.cli.framework.inputs import pairs_of, without_empty
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
-from svc.client import disputes
+from svc.client.resources import disputes
 
 app = new_noun("Answer disputes with evidence.")
 

@@ -8,7 +8,7 @@ from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.inputs import pairs_of
 from svc.cli.framework.sending import send_read
 from svc.cli.framework.session import Session
-from svc.client import raw
+from svc.client.resources import find
 
 app = new_app()
 
@@ -28,5 +28,5 @@ def get(
     $ svc get ord_3kPq0aVb7cXd9eYf1gZh2iWj
     $ svc get /v1/orders --param limit=3
     """
-    path = target if target.startswith("/") else raw.path_of_id(target)
-    send_read(Session.of(ctx), raw.get(path, tuple(pairs_of(param, "--param").items())))
+    path = target if target.startswith("/") else find.path_of_id(target)
+    send_read(Session.of(ctx), find.get(path, tuple(pairs_of(param, "--param").items())))

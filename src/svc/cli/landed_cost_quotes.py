@@ -9,8 +9,8 @@ from svc.cli.framework.app import new_noun, verb, writing
 from svc.cli.framework.inputs import parse_item, without_empty
 from svc.cli.framework.sending import send_read, send_write
 from svc.cli.framework.session import Session
-from svc.client import quotes
 from svc.client.amounts import amount_option
+from svc.client.resources import quotes
 
 app = new_noun("Quote duties, taxes and fees.")
 

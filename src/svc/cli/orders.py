@@ -10,8 +10,8 @@ from svc.cli.framework.app import listing, new_noun, verb, writing
 from svc.cli.framework.inputs import Body, metadata_of, parse_item, without_empty
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
-from svc.client import orders
 from svc.client.amounts import amount_option
+from svc.client.resources import orders
 
 app = new_noun("Create, retrieve, update, capture, cancel and list orders.")
 

@@ -9,7 +9,7 @@ from svc.cli.framework.app import listing, new_noun, verb
 from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.sending import send_list, send_read
 from svc.cli.framework.session import Session
-from svc.client import payments
+from svc.client.resources import payments
 
 app = new_noun("Retrieve and list payments.")
 

@@ -8,7 +8,7 @@ import typer
 from svc.cli.framework.app import new_app, writing
 from svc.cli.framework.sending import send_write
 from svc.cli.framework.session import Session
-from svc.client import raw
+from svc.client.resources import find
 
 app = new_app()
 
@@ -24,7 +24,7 @@ def post(
     """
     send_write(
         Session.of(ctx),
-        partial(raw.post, path),
+        partial(find.post, path),
         {},
         money=f"POST to {path}",
     )

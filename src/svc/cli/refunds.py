@@ -9,8 +9,8 @@ from svc.cli.framework.app import listing, new_noun, verb, writing
 from svc.cli.framework.inputs import metadata_of, without_empty
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
-from svc.client import payments, refunds
 from svc.client.amounts import amount_option
+from svc.client.resources import payments, refunds
 
 app = new_noun("Return all or part of a payment.")
 

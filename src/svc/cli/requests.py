@@ -11,16 +11,16 @@ from svc.cli.framework.prompts import confirm_money, confirm_other_key
 from svc.cli.framework.recorded import deliver, journal_of, not_sent
 from svc.cli.framework.service_clock import refuse_expired_key, served_now
 from svc.cli.framework.session import Session
-from svc.client import raw
 from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.journal.entry import Intent, moment, restored
 from svc.client.journal.journal import Journal
 from svc.client.journal.refusals import resume_command, unknown_request
+from svc.client.resources import find
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.errors import LocalError, UsageError
-from svc.journal.files import set_aside_of
 from svc.redaction import redact
+from svc.state.files import set_aside_of
 
 
 def status_of(intent: Intent, *, in_flight: bool) -> str:
@@ -32,7 +32,7 @@ def status_of(intent: Intent, *, in_flight: bool) -> str:
 
 def operation_of(path: str) -> str:
     """What a path does, in the words that `svc batch` uses; a path that is not known, as it is."""
-    return raw.post(path).operation or path
+    return find.post(path).operation or path
 
 
 def summary_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from svc.cli.framework.app import new_noun, writing
 from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.sending import send_write
 from svc.cli.framework.session import Session
-from svc.client import endpoints
+from svc.client.resources import webhook_endpoints
 
 app = new_noun("Register webhook endpoints.")
 
@@ -28,4 +28,4 @@ def create(
     """  # noqa: E501  an example is one line
     names = [name for text in events or [] for name in text.split(",") if name]
     typed = without_empty(url=url, events=names, description=description)
-    send_write(Session.of(ctx), endpoints.create, typed)
+    send_write(Session.of(ctx), webhook_endpoints.create, typed)

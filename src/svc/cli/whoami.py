@@ -4,13 +4,13 @@ from typing import Any
 
 import typer
 
+from svc import api_keys
 from svc.cli.framework.app import Verb, new_app
 from svc.cli.framework.key_check import ask, mend, utc
 from svc.cli.framework.session import Session, show_named
 from svc.errors import AuthError, NetworkError, SvcError, Unauthorized
-from svc.keys import kinds
-from svc.keys.due import days_old
-from svc.keys.places import Place
+from svc.keys.age import days_old
+from svc.keys.places import KeyPlace
 from svc.keys.resolve import VARIABLE
 
 app = new_app()
@@ -63,13 +63,13 @@ def _variable_facts(session: Session) -> dict[str, Any]:
     text = session.env.get(VARIABLE)
     if not text:
         return {}
-    key = kinds.parse(kinds.without_line_end(text), VARIABLE)
+    key = api_keys.parse(api_keys.without_line_end(text), VARIABLE)
     return {"key": key.fingerprint, "key_kind": key.kind, "key_source": VARIABLE}
 
 
 def _added(session: Session) -> float | None:
     settings = session.settings
-    place = Place(session.base_url.origin, settings.profile, settings.mode)
+    place = KeyPlace(session.base_url.origin, settings.profile, settings.mode)
     fact = session.key_facts.find(place)
     return None if fact is None else fact.added_at
 

@@ -5,21 +5,21 @@ from itertools import count
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
-from svc.client import chance, guards
-from svc.client.attempts import Finding, Meaning
+from svc import api_keys
+from svc.api_keys import Auth, Mode
+from svc.base_url import BaseUrl
 from svc.client.call import Call
-from svc.client.deadline import Deadline
-from svc.client.endings import Ending, error_of
-from svc.client.exchange import Trouble, Wire, WireRequest
-from svc.client.guards import Auth, Mode
-from svc.client.judge import IsTaken, judged
-from svc.client.prepared import Prepared, checked_version, prepare
-from svc.client.replies import Reply, limits_of, refuse_contradiction, reply_of
+from svc.client.ending import CallEnd, error_of
+from svc.client.exchange import Deadline, Trouble, Wire, WireRequest
+from svc.client.reply import IsTaken, Reply, classify, limits_of, refuse_contradiction, reply_of
+from svc.client.request import Prepared, checked_version, fraction, prepare, uuid4
 from svc.client.retry import (
     CLOCK_STEP_SECONDS,
     KEY_SAFE_SECONDS,
     OPEN,
-    Progress,
+    AttemptResult,
+    CallProgress,
+    Meaning,
     Reason,
     Retry,
     Stop,
@@ -28,14 +28,13 @@ from svc.client.retry import (
 )
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError
-from svc.origin import BaseUrl
 
 if TYPE_CHECKING:
     from svc.client.quota import RetryQuota
 
 DEADLINE_SECONDS = 60.0
 # What is found where an earlier run sent it and this one may not.
-_NOT_SENT_AGAIN = Finding(Meaning.UNREACHED, detail="it was not sent again")
+_NOT_SENT_AGAIN = AttemptResult(Meaning.UNREACHED, detail="it was not sent again")
 
 _OUT_OF_STEP = (Meaning.FOREIGN, Meaning.UNREADABLE)
 
@@ -78,7 +77,7 @@ class Client:
         expected: asked at each new connection; false where it leads to somebody else.
 
     Raises:
-        AuthError, UsageError: before anything is sent, see `guards.check`.
+        AuthError, UsageError: before anything is sent, see `api_keys.check`.
     """
 
     def __init__(  # noqa: PLR0913  everything that is not a value is passed in
@@ -90,8 +89,8 @@ class Client:
         api_version: str | None = None,
         deadline_seconds: float = DEADLINE_SECONDS,
         clock: Clock | None = None,
-        random: Callable[[], float] = chance.fraction,
-        new_key: Callable[[], str] = chance.uuid4,
+        random: Callable[[], float] = fraction,
+        new_key: Callable[[], str] = uuid4,
         wire: Wire | None = None,
         auth: Auth = "bearer",
         on_attempt: Callable[[AttemptRecord], None] | None = None,
@@ -100,7 +99,7 @@ class Client:
         quota: "RetryQuota | None" = None,
         expected: Callable[[], bool] | None = None,
     ) -> None:
-        guards.check(base_url, api_key, mode)
+        api_keys.check(base_url, api_key, mode)
         self.base_url = base_url
         self.mode = mode
         self.clock = clock or SystemClock()
@@ -109,7 +108,7 @@ class Client:
         self._random = random
         self._new_key = new_key
         self._api_key = api_key
-        self._authorization = guards.authorization(api_key, auth)
+        self._authorization = api_keys.authorization(api_key, auth)
         self._on_attempt = on_attempt
         self._quota = quota
         self._wire = wire or _socket_wire(base_url, self.clock, proxy, ca_bundle, expected)
@@ -189,7 +188,7 @@ class Client:
             finding = self._attempt(call, request, attempt, deadline, is_taken)
             if finding.meaning is Meaning.DONE:
                 return self._accepted(call, prepared, finding, attempt)
-            progress = Progress(attempt, deadline.left(), self.clock.now() - first)
+            progress = CallProgress(attempt, deadline.left(), self.clock.now() - first)
             decision = self._decision(call, finding, progress)
             if isinstance(decision, Stop):
                 raise self._error(call, prepared, finding, decision.reason, attempt, was_open)
@@ -210,12 +209,12 @@ class Client:
         self,
         call: Call,
         prepared: Prepared,
-        finding: Finding,
+        finding: AttemptResult,
         reason: Reason,
         attempts: int,
         was_open: bool,  # noqa: FBT001
     ) -> SvcError:
-        return error_of(Ending(call, prepared, self.base_url, finding, reason, attempts, was_open))
+        return error_of(CallEnd(call, prepared, self.base_url, finding, reason, attempts, was_open))
 
     def _request(self, prepared: Prepared, call: Call) -> WireRequest:
         own = (("Host", self.base_url.host_header), ("Authorization", self._authorization))
@@ -231,14 +230,14 @@ class Client:
         attempt: int,
         deadline: Deadline,
         is_taken: IsTaken | None,
-    ) -> Finding:
+    ) -> AttemptResult:
         begun = self.clock.monotonic()
         result = self._wire.exchange(
             request,
             deadline=deadline,
             connect_seconds=connect_seconds(attempt, deadline.left()),
         )
-        finding = judged(result, call, self.clock.now(), is_taken)
+        finding = classify(result, call, self.clock.now(), is_taken)
         if finding.meaning in _OUT_OF_STEP:
             self._wire.close()  # the next answer on this connection might be another's as well
         if self._on_attempt is not None:
@@ -255,7 +254,7 @@ class Client:
             )
         return finding
 
-    def _decision(self, call: Call, finding: Finding, progress: Progress) -> Retry | Stop:
+    def _decision(self, call: Call, finding: AttemptResult, progress: CallProgress) -> Retry | Stop:
         decision = decide(
             finding.meaning,
             progress,
@@ -268,7 +267,9 @@ class Client:
             return decision if self._quota.take(timed_out=timed_out) else Stop(Reason.QUOTA)
         return decision
 
-    def _accepted(self, call: Call, prepared: Prepared, finding: Finding, attempts: int) -> Reply:
+    def _accepted(
+        self, call: Call, prepared: Prepared, finding: AttemptResult, attempts: int
+    ) -> Reply:
         if self._quota is not None:
             self._quota.give()
         key = prepared.idempotency_key

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from svc.client.call import Body, Call, Encoding, same
 
 
-class Operation(NamedTuple):
+class PostOperation(NamedTuple):
     """One POST of the documentation.
 
     Attributes:
@@ -34,27 +34,29 @@ def _equal(*names: str) -> tuple[tuple[str, str], ...]:
 _ORDER: Final = _equal("amount", "currency", "settlement_currency")
 
 # What is changed stands in the path, and its id is compared wherever it does.
-OPERATIONS: Final[dict[str, Operation]] = {
-    "orders.create": Operation(("order",), makes=True, compared=_ORDER),
-    "orders.update": Operation(("order",), compared=_ORDER),
-    "orders.cancel": Operation(("order",)),
+OPERATIONS: Final[dict[str, PostOperation]] = {
+    "orders.create": PostOperation(("order",), makes=True, compared=_ORDER),
+    "orders.update": PostOperation(("order",), compared=_ORDER),
+    "orders.cancel": PostOperation(("order",)),
     # Either the payment or the order.
-    "orders.capture": Operation(("payment", "order"), compared=(("amount", "amount_captured"),)),
-    "refunds.create": Operation(
+    "orders.capture": PostOperation(
+        ("payment", "order"), compared=(("amount", "amount_captured"),)
+    ),
+    "refunds.create": PostOperation(
         ("refund",), makes=True, named=("payment",), compared=_equal("amount", "currency")
     ),
-    "payouts.create": Operation(
+    "payouts.create": PostOperation(
         ("payout",),
         makes=True,
         named=("destination",),
         compared=_equal("amount", "currency", "source_currency"),
     ),
-    "landed-cost-quotes.create": Operation(
+    "landed-cost-quotes.create": PostOperation(
         ("landed_cost_quote",), makes=True, compared=_equal("currency")
     ),
-    "webhook-endpoints.create": Operation(("webhook_endpoint",), makes=True),
-    "disputes.update": Operation(("dispute",)),
-    "disputes.accept": Operation(("dispute",)),
+    "webhook-endpoints.create": PostOperation(("webhook_endpoint",), makes=True),
+    "disputes.update": PostOperation(("dispute",)),
+    "disputes.accept": PostOperation(("dispute",)),
 }
 
 

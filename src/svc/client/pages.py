@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from svc.client.call import Call
 from svc.client.client import Client
-from svc.client.replies import Reply
+from svc.client.reply import Reply
 from svc.errors import PartlyDone, ReplyContradiction, SvcError
 from svc.spec import LIMIT_MAX
 
@@ -15,14 +15,14 @@ from svc.spec import LIMIT_MAX
 WINDOW = 10_000
 
 
-class Item(NamedTuple):
+class ListItem(NamedTuple):
     """One object of a list: parsed, and the exact text that the service sent for it."""
 
     data: dict[str, Any]
     text: str
 
 
-class Page(NamedTuple):
+class ListPage(NamedTuple):
     """One answer of a list.
 
     Attributes:
@@ -31,11 +31,11 @@ class Page(NamedTuple):
     """
 
     reply: Reply
-    items: tuple[Item, ...]
+    items: tuple[ListItem, ...]
     has_more: bool
 
 
-def pages(client: Client, call: Call, *, max_items: int | None = None) -> Iterator[Page]:
+def pages(client: Client, call: Call, *, max_items: int | None = None) -> Iterator[ListPage]:
     """Yields the pages of a list call one by one, so that a caller can print as they arrive.
 
     A call that names no `limit` asks for the largest page. Nothing but the present page is kept.
@@ -74,7 +74,7 @@ class Walk:
         """Whether the caller's maximum is reached."""
         return self._max is not None and self._count >= self._max
 
-    def take(self, reply: Reply) -> Page:
+    def take(self, reply: Reply) -> ListPage:
         """Checks a page, moves the cursor behind it and gives what is new in it.
 
         Raises:
@@ -85,7 +85,7 @@ class Walk:
         if len(entries) > self._limit:
             raise _broken(reply, f"it holds {len(entries)} objects, over the limit {self._limit}")
         found = [
-            Item(entry, text)
+            ListItem(entry, text)
             for entry, text in zip(entries, reply.slices, strict=True)
             if self._is_new(_id_of(reply, entry))
         ]
@@ -94,7 +94,7 @@ class Walk:
         items = tuple(found if self._max is None else found[: self._max - self._count])
         self._count += len(items)
         self._last = items[-1].data["id"] if items else self._last
-        return Page(reply, items, has_more or len(items) < len(found))
+        return ListPage(reply, items, has_more or len(items) < len(found))
 
     def ended_early(self, error: SvcError) -> SvcError:
         """Turns an error after some objects into PartlyDone; before any it stays as it is."""
@@ -120,7 +120,7 @@ class Walk:
         self._known.add(identifier)
         return True
 
-    def _move(self, reply: Reply, found: list[Item]) -> None:
+    def _move(self, reply: Reply, found: list[ListItem]) -> None:
         if not reply.data["data"]:
             raise _broken(reply, "it is empty but says that there is more")
         cursor = _id_of(reply, reply.data["data"][-1])

@@ -2,13 +2,12 @@
 
 from typing import NamedTuple
 
-from svc.client import orders
-from svc.client.deadline import Deadline
-from svc.client.exchange import Failure, Wire, WireRequest, header
-from svc.client.prepared import prepare
-from svc.client.waiting import http_date
+from svc.base_url import BaseUrl
+from svc.client.exchange import Deadline, Failure, Wire, WireRequest, header
+from svc.client.request import prepare
+from svc.client.resources import orders
+from svc.client.retry import http_date
 from svc.clock import Clock
-from svc.origin import BaseUrl
 
 _HALF = 0.5  # a Date header has whole seconds; on average half of one has passed
 

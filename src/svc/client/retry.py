@@ -1,10 +1,69 @@
-"""Whether and when to try again: decisions without any input or output (promises R6-R8, R11)."""
+"""What an attempt means, and whether and when to try again: pure (promises R6-R8, R11)."""
 
 from collections.abc import Callable
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from svc.client.attempts import Meaning
+from svc.client.exchange import Headers, RawReply, Trouble, header
+
+
+class Refusal(NamedTuple):
+    """The fields of an error body, of either shape (assumptions: Error codes)."""
+
+    message: str
+    type: str | None = None
+    code: str | None = None
+    param: str | None = None
+    request_id: str | None = None
+
+
+class Meaning(Enum):
+    """What an attempt means for the request."""
+
+    DONE = "done"
+    REFUSED = "a definite 4xx"
+    LIMITED = "429"
+    BUSY = "409: the same key is in use by a request that still runs"
+    FAILING = "500, 502, 503 or 504"
+    BROKEN = "another 5xx"
+    REPEATED = "a 5xx that the service stored and replays"
+    REDIRECT = "3xx"
+    UNREADABLE = "a 2xx whose body is not what was asked for"
+    FOREIGN = "a 2xx that answers another request"
+    OVERSIZED = "a body over the limit"
+    UNREACHED = "not sent; worth another try"
+    UNTRUSTED = "not sent; another try would end the same"
+    LOST = "sent, no answer"
+
+
+class AttemptResult(NamedTuple):
+    """One attempt, understood.
+
+    Attributes:
+        detail: one line for people: why this is not DONE.
+        trouble: of an attempt without an answer, what happened.
+        data: the parsed body of a DONE attempt.
+        text: the body of a DONE attempt as sent.
+        slices: of a DONE list, the exact text of each entry.
+        retry_after: seconds that the service asks to wait, already checked (promise R8).
+    """
+
+    meaning: Meaning
+    detail: str = ""
+    trouble: Trouble | None = None
+    raw: RawReply | None = None
+    data: Any = None
+    text: str = ""
+    slices: tuple[str, ...] = ()
+    refusal: Refusal | None = None
+    retry_after: float | None = None
+    request_id: str | None = None
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status, where an answer came."""
+        return None if self.raw is None else self.raw.status
+
 
 ATTEMPTS = 4
 SLEEP_MIN = 0.25
@@ -72,7 +131,7 @@ class Stop(NamedTuple):
     reason: Reason
 
 
-class Progress(NamedTuple):
+class CallProgress(NamedTuple):
     """Where a call stands after an attempt; times in seconds.
 
     Attributes:
@@ -111,7 +170,7 @@ def is_in_progress(code: str | None) -> bool:
 
 def decide(
     meaning: Meaning,
-    progress: Progress,
+    progress: CallProgress,
     *,
     method: str,
     retry_after: float | None,
@@ -145,3 +204,72 @@ def connect_seconds(attempt: int, time_left: float) -> float:
     """How long one attempt may take to connect, so that all of them fit in the deadline."""
     attempts_left = max(1, ATTEMPTS + 1 - attempt)
     return min(CONNECT_SECONDS, time_left / attempts_left)
+
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DIGITS_MAX = 12
+_CENTURY_GUESS = 50
+
+
+def retry_after(headers: Headers, now: float) -> float | None:
+    """The seconds that a service asks to wait; None where it asks nothing that makes sense.
+
+    A date is measured against the service's own `Date` header where there is one, so that a wrong
+    clock on this machine does no harm, else against `now` (seconds since 1970).
+    """
+    value = (header(headers, "retry-after") or "").strip()
+    # Several headers, or several figures in one: the longest wait is right for each of them.
+    waits = [_seconds(part.strip(), headers, now) for part in _parts(value)]
+    return max((wait for wait in waits if wait is not None), default=None)
+
+
+def _parts(value: str) -> list[str]:
+    """Figures are parted by commas; a date has one of its own behind the day's name."""
+    parts: list[str] = []
+    for part in value.split(","):
+        if parts and parts[-1].strip().isalpha():
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part)
+    return parts
+
+
+def _seconds(value: str, headers: Headers, now: float) -> float | None:
+    if value.isascii() and value.isdigit():
+        seconds = float(value[:_DIGITS_MAX])
+    else:
+        moment = http_date(value)
+        if moment is None:
+            return None
+        served = http_date(header(headers, "date") or "")
+        seconds = moment - (now if served is None else served)
+    return seconds if 0 < seconds <= RETRY_AFTER_MAX else None
+
+
+def http_date(text: str) -> float | None:
+    """Reads the three date forms of RFC 9110 5.6.7 to seconds since 1970; None if it is none."""
+    words = text.replace(",", " ").replace("-", " ").split()
+    match words:
+        case [_, day, month, year, clock, "GMT"]:
+            return _moment(year, month, day, clock)
+        case [_, month, day, clock, year]:
+            return _moment(year, month, day, clock)
+    return None
+
+
+def _moment(year: str, month: str, day: str, clock: str) -> float | None:
+    from datetime import UTC, datetime
+
+    try:
+        hour, minute, second = (int(part) for part in clock.split(":"))
+        number = int(year) + (0 if len(year) > 2 else _century(int(year)))  # noqa: PLR2004
+        moment = datetime(
+            number, _MONTHS.index(month) + 1, int(day), hour, minute, min(second, 59), tzinfo=UTC
+        )
+    except (ValueError, OverflowError):  # the latter where a number is beyond a C integer
+        return None
+    return moment.timestamp()
+
+
+def _century(year: int) -> int:
+    return 1900 if year >= _CENTURY_GUESS else 2000

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from svc.base_url import BaseUrl
 from svc.clock import SystemClock
-from svc.config.fields import PROFILE, SETTINGS, Field, profile_name
-from svc.config.files import one_writer, refuse_link, write_atomically
+from svc.config.fields import PROFILE, SETTINGS, ConfigField, profile_name
 from svc.config.model import Config
 from svc.config.reading import parse, read_text
+from svc.config.writing import one_writer, refuse_link, write_atomically
 from svc.errors import ConfigError
-from svc.origin import BaseUrl
 from svc.redaction import redact
 
 Change = Callable[[Any], None]
@@ -115,7 +115,7 @@ def remove_profile(path: Path, name: str) -> Config:
     return _edit(path, change)
 
 
-def field_of(name: str) -> Field:
+def field_of(name: str) -> ConfigField:
     """Finds what is known of a dotted name.
 
     Raises:

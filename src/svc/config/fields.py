@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
+from svc.base_url import BaseUrl
 from svc.config.model import AUTHS, COLORS, FORMATS
 from svc.errors import ConfigError
-from svc.origin import BaseUrl
 from svc.spec import IDEMPOTENCY_RETENTION_SECONDS
 
 _PROFILE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -18,7 +18,7 @@ Complaint = str | None
 Check = Callable[[Any], Complaint]
 
 
-class Field(NamedTuple):
+class ConfigField(NamedTuple):
     """One name: how its value is checked, and how it is read from a command line."""
 
     check: Check
@@ -102,20 +102,20 @@ def _list_of(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-SETTINGS: Final[Mapping[str, Field]] = {
-    "active_profile": Field(profile_name),
-    "output": Field(one_of(FORMATS)),
-    "color": Field(one_of(COLORS)),
-    "max_time": Field(seconds, _number_of),
-    "cache": Field(_flag, _flag_of),
-    "keyring_backends": Field(_classes, _list_of),
+SETTINGS: Final[Mapping[str, ConfigField]] = {
+    "active_profile": ConfigField(profile_name),
+    "output": ConfigField(one_of(FORMATS)),
+    "color": ConfigField(one_of(COLORS)),
+    "max_time": ConfigField(seconds, _number_of),
+    "cache": ConfigField(_flag, _flag_of),
+    "keyring_backends": ConfigField(_classes, _list_of),
 }
 
-PROFILE: Final[Mapping[str, Field]] = {
-    "base_url": Field(address),
-    "api_version": Field(date),
-    "auth": Field(one_of(AUTHS)),
-    "sandbox": Field(_flag, _flag_of),
-    "proxy": Field(_word),
-    "ca_bundle": Field(_absolute),
+PROFILE: Final[Mapping[str, ConfigField]] = {
+    "base_url": ConfigField(address),
+    "api_version": ConfigField(date),
+    "auth": ConfigField(one_of(AUTHS)),
+    "sandbox": ConfigField(_flag, _flag_of),
+    "proxy": ConfigField(_word),
+    "ca_bundle": ConfigField(_absolute),
 }

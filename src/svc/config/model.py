@@ -5,8 +5,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from svc.base_url import BaseUrl
 from svc.errors import ConfigError
-from svc.origin import BaseUrl
 
 Auth: TypeAlias = Literal["bearer", "basic"]
 Format: TypeAlias = Literal["human", "json", "ndjson", "csv", "id"]

@@ -3,16 +3,57 @@
 import os
 import re
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from svc.base_url import BaseUrl
 from svc.config.fields import PROFILE, SETTINGS, profile_name
-from svc.config.fields import Field as Known
+from svc.config.fields import ConfigField as Known
 from svc.config.model import Config, Profile
 from svc.errors import ConfigError, LocalError
-from svc.origin import BaseUrl
 from svc.system.files import OTHERS_WRITE, is_trusted, others_may
+
+Names = tuple[str, ...]
+
+
+def line_of(text: str, path: Names) -> int | None:
+    """Finds the line that sets a dotted name, else the table that holds it; counted from 1."""
+    best: tuple[int, int] | None = None
+    for number, found in _statements(text):
+        depth = len(found)
+        if path[:depth] == found and (best is None or depth > best[1]):
+            best = number, depth
+    return best[0] if best else None
+
+
+def _statements(text: str) -> Iterator[tuple[int, Names]]:
+    table: Names = ()
+    for number, line in enumerate(text.split("\n"), 1):
+        bare = line.strip()
+        if bare.startswith("["):
+            table = _names(bare)
+            yield number, table
+        elif "=" in bare:
+            names = _names(bare.split("=", 1)[0] + "= 0")
+            if names:
+                yield number, (*table, *names)
+
+
+def _names(statement: str) -> Names:
+    import tomllib
+
+    try:
+        value: Any = tomllib.loads(statement)
+    except ValueError:
+        return ()
+    names = []
+    while isinstance(value, dict) and value:
+        name, value = next(iter(value.items()))
+        names.append(name)
+    return tuple(names)
+
 
 BYTES_MAX: Final = 256 * 1024
 _NOT_PRIVATE: Final = "config_not_private"
@@ -140,7 +181,6 @@ class _Reader:
         return _error(self._path, self._line(where), f"{_dotted(where)} is not known.", hint)
 
     def _line(self, where: tuple[str, ...]) -> int | None:
-        from svc.config.lines import line_of
 
         return line_of(self._text, where)
 

@@ -6,10 +6,10 @@ Pure: nothing is read here but the values that are passed in.
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, cast
 
+from svc.base_url import BaseUrl
 from svc.config.fields import Check, date, one_of, seconds
 from svc.config.model import COLORS, FORMATS, Auth, Color, Config, Format, Profile
 from svc.errors import ConfigError, UsageError
-from svc.origin import BaseUrl
 
 Mode: TypeAlias = Literal["test", "live"]
 

@@ -7,13 +7,12 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from svc.api_keys import ApiKey, Mode
 from svc.clock import Clock
-from svc.keys.kinds import ApiKey, Mode
-from svc.keys.names import SANDBOX_DATA
-from svc.keys.places import Place, Slot
+from svc.keys.places import SANDBOX_DATA, KeyPlace, Slot
 
 if TYPE_CHECKING:
-    from svc.journal import State, Tx
+    from svc.state import Database, Tx
 
 _SELECT: Final = "SELECT * FROM key_facts"
 _ORDER: Final = " ORDER BY profile, origin, mode, slot"
@@ -54,8 +53,8 @@ class KeyFact:
     old_ends_at: float | None
 
     @property
-    def place(self) -> Place:
-        return Place(self.origin, self.profile, self.mode, self.slot)
+    def place(self) -> KeyPlace:
+        return KeyPlace(self.origin, self.profile, self.mode, self.slot)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +88,12 @@ class KeyFacts:
             return self._read(_SELECT + _ORDER)
         return self._read(f"{_SELECT} WHERE profile = ?{_ORDER}", profile)
 
-    def find(self, place: Place) -> KeyFact | None:
+    def find(self, place: KeyPlace) -> KeyFact | None:
         """Finds the key of one place."""
         found = self._read(_SELECT + _ONE, *_values(place))
         return found[0] if found else None
 
-    def remember(self, place: Place, key: ApiKey, backend: str, *, checked: bool) -> KeyFact:
+    def remember(self, place: KeyPlace, key: ApiKey, backend: str, *, checked: bool) -> KeyFact:
         """Notes a key that has been stored; `checked` says that the service has known it now.
 
         The same key added again is as old as it was.
@@ -119,7 +118,7 @@ class KeyFacts:
             _drop(tx, place)
         return fact
 
-    def rolled(self, place: Place, key: ApiKey, roll: Roll) -> KeyFact:
+    def rolled(self, place: KeyPlace, key: ApiKey, roll: Roll) -> KeyFact:
         """Notes a key that took the place of another, and when that one stops working.
 
         A sandbox's key that is in no keyring (`SANDBOX_DATA`) is kept here itself.
@@ -143,7 +142,7 @@ class KeyFacts:
                 tx.execute(_KEEP, (*_values(place)[:3], key.secret))
         return fact
 
-    def sandbox_key(self, place: Place) -> str | None:
+    def sandbox_key(self, place: KeyPlace) -> str | None:
         """Reads a sandbox's key that is kept here."""
         if not self._path.exists():
             return None
@@ -151,7 +150,7 @@ class KeyFacts:
             rows = state.rows(_KEPT, _values(place)[:3])
         return str(rows[0]["secret"]) if rows else None
 
-    def forget(self, place: Place) -> None:
+    def forget(self, place: KeyPlace) -> None:
         """Takes a key that has been removed off the list, and a sandbox's key out of here."""
         if self._path.exists():
             with self._open() as state, state.write() as tx:
@@ -164,16 +163,16 @@ class KeyFacts:
         with self._open() as state:
             return [KeyFact(**row) for row in state.rows(sql, values)]
 
-    def _open(self) -> "State":
-        from svc.journal import State  # SQLite is loaded only where facts are needed
+    def _open(self) -> "Database":
+        from svc.state import Database  # SQLite is loaded only where facts are needed
 
-        return State.open(self._path, clock=self._clock)
+        return Database.open(self._path, clock=self._clock)
 
 
-def _values(place: Place) -> tuple[str, str, Mode, Slot]:
+def _values(place: KeyPlace) -> tuple[str, str, Mode, Slot]:
     return place.origin, place.profile, place.mode, place.slot
 
 
-def _drop(tx: "Tx", place: Place) -> None:
+def _drop(tx: "Tx", place: KeyPlace) -> None:
     if place.slot == "secret":
         tx.execute(_DROP, _values(place)[:3])

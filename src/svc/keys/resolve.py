@@ -3,14 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from svc import api_keys
+from svc.api_keys import ApiKey, Kind, Mode
+from svc.base_url import BaseUrl
 from svc.config import Settings
 from svc.config.model import DEFAULT_PROFILE
 from svc.errors import AuthError, KeyStoreError, UsageError
-from svc.keys import kinds
-from svc.keys.kinds import ApiKey, Kind, Mode
-from svc.keys.names import SANDBOX_DATA, title
-from svc.keys.places import Place
-from svc.origin import BaseUrl
+from svc.keys.places import SANDBOX_DATA, KeyPlace, title
 from svc.spec import SANDBOX_KEYS
 
 if TYPE_CHECKING:  # made only where the environment holds no key
@@ -82,13 +81,13 @@ def publishable_key(
         AuthError: what was found is no publishable key of the mode.
         KeyStoreError: a key is stored, and the keyring cannot be asked.
     """
-    place = Place(settings.base_url.origin, settings.profile, settings.mode, "publishable")
+    place = KeyPlace(settings.base_url.origin, settings.profile, settings.mode, "publishable")
     if facts().find(place) is not None:
         source = f"The publishable key of profile {place.profile}"
-        key = kinds.parse(_stored(place, store(), facts), source)
+        key = api_keys.parse(_stored(place, store(), facts), source)
     elif env.get(PUBLISHABLE_VARIABLE):
         source = PUBLISHABLE_VARIABLE
-        key = kinds.parse(kinds.without_line_end(env[PUBLISHABLE_VARIABLE]), source)
+        key = api_keys.parse(api_keys.without_line_end(env[PUBLISHABLE_VARIABLE]), source)
     else:
         return SANDBOX_KEYS[f"publishable_{settings.mode}"]
     if key.kind != "publishable":
@@ -150,27 +149,27 @@ def _found(
     facts: "Callable[[], KeyFacts]",
 ) -> tuple[ApiKey, str]:
     if env.get(VARIABLE):
-        return kinds.parse(kinds.without_line_end(env[VARIABLE]), VARIABLE), VARIABLE
-    place = Place(settings.base_url.origin, settings.profile, settings.mode)
+        return api_keys.parse(api_keys.without_line_end(env[VARIABLE]), VARIABLE), VARIABLE
+    place = KeyPlace(settings.base_url.origin, settings.profile, settings.mode)
     if settings.sandbox:
         found = _of_sandbox(place, facts())
         if found is not None:
             return found
     source = f"keyring (profile {settings.profile})"
-    return kinds.parse(_stored(place, store(), facts), f"The {source}"), source
+    return api_keys.parse(_stored(place, store(), facts), f"The {source}"), source
 
 
-def _of_sandbox(place: Place, facts: "KeyFacts") -> tuple[ApiKey, str] | None:
+def _of_sandbox(place: KeyPlace, facts: "KeyFacts") -> tuple[ApiKey, str] | None:
     """The sandbox's constant, or what it was rolled into; None where a keyring holds the key."""
     fact = facts.find(place)
     if fact is None:
-        return kinds.parse(SANDBOX_KEYS[f"secret_{place.mode}"], SANDBOX_SOURCE), SANDBOX_SOURCE
+        return api_keys.parse(SANDBOX_KEYS[f"secret_{place.mode}"], SANDBOX_SOURCE), SANDBOX_SOURCE
     if fact.backend != SANDBOX_DATA:
         return None
-    return kinds.parse(facts.sandbox_key(place) or "", SANDBOX_DATA), ROLLED_SOURCE
+    return api_keys.parse(facts.sandbox_key(place) or "", SANDBOX_DATA), ROLLED_SOURCE
 
 
-def _stored(place: Place, store: "KeyStore", facts: "Callable[[], KeyFacts]") -> str:
+def _stored(place: KeyPlace, store: "KeyStore", facts: "Callable[[], KeyFacts]") -> str:
     found = store.get(place.user)
     if found is not None:
         return found.secret
@@ -193,7 +192,7 @@ def _stored(place: Place, store: "KeyStore", facts: "Callable[[], KeyFacts]") ->
     return found.secret
 
 
-def _no_key(place: Place, facts: "KeyFacts") -> AuthError:
+def _no_key(place: KeyPlace, facts: "KeyFacts") -> AuthError:
     """Says what there is instead: a key for another address, or for the other mode (R22)."""
     others = facts.every(profile=place.profile)
     moved = next((each for each in others if each.mode == place.mode), None)
@@ -214,7 +213,7 @@ def _no_key(place: Place, facts: "KeyFacts") -> AuthError:
     )
 
 
-def _add_command(place: Place) -> str:
+def _add_command(place: KeyPlace) -> str:
     profile = "" if place.profile == DEFAULT_PROFILE else f" --profile {place.profile}"
     return f"svc keys add{profile}{' --live' if place.mode == 'live' else ''}"
 

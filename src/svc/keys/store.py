@@ -6,11 +6,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeVar
 
+from svc.api_keys import parse_signing_secret
 from svc.errors import AuthError, KeyStoreError
-from svc.keys.backend import Absent, Backend, Denied, Dismissed, KeyringTrouble, Locked
-from svc.keys.limited import within
-from svc.keys.names import title
-from svc.keys.places import SERVICE
+from svc.keys.keyrings.backend import (
+    Absent,
+    Backend,
+    Denied,
+    Dismissed,
+    KeyringTrouble,
+    Locked,
+    within,
+)
+from svc.keys.places import SERVICE, KeyPlace, title
 
 T = TypeVar("T")
 
@@ -24,7 +31,7 @@ _COPIES_MAX: Final = 8  # items of one name that other programs may have made
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Stored:
+class StoredSecret:
     """A secret and the keyring that it came from."""
 
     secret: str = field(repr=False)
@@ -68,7 +75,7 @@ class KeyStore:
         person: bool,
     ) -> "KeyStore":
         """The keyrings of this machine; `person` says that somebody can answer their windows."""
-        from svc.keys.choice import backends, installed_but_refused
+        from svc.keys.keyrings.choice import backends, installed_but_refused
 
         return cls(
             backends(env, allowed, platform),
@@ -76,7 +83,7 @@ class KeyStore:
             refused=lambda: installed_but_refused(allowed),
         )
 
-    def get(self, user: str, *, prefer: str | None = None) -> Stored | None:
+    def get(self, user: str, *, prefer: str | None = None) -> StoredSecret | None:
         """Reads a secret, or gives None where there is none.
 
         `prefer` names the keyring that the secret was put into; it is asked first.
@@ -85,7 +92,7 @@ class KeyStore:
         if secret is None:
             # A replacement that was cut off between the two (promise R36).
             secret = self._read(backend, user + _NEW)
-        return None if secret is None else Stored(secret, backend.name)
+        return None if secret is None else StoredSecret(secret, backend.name)
 
     def left_over(self, user: str) -> str | None:
         """Reads the new secret of a replacement that was cut off before it was in its place."""
@@ -237,3 +244,33 @@ def _error(message: str, code: str, hint: str = "") -> KeyStoreError:
 
 def _shown(backend: Backend) -> str:
     return f"The keyring ({title(backend.name)})"
+
+
+@dataclass(frozen=True, slots=True)
+class SigningSecrets:
+    """The signing secrets of one origin, profile and mode (spec: they rotate apart from keys).
+
+    Every method raises KeyStoreError where the keyring cannot be used.
+    """
+
+    store: KeyStore
+    place: KeyPlace
+
+    def get(self, endpoint_id: str) -> str | None:
+        """Reads the secret of an endpoint such as `we_...`, or gives None."""
+        found = self.store.get(self.place.user_of_endpoint(endpoint_id))
+        return None if found is None else found.secret
+
+    def put(self, endpoint_id: str, secret: str) -> None:
+        """Stores it.
+
+        Raises:
+            UsageError: it is no signing secret (promise R48).
+        """
+        self.store.put(
+            self.place.user_of_endpoint(endpoint_id), parse_signing_secret(secret, "The endpoint")
+        )
+
+    def remove(self, endpoint_id: str) -> bool:
+        """Removes it; says whether there was one."""
+        return self.store.remove(self.place.user_of_endpoint(endpoint_id))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from svc.errors import LocalError
-from svc.journal import State
+from svc.state import Database
 from svc.system import files, locks
 
 
@@ -46,7 +46,7 @@ class ListenerId:
 
 @contextmanager
 def claimed(
-    state: State,
+    state: Database,
     folder: Path,
     listening: Listening,
     new_path: Callable[[], str],
@@ -91,7 +91,7 @@ class Running:
 
 
 def running_with_pending(
-    state: State, folder: Path, origin: str | None, profile: str, mode: str
+    state: Database, folder: Path, origin: str | None, profile: str, mode: str
 ) -> Running | None:
     """Gives a listener that lives and has events to forward, if there is one.
 
@@ -108,14 +108,14 @@ def running_with_pending(
     return None
 
 
-def last_endpoint(state: State, listening: Listening, targets: Sequence[str] = ()) -> str | None:
+def last_endpoint(state: Database, listening: Listening, targets: Sequence[str] = ()) -> str | None:
     """Gives the endpoint of the listener of these targets, else the first; it may be running."""
     known, ours = _known(state, listening).values(), json.dumps(list(targets))
     last = next((one for one in known if one.targets == ours), next(iter(known), None))
     return last.endpoint_id if last is not None else None
 
 
-def begin_anew(state: State, claim: ListenerId) -> None:
+def begin_anew(state: Database, claim: ListenerId) -> None:
     """Keeps all that came before a sandbox was reset as that of a listener of the past.
 
     What was still to be forwarded is closed: the sandbox knows nothing of it any more.
@@ -128,7 +128,7 @@ def begin_anew(state: State, claim: ListenerId) -> None:
 
 
 def remember(
-    state: State, claim: ListenerId, port: int, endpoint_id: str | None, targets: Sequence[str]
+    state: Database, claim: ListenerId, port: int, endpoint_id: str | None, targets: Sequence[str]
 ) -> None:
     """Keeps what the next run and a replay need."""
     with state.write() as tx:
@@ -154,7 +154,7 @@ def _gate(folder: Path) -> Iterator[int]:
 
 
 def _claim(
-    state: State,
+    state: Database,
     folder: Path,
     listening: Listening,
     new_path: Callable[[], str],
@@ -171,7 +171,7 @@ def _claim(
     raise AssertionError("there is always a new one")
 
 
-def _candidates(state: State, listening: Listening, targets: Sequence[str]) -> Iterator[str]:
+def _candidates(state: Database, listening: Listening, targets: Sequence[str]) -> Iterator[str]:
     """Gives the listener of these targets, those with events left to forward, the rest, new ones.
 
     Of two that ran at once and were stopped, each has its own command forward what it has left.
@@ -190,7 +190,7 @@ class _Past(NamedTuple):
     waiting: bool
 
 
-def _known(state: State, listening: Listening) -> dict[str, _Past]:
+def _known(state: Database, listening: Listening) -> dict[str, _Past]:
     rows = state.rows(_KNOWN, (listening.origin, listening.profile, listening.mode))
     found = {
         row["scope"]: _Past(row["endpoint_id"], row["targets"], bool(row["waiting"]))
@@ -222,7 +222,7 @@ WHERE profile = ? AND mode = ? AND (? IS NULL OR origin = ?)
 
 
 def _remembered(
-    state: State, scope: str, listening: Listening, new_path: Callable[[], str]
+    state: Database, scope: str, listening: Listening, new_path: Callable[[], str]
 ) -> ListenerId:
     with state.write() as tx:
         tx.execute(

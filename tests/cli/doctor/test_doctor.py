@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from support.running import Sandbox, Svc
+from svc.base_url import BaseUrl
 from svc.cli.doctor.checks import clock_finding
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
 from svc.client.probe import Reached, probe
 from svc.clock import ManualClock
-from svc.origin import BaseUrl
 
 
 def checks(text: str) -> dict[str, dict[str, Any]]:

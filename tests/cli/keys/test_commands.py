@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from support.running import Sandbox, Svc
+from svc.api_keys import parse
 from svc.clock import SystemClock
 from svc.keys.facts import KeyFacts
-from svc.keys.kinds import parse
-from svc.keys.places import Place
+from svc.keys.places import KeyPlace
 
 if TYPE_CHECKING:
     from cli.conftest import FakeRing
@@ -436,7 +436,7 @@ def test_a_keyring_that_is_gone_lets_its_key_be_forgotten(
     """R37: it is passed over, and what could not be removed is said."""
     add(svc, CANARY, "--no-check", "--base-url", ELSEWHERE)
     facts = KeyFacts(isolated / "state" / "state.db", SystemClock())
-    place = Place(ELSEWHERE, "default", "test")
+    place = KeyPlace(ELSEWHERE, "default", "test")
     facts.remember(place, parse(CANARY, "the test"), "gone_ring.Keyring", checked=False)
     config = isolated / "config" / "config.toml"
     config.write_text('keyring_backends = ["gone_ring.Keyring", "fake_file_ring.Keyring"]\n')

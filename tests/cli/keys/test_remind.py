@@ -19,13 +19,13 @@ import pytest
 from cli.keys import icalendar_reader
 from cli.keys.test_commands import at_a_terminal
 from support.running import Svc
+from svc.api_keys import parse
 from svc.cli.framework.reminders import annotations
 from svc.cli.keys.calendar import calendar
 from svc.clock import ManualClock
-from svc.keys.due import Held, judge
+from svc.keys.age import Held, judge
 from svc.keys.facts import KeyFacts
-from svc.keys.kinds import parse
-from svc.keys.places import Place
+from svc.keys.places import KeyPlace
 
 if TYPE_CHECKING:
     from cli.conftest import FakeRing
@@ -49,7 +49,7 @@ def aged(fake_ring: "FakeRing", state: Path) -> Age:
 
     def make(days: float) -> None:
         facts = KeyFacts(state, ManualClock(time.time() - days * DAY))
-        place = Place(URL, "default", "live")
+        place = KeyPlace(URL, "default", "live")
         facts.remember(place, parse(LIVE, "the test"), "fake_file_ring.Keyring", checked=False)
 
     return make

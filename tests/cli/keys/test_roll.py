@@ -14,10 +14,10 @@ import pytest
 
 from cli.keys.test_commands import at_a_terminal
 from support.running import Sandbox, Svc
+from svc.api_keys import parse
 from svc.clock import SystemClock
 from svc.keys.facts import KeyFacts
-from svc.keys.kinds import parse
-from svc.keys.places import Place
+from svc.keys.places import KeyPlace
 
 if TYPE_CHECKING:
     from cli.conftest import FakeRing
@@ -73,7 +73,7 @@ def stored(
     """A key in the fake keyring, as `keys add` stores it; that a sandbox answers is not known."""
     monkeypatch.delenv("SVC_API_KEY", raising=False)
     made = dashboard.make()
-    place = Place(sandbox.url, "default", "test")
+    place = KeyPlace(sandbox.url, "default", "test")
     fake_ring.path.write_text(json.dumps({f"svc {place.user}": made["secret"]}))
     facts = KeyFacts(isolated / "state" / "state.db", SystemClock())
     key = parse(made["secret"], "the dashboard")

@@ -22,8 +22,7 @@ from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
 from svc.clock import ManualClock
 from svc.errors import NetworkError, SvcError
-from svc.journal import State
-from svc.keys.backend import Absent
+from svc.keys.keyrings.backend import Absent
 from svc.keys.store import KeyStore
 from svc.listen.identity import ListenerId, Listening, begin_anew, claimed, last_endpoint, remember
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
@@ -31,6 +30,7 @@ from svc.listen.inbox.inbox import Arrival, Batch, Kept
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.receiver.server import new_path
 from svc.listen.verify.verify import Delivery, read_facts
+from svc.state import Database
 
 EVENTS = ("order.paid",)
 PATH = "/hook/0123456789abcdef0123456789abcdef"
@@ -158,7 +158,7 @@ def test_claims_are_kept_and_exclusive(tmp_path: Path) -> None:
     """A listener finds its path and port again; a second one at the same time is another."""
     listening = Listening("http://a", "default", "test", "local", EVENTS)
     paths = iter(["/hook/1", "/hook/2", "/hook/3", "/hook/4"])
-    with State.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state:
+    with Database.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state:
         folder = tmp_path / "locks"
         with claimed(state, folder, listening, lambda: next(paths)) as one:
             remember(state, one, 4321, "we_1", ["http://localhost:3000"])
@@ -172,7 +172,10 @@ def test_claims_are_kept_and_exclusive(tmp_path: Path) -> None:
 def test_listener_is_claimed_by_its_targets_or_by_what_it_has_left(tmp_path: Path) -> None:
     """R50: after two have run at once, each command finds its own inbox; another finds work."""
     listening = Listening("http://a", "default", "test", "local", EVENTS)
-    with State.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state, ExitStack() as both:
+    with (
+        Database.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state,
+        ExitStack() as both,
+    ):
 
         def claim(port: int) -> AbstractContextManager[ListenerId]:
             targets = [f"http://localhost:{port}"]
@@ -196,7 +199,7 @@ def test_inbox_that_begins_anew_keeps_what_it_has(tmp_path: Path) -> None:
     listening = Listening("http://a", "default", "test", "local", EVENTS)
     batch = Batch([Arrival(Delivery(event(1), b"", NOW, read_facts(event(1))), "unrouted")])
     with (
-        State.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state,
+        Database.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state,
         claimed(state, tmp_path / "locks", listening, new_path) as claim,
     ):
         inbox = SqliteInbox(state, claim.scope)
@@ -221,7 +224,7 @@ def test_what_waited_before_a_reset_is_closed_with_that_reason(tmp_path: Path) -
         for number in (1, 2)
     ]
     with (
-        State.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state,
+        Database.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state,
         claimed(state, tmp_path / "locks", listening, new_path) as claim,
     ):
         inbox = SqliteInbox(state, claim.scope)

@@ -15,8 +15,8 @@ import pytest
 
 from support.running import Sandbox, Svc
 from svc.clock import SystemClock
-from svc.journal import State
-from svc.journal.schema import MIGRATIONS
+from svc.state import Database
+from svc.state.schema import MIGRATIONS
 
 pytestmark = pytest.mark.smoke
 
@@ -64,8 +64,8 @@ def test_steps_so_far_make_the_released_schema(
 ) -> None:
     """None of them was edited."""
     left_by(version, "http://sandbox.invalid")
-    monkeypatch.setattr("svc.journal.opening.MIGRATIONS", MIGRATIONS[:version])
-    with State.open(tmp_path / "new" / "state.db", clock=SystemClock()):
+    monkeypatch.setattr("svc.state.opening.MIGRATIONS", MIGRATIONS[:version])
+    with Database.open(tmp_path / "new" / "state.db", clock=SystemClock()):
         pass
     assert tables(state_file()) == tables(tmp_path / "new" / "state.db")
 
@@ -75,7 +75,7 @@ def test_opening_brings_it_to_the_newest_schema(version: int, tmp_path: Path) ->
     """With the very tables of a new database."""
     left_by(version, "http://sandbox.invalid")
     for path in (state_file(), tmp_path / "new" / "state.db"):
-        with State.open(path, clock=SystemClock()):
+        with Database.open(path, clock=SystemClock()):
             pass
     assert tables(state_file()) == tables(tmp_path / "new" / "state.db")
 

@@ -11,12 +11,12 @@ from support.log_servers import Servers, servers
 from support.team_log import ORIGIN, arrival, connect, make_streams, publish
 from svc.clock import ManualClock
 from svc.errors import LocalError
-from svc.journal import State
 from svc.listen.inbox.inbox import Arrival, Batch, Kept, Oversized
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log import streams
 from svc.listen.log.inboxes import CopiedInbox, LogInbox
 from svc.listen.log.messages import ID_HEADER
+from svc.state import Database
 
 
 def stored(server: Servers, seq: int) -> dict[str, str]:
@@ -124,7 +124,7 @@ def test_nothing_is_kept_while_the_log_is_away(server: Servers) -> None:
 def test_copy_lies_on_the_own_disk_before_the_log_has_it(server: Servers, tmp_path: Path) -> None:
     """What was withheld stays there alone; a sender's retry finds its copy and is published."""
     with (
-        State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state,
+        Database.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state,
         connect(server) as connection,
     ):
         copy = SqliteInbox(state, "one")

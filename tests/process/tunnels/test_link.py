@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from support.listening import SECRET
+from svc.base_url import BaseUrl
 from svc.cli.events import link
 from svc.cli.events.endpoint import Endpoint
 from svc.cli.events.link import TunnelLink
@@ -20,7 +21,6 @@ from svc.listen.listener import Listener
 from svc.listen.records import Record, TunnelDown, TunnelUp
 from svc.listen.tunnels.provider import Down, Up
 from svc.listen.tunnels.tunnel import Change, Tunnel, TunnelBroken
-from svc.origin import BaseUrl
 
 NEW = "whsec_test_Zq8LmX2vTn5RkW9yB4cJ7dHs"
 

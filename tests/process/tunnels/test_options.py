@@ -9,6 +9,7 @@ import pytest
 
 from process.tunnels.stand_ins import stand_in
 from support.listeners import inside
+from svc.base_url import BaseUrl
 from svc.cli.events.options import ListenOptions
 from svc.cli.events.tunnel import ChosenTunnel, choose
 from svc.cli.framework.session import Session
@@ -16,7 +17,6 @@ from svc.cli.framework.streams import Streams
 from svc.errors import LocalError, SvcError, UsageError
 from svc.listen.tunnels.option import TunnelOption
 from svc.listen.tunnels.ssh import Ssh, SshDestination
-from svc.origin import BaseUrl
 
 AWAY = "https://api.example.invalid"
 

@@ -99,13 +99,13 @@ def arm(point: str, nth: int) -> None:
     """Kills this very process, as kill -9 does, the nth time that it comes to a point."""
     from svc.client.journal.journal import Journal
     from svc.client.wire import sockets
-    from svc.client.wire.talk import Line
+    from svc.client.wire.connection import Connection
 
     places: dict[str, tuple[Any, str, bool]] = {
         "before_intent": (Journal, "record", False),
         "after_intent": (Journal, "record", True),
         "after_connect": (sockets, "connect", True),
-        "after_bytes": (Line, "_send", True),
+        "after_bytes": (Connection, "_send", True),
         "after_reply": (sockets.SocketWire, "exchange", True),
         "before_outcome": (Journal, "settle", False),
     }
@@ -182,7 +182,7 @@ def put_bug(text: str) -> None:
     def broken(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"{text} {os.environ['SVC_API_KEY']}")
 
-    vars(client)["judged"] = broken
+    vars(client)["classify"] = broken
 
 
 if __name__ == "__main__":

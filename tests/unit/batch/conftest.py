@@ -9,26 +9,24 @@ from typing import Any
 
 import pytest
 
-from svc.batch.desk import Desk
-from svc.batch.fleet import Fleet
-from svc.batch.identity import Import
+from svc.base_url import BaseUrl
+from svc.batch.imports import Import
+from svc.batch.journal import BatchJournal
 from svc.batch.operations import named
-from svc.batch.pace import Pace, SharedQuota
+from svc.batch.outcome import Totals
 from svc.batch.plan import plan
 from svc.batch.results import Results
-from svc.batch.rows import Bad, Read, Row
-from svc.batch.run import Crew, Run, halting
-from svc.batch.shaping import Shaper
-from svc.batch.tally import Tally
+from svc.batch.rows import Bad, BatchRow, Read
+from svc.batch.run import Run, RunDeps, halting
+from svc.batch.validate import Validator
+from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.client.client import Client
-from svc.client.deadline import Deadline
-from svc.client.exchange import Failure, RawReply, WireRequest
+from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
 from svc.client.journal.entry import Scope
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
 from svc.clock import SystemClock
-from svc.journal import State
-from svc.origin import BaseUrl
+from svc.state import Database
 
 BASE = BaseUrl.parse("https://api.example.com")
 KEY = "sk_test_canary"
@@ -101,10 +99,10 @@ class Watch:
     """A progress bar that a test looks through."""
 
     def __init__(self) -> None:
-        self.told: Callable[[Tally], None] = lambda tally: None
+        self.told: Callable[[Totals], None] = lambda tally: None
         self.cleared = 0
 
-    def tell(self, tally: Tally) -> None:
+    def tell(self, tally: Totals) -> None:
         self.told(tally)
 
     def clear(self) -> None:
@@ -114,7 +112,7 @@ class Watch:
 class Floor:
     """A list of refunds, the journal, the service, and runs of the list."""
 
-    def __init__(self, folder: Path, state: State) -> None:
+    def __init__(self, folder: Path, state: Database) -> None:
         self.clock: SystemClock = QuickClock()
         self.service = Service()
         self.watch = Watch()
@@ -147,7 +145,7 @@ class Floor:
             now=self.clock.now(),
         )
         self.quota = SharedQuota(len(todo.tasks))
-        desk = Desk(
+        desk = BatchJournal(
             self.intents,
             import_id=self.what.id,
             scope=self.what.scope,
@@ -156,10 +154,10 @@ class Floor:
             api_version=None,
         )
         halts = halting(named("refunds.create"), self.quota)
-        pace = Pace(self.clock, None)
-        fleet = Fleet(size, connect or self.connect, halts, pace, self.clock)
+        pace = Rate(self.clock, None)
+        fleet = Workers(size, connect or self.connect, halts, pace, self.clock)
         with Results(self.path, self.what.id) as results:
-            crew = Crew(desk, fleet, results, self.quota, self.clock)
+            crew = RunDeps(desk, fleet, results, self.quota, self.clock)
             self.last = Run(
                 todo,
                 named("refunds.create"),
@@ -188,8 +186,8 @@ class Floor:
         return [intent.state for intent in self.intents.list(batch=self.what.id)]
 
 
-def _rows(amounts: "list[int | str]") -> list[Row | Bad]:
-    shaper = Shaper(named("refunds.create"), SCOPE)
+def _rows(amounts: "list[int | str]") -> list[BatchRow | Bad]:
+    shaper = Validator(named("refunds.create"), SCOPE)
     return [
         shaper.shape(Read(number, number, {"amount": amount, "payment": "pay_1"}))
         for number, amount in enumerate(amounts, 1)
@@ -201,7 +199,7 @@ def floor(tmp_path: Path) -> Iterator[Floor]:
     """A list of refunds and everything that runs it."""
     folder = tmp_path / "floor"
     folder.mkdir()
-    with State.open(folder / "state" / "state.db", clock=SystemClock()) as state:
+    with Database.open(folder / "state" / "state.db", clock=SystemClock()) as state:
         made = Floor(folder, state)
         with closing(made.leases):
             yield made

@@ -9,17 +9,19 @@ import pytest
 from support.running import Sandbox, Svc
 from svc.batch.operations import OPERATIONS, named
 from svc.batch.reading import Format, rows_of
-from svc.batch.rows import Bad, Row
-from svc.batch.shaping import Shaper
+from svc.batch.rows import Bad, BatchRow
+from svc.batch.validate import Validator
 from svc.client.journal.entry import Scope
 from svc.errors import UsageError
 
 SCOPE = Scope("default", "test", "https://api.example.com")
 
 
-def shaped(operation: str, text: str, form: Format = "csv", *, blank: bool = False) -> Row | Bad:
+def shaped(
+    operation: str, text: str, form: Format = "csv", *, blank: bool = False
+) -> BatchRow | Bad:
     """The first row of a file."""
-    shaper = Shaper(named(operation), SCOPE, blank_means_all=blank)
+    shaper = Validator(named(operation), SCOPE, blank_means_all=blank)
     reads = rows_of(text.encode(), form, named(operation), blank_means_all=blank)
     return shaper.shape(next(reads))
 
@@ -49,7 +51,7 @@ def test_a_blank_amount_is_no_row(operation: str, form: Format, text: str) -> No
     assert bad.code == "amount_blank"
     assert "--blank-means-all" in bad.message
     row = shaped(operation, text, form, blank=True)
-    assert isinstance(row, Bad if operation == "orders.update" else Row)
+    assert isinstance(row, Bad if operation == "orders.update" else BatchRow)
     assert b"amount" not in getattr(row, "body", b"")
 
 
@@ -57,7 +59,7 @@ def test_a_blank_elsewhere_is_a_field_that_is_not_there() -> None:
     """An export has a column for each item of its longest order; others leave them blank."""
     head = "amount,currency,reason,items[0][unit_amount],items[1][name],items[1][unit_amount]"
     row = shaped("orders.create", f"{head}\n5,EUR,,7,,")
-    assert isinstance(row, Row)
+    assert isinstance(row, BatchRow)
     assert json.loads(row.body) == {"amount": 5, "currency": "EUR", "items": [{"unit_amount": 7}]}
 
 

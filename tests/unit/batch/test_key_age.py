@@ -3,8 +3,7 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
-from svc.batch.fleet import Fleet, Job
-from svc.batch.pace import Pace
+from svc.batch.workers import Rate, RowJob, Workers
 from svc.client.client import Client
 from svc.clock import ManualClock
 
@@ -27,8 +26,10 @@ def test_a_row_is_sent_with_the_time_of_its_first_sending() -> None:
     sender, clock = Sender(), ManualClock()
     kept = SimpleNamespace(idempotency_key="key-1")
     intent = SimpleNamespace(sent_before=True, first_sent_at=1234.5, stored=kept)
-    job = Job(1, 2, cast("Any", intent), cast("Any", None), cast("Any", None))
-    fleet = Fleet(1, lambda: cast("Client", sender), lambda ended: False, Pace(clock, None), clock)
+    job = RowJob(1, 2, cast("Any", intent), cast("Any", None), cast("Any", None))
+    fleet = Workers(
+        1, lambda: cast("Client", sender), lambda ended: False, Rate(clock, None), clock
+    )
     fleet.put([job])
     assert [ended.bug for ended in fleet.take(5)] == [None]
     fleet.close(5)

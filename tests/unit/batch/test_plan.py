@@ -7,24 +7,23 @@ from typing import Any
 
 import pytest
 
-from svc.batch.desk import Desk
-from svc.batch.fleet import Job
-from svc.batch.identity import Import, default_name, key_of
-from svc.batch.ledger import Elsewhere, Ledger
+from svc.base_url import BaseUrl
+from svc.batch.imports import Elsewhere, Import, ImportTable, default_name, key_of
+from svc.batch.journal import BatchJournal
 from svc.batch.operations import named
-from svc.batch.plan import Plan, plan
+from svc.batch.plan import BatchPlan, plan
 from svc.batch.repeats import refuse_repeats
-from svc.batch.rows import Bad, BadRow, Read, Row
-from svc.batch.shaping import Shaper
-from svc.client import refunds
+from svc.batch.rows import Bad, BadRow, BatchRow, Read
+from svc.batch.validate import Validator
+from svc.batch.workers import RowJob
 from svc.client.journal.entry import NOBODY_ELSE, Asked, Scope, Settled
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
-from svc.client.prepared import prepare
+from svc.client.request import prepare
+from svc.client.resources import refunds
 from svc.clock import ManualClock
 from svc.errors import Conflict
-from svc.journal import State
-from svc.origin import BaseUrl
+from svc.state import Database
 
 BASE = BaseUrl.parse("https://api.example.com")
 SCOPE = Scope("default", "test", str(BASE), "sk_test_…ary1")
@@ -32,9 +31,9 @@ LIST = Import("/a/refunds.csv", "refunds.create", SCOPE)
 HOUR = 3600
 
 
-def rows(*amounts: int | str) -> list[Row | Bad]:
+def rows(*amounts: int | str) -> list[BatchRow | Bad]:
     """Refunds of one payment by amount; a text is a row that cannot be read."""
-    shaper = Shaper(named("refunds.create"), SCOPE)
+    shaper = Validator(named("refunds.create"), SCOPE)
     return [
         shaper.shape(
             Read(
@@ -52,18 +51,18 @@ def rows(*amounts: int | str) -> list[Row | Bad]:
 class List:
     """A list's requests in a real state database, and what a file would do to it."""
 
-    def __init__(self, state: State, leases: Leases, clock: ManualClock) -> None:
+    def __init__(self, state: Database, leases: Leases, clock: ManualClock) -> None:
         self.clock = clock
         self.leases = leases
         self.intents = Journal(lambda: state, leases, clock)
-        self.ledger = Ledger(state, leases, clock)
+        self.ledger = ImportTable(state, leases, clock)
 
-    def plan(self, *amounts: int | str, what: Import = LIST) -> Plan:
+    def plan(self, *amounts: int | str, what: Import = LIST) -> BatchPlan:
         known = self.intents.list(batch=what.id)
         return plan(what.id, rows(*amounts), known, now=self.clock.now())
 
-    def record(self, todo: Plan, what: Import = LIST) -> list[Job]:
-        desk = Desk(
+    def record(self, todo: BatchPlan, what: Import = LIST) -> list[RowJob]:
+        desk = BatchJournal(
             self.intents,
             import_id=what.id,
             scope=SCOPE,
@@ -104,13 +103,13 @@ UNKNOWN = Settled("unknown")
 def journal(tmp_path: Path) -> Iterator[List]:
     clock = ManualClock()
     with (
-        State.open(tmp_path / "state" / "state.db", clock=clock) as state,
+        Database.open(tmp_path / "state" / "state.db", clock=clock) as state,
         closing(Leases(tmp_path / "state" / "senders")) as leases,
     ):
         yield List(state, leases, clock)
 
 
-def sent(todo: Plan) -> list[tuple[int, str]]:
+def sent(todo: BatchPlan) -> list[tuple[int, str]]:
     """Amount and key of every row that is to be sent."""
     return [(task.row.amount or 0, task.key) for task in todo.tasks]
 
@@ -320,10 +319,10 @@ def test_one_process_at_a_time_runs_a_list(journal: List, tmp_path: Path) -> Non
     """R69: two runs would send the same keys at once; a dead one is in nobody's way."""
     path = tmp_path / "state" / "state.db"
     with (
-        State.open(path, clock=journal.clock) as state,
+        Database.open(path, clock=journal.clock) as state,
         closing(Leases(tmp_path / "state" / "senders")) as leases,
     ):
-        other = Ledger(state, leases, journal.clock)
+        other = ImportTable(state, leases, journal.clock)
         journal.ledger.begin(LIST)
         with pytest.raises(Conflict, match="Another process is running this list") as caught:
             other.begin(LIST)

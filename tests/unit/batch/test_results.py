@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from svc.batch.results import Line, Results
+from svc.batch.results import ResultLine, Results
 from svc.errors import LocalError
 
 OURS = "imp_ours"
 
 
-def line(row: int, outcome: str = "done", **more: Any) -> Line:
-    return Line(row, row + 1, outcome, **more)
+def line(row: int, outcome: str = "done", **more: Any) -> ResultLine:
+    return ResultLine(row, row + 1, outcome, **more)
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from svc.base_url import BaseUrl
 from svc.batch import run as run_module
-from svc.batch.results import Line, Results
+from svc.batch.results import ResultLine, Results
 from svc.client.client import Client
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
 from svc.client.journal.entry import Asked, restored
 from svc.clock import SystemClock
 from svc.errors import AuthError, LocalError, ReplyContradiction, Unauthorized
-from svc.journal.state import GONE
-from svc.origin import BaseUrl
+from svc.state.database import GONE
 
 if TYPE_CHECKING:
     from unit.batch.conftest import Floor
@@ -479,7 +479,7 @@ def test_a_full_disk_under_the_results_leaves_no_row_unsettled(
     """Every answer is in the journal, the file holds whole lines, and the error says how far."""
     write = Results._write
 
-    def full(self: Results, lines: Iterable[Line]) -> None:
+    def full(self: Results, lines: Iterable[ResultLine]) -> None:
         if len(self._written) >= 8:
             assert self._file is not None
             self._file.seek(self._end)

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from support.misbehaving import Server
+from svc.base_url import BaseUrl
 from svc.client.client import AttemptRecord, Client
-from svc.client.deadline import Deadline
-from svc.client.exchange import Failure, RawReply, WireRequest
+from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
 from svc.clock import Clock, ManualClock
-from svc.origin import BaseUrl
 
 KEY = "sk_test_canary"
 

@@ -2,18 +2,18 @@
 
 import pytest
 
-from svc.client import (
+from svc.client.call import Call
+from svc.client.resources import (
     disputes,
-    endpoints,
     events,
+    find,
     orders,
     payments,
     payouts,
     quotes,
-    raw,
     refunds,
+    webhook_endpoints,
 )
-from svc.client.call import Call
 from svc.errors import UsageError
 
 BODY = {"amount": 100, "currency": "EUR"}
@@ -42,7 +42,7 @@ OPERATIONS = [
         ("landed_cost_quote",),
     ),
     (
-        endpoints.create({"url": "https://a.example", "events": ["order.paid"]}),
+        webhook_endpoints.create({"url": "https://a.example", "events": ["order.paid"]}),
         "POST",
         "/v1/webhook_endpoints",
         "form",
@@ -151,15 +151,15 @@ def test_list_filters_become_query_pairs() -> None:
 )
 def test_an_id_is_turned_into_its_path(identifier: str, path: str) -> None:
     """The prefix of an id says which object it is."""
-    assert raw.path_of_id(identifier) == path
-    assert raw.retrieve(identifier).method == "GET"
+    assert find.path_of_id(identifier) == path
+    assert find.retrieve(identifier).method == "GET"
 
 
 @pytest.mark.parametrize("identifier", ["we_1", "pm_1", "cus_1", "nonsense"])
 def test_an_unknown_prefix_names_the_known_ones(identifier: str) -> None:
     """An id without a GET is refused with the prefixes that have one."""
     with pytest.raises(UsageError) as caught:
-        raw.path_of_id(identifier)
+        find.path_of_id(identifier)
     assert caught.value.hint is not None
     assert "ord_ pay_ rf_ po_ lcq_ evt_ dp_" in caught.value.hint
 
@@ -187,14 +187,14 @@ def test_an_unknown_prefix_names_the_known_ones(identifier: str) -> None:
 )
 def test_a_raw_path_cannot_leave_the_api(path: str) -> None:
     """R25: whatever a server would make of a path, it stays below /v1."""
-    for make in (raw.get, raw.post):
+    for make in (find.get, find.post):
         with pytest.raises(UsageError):
             make(path)
 
 
 def test_a_query_in_a_raw_path_is_kept() -> None:
     """`svc get '/v1/orders?limit=3'` works as people expect."""
-    call = raw.get("/v1/orders?limit=3&status=paid", (("created[gte]", "x"),))
+    call = find.get("/v1/orders?limit=3&status=paid", (("created[gte]", "x"),))
     assert call.path == "/v1/orders"
     assert call.query == (("limit", "3"), ("status", "paid"), ("created[gte]", "x"))
     assert call.expects == ("list",)
@@ -203,7 +203,7 @@ def test_a_query_in_a_raw_path_is_kept() -> None:
 def test_a_malformed_query_in_a_raw_path_is_refused() -> None:
     """What cannot be read is not guessed."""
     with pytest.raises(UsageError):
-        raw.get("/v1/orders?limit")
+        find.get("/v1/orders?limit")
 
 
 @pytest.mark.parametrize(("call", "method", "path", "encoding", "expects"), OPERATIONS)
@@ -213,11 +213,11 @@ def test_a_posted_path_is_judged_like_its_operation(
     """R14, R15: `svc post` and a resumed request get the checks of the operation."""
     if method == "GET":
         return
-    again = raw.post(path, call.body, encoding=call.encoding)
+    again = find.post(path, call.body, encoding=call.encoding)
     assert (again.expects, again.checks, again.encoding) == (expects, call.checks, encoding)
 
 
 def test_an_unknown_path_can_be_posted_to() -> None:
     """A real endpoint that nobody documented is still reachable."""
-    call = raw.post("/v1/payouts/po_1/cancel", {"a": 1})
+    call = find.post("/v1/payouts/po_1/cancel", {"a": 1})
     assert (call.path, call.body, call.expects) == ("/v1/payouts/po_1/cancel", {"a": 1}, ())

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc.client.encode import form_bytes, json_bytes, pairs_text
-from svc.client.jsontext import parse
-from svc.client.spelled import Spelled
+from svc.client.call import form_bytes, json_bytes, pairs_text
+from svc.client.json import ExactNumber, parse
 from svc.errors import UsageError
 
 
@@ -30,7 +29,7 @@ from svc.errors import UsageError
         ),
         ({"description": None}, "description="),
         ({"name": "a&b=c d+é"}, "name=a%26b%3Dc%20d%2B%C3%A9"),
-        ({"rate": Spelled("1.50")}, "rate=1.50"),
+        ({"rate": ExactNumber("1.50")}, "rate=1.50"),
         ({"deep": [["x"], ["y"]]}, "deep[0][]=x&deep[1][]=y"),
     ],
 )
@@ -73,7 +72,7 @@ def test_what_json_cannot_say_is_refused(body: dict[Any, Any]) -> None:
 
 def test_json_is_compact_utf8_and_keeps_numbers() -> None:
     """Numbers leave as they were spelled, text as UTF-8, keys in the order given."""
-    body = {"b": [1, True, None, "é\n"], "a": {"rate": Spelled("0.90909091000"), "n": 10**30}}
+    body = {"b": [1, True, None, "é\n"], "a": {"rate": ExactNumber("0.90909091000"), "n": 10**30}}
     assert (
         json_bytes(body)
         == (
@@ -130,7 +129,7 @@ def test_spaces_are_escaped_in_queries() -> None:
 def test_numbers_keep_their_spelling(text: str) -> None:
     """What the service spelled is what is sent and shown again, and it is still a number."""
     number = parse(text)
-    assert isinstance(number, Spelled)
+    assert isinstance(number, ExactNumber)
     assert number.text == text
     assert str(number) == text
     assert number == float(text)

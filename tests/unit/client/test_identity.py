@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from svc.client.encode import form_bytes, json_bytes
-from svc.client.journal.identity import Unreadable, fields_of, identity, place_of
+from svc.client.call import form_bytes, json_bytes
+from svc.client.journal.identity import UnreadableBody, fields_of, identity, place_of
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
 from svc.clock import ManualClock
-from svc.journal import State
+from svc.state import Database
 
 HERE = "https://api.example.com"
 BODY = {"payment": "pay_1", "amount": 500, "metadata": {"a": "1", "b": [1, 2]}}
@@ -89,7 +89,7 @@ def test_this_machine_has_one_name() -> None:
 )
 def test_bytes_that_are_no_body_are_refused(encoding: str, body: bytes) -> None:
     """They are known by their digest alone."""
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableBody):
         fields_of("json" if encoding == "json" else "form", body)
 
 
@@ -98,12 +98,18 @@ def test_requests_from_before_get_their_identity(tmp_path: Path) -> None:
     from unit.client.test_journal import asked
 
     path, clock = tmp_path / "state" / "state.db", ManualClock()
-    with State.open(path, clock=clock) as state, closing(Leases(path.parent / "senders")) as leases:
+    with (
+        Database.open(path, clock=clock) as state,
+        closing(Leases(path.parent / "senders")) as leases,
+    ):
         first = Journal(lambda: state, leases, clock).record(asked())
     with closing(sqlite3.connect(path)) as database:
         database.execute("UPDATE requests SET identity = NULL")
         database.commit()
-    with State.open(path, clock=clock) as state, closing(Leases(path.parent / "senders")) as leases:
+    with (
+        Database.open(path, clock=clock) as state,
+        closing(Leases(path.parent / "senders")) as leases,
+    ):
         twin = Journal(lambda: state, leases, clock).twin(asked(key="key-2"))
     assert twin is not None
     assert (twin.id, twin.identity) == (first.id, first.identity)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from svc.client import orders, payouts, raw, refunds
+from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.journal.entry import (
     Account,
@@ -27,12 +27,12 @@ from svc.client.journal.entry import (
 )
 from svc.client.journal.journal import EVERY, PRUNE, Journal, fresh_id
 from svc.client.journal.leases import Leases
-from svc.client.prepared import prepare
-from svc.client.replies import Reply
+from svc.client.reply import Reply
+from svc.client.request import prepare
+from svc.client.resources import find, orders, payouts, refunds
 from svc.clock import ManualClock
 from svc.errors import ApiError, Conflict, LocalError, NotFound, OutcomeUnknown, RateLimited
-from svc.journal import LOST, State, Tx
-from svc.origin import BaseUrl
+from svc.state import LOST, Database, Tx
 
 BASE = BaseUrl.parse("https://api.example.com")
 SCOPE = Scope("default", "test", str(BASE), "sk_test_…ary1")
@@ -68,12 +68,12 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def opened(path: Path, clock: ManualClock) -> Iterator[Open]:
     """Opens the journal as one more process would."""
-    states: list[State] = []
+    states: list[Database] = []
     leases: list[Leases] = []
 
     def open_one() -> Journal:
-        def state() -> State:
-            states.append(State.open(path, clock=clock))
+        def state() -> Database:
+            states.append(Database.open(path, clock=clock))
             return states[-1]
 
         leases.append(Leases(path.parent / "senders"))
@@ -137,8 +137,8 @@ def test_only_what_must_survive_a_power_cut_waits_for_the_disk(
     """R2: recording and leasing sync; settling does not, and leaves syncing on behind it."""
     said: list[str] = []
 
-    def traced() -> State:
-        state = State.open(path, clock=clock)
+    def traced() -> Database:
+        state = Database.open(path, clock=clock)
         state._connection.set_trace_callback(said.append)
         return state
 
@@ -163,7 +163,7 @@ def test_only_what_must_survive_a_power_cut_waits_for_the_disk(
 def test_journal_cannot_be_opened_means_nothing_is_recorded(clock: ManualClock) -> None:
     """The caller gets the error before it could send anything (R2, R70)."""
 
-    def refuse() -> State:
+    def refuse() -> Database:
         raise LocalError("no")
 
     with pytest.raises(LocalError):
@@ -253,7 +253,7 @@ def test_settled_request_may_be_sent_a_second_time(intents: Journal, outcome: st
     "other",
     [
         asked(refunds.create({"payment": "pay_1", "amount": 5000}), "key-2"),
-        asked(raw.post("/v1/other", {"payment": "pay_1", "amount": 4999}), "key-2"),
+        asked(find.post("/v1/other", {"payment": "pay_1", "amount": 4999}), "key-2"),
         asked(key="key-2", scope=SCOPE._replace(mode="live")),
         asked(key="key-2", scope=OTHERS, account=Account(other=frozenset((SCOPE.key_hint,)))),
         asked(key="key-2", scope=SCOPE._replace(base_url="https://other.example.com")),
@@ -343,7 +343,7 @@ def test_key_of_a_request_that_was_not_sent_is_fresh(intents: Journal, clock: Ma
 @pytest.mark.parametrize("identifier", ["x_\ud800", "a b", 7])
 def test_an_odd_id_is_done_without_it(intents: Journal, identifier: object) -> None:
     """R10, R25: of a call that we do not know, an id that no object can have is not kept."""
-    made = intents.record(asked(raw.post("/v1/other")))
+    made = intents.record(asked(find.post("/v1/other")))
     reply = Reply(200, (), "", {"id": identifier}, (), None, replayed=False, attempts=1)
     intents.settle(made, settled_by(reply))
     kept = intents.find(made.id)
@@ -491,18 +491,18 @@ def test_lease_ends_with_its_process(intents: Journal, path: Path) -> None:
     """A kill -9 leaves nothing that somebody would have to clean up (R3)."""
     code = f"""
 import pathlib, sys
-from svc.client import refunds
+from svc.client.resources import refunds
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
 from svc.client.journal.journal import EVERY, PRUNE
 from svc.client.journal.entry import Account, Asked, Scope
-from svc.client.prepared import prepare
+from svc.client.request import prepare
 from svc.clock import ManualClock
-from svc.journal import State
-from svc.origin import BaseUrl
+from svc.state import Database
+from svc.base_url import BaseUrl
 base, call = BaseUrl.parse({str(BASE)!r}), refunds.create({{"payment": "pay_1"}})
 path, clock = pathlib.Path({str(path)!r}), ManualClock()
-intents = Journal(lambda: State.open(path, clock=clock), Leases(path.parent / "senders"), clock)
+intents = Journal(lambda: Database.open(path, clock=clock), Leases(path.parent / "senders"), clock)
 scope = Scope(*{tuple(SCOPE)!r})
 print(intents.record(Asked(call, prepare(call, base, new_key=lambda: "k"), scope)).id, flush=True)
 sys.stdin.read()
@@ -590,8 +590,8 @@ def test_resume_takes_a_clock_that_was_put_back_by_seconds(
             payouts.create({"amount": 1}),
             "svc payouts list --all --created-gte 2023-11-14T22:08:20Z",
         ),
-        (raw.post("/v1/disputes/dp_1/accept"), "svc disputes retrieve dp_1"),
-        (raw.post("/v1/webhook_endpoints"), "dashboard"),
+        (find.post("/v1/disputes/dp_1/accept"), "svc disputes retrieve dp_1"),
+        (find.post("/v1/webhook_endpoints"), "dashboard"),
     ],
 )
 def test_too_old_a_request_says_where_to_look(

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from svc.client import refunds
 from svc.client.call import Call
 from svc.client.exchange import Failure, RawReply, Trouble
 from svc.client.quota import RetryQuota
+from svc.client.resources import refunds
 from svc.errors import (
     ApiError,
     Conflict,

@@ -4,21 +4,22 @@ from email.utils import formatdate
 
 import pytest
 
-from svc.client.attempts import Meaning
-from svc.client.chance import fraction
 from svc.client.quota import RetryQuota
+from svc.client.request import fraction
 from svc.client.retry import (
     OPEN,
-    Progress,
+    CallProgress,
+    Meaning,
     Reason,
     Retry,
     Stop,
     backoff,
     connect_seconds,
     decide,
+    http_date,
     meaning_of,
+    retry_after,
 )
-from svc.client.waiting import http_date, retry_after
 
 NOW = 1_700_000_000.0
 
@@ -34,7 +35,7 @@ def decision(
 ) -> Retry | Stop:
     return decide(
         meaning,
-        Progress(attempt, time_left, age),
+        CallProgress(attempt, time_left, age),
         method=method,
         retry_after=asked,
         random=lambda: 0.5,

@@ -1,202 +1,241 @@
-"""The client against the service's stand-in: every operation once, over real HTTP."""
+"""Calls to a sandbox's controls."""
 
-from collections.abc import Iterator
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from svc.client import (
-    controls,
-    disputes,
-    endpoints,
-    events,
-    orders,
-    payments,
-    payouts,
-    quotes,
-    refunds,
-)
-from svc.client.client import Client
-from svc.client.control import Control
-from svc.client.pages import pages
-from svc.errors import Conflict, Forbidden, NotFound, OutcomeUnknown, Unauthorized
-from svc.origin import BaseUrl
+from svc.base_url import BaseUrl
+from svc.client.call import Call
+from svc.client.exchange import Deadline, Failure, RawReply, Trouble
+from svc.client.resources import controls, orders
+from svc.client.sandbox import SandboxClient
+from svc.clock import ManualClock
+from svc.errors import ApiError, AuthError, NetworkError, OutcomeUnknown, UsageError
 
 if TYPE_CHECKING:
-    from support.running import Sandbox
+    from support.misbehaving import Server
+    from unit.client.conftest import FakeWire
 
-ITEM = {"name": "Linen jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}
-ORDER = {
-    "amount": 12900,
-    "currency": "EUR",
-    "shipping": {"country": "DE", "postal_code": "10115"},
-    "items": [ITEM],
-}
-PAYOUT = {
-    "amount": 10000,
-    "currency": "EUR",
-    "destination": {
-        "country": "DE",
-        "account_holder_name": "Muster GmbH",
-        "iban": "DE89370400440532013000",
-    },
-}
+HEALTHY = RawReply(200, (), b'{"object":"sandbox","version":"1"}')
+
+
+def reply(status: int, body: Any) -> RawReply:
+    return RawReply(status, (), json.dumps(body).encode())
 
 
 @pytest.fixture
-def client(sandbox: "Sandbox") -> Iterator[Client]:
-    with Client(BaseUrl.parse(sandbox.url), "sk_test_sandbox", mode="test") as made:
-        yield made
+def fake(bench: Any) -> Any:
+    """Makes a control on a fake wire."""
+
+    def fake(*results: RawReply | Failure) -> "tuple[SandboxClient, FakeWire]":
+        wire = bench(*results).wire
+        base = BaseUrl.parse("http://127.0.0.1:4242")
+        return SandboxClient(base, clock=ManualClock(), wire=wire), wire
+
+    return fake
 
 
-@pytest.fixture
-def control(sandbox: "Sandbox") -> Iterator[Control]:
-    with Control(BaseUrl.parse(sandbox.url)) as made:
-        yield made
+def test_a_sandbox_is_proved_before_the_first_call(fake: Any) -> None:
+    """Health first, once; every call carries `Svc-Sandbox: 1` and no key."""
+    control, wire = fake(HEALTHY, reply(200, {"object": "list", "data": []}))
+    control.send(controls.requests({"limit": 5}))
+    control.send(controls.emails())
+    assert [request.target for request in wire.requests] == [
+        "/_sandbox/health",
+        "/_sandbox/requests?limit=5",
+        "/_sandbox/emails",
+    ]
+    for request in wire.requests:
+        assert ("Svc-Sandbox", "1") in request.headers
+        assert "Authorization" not in dict(request.headers)
 
 
-def pay(client: Client, control: Control, card: str, **extra: Any) -> dict[str, Any]:
-    order = client.send(orders.create({**ORDER, **extra})).data
-    shopper = {
-        "client_secret": order["client_secret"],
-        "card": {"number": card, "exp_month": 12, "exp_year": 2040, "cvc": "123"},
-    }
-    paid = control.send(controls.checkout_pay(shopper), key="pk_test_sandbox").data
-    return dict(paid["payment"])
-
-
-def test_an_order_from_creation_to_cancellation(client: Client) -> None:
-    """Create, retrieve, update, cancel and list do what the specification says."""
-    order = client.send(orders.create(ORDER)).data
-    identifier = order["id"]
-    assert order["status"] == "requires_payment"
-    changed = client.send(orders.update(identifier, {"metadata": {"ref": "A-1"}})).data
-    assert changed["metadata"] == {"ref": "A-1"}
-    assert client.send(orders.retrieve(identifier)).data == changed
-    assert client.send(orders.cancel(identifier)).data["status"] == "cancelled"
-    listed = client.send(orders.list({"limit": 1})).data
-    assert [one["id"] for one in listed["data"]] == [identifier]
-
-
-def test_both_encodings_reach_the_same_order(client: Client) -> None:
-    """A form body and a JSON body with the same content match."""
-    as_json = client.send(orders.create(ORDER), idempotency_key="same")
-    as_form = client.send(orders.create(ORDER, encoding="form"), idempotency_key="same")
-    assert as_form.replayed
-    assert as_form.text == as_json.text
-
-
-def test_a_payment_is_captured_and_refunded(client: Client, control: Control) -> None:
-    """Capture in part, retrieve and list payments, refund, retrieve and list refunds."""
-    payment = pay(client, control, "4242424242424242", capture_method="manual")
-    captured = client.send(orders.capture(payment["order"], {"amount": 6450})).data
-    assert (captured["object"], captured["amount_captured"]) == ("payment", 6450)
-    assert client.send(payments.retrieve(payment["id"])).data["status"] == "captured"
-    assert len(client.send(payments.list({"order": payment["order"]})).data["data"]) == 1
-    refund = client.send(refunds.create({"payment": payment["id"], "amount": 1000})).data
-    assert client.send(refunds.retrieve(refund["id"])).data["amount"] == 1000
-    assert client.send(refunds.list({"payment": payment["id"]})).data["data"][0] == refund
-
-
-def test_payouts_and_quotes(client: Client) -> None:
-    """Rates keep the digits that the service spelled."""
-    payout = client.send(payouts.create(PAYOUT))
-    assert payout.data["fx_rate"].text == "0.90909091"
-    identifier = payout.data["id"]
-    assert client.send(payouts.retrieve(identifier)).data["id"] == identifier
-    assert len(client.send(payouts.list()).data["data"]) == 1
-    asked = {"currency": "EUR", "shipping": {"country": "DE"}, "items": [ITEM]}
-    quote = client.send(quotes.create(asked)).data
-    assert client.send(quotes.retrieve(quote["id"])).data["guaranteed"] is False
-
-
-def test_an_endpoint_and_an_event(client: Client, control: Control) -> None:
-    """A form with a repeated field; the signing secret comes once."""
-    body = {"url": "https://example.com/hook", "events": ["order.cancelled", "order.paid"]}
-    endpoint = client.send(endpoints.create(body)).data
-    assert endpoint["secret"].startswith("whsec_")
-    assert sorted(endpoint["events"]) == ["order.cancelled", "order.paid"]
-    order = client.send(orders.create(ORDER)).data
-    client.send(orders.cancel(order["id"]))
-    event = control.send(controls.events({"type": "order.cancelled"})).data["data"][0]
-    assert client.send(events.retrieve(event["id"])).data["data"]["object"]["id"] == order["id"]
-
-
-def test_a_dispute_is_answered(client: Client, control: Control) -> None:
-    """Evidence is a draft until it is submitted; accept gives another one up."""
-    disputed = [pay(client, control, "4242424242424242") for _ in range(2)]
-    opened = [control.send(controls.open_dispute({"payment": one["id"]})).data for one in disputed]
-    first, second = (dispute["id"] for dispute in opened)
-    evidence = {"evidence": {"tracking_number": "1Z", "shipping_carrier": "UPS"}}
-    assert client.send(disputes.update(first, evidence)).data["evidence_status"] == "draft"
-    sent = client.send(disputes.update(first, {"submit": True})).data
-    assert (sent["status"], sent["evidence"]["tracking_number"]) == ("under_review", "1Z")
-    assert client.send(disputes.accept(second)).data["status"] == "lost"
-    assert client.send(disputes.retrieve(second)).data["status"] == "lost"
-    assert len(client.send(disputes.list()).data["data"]) == 2
-
-
-def test_a_list_is_walked_in_pages(client: Client) -> None:
-    """Every object once, newest first."""
-    made = [client.send(orders.create(ORDER)).data["id"] for _ in range(5)]
-    walk = pages(client, orders.list({"limit": 2}))
-    assert [item.data["id"] for page in walk for item in page.items] == made[::-1]
+@pytest.mark.parametrize("url", ["https://api.example.com", "https://10.0.0.1"])
+def test_another_machine_is_never_asked(url: str) -> None:
+    """Exit 2 before any connection."""
+    with pytest.raises(UsageError):
+        SandboxClient(BaseUrl.parse(url))
 
 
 @pytest.mark.parametrize(
-    "effect",
+    "answer",
     [
-        {"connection": "close"},
-        {"connection": "reset"},
-        {"connection": "truncate"},
-        {"connection": "garbage"},
-        {"status": 500},
-        {"status": 503},
+        reply(404, {"message": "No."}),
+        reply(200, {"object": "list"}),
+        reply(200, ["sandbox"]),
+        RawReply(200, (), b"<html>"),
+        RawReply(500, (), b""),
     ],
-    ids=lambda effect: str(*effect.values()),
 )
-def test_one_order_is_made_whatever_happens_to_its_answer(
-    effect: dict[str, Any], client: Client, control: Control
-) -> None:
-    """R1: committed, then the answer is lost; the retry is replayed, one object."""
-    rule = {"match": {"method": "POST", "path": "/v1/orders"}, "phase": "after", "effect": effect}
-    control.send(controls.add_fault(rule))
-    reply = client.send(orders.create(ORDER))
-    assert (reply.replayed, reply.attempts) == (True, 2)
-    assert len(client.send(orders.list()).data["data"]) == 1
+def test_what_is_no_sandbox_gets_no_call(answer: RawReply, fake: Any) -> None:
+    """Something else on loopback is refused with exit 2, and the call is not sent."""
+    control, wire = fake(answer)
+    with pytest.raises(UsageError) as caught:
+        control.send(controls.reset())
+    assert int(caught.value.exit_code) == 2
+    assert len(wire.requests) == 1
 
 
-@pytest.mark.slow
-def test_an_order_whose_answers_are_all_lost_is_found_again(
-    client: Client, control: Control
-) -> None:
-    """Unknown after four attempts; the same key later gives the one order."""
-    rule = {
-        "match": {"method": "POST", "path": "/v1/orders"},
-        "times": 4,
-        "phase": "after",
-        "effect": {"connection": "close"},
+def test_no_sandbox_running_says_how_to_start_one(fake: Any) -> None:
+    """Nothing answers: exit 8 and the next step."""
+    control, _ = fake(Failure(Trouble.NO_CONNECTION, sent=False, detail="refused"))
+    with pytest.raises(NetworkError) as caught:
+        control.send(controls.reset())
+    assert "svc sandbox" in (caught.value.hint or "")
+
+
+def test_a_checkout_is_paid_with_a_publishable_key(fake: Any) -> None:
+    """The only key that a control takes; a declined card is an answer, not an error."""
+    declined = {"type": "card_error", "code": "card_declined", "message": "No.", "payment": {}}
+    control, wire = fake(HEALTHY, reply(402, declined))
+    call = controls.checkout_pay({"client_secret": "s", "card": {"number": "4"}})
+    answer = control.send(call, key="pk_test_sandbox", accept=(402,))
+    assert (answer.status, answer.data) == (402, declined)
+    assert ("Authorization", "Bearer pk_test_sandbox") in wire.requests[1].headers
+    with pytest.raises(AuthError):
+        control.send(call, key="sk_test_sandbox")
+    with pytest.raises(ApiError) as caught:
+        control.send(call, key="pk_test_sandbox")
+    assert (caught.value.code, caught.value.status) == ("card_declined", 402)
+
+
+def test_a_control_is_not_repeated(fake: Any) -> None:
+    """There is no key to repeat it with; sent and unanswered is unknown."""
+    control, wire = fake(HEALTHY, Failure(Trouble.TIMEOUT, sent=True))
+    with pytest.raises(OutcomeUnknown):
+        control.send(controls.advance({"seconds": 5}))
+    assert len(wire.requests) == 2
+    with pytest.raises(NetworkError):
+        control.send(controls.clock())
+    with pytest.raises(OutcomeUnknown):
+        fake(HEALTHY, RawReply(200, (), b"x"))[0].send(controls.reset())
+
+
+def test_a_control_says_the_mode_in_its_query(fake: Any) -> None:
+    """Test mode goes unsaid; a POST keeps its body to itself."""
+    call = controls.set_balance({"currency": "EUR", "amount": 1})
+    assert controls.in_mode(call, "test") is call
+    control, wire = fake(HEALTHY, reply(200, {"object": "list", "data": []}))
+    control.send(controls.in_mode(call, "live"))
+    assert wire.requests[1].target == "/_sandbox/balances?mode=live"
+    assert json.loads(wire.requests[1].body) == {"currency": "EUR", "amount": 1}
+
+
+def test_one_deadline_may_hold_for_all_controls(server: "Server") -> None:
+    """R9: what one call took is not there for the next one any more."""
+    clock = ManualClock()
+    server.play(server.reply(200, {"object": "sandbox"}))
+    base, limit = BaseUrl.parse(server.url), Deadline(clock, 10)
+    with SandboxClient(base, clock=clock, deadline=limit) as control:
+        control.health()
+        clock.advance(11)
+        with pytest.raises(NetworkError):
+            control.send(controls.clock())
+
+
+@pytest.mark.parametrize("status", [500, 503])
+def test_a_control_that_broke_may_have_worked(fake: Any, status: int) -> None:
+    """Exit 7 with the sandbox's words for what changes something, exit 8 for what does not."""
+    broke = reply(status, {"type": "sandbox_error", "message": "It broke."})
+    with pytest.raises(OutcomeUnknown, match=r"It broke.*may have done it"):
+        fake(HEALTHY, broke)[0].send(controls.reset())
+    with pytest.raises(NetworkError, match=r"It broke"):
+        fake(HEALTHY, broke)[0].send(controls.clock())
+
+
+def test_a_certificate_that_nobody_vouches_for(fake: Any) -> None:
+    """Not sent, and where the right one comes from."""
+    control, _ = fake(Failure(Trouble.CERTIFICATE, sent=False, detail="self-signed"))
+    with pytest.raises(NetworkError) as caught:
+        control.send(controls.clock())
+    assert "svc sandbox env" in (caught.value.hint or "")
+
+
+def test_a_client_never_reaches_a_control(bench: Any) -> None:
+    """Not even a call made by hand goes to /_sandbox with a key."""
+    made = bench(HEALTHY)
+    with pytest.raises(UsageError):
+        made.client.send(controls.settings())
+    with pytest.raises(UsageError):
+        made.client.send(Call("POST", "/_sandbox/reset"))
+    assert made.attempts == 0
+
+
+def test_a_control_never_reaches_the_api(fake: Any) -> None:
+    """The other way round: no money call without a key and its checks."""
+    control, wire = fake(HEALTHY)
+    with pytest.raises(UsageError):
+        control.send(orders.list())
+    assert len(wire.requests) == 1
+
+
+CALLS = [
+    (controls.checkout_view("s"), "POST /_sandbox/checkout/view"),
+    (controls.checkout_pay({}), "POST /_sandbox/checkout/pay"),
+    (controls.checkout_url("ord_1"), "GET /_sandbox/orders/ord_1/checkout_url"),
+    (controls.settle_payment("pay_1", {}), "POST /_sandbox/payments/pay_1/transition"),
+    (controls.settle_refund("rf_1", {}), "POST /_sandbox/refunds/rf_1/transition"),
+    (controls.settle_payout("po_1", {}), "POST /_sandbox/payouts/po_1/transition"),
+    (controls.open_dispute({}), "POST /_sandbox/disputes"),
+    (controls.decide_dispute("dp_1", "won"), "POST /_sandbox/disputes/dp_1/decide"),
+    (controls.settings(), "GET /_sandbox/settings"),
+    (controls.change_settings({}), "POST /_sandbox/settings"),
+    (controls.keys(), "GET /_sandbox/keys"),
+    (controls.create_key({}), "POST /_sandbox/keys"),
+    (controls.roll_key("key_1"), "POST /_sandbox/keys/key_1/roll"),
+    (controls.endpoints(), "GET /_sandbox/webhook_endpoints"),
+    (controls.enable_endpoint("we_1"), "POST /_sandbox/webhook_endpoints/we_1/enable"),
+    (controls.disable_endpoint("we_1"), "POST /_sandbox/webhook_endpoints/we_1/disable"),
+    (controls.delete_endpoint("we_1"), "DELETE /_sandbox/webhook_endpoints/we_1"),
+    (
+        controls.roll_endpoint_secret("we_1", 60),
+        "POST /_sandbox/webhook_endpoints/we_1/roll_secret",
+    ),
+    (controls.events(), "GET /_sandbox/events"),
+    (controls.trigger("order.paid"), "POST /_sandbox/events/trigger"),
+    (controls.resend("evt_1"), "POST /_sandbox/events/evt_1/resend"),
+    (controls.deliveries(), "GET /_sandbox/deliveries"),
+    (controls.clock(), "GET /_sandbox/clock"),
+    (controls.set_clock({}), "POST /_sandbox/clock"),
+    (controls.advance({}), "POST /_sandbox/clock/advance"),
+    (controls.faults(), "GET /_sandbox/faults"),
+    (controls.add_fault({}), "POST /_sandbox/faults"),
+    (controls.clear_faults(), "DELETE /_sandbox/faults"),
+    (controls.clear_faults("flt_1"), "DELETE /_sandbox/faults/flt_1"),
+    (controls.faults("webhook_faults"), "GET /_sandbox/webhook_faults"),
+    (controls.add_fault({}, "webhook_faults"), "POST /_sandbox/webhook_faults"),
+    (controls.requests(), "GET /_sandbox/requests"),
+    (controls.emails(), "GET /_sandbox/emails"),
+    (controls.balances(), "GET /_sandbox/balances"),
+    (controls.set_balance({}), "POST /_sandbox/balances"),
+    (controls.reset(), "POST /_sandbox/reset"),
+    (controls.export(), "GET /_sandbox/export"),
+    (controls.restore({}), "POST /_sandbox/import"),
+]
+
+
+@pytest.mark.parametrize(("call", "expected"), CALLS, ids=[line for _, line in CALLS])
+def test_a_control_is_the_documented_call(call: Call, expected: str) -> None:
+    """Method and path of every control."""
+    assert f"{call.method} {call.path}" == expected
+
+
+def test_bodies_of_controls() -> None:
+    """The fields that have one meaning are arguments."""
+    assert controls.trigger("order.paid", {"amount": 1}).body == {
+        "type": "order.paid",
+        "overrides": {"amount": 1},
     }
-    control.send(controls.add_fault(rule))
-    with pytest.raises(OutcomeUnknown) as caught:
-        client.send(orders.create(ORDER))
-    again = client.send(orders.create(ORDER), idempotency_key=caught.value.idempotency_key)
-    assert again.replayed
-    assert len(client.send(orders.list()).data["data"]) == 1
+    assert controls.resend("evt_1", "we_1").body == {"endpoint": "we_1"}
+    assert controls.roll_key("key_1", 60).body == {"expires_in": 60}
 
 
-def test_refusals_have_their_classes(client: Client, sandbox: "Sandbox") -> None:
-    """Conflict, unknown key, missing permission, missing object."""
-    client.send(orders.create(ORDER), idempotency_key="mine")
-    with pytest.raises(Conflict):
-        client.send(orders.create({**ORDER, "amount": 1}), idempotency_key="mine")
-    with pytest.raises(NotFound):
-        client.send(orders.retrieve("ord_absent"))
-    base = BaseUrl.parse(sandbox.url)
-    with Client(base, "sk_test_nobody", mode="test") as stranger, pytest.raises(Unauthorized):
-        stranger.send(orders.list())
-    with Client(base, "rk_test_readonly", mode="test", auth="basic") as reader:
-        assert reader.send(orders.list()).status == 200
-        with pytest.raises(Forbidden) as caught:
-            reader.send(payouts.create(PAYOUT))
-    assert "payouts:write" in f"{caught.value.message} {caught.value.hint}"
+def test_a_control_works_on_a_socket(server: "Server") -> None:
+    """Health and call over one real connection; DELETE has a length of zero."""
+    server.play(server.reply(200, {"object": "sandbox"}))
+    with SandboxClient(BaseUrl.parse(server.url)) as control:
+        control.send(controls.clear_faults())
+    assert server.connections == 1
+    assert server.requests[1].startswith(b"DELETE /_sandbox/faults HTTP/1.1\r\n")
+    assert b"\r\nContent-Length: 0\r\n" in server.requests[1]

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from svc.client import disputes, endpoints, orders, payouts, raw, refunds
+from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.journal.entry import Stored, restored, stored
-from svc.client.prepared import prepare
+from svc.client.request import prepare
+from svc.client.resources import disputes, find, orders, payouts, refunds, webhook_endpoints
 from svc.errors import LocalError
-from svc.origin import BaseUrl
 
 BASE = BaseUrl.parse("https://api.example.com/pre")
 
@@ -21,9 +21,9 @@ CALLS = [
     orders.capture("ord_1", {"amount": 50}),
     refunds.create({"payment": "pay_1", "amount": 7}),
     payouts.create({"amount": 1, "currency": "JPY"}),
-    endpoints.create({"url": "https://a.example", "events": ["order.paid"]}),
+    webhook_endpoints.create({"url": "https://a.example", "events": ["order.paid"]}),
     disputes.update("dp_1", {"evidence": {"tracking_number": "1Z"}, "submit": True}),
-    raw.post("/v1/novel", {"a": "b"}),
+    find.post("/v1/novel", {"a": "b"}),
 ]
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.certificates import Authority, TlsServer
-from svc.client import refunds
 from svc.client.client import Client
+from svc.client.resources import refunds
 from svc.client.wire import sockets, tls
 from svc.errors import ConfigError, NetworkError
 

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from svc.client import orders, refunds
-from svc.client.bodies import BODY_MAX, Broken, Collector
+from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.client import Client
-from svc.client.deadline import Deadline
-from svc.client.exchange import Trouble
+from svc.client.exchange import BODY_MAX, Collector, Deadline, Trouble, WireBroken
+from svc.client.resources import orders, refunds
 from svc.client.wire import dial
+from svc.client.wire.connection import Connection
 from svc.client.wire.dial import addresses
-from svc.client.wire.talk import Line
 from svc.clock import ManualClock, SystemClock
 from svc.errors import ApiError, NetworkError, OutcomeUnknown, SvcError
-from svc.origin import BaseUrl
 
 pytestmark = pytest.mark.smoke
 
@@ -278,7 +276,7 @@ def test_a_gzip_bomb_is_not_unpacked() -> None:
     collector = Collector(200, (("content-encoding", "gzip"),))
     tracemalloc.start()
     try:
-        with pytest.raises(Broken):
+        with pytest.raises(WireBroken):
             collector.add(bomb)
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -478,18 +476,18 @@ def test_an_interrupt_closes_the_connection(
     server: "Server", connect: "Connect", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R78: Ctrl-C in an exchange leaves no socket behind and is not swallowed."""
-    closed: list[Line] = []
-    plain = Line.close
+    closed: list[Connection] = []
+    plain = Connection.close
 
     def interrupt(*args: Any) -> None:
         raise KeyboardInterrupt
 
-    def close(line: Line) -> None:
+    def close(line: Connection) -> None:
         closed.append(line)
         plain(line)
 
-    monkeypatch.setattr(Line, "_answer", interrupt)
-    monkeypatch.setattr(Line, "close", close)
+    monkeypatch.setattr(Connection, "_answer", interrupt)
+    monkeypatch.setattr(Connection, "close", close)
     server.play(server.reply(200, REFUND))
     with pytest.raises(KeyboardInterrupt):
         connect(server.url).send(POST)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from svc.config import editing, files, load
+from svc.config import editing, load, writing
 from svc.errors import ConfigError, ExitCode, LocalError
 
 pytestmark = pytest.mark.smoke
@@ -241,7 +241,7 @@ def test_a_failing_disk_keeps_the_old_file(
 
     written(path, COMMENTED)
     if step == "write":
-        monkeypatch.setattr(files, "_write_new", fail)
+        monkeypatch.setattr(writing, "_write_new", fail)
     else:
         monkeypatch.setattr(*((os, "fsync", fail) if step == "fsync" else (Path, "replace", fail)))
     with pytest.raises(LocalError, match="no space left on device"):

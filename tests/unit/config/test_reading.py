@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from svc.base_url import BaseUrl
 from svc.config import Profile, load
 from svc.config.reading import BYTES_MAX
 from svc.errors import ConfigError, ExitCode, LocalError
-from svc.origin import BaseUrl
 
 STRANGER = 47_110  # a user that no machine has
 GOOD = """\

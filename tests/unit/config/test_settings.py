@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from svc.base_url import BaseUrl
 from svc.config import Config, Profile
 from svc.config.settings import Settings, resolve
 from svc.errors import ConfigError, ExitCode, UsageError
-from svc.origin import BaseUrl
 
 
 @dataclass

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from svc.clock import ManualClock
-from svc.keys.backend import KeyringTrouble
 from svc.keys.facts import KeyFacts
+from svc.keys.keyrings.backend import KeyringTrouble
 from svc.keys.store import KeyStore
 
 

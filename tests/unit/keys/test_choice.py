@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from svc.errors import ExitCode, KeyStoreError
-from svc.keys.choice import backends, installed_but_refused
-from svc.keys.library import LibraryBackend
-from svc.keys.names import KWALLET, MACOS, SECRET_SERVICE, WINDOWS
+from svc.keys.keyrings.choice import backends, installed_but_refused
+from svc.keys.keyrings.library import LibraryBackend
+from svc.keys.places import KWALLET, MACOS, SECRET_SERVICE, WINDOWS
 from svc.keys.store import KeyStore
 
 EVIL = "evil_ring.Keyring"

@@ -3,10 +3,10 @@
 import sys
 from typing import Literal
 
+from svc.api_keys import parse
 from svc.clock import ManualClock
 from svc.keys.facts import KeyFacts
-from svc.keys.kinds import parse
-from svc.keys.places import Place
+from svc.keys.places import KeyPlace
 
 FIRST = parse("sk_test_4eC39HqLyjWDarjtT1zdp7dc", "a test")
 SECOND = parse("rk_test_9fD40IrMzkXEbsktU2aeq8ed", "a test")
@@ -14,8 +14,8 @@ SECOND = parse("rk_test_9fD40IrMzkXEbsktU2aeq8ed", "a test")
 
 def place(
     profile: str = "shop", mode: Literal["test", "live"] = "test", origin: str = "https://h.example"
-) -> Place:
-    return Place(origin, profile, mode)
+) -> KeyPlace:
+    return KeyPlace(origin, profile, mode)
 
 
 def test_nothing_is_known_and_nothing_made_before_a_key_is_stored(facts: KeyFacts) -> None:

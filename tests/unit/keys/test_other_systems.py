@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from svc.errors import KeyStoreError
-from svc.keys.names import MACOS, WINDOWS
+from svc.keys.places import MACOS, WINDOWS
 from svc.keys.store import KeyStore
 
 USER = "https://api.example.com|default|test"

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from svc.api_keys import parse
+from svc.base_url import BaseUrl
 from svc.cli.framework.options import GlobalOptions
 from svc.config import Config, Profile
 from svc.config.settings import Settings, resolve
 from svc.errors import AuthError, ConfigError, ExitCode, KeyStoreError, UsageError
 from svc.keys.facts import KeyFacts
-from svc.keys.kinds import parse
-from svc.keys.places import Place
+from svc.keys.places import KeyPlace
 from svc.keys.resolve import ResolvedKey, publishable_key, resolve_key
 from svc.keys.store import KeyStore
-from svc.origin import BaseUrl
 
 if TYPE_CHECKING:
     from unit.keys.conftest import FakeKeyring
@@ -56,7 +56,7 @@ def key_of(store: KeyStore, facts: KeyFacts) -> Resolve:
     return resolved
 
 
-def stored(fake: "FakeKeyring", facts: KeyFacts, place: Place, secret: str) -> None:
+def stored(fake: "FakeKeyring", facts: KeyFacts, place: KeyPlace, secret: str) -> None:
     fake.items[place.user] = secret
     facts.remember(place, parse(secret, "a test"), fake.name, checked=False)
 
@@ -83,8 +83,8 @@ def test_the_keyring_is_asked_for_one_item(
     key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
 ) -> None:
     """R38: that of the origin, profile and mode in use; and an empty variable counts as unset."""
-    stored(fake, facts, Place(SHOP, "shop", "test"), TEST_KEY)
-    stored(fake, facts, Place(SHOP, "shop", "live"), LIVE_KEY)
+    stored(fake, facts, KeyPlace(SHOP, "shop", "test"), TEST_KEY)
+    stored(fake, facts, KeyPlace(SHOP, "shop", "live"), LIVE_KEY)
     key = key_of(settings(), {"SVC_API_KEY": ""})
     assert (key.secret, key.source) == (TEST_KEY, "keyring (profile shop)")
     assert fake.calls == [f"read {SHOP}|shop|test"]
@@ -104,7 +104,7 @@ def test_a_key_added_for_a_sandbox_is_used_there(
     key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
 ) -> None:
     """Such as a restricted one made with `svc sandbox keys create`."""
-    stored(fake, facts, Place(SANDBOX, "sandbox", "test"), "rk_test_readonly")
+    stored(fake, facts, KeyPlace(SANDBOX, "sandbox", "test"), "rk_test_readonly")
     key = key_of(settings(profile="sandbox"))
     assert (key.secret, key.kind) == ("rk_test_readonly", "restricted")
     assert key.source == "keyring (profile sandbox)"
@@ -121,7 +121,7 @@ def test_a_key_found_only_in_the_keyring_it_was_put_into(
 ) -> None:
     """The keyring that was there when the key was added is remembered."""
     other = make_fake("other.Keyring")
-    place = Place(SHOP, "shop", "test")
+    place = KeyPlace(SHOP, "shop", "test")
     stored(other, facts, place, TEST_KEY)
     store = KeyStore([fake, other])
     key = resolve_key(settings(), {}, store=lambda: store, facts=lambda: facts)
@@ -150,7 +150,7 @@ def test_a_key_of_another_origin_is_not_given_out(
     key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
 ) -> None:
     """R22: a stored key goes only to the origin that it was added for; the error names both."""
-    stored(fake, facts, Place(SHOP, "shop", "test"), TEST_KEY)
+    stored(fake, facts, KeyPlace(SHOP, "shop", "test"), TEST_KEY)
     error = refused(key_of, settings(base_url="https://evil.example"))
     assert f"was added for {SHOP} and is not given to https://evil.example" in error.message
     assert fake.calls == [
@@ -163,7 +163,7 @@ def test_a_path_below_the_origin_does_not_change_the_key(
     key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
 ) -> None:
     """R22: keys are bound to scheme, host and port."""
-    stored(fake, facts, Place(SHOP, "shop", "test"), TEST_KEY)
+    stored(fake, facts, KeyPlace(SHOP, "shop", "test"), TEST_KEY)
     assert key_of(settings(base_url=f"{SHOP}/eu")).secret == TEST_KEY
 
 
@@ -171,7 +171,7 @@ def test_a_key_of_the_other_mode_is_mentioned(
     key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
 ) -> None:
     """A forgotten --live is the likeliest mistake."""
-    stored(fake, facts, Place(SHOP, "shop", "live"), LIVE_KEY)
+    stored(fake, facts, KeyPlace(SHOP, "shop", "live"), LIVE_KEY)
     assert "a key of the other mode is stored" in str(refused(key_of, settings()).hint)
 
 
@@ -179,7 +179,7 @@ def test_a_key_that_vanished_from_the_keyring_is_named(
     key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
 ) -> None:
     """Somebody removed the item with another program."""
-    stored(fake, facts, Place(SHOP, "shop", "test"), TEST_KEY)
+    stored(fake, facts, KeyPlace(SHOP, "shop", "test"), TEST_KEY)
     fake.items.clear()
     error = refused(key_of, settings())
     assert isinstance(error, KeyStoreError)
@@ -204,7 +204,7 @@ def test_a_test_key_in_the_live_slot_is_refused(
     key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
 ) -> None:
     """R37: also where another program put it there."""
-    fake.items[Place(SHOP, "shop", "live").user] = TEST_KEY
+    fake.items[KeyPlace(SHOP, "shop", "live").user] = TEST_KEY
     error = refused(key_of, settings("live"))
     assert error.message.startswith("keyring (profile shop) is a test key")
 
@@ -281,7 +281,7 @@ def test_the_checkout_gets_the_stored_key_then_the_variable_then_the_constant(
     env = {"SVC_PUBLISHABLE_KEY": "pk_test_4eC39HqLyjWDarjtT1zdp7dc"}
     assert key_of({}) == "pk_test_sandbox"
     assert key_of(env) == "pk_test_4eC39HqLyjWDarjtT1zdp7dc"
-    place = Place(SANDBOX, "sandbox", "test", "publishable")
+    place = KeyPlace(SANDBOX, "sandbox", "test", "publishable")
     stored(fake, facts, place, "pk_test_9zdp7dc4eC39HqLyjWDarjtT")
     assert key_of(env) == "pk_test_9zdp7dc4eC39HqLyjWDarjtT"
 

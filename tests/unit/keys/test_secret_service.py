@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from svc.errors import KeyStoreError
-from svc.keys.secret_service import SecretService
+from svc.keys.keyrings.secret_service import SecretService
 from svc.keys.store import KeyStore
 
 USER = "https://api.example.com|default|test"

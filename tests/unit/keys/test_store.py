@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING
 import pytest
 
 from svc.errors import AuthError, ExitCode, KeyStoreError
-from svc.keys.backend import Absent, Denied, Dismissed, Failed, KeyringTrouble, Locked
-from svc.keys.places import Place
-from svc.keys.signing import SigningSecrets
-from svc.keys.store import KeyStore
+from svc.keys.keyrings.backend import (
+    Absent,
+    Denied,
+    Dismissed,
+    KeyringFailed,
+    KeyringTrouble,
+    Locked,
+)
+from svc.keys.places import KeyPlace
+from svc.keys.store import KeyStore, SigningSecrets
 
 pytestmark = pytest.mark.smoke
 
 if TYPE_CHECKING:
     from unit.keys.conftest import FakeKeyring
 
-PLACE = Place("https://api.example.com", "shop", "test")
+PLACE = KeyPlace("https://api.example.com", "shop", "test")
 USER = "https://api.example.com|shop|test"
 OLD, NEW = "sk_test_old", "sk_test_new"
 
@@ -26,8 +32,8 @@ OLD, NEW = "sk_test_old", "sk_test_new"
 def test_items_are_named_by_origin_profile_and_mode() -> None:
     """R22, R37: another origin, profile or mode is another item."""
     assert PLACE.user == USER
-    assert Place("https://api.example.com", "shop", "live").user == USER[:-4] + "live"
-    publishable = Place("https://api.example.com", "shop", "test", "publishable")
+    assert KeyPlace("https://api.example.com", "shop", "live").user == USER[:-4] + "live"
+    publishable = KeyPlace("https://api.example.com", "shop", "test", "publishable")
     assert publishable.user == f"{USER}|publishable"
     assert PLACE.user_of_endpoint("we_1") == f"{USER}|we_1"
 
@@ -159,7 +165,7 @@ def test_removing_is_proved_by_a_read(store: KeyStore, fake: "FakeKeyring") -> N
         (Locked("it is locked"), "keyring_locked", "is locked"),
         (Dismissed("its window was closed"), "keyring_dismissed", "window was closed"),
         (Denied("AccessDenied"), "keyring_denied", "does not allow svc"),
-        (Failed("SomeError"), "keyring_failed", "failed (SomeError)"),
+        (KeyringFailed("SomeError"), "keyring_failed", "failed (SomeError)"),
         (Absent("no D-Bus"), "keyring_absent", "no usable keyring"),
     ],
 )

@@ -11,11 +11,11 @@ from support.log_servers import SERVER, servers
 from support.team_log import connect, make_streams
 from svc.clock import ManualClock
 from svc.errors import LocalError
-from svc.journal import State
 from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.verify.verify import Delivery, read_facts
+from svc.state import Database
 from unit.listen.inbox.memory_inbox import MemoryInbox
 
 Opens = Callable[[], Inbox]
@@ -55,7 +55,7 @@ def opens(request: pytest.FixtureRequest, tmp_path: Path) -> Opens:
     path = tmp_path / "state" / "state.db"
 
     def sqlite() -> Inbox:
-        state = State.open(path, clock=ManualClock(NOW))
+        state = Database.open(path, clock=ManualClock(NOW))
         request.addfinalizer(state.close)
         return SqliteInbox(state, "one")
 

@@ -17,13 +17,13 @@ from simulation.listener_world import (
 )
 from svc.clock import ManualClock
 from svc.errors import LocalError
-from svc.journal import State
 from svc.listen.forward.queue import ObjectTurns
 from svc.listen.inbox.inbox import Arrival, Batch, Kept
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.progress import Until
 from svc.listen.records import Forwarded
 from svc.listen.verify.verify import Delivery, read_facts
+from svc.state import Database
 
 URL = "http://localhost:3001"
 
@@ -379,7 +379,7 @@ def arrival(number: int) -> Arrival:
 
 def test_one_arrival_that_cannot_be_kept_fails_alone(tmp_path: Path) -> None:
     """The others of its group are kept; only its sender hears that it was not."""
-    with State.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state:
+    with Database.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state:
         inbox = SqliteInbox(state, "one")
         with state.write() as tx:
             tx.execute(

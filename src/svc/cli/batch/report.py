@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from svc.batch.plan import Plan
-from svc.batch.results import Line
-from svc.batch.tally import PROBLEMS_MAX, Money, Tally, money_planned
-from svc.batch.verdicts import bad_line
+from svc.batch.outcome import PROBLEMS_MAX, Money, Totals, bad_line, money_planned
+from svc.batch.plan import BatchPlan
+from svc.batch.results import ResultLine
 from svc.cli.batch.rows import BatchInput
 from svc.cli.framework.progress import LiveLine, bar
-from svc.client.replies import CONTRADICTED
+from svc.client.reply import CONTRADICTED
 from svc.errors import (
     ExitCode,
     Forbidden,
@@ -37,7 +36,7 @@ class Progress:
         self._live = line
         self._skipped: int | None = None
 
-    def tell(self, tally: Tally) -> None:
+    def tell(self, tally: Totals) -> None:
         """Shows how far the batch is, ten times a second at most."""
         if not self._live.is_due():
             return
@@ -49,7 +48,7 @@ class Progress:
         """Leaves the line empty for what is said next."""
         self._live.clear()
 
-    def _line(self, tally: Tally, seconds: float) -> str:
+    def _line(self, tally: Totals, seconds: float) -> str:
         ended, rows = tally.ended, max(1, tally.rows)
         speed = (ended - (self._skipped or 0)) / seconds
         words = f"{ended:,} of {tally.rows:,} rows  {speed:,.0f}/s"
@@ -88,7 +87,7 @@ _GO_ON: Final = "Run the same command again to go on: done rows are skipped"
 class Report:
     """The end of one run."""
 
-    def __init__(self, given: BatchInput, tally: Tally, results: Path) -> None:
+    def __init__(self, given: BatchInput, tally: Totals, results: Path) -> None:
         self._given = given
         self._tally = tally
         self._results = results
@@ -187,7 +186,7 @@ class Report:
         return lost
 
 
-def report_check(out: "Output", given: BatchInput, todo: Plan) -> None:
+def report_check(out: "Output", given: BatchInput, todo: BatchPlan) -> None:
     """Says what a run would do (`--dry-run`).
 
     Raises:
@@ -211,7 +210,7 @@ def report_check(out: "Output", given: BatchInput, todo: Plan) -> None:
         )
 
 
-def _contradicted(tally: Tally) -> ReplyContradiction:
+def _contradicted(tally: Totals) -> ReplyContradiction:
     """What an earlier run has said of a row is as true now: the row is done, and not as asked."""
     first = next(line for line in tally.problems if line.outcome == "done")
     more = f" So it is with {tally.contradicted} rows." if tally.contradicted > 1 else ""
@@ -232,7 +231,9 @@ def left_out_note(given: BatchInput) -> str | None:
     return f"Not sent, for {given.operation.name} does not take them: {', '.join(given.left_out)}"
 
 
-def _check_data(given: BatchInput, todo: Plan, money: Money, lines: list[Line]) -> dict[str, Any]:
+def _check_data(
+    given: BatchInput, todo: BatchPlan, money: Money, lines: list[ResultLine]
+) -> dict[str, Any]:
     return {
         "operation": given.operation.name,
         "import": given.what.id,
@@ -249,7 +250,7 @@ def _check_data(given: BatchInput, todo: Plan, money: Money, lines: list[Line]) 
     }
 
 
-def _check_in_words(given: BatchInput, todo: Plan, money: Money) -> str:
+def _check_in_words(given: BatchInput, todo: BatchPlan, money: Money) -> str:
     parts = [f"{len(todo.tasks)} to send"]
     for rows, words in (
         (todo.done, "done before"),
@@ -281,13 +282,13 @@ def _rows(count: int) -> str:
     return f"{count} row" if count == 1 else f"{count} rows"
 
 
-def _counted(tally: Tally, outcomes: Iterable[str], *, every: bool = False) -> str:
+def _counted(tally: Totals, outcomes: Iterable[str], *, every: bool = False) -> str:
     counts = {**tally.counts, "skipped": tally.skipped}
     found = ((counts.get(name, 0), _WORDS.get(name, name)) for name in outcomes)
     return ", ".join(f"{count} {word}" for count, word in found if count or every)
 
 
-def _problems(lines: Iterable[Line]) -> list[dict[str, object]]:
+def _problems(lines: Iterable[ResultLine]) -> list[dict[str, object]]:
     return [
         {"row": line.row, "line": line.line, "outcome": line.outcome, **(line.error or {})}
         for line in lines
@@ -299,6 +300,6 @@ def _note_more(out: "Output", count: int) -> None:
         out.note(f"and {count - PROBLEMS_MAX} rows more that are not right")
 
 
-def _why(line: Line) -> str:
+def _why(line: ResultLine) -> str:
     error = line.error or {}
     return str(error.get("message") or error.get("code"))

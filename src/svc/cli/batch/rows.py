@@ -4,11 +4,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from svc.batch.identity import Import, default_name
-from svc.batch.operations import Operation, named
+from svc.batch.imports import Import, default_name
+from svc.batch.operations import BatchOperation, named
 from svc.batch.reading import SIZE_MAX, format_of, rows_of
-from svc.batch.rows import Bad, Row
-from svc.batch.shaping import Shaper
+from svc.batch.rows import Bad, BatchRow
+from svc.batch.validate import Validator
 from svc.cli.framework.session import Session
 from svc.client.inputs import STDIN, read_bytes
 from svc.client.journal.entry import Scope
@@ -72,9 +72,9 @@ class BatchInput:
         left_out: fields of the file that the operation does not take.
     """
 
-    operation: Operation
+    operation: BatchOperation
     what: Import
-    rows: list[Row | Bad]
+    rows: list[BatchRow | Bad]
     left_out: tuple[str, ...]
 
 
@@ -87,7 +87,7 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
     operation = named(asked.operation)
     data = read_bytes(asked.file, session.streams.stdin.buffer, SIZE_MAX, "FILE")
     form, blank = format_of(asked.file, data), asked.blank_means_all
-    shaper = Shaper(operation, scope, blank_means_all=blank)
+    shaper = Validator(operation, scope, blank_means_all=blank)
     found = rows_of(data, form, operation, raw=asked.raw_csv, blank_means_all=blank)
     rows = [shaper.shape(read) for read in found]
     name = asked.name or default_name(asked.file, data)

@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import NamedTuple
 
-from svc.batch.ledger import Elsewhere, Ledger
-from svc.batch.operations import Operation
-from svc.batch.plan import Plan, plan
+from svc.api_keys import refuse_secrets
+from svc.batch.imports import Elsewhere, ImportTable
+from svc.batch.operations import BatchOperation
+from svc.batch.outcome import money_planned
+from svc.batch.plan import BatchPlan, plan
 from svc.batch.repeats import refuse_other_account, refuse_repeats, refuse_whole
 from svc.batch.results import Results
-from svc.batch.rows import Row
+from svc.batch.rows import BatchRow
 from svc.batch.run import Run
-from svc.batch.tally import money_planned
 from svc.cli.batch.report import Report, in_words, left_out_note, report_check
 from svc.cli.batch.rows import BatchInput, BatchOptions, read_input
 from svc.cli.batch.workers import build_run
@@ -20,7 +21,6 @@ from svc.cli.framework.recorded import scope_of
 from svc.cli.framework.service_clock import sandbox_key_ages
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
-from svc.client.guards import refuse_secrets
 from svc.client.journal.entry import NOBODY_ELSE, Account, Intent, Scope
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
@@ -28,7 +28,7 @@ from svc.errors import AuthError, LocalError, SvcError
 from svc.keys.resolve import VARIABLE
 
 
-def confirm_rows(session: Session, operation: Operation, todo: Plan) -> None:
+def confirm_rows(session: Session, operation: BatchOperation, todo: BatchPlan) -> None:
     """Asks at a terminal, with the totals; elsewhere `--yes` must stand on the command line.
 
     Raises:
@@ -46,7 +46,7 @@ def confirm_rows(session: Session, operation: Operation, todo: Plan) -> None:
 
 class _Books(NamedTuple):
     journal: Journal
-    ledger: Ledger
+    ledger: ImportTable
 
 
 def check_list(session: Session, asked: BatchOptions) -> None:
@@ -118,12 +118,12 @@ def _books(session: Session) -> Iterator[_Books]:
     state = session.state()
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
         journal = Journal(lambda: state, leases, session.clock, say=session.say)
-        yield _Books(journal, Ledger(state, leases, session.clock))
+        yield _Books(journal, ImportTable(state, leases, session.clock))
 
 
 def _reserved(
     session: Session, asked: BatchOptions, given: BatchInput, books: _Books
-) -> tuple[Plan, Account]:
+) -> tuple[BatchPlan, Account]:
     """Compares the file with the journal, and holds what is to be sent (promise R92).
 
     Raises:
@@ -154,12 +154,12 @@ def _account(session: Session, journal: Journal, strangers: set[str]) -> Account
         return account_of(session, client, journal, strangers)
 
 
-def _identities(todo: Plan) -> list[str]:
+def _identities(todo: BatchPlan) -> list[str]:
     return list(dict.fromkeys(task.row.identity for task in todo.tasks))
 
 
 def _judged(
-    asked: BatchOptions, given: BatchInput, todo: Plan, account: Account
+    asked: BatchOptions, given: BatchInput, todo: BatchPlan, account: Account
 ) -> Callable[[Sequence[Elsewhere]], None]:
     return lambda found: refuse_repeats(
         found,
@@ -173,7 +173,7 @@ def _judged(
 
 def _planned(
     session: Session, asked: BatchOptions, given: BatchInput, books: _Books, known: Sequence[Intent]
-) -> Plan:
+) -> BatchPlan:
     """Compares the file with what the journal knows of its list."""
     ages = sandbox_key_ages(session) if any(intent.is_unresolved for intent in known) else None
     now = session.clock.now()
@@ -211,7 +211,7 @@ def _carried_through(run: Run, on_stop: Callable[[], None]) -> SvcError | None:
 def _refuse_secrets(key: str, given: BatchInput) -> None:
     """Keeps secrets out of every row, before any is recorded or sent (R28, R45, R100)."""
     for row in given.rows:
-        if isinstance(row, Row):
+        if isinstance(row, BatchRow):
             try:
                 refuse_secrets(key, row.body, row.path)
             except AuthError as error:

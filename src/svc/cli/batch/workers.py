@@ -4,12 +4,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from svc.batch.desk import Desk
-from svc.batch.fleet import Fleet
-from svc.batch.pace import Pace, SharedQuota
-from svc.batch.plan import Plan
+from svc.batch.journal import BatchJournal
+from svc.batch.plan import BatchPlan
 from svc.batch.results import Results
-from svc.batch.run import Crew, Run, halting
+from svc.batch.run import Run, RunDeps, halting
+from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.cli.batch.report import Progress
 from svc.cli.batch.rows import BatchInput, BatchOptions
 from svc.cli.framework.progress import LiveLine
@@ -18,8 +17,8 @@ from svc.cli.framework.session import Session
 from svc.client.client import AttemptRecord, Client
 from svc.client.journal.entry import Account
 from svc.client.journal.journal import Journal
-from svc.client.prepared import checked_version
-from svc.client.proxies import chosen
+from svc.client.request import checked_version
+from svc.client.wire.proxy import chosen
 from svc.redaction import redact
 
 _LIMITED: Final = 429
@@ -29,7 +28,7 @@ def build_run(
     session: Session,
     asked: BatchOptions,
     given: BatchInput,
-    todo: Plan,
+    todo: BatchPlan,
     journal: Journal,
     results: Results,
     account: Account,
@@ -37,7 +36,7 @@ def build_run(
     """Puts a run together; its workers start with it."""
     settings, clock = session.settings, session.clock
     version = settings.api_version
-    desk = Desk(
+    desk = BatchJournal(
         journal,
         import_id=given.what.id,
         scope=given.what.scope,
@@ -47,11 +46,11 @@ def build_run(
         account=account,
         served=ServedClock(session).now,
     )
-    pace, quota = Pace(clock, asked.rate), SharedQuota(len(todo.tasks))
+    pace, quota = Rate(clock, asked.rate), SharedQuota(len(todo.tasks))
     size = max(1, min(asked.size, len(todo.tasks)))
     halts = halting(given.operation, quota)
-    fleet = Fleet(size, _connector(session, pace, quota), halts, pace, clock)
-    crew = Crew(desk, fleet, results, quota, clock)
+    fleet = Workers(size, _connector(session, pace, quota), halts, pace, clock)
+    crew = RunDeps(desk, fleet, results, quota, clock)
     return Run(
         todo,
         given.operation,
@@ -67,7 +66,7 @@ def _progress(session: Session) -> Progress:
     return Progress(LiveLine.of(session))
 
 
-def _connector(session: Session, pace: Pace, quota: SharedQuota) -> Callable[[], Client]:
+def _connector(session: Session, pace: Rate, quota: SharedQuota) -> Callable[[], Client]:
     """Makes the function that makes a worker's client; keyring and settings are read here."""
     settings, secret = session.settings, session.key.secret
     proxy = chosen(settings.base_url, settings.proxy, session.env)

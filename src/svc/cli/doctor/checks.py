@@ -11,8 +11,7 @@ from svc.cli.framework.key_check import ask, mend
 from svc.cli.framework.session import Session
 from svc.client.probe import Reached, probe
 from svc.errors import KeyStoreError, LocalError, NetworkError, SvcError, Unauthorized
-from svc.keys.names import title
-from svc.keys.places import Place
+from svc.keys.places import KeyPlace, title
 from svc.keys.resolve import VARIABLE
 from svc.redaction import redact
 from svc.spec import SIGNATURE_TOLERANCE_SECONDS
@@ -64,12 +63,12 @@ _TUNNELS: Final = ("cloudflared", "ngrok", "ssh")
 def state(session: Session) -> Finding:
     """Whether the state database is whole and private, and whether a request waits in it."""
     from svc.cli.framework.recorded import journal_of
-    from svc.journal import State
+    from svc.state import Database
 
     name, path = "state", session.paths.state_file
     if not path.exists():
         return _state_to_be(name, path)
-    with closing(State.open(path, clock=session.clock)) as database:
+    with closing(Database.open(path, clock=session.clock)) as database:
         verdict = database.rows("PRAGMA quick_check(1)")[0]["quick_check"]
     if verdict != "ok":
         return Finding(name, "failed", f"{path}: {verdict}", "Copy it away and run svc again")
@@ -99,7 +98,7 @@ def keyring(session: Session) -> Finding:
     """Whether a keyring answers; where the key comes from elsewhere, none is needed."""
     name = "keyring"
     try:
-        from svc.keys.choice import backends
+        from svc.keys.keyrings.choice import backends
 
         known = backends(session.env, session.config.keyring_backends, sys.platform)
         store = session.key_store()
@@ -173,7 +172,7 @@ def key(session: Session) -> Finding:
     if found.source != VARIABLE:
         return Finding(name, "ok", shown)
     settings = session.settings
-    place = Place(session.base_url.origin, settings.profile, settings.mode)
+    place = KeyPlace(session.base_url.origin, settings.profile, settings.mode)
     stored = session.key_facts.find(place)
     if stored is not None and stored.fingerprint != found.fingerprint:
         return Finding(
@@ -222,7 +221,7 @@ def clock_finding(skew: float | None) -> Finding:
 
 
 def _reached(session: Session) -> Reached | Finding:
-    from svc.client.proxies import chosen
+    from svc.client.wire.proxy import chosen
     from svc.client.wire.sockets import SocketWire
 
     settings, address = session.settings, session.base_url

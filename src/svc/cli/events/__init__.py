@@ -10,7 +10,7 @@ from svc.cli.framework.app import Noun, new_app, verb
 from svc.cli.framework.registry import EVENT_VERBS, load
 from svc.cli.framework.sending import send_read
 from svc.cli.framework.session import Session
-from svc.client import events
+from svc.client.resources import events
 
 
 class Events(Noun):

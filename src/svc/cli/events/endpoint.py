@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from svc.api_keys import parse_signing_secret
 from svc.cli.events.secrets import EndpointSecrets
 from svc.cli.framework.session import Session
-from svc.client import controls
 from svc.client.call import Call
-from svc.client.control import Control
+from svc.client.resources import controls
+from svc.client.sandbox import SandboxClient
 from svc.errors import KeyStoreError, SvcError, UsageError
-from svc.journal import State
-from svc.keys.kinds import parse_signing_secret
-from svc.keys.places import Place
+from svc.keys.places import KeyPlace
+from svc.state import Database
 
 _FIND = (
     "SELECT endpoint_id FROM endpoints"
@@ -56,12 +56,12 @@ class Endpoints:
     public test data and lie in the state database, those of a real service in the keyring.
     """
 
-    def __init__(self, session: Session, state: State, *, sandbox: bool) -> None:
+    def __init__(self, session: Session, state: Database, *, sandbox: bool) -> None:
         settings = session.settings
         self._session = session
         self._state = state
         self._sandbox = sandbox
-        self._place = Place(settings.base_url.origin, settings.profile, settings.mode)
+        self._place = KeyPlace(settings.base_url.origin, settings.profile, settings.mode)
         self._secrets = EndpointSecrets(session, state, self._place)
 
     def of(self, url: str, path: str, events: tuple[str, ...]) -> Endpoint:
@@ -174,11 +174,11 @@ class Endpoints:
 
     def _register(self, url: str, events: tuple[str, ...]) -> Endpoint:
         from svc.cli.framework.recorded import send_recorded
-        from svc.client import endpoints
+        from svc.client.resources import webhook_endpoints
 
         session = self._session
         with session.client() as client:
-            call = endpoints.create({"url": url, "events": list(events)})
+            call = webhook_endpoints.create({"url": url, "events": list(events)})
             sent = send_recorded(session, client, call)
         session.done = None  # an endpoint is no result of this command
         endpoint_id = str(sent.reply.data["id"])
@@ -243,7 +243,7 @@ class Endpoints:
     def _control(self, call: Call) -> dict[str, Any]:
         session = self._session
         ca_bundle = session.settings.ca_bundle
-        with Control(session.base_url, clock=session.clock, ca_bundle=ca_bundle) as control:
+        with SandboxClient(session.base_url, clock=session.clock, ca_bundle=ca_bundle) as control:
             data = control.send(controls.in_mode(call, session.settings.mode)).data
         return data if isinstance(data, dict) else {}
 
@@ -254,7 +254,7 @@ def is_sandbox(session: Session) -> bool:
         return session.settings.sandbox
     ca_bundle = session.settings.ca_bundle
     try:
-        with Control(session.base_url, clock=session.clock, ca_bundle=ca_bundle) as control:
+        with SandboxClient(session.base_url, clock=session.clock, ca_bundle=ca_bundle) as control:
             control.health()
     except SvcError:
         return False

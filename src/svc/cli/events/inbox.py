@@ -13,13 +13,13 @@ from svc.cli.framework.inputs import seconds_of
 from svc.cli.framework.options import EventId
 from svc.cli.framework.session import Session
 from svc.errors import NotFound
-from svc.journal import State
 from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory, InboxScope
 from svc.listen.records import iso
 from svc.listen.routes import check_glob
+from svc.state import Database
 
 
-def archive_of(session: Session, state: State) -> InboxHistory:
+def archive_of(session: Session, state: Database) -> InboxHistory:
     """The inbox of this profile and mode, and of this origin if one is known."""
     settings = session.settings
     origin = settings.address.origin if settings.address is not None else None

@@ -12,10 +12,10 @@ from svc.cli.events.endpoint import Endpoints
 from svc.cli.framework.app import Verb
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
-from svc.journal import State
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.listener import ListenerPlan
 from svc.listen.records import Record
+from svc.state import Database
 
 if TYPE_CHECKING:
     from svc.cli.events.link import SandboxWatch, TunnelLink
@@ -63,7 +63,7 @@ class InspectAt:
 class Inspection:
     """The page of one listener, inside its event loop."""
 
-    def __init__(self, session: Session, inspector: "Inspector", view: State) -> None:
+    def __init__(self, session: Session, inspector: "Inspector", view: Database) -> None:
         self._session = session
         self._inspector = inspector
         self._view = view
@@ -133,7 +133,7 @@ def inspecting(session: Session, wanted: InspectAt | None) -> Iterator[Inspectio
     utc = bool(session.given.everywhere.utc)
     with (
         bind_inspector(wanted.port) as bound,
-        State.open(session.paths.state_file, clock=session.clock) as state,
+        Database.open(session.paths.state_file, clock=session.clock) as state,
     ):
         archive = InboxHistory(state, whose)
         inspector = Inspector(bound, settings.mode, archive, session.clock, utc=utc)

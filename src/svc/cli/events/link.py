@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
+from svc.api_keys import fingerprint
+from svc.base_url import BaseUrl
 from svc.cli.events.endpoint import Endpoint
 from svc.cli.events.tunnel import ChosenTunnel
 from svc.cli.framework.session import Session
 from svc.errors import NetworkError, RateLimited, ServerError, SvcError
-from svc.keys.kinds import fingerprint
 from svc.listen.listener import Listener
 from svc.listen.records import Record, TunnelDown, TunnelUp
 from svc.listen.tunnels.provider import Down, Up
 from svc.listen.tunnels.tunnel import Change, Tunnel, TunnelBroken
-from svc.origin import BaseUrl
 
 _WAIT_SECONDS: Final = 10.0  # until an endpoint is asked for again
 _SECRETS_MAX: Final = 2  # that of the endpoint before may have signed what is still on its way

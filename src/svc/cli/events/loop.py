@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.inspect import Inspection
 from svc.cli.events.link import SandboxWatch, TunnelLink
 from svc.cli.events.screen import RecordPrinter
 from svc.cli.framework.session import Session
 from svc.errors import LocalError
-from svc.keys.kinds import SIGNING_VARIABLE
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.listener import Listener, ListenerPlan

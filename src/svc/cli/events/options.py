@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, cast, get_args
 
+from svc.base_url import BaseUrl
 from svc.cli.events.inspect import InspectAt
 from svc.cli.events.secrets import from_environment, from_stdin
 from svc.cli.framework.session import Session
@@ -21,7 +22,6 @@ from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes, select_events
 from svc.listen.targets import Address, Target
 from svc.listen.tunnels.option import TunnelOption
-from svc.origin import BaseUrl
 from svc.spec import WEBHOOK_BODY_MAX
 
 Shown = Literal["summary", "payload", "none"]

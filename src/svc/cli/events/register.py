@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from svc.base_url import BaseUrl
 from svc.cli.events.endpoint import Endpoint, Endpoints
 from svc.cli.events.options import ListenOptions
 from svc.cli.framework.session import Session
 from svc.errors import SvcError
-from svc.journal import State
 from svc.listen.identity import ListenerId, begin_anew, remember
-from svc.origin import BaseUrl
+from svc.state import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Registrar:
 
     session: Session
     asked: ListenOptions
-    state: State
+    state: Database
     claim: ListenerId
     port: int
     sandbox: bool

@@ -7,6 +7,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.endpoint import Endpoints
 from svc.cli.events.inbox import archive_of, entry_of
 from svc.cli.events.options import check_targets, refuse_formats
@@ -16,8 +17,6 @@ from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.errors import CheckFailed, UsageError
-from svc.journal import State
-from svc.keys.kinds import SIGNING_VARIABLE
 from svc.listen.forward.connection import TargetReply
 from svc.listen.forward.replay import ReplayLoop, signed_anew
 from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
@@ -25,6 +24,7 @@ from svc.listen.identity import held_back, running_with_pending
 from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory
 from svc.listen.records import Forwarded, is_success
 from svc.listen.targets import Target
+from svc.state import Database
 
 app = new_app()
 
@@ -109,7 +109,7 @@ def _alone(session: Session) -> Iterator[None]:
         yield
 
 
-def _refuse_beside_a_listener(session: Session, state: State) -> None:
+def _refuse_beside_a_listener(session: Session, state: Database) -> None:
     """Leaves what is pending to the listener that runs: both would send it."""
     settings = session.settings
     origin = settings.address.origin if settings.address is not None else None
@@ -152,7 +152,7 @@ class _Asked(NamedTuple):
 class _Secrets:
     """The signing secrets of one job, each looked up once."""
 
-    def __init__(self, session: Session, state: State) -> None:
+    def __init__(self, session: Session, state: Database) -> None:
         self._given = from_environment(session.env)
         self._endpoints = Endpoints(session, state, sandbox=False)
         self._known: dict[str, tuple[str, ...]] = {}

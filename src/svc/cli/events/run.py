@@ -18,12 +18,12 @@ from svc.cli.events.tunnel import ChosenTunnel, choose
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.errors import CheckFailed, LocalError, NotFound
-from svc.journal import State
 from svc.listen.identity import ListenerId, Listening, claimed, last_endpoint
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import ListenerPlan, remove
 from svc.listen.receiver.server import bind, new_path
 from svc.listen.records import Summary
+from svc.state import Database
 
 _CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (promise R78)
 
@@ -32,7 +32,7 @@ _CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (pro
 class _Place:
     """What a listener stands on."""
 
-    state: State
+    state: Database
     claim: ListenerId
     bound: socket.socket
     endpoint: Endpoint

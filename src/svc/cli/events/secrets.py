@@ -7,17 +7,17 @@ keyring, in one item for each endpoint and a second one for the secret before.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from svc.api_keys import SIGNING_VARIABLE, parse_signing_secret
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
-from svc.journal import State
-from svc.keys.kinds import SIGNING_VARIABLE, parse_signing_secret
-from svc.keys.places import Place
-from svc.keys.signing import SigningSecrets
+from svc.keys.places import KeyPlace
+from svc.keys.store import SigningSecrets
 from svc.listen.verify.diagnosis import KnownSecret
+from svc.state import Database
 
 if TYPE_CHECKING:
-    from svc.journal import Row
+    from svc.state import Row
 
 
 _MOST: Final = 2  # while one is being replaced (promise R48)
@@ -63,7 +63,7 @@ _ROW: Final = (
 class EndpointSecrets:
     """Reads and keeps them for one origin, profile and mode."""
 
-    def __init__(self, session: Session, state: State, place: Place) -> None:
+    def __init__(self, session: Session, state: Database, place: KeyPlace) -> None:
         self._session = session
         self._state = state
         self._place = place

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from svc.base_url import BaseUrl
 from svc.cli.events.options import ListenOptions
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, UsageError
@@ -12,7 +13,6 @@ from svc.listen.tunnels.option import TunnelOption
 from svc.listen.tunnels.program import installed
 from svc.listen.tunnels.provider import Provider
 from svc.listen.tunnels.ssh import Ssh, SshDestination
-from svc.origin import BaseUrl
 
 _OWN: Final = "or run any tunnel and name it: --public-url https://... --port 4000"
 

@@ -9,11 +9,11 @@ from typing import Annotated, Final
 import typer
 
 from svc import signature
+from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.secrets import from_environment, from_stdin, known_elsewhere
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
 from svc.errors import SignatureError, UsageError
-from svc.keys.kinds import SIGNING_VARIABLE
 from svc.listen.records import iso
 from svc.listen.verify.diagnosis import diagnose
 from svc.listen.verify.verify import Facts, read_facts

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from svc.api_keys import fingerprint
 from svc.cli.events.endpoint import Endpoint
 from svc.cli.events.lines import Layout
 from svc.cli.events.options import ListenOptions
-from svc.keys.kinds import fingerprint
 from svc.listen.records import Ready, Summary
 from svc.render.text import cells, wrap_message
 

@@ -10,10 +10,10 @@ from contextlib import suppress
 from typing import Final
 
 from svc.cli.framework.session import Session
-from svc.client import raw
 from svc.client.client import Client
 from svc.client.journal.entry import NOBODY_ELSE, Account, Scope
 from svc.client.journal.journal import Journal
+from svc.client.resources import find
 from svc.errors import Forbidden, NotFound, SvcError, UsageError
 
 _SECONDS: Final = 10.0
@@ -45,7 +45,7 @@ def witnesses(journal: Journal, hints: Iterable[str | None], scope: Scope) -> It
     found = (made for hint in hints if hint for made in journal.made_with(hint, scope))
     for made in found:
         with suppress(UsageError):
-            raw.retrieve(made)
+            find.retrieve(made)
             yield made
 
 
@@ -56,7 +56,7 @@ def sees(client: Client, identifier: str, *, within: float | None = None) -> boo
         SvcError: the service cannot be asked.
     """
     try:
-        reply = client.send(raw.retrieve(identifier), within=within)
+        reply = client.send(find.retrieve(identifier), within=within)
     except NotFound:
         return False
     except Forbidden:

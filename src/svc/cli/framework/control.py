@@ -9,17 +9,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from svc.cli.framework.session import Session
-from svc.client import controls
 from svc.client.call import Call
+from svc.client.resources import controls
 
 if TYPE_CHECKING:  # help needs neither; what runs imports what it uses
-    from svc.client.control import Control
-    from svc.client.replies import Reply
+    from svc.client.reply import Reply
+    from svc.client.sandbox import SandboxClient
 
 _SECRET_MARK: Final = "_secret_"  # noqa: S105  the middle of every client secret
 
 
-def open_control(session: Session, *, patient: bool = False) -> "Control":
+def open_control(session: Session, *, patient: bool = False) -> "SandboxClient":
     """The controls of the sandbox that the settings point at; use it in a `with` block.
 
     A `patient` one waits as long as the call takes, unless a time was given.
@@ -28,13 +28,13 @@ def open_control(session: Session, *, patient: bool = False) -> "Control":
         UsageError: the settings point at another machine.
         NetworkError: they point at a sandbox that does not run.
     """
-    from svc.client.control import Control
-    from svc.client.deadline import Deadline
+    from svc.client.exchange import Deadline
+    from svc.client.sandbox import SandboxClient
 
     session.refuse_stranger()
     settings = session.settings
     seconds = settings.patience if patient else settings.max_time
-    return Control(
+    return SandboxClient(
         session.base_url,
         deadline=Deadline(session.clock, seconds),
         clock=session.clock,
@@ -42,7 +42,7 @@ def open_control(session: Session, *, patient: bool = False) -> "Control":
     )
 
 
-def client_secret(session: Session, control: "Control", order: str) -> str:
+def client_secret(session: Session, control: "SandboxClient", order: str) -> str:
     """What a shopper's page is opened with, of an order or as it was given.
 
     Raises:

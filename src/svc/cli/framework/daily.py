@@ -7,7 +7,7 @@ from svc.cli.framework.session import Session
 from svc.errors import LocalError, SvcError
 
 if TYPE_CHECKING:  # loaded once a day, after every command only the file's date is looked at
-    from svc.keys.due import Judged
+    from svc.keys.age import Judged
 
 _DAY_SECONDS: Final = 86_400
 _LOOKED: Final = "reminders.looked"
@@ -50,8 +50,7 @@ def _is_time(session: Session) -> bool:
 
 
 def _tell(session: Session) -> None:
-    from svc.keys.due import MAX_AGE_SECONDS, WARN_SECONDS, judge
-    from svc.keys.held import HeldSecrets
+    from svc.keys.age import MAX_AGE_SECONDS, WARN_SECONDS, HeldSecrets, judge
 
     now = session.clock.now()
     secrets = HeldSecrets(session.paths.state_file, session.clock)

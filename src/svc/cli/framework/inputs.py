@@ -6,7 +6,7 @@ from typing import Any, Final, TextIO
 
 from svc.client.amounts import amount_option, whole_number
 from svc.client.inputs import read_text
-from svc.client.jsontext import NotJson, parse_given
+from svc.client.json import NotJson, parse_given
 from svc.errors import UsageError
 
 _PATH = re.compile(r"(?P<head>[^\[\]=:]+)(?P<rest>(?:\[[^\[\]]*\])*)")

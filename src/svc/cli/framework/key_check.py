@@ -3,16 +3,15 @@
 import time
 from typing import Any
 
+from svc.api_keys import Mode
 from svc.cli.framework.session import Session
-from svc.client import orders
 from svc.client.client import Client
-from svc.client.proxies import chosen
-from svc.client.replies import id_in
+from svc.client.reply import id_in
+from svc.client.resources import orders
+from svc.client.wire.proxy import chosen
 from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthorized
 from svc.keys.facts import KeyFact
-from svc.keys.kinds import Mode
-from svc.keys.names import title
-from svc.keys.places import Place
+from svc.keys.places import KeyPlace, title
 from svc.keys.resolve import VARIABLE
 
 
@@ -108,7 +107,7 @@ def _roll_shown(fact: KeyFact) -> dict[str, Any]:
     return {"rolled": utc(fact.rolled_at), "old_key": fact.old_fingerprint, "old_key_ends": ends}
 
 
-def place_shown(place: Place) -> dict[str, Any]:
+def place_shown(place: KeyPlace) -> dict[str, Any]:
     """What a stored key is bound to."""
     return {"profile": place.profile, "origin": place.origin, "mode": place.mode}
 

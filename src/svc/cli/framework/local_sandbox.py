@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from svc.base_url import BaseUrl
 from svc.errors import CheckFailed, NetworkError, UsageError
-from svc.origin import BaseUrl
 from svc.sandbox.process.records import RunRecord, running, running_at
 
 _HINT = "svc sandbox start --detach"

@@ -4,9 +4,9 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
+from svc.api_keys import SIGNING_VARIABLE, without_line_end
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
-from svc.keys.kinds import SIGNING_VARIABLE, without_line_end
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.money import format_amount
 from svc.redaction import redact

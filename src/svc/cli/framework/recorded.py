@@ -28,9 +28,9 @@ from svc.client.journal.refusals import (
     resume_command,
     where_to_look,
 )
-from svc.client.replies import Contradiction, Reply
+from svc.client.reply import Contradiction, Reply
 from svc.errors import LocalError, SvcError
-from svc.journal import LOST
+from svc.state import LOST
 
 # What a process that was told to end still waits for a journal that another one holds.
 _HURRY_SECONDS = 0.1

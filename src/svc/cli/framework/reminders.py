@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from svc.cli.framework.key_check import utc
-from svc.keys.due import Held, Judged
+from svc.keys.age import Held, Judged
 from svc.keys.resolve import VARIABLE
 
 

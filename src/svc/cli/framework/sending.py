@@ -14,7 +14,7 @@ from svc.spec import IDEMPOTENCY_HEADER, LIMIT_MAX
 
 if TYPE_CHECKING:
     from svc.client.client import Client
-    from svc.client.replies import Reply
+    from svc.client.reply import Reply
     from svc.render.output import Output
 
 
@@ -194,7 +194,7 @@ def _settled(
     """Waits for the final state, at most until then on the monotonic clock."""
     if settles is None:
         return reply
-    from svc.client.waits import PAYOUT, REFUND, wait
+    from svc.client.polling import PAYOUT, REFUND, wait
 
     settling = REFUND if settles == "refund" else PAYOUT
 

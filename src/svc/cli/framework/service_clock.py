@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from svc.cli.framework.session import Session
-from svc.client.control import Control
-from svc.client.deadline import Deadline
+from svc.client.exchange import Deadline
 from svc.client.journal.key_ages import KeyAges, clock_of, key_ages
+from svc.client.sandbox import SandboxClient
 from svc.errors import SvcError
 
 if TYPE_CHECKING:
@@ -80,12 +80,12 @@ def is_sandbox(session: Session) -> bool:
     return session.settings.sandbox or constant or key.source == ROLLED_SOURCE
 
 
-def _asked(session: Session, ask: Callable[[Control], _Found]) -> _Found | None:
+def _asked(session: Session, ask: Callable[[SandboxClient], _Found]) -> _Found | None:
     if not session.expected():
         return None
     limit = Deadline(session.clock, _SECONDS)
     bundle = session.settings.ca_bundle
-    with Control(
+    with SandboxClient(
         session.base_url, deadline=limit, clock=session.clock, ca_bundle=bundle
     ) as control:
         try:

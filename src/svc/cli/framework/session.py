@@ -17,17 +17,17 @@ from svc.paths import CONFIG_FILE, NoFolder, Paths
 from svc.redaction import redact
 
 if TYPE_CHECKING:
+    from svc.base_url import BaseUrl
     from svc.client.call import Call
     from svc.client.client import AttemptRecord, Client
     from svc.client.journal.entry import Scope
-    from svc.client.prepared import Prepared
+    from svc.client.request import Prepared
     from svc.config import Config, Settings
-    from svc.journal import State
     from svc.keys.facts import KeyFacts
     from svc.keys.resolve import ResolvedKey
     from svc.keys.store import KeyStore
-    from svc.origin import BaseUrl
     from svc.render.output import Output
+    from svc.state import Database
 
 
 Format = Literal["human", "json", "ndjson", "csv", "id"]
@@ -287,11 +287,11 @@ class Session:
             person=self.streams.person_answers,
         )
 
-    def state(self) -> "State":
+    def state(self) -> "Database":
         """The state database, open until the command ends."""
-        from svc.journal import State
+        from svc.state import Database
 
-        return self._open.enter_context(State.open(self.paths.state_file, clock=self.clock))
+        return self._open.enter_context(Database.open(self.paths.state_file, clock=self.clock))
 
     def prepare(self, call: "Call", idempotency_key: str | None) -> "Prepared":
         """Builds a request without a key, for showing it.
@@ -299,14 +299,13 @@ class Session:
         The keyring is not asked for what must not stand in it: of a key that lies there, its looks
         must do.
         """
-        from svc.client import chance
-        from svc.client.prepared import prepare
+        from svc.client.request import prepare, uuid4
         from svc.keys.resolve import VARIABLE
 
         return prepare(
             call,
             self.base_url,
-            new_key=chance.uuid4,
+            new_key=uuid4,
             idempotency_key=idempotency_key,
             api_version=self.settings.api_version,
             api_key=self.env.get(VARIABLE) or "",
@@ -315,7 +314,7 @@ class Session:
     def client(self) -> "Client":
         """A client of the service; use it in a `with` block."""
         from svc.client.client import Client
-        from svc.client.proxies import chosen
+        from svc.client.wire.proxy import chosen
 
         self.refuse_stranger()
         settings = self.settings

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from svc.cli.framework.reminders import grace, remedy, title
-from svc.keys.due import DAY_SECONDS, Judged
+from svc.keys.age import DAY_SECONDS, Judged
 from svc.render.text import escape
 
 _LINE_OCTETS: Final = 75

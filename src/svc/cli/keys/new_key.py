@@ -1,14 +1,14 @@
 """The new key of a roll: taken from a person or a pipe, and checked before it is stored."""
 
+from svc import api_keys
+from svc.api_keys import ApiKey
 from svc.cli.framework.inputs import seconds_of
 from svc.cli.framework.key_check import check_new_key
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
 from svc.cli.keys.old_key import Before, OldKey, is_same_account
 from svc.errors import AuthError, UsageError
-from svc.keys import kinds
-from svc.keys.kinds import ApiKey
-from svc.keys.places import Place
+from svc.keys.places import KeyPlace
 from svc.keys.resolve import refuse_live_key_here
 from svc.spec import KEY_GRACE_MAX_SECONDS
 
@@ -27,13 +27,13 @@ def take(session: Session, old: OldKey, *, stdin: bool) -> ApiKey:
         place = old.place
         prompt = f"New {place.mode} key for {place.origin} (profile {place.profile}): "
         text = read_secret(session, prompt, stdin=stdin, command="svc keys roll")
-    key = kinds.parse(text, "The input")
+    key = api_keys.parse(text, "The input")
     _refuse_unlike(key, old)
     refuse_live_key_here(key, "This", session.base_url)
     return key
 
 
-def check(session: Session, new: ApiKey, place: Place, before: Before) -> bool | None:
+def check(session: Session, new: ApiKey, place: KeyPlace, before: Before) -> bool | None:
     """Has the service take the new key; says whether it is of the old one's account, or None.
 
     Raises:

@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from svc import api_keys
+from svc.api_keys import ApiKey
 from svc.cli.framework.account import sees, witnesses
 from svc.cli.framework.key_check import ask, client_of
 from svc.cli.framework.recorded import journal_of
 from svc.cli.framework.session import Session
 from svc.client.journal.entry import Scope
 from svc.errors import AuthError, KeyStoreError, SvcError, Unauthorized
-from svc.keys import kinds
 from svc.keys.facts import KeyFact
-from svc.keys.kinds import ApiKey
-from svc.keys.names import SANDBOX_DATA
-from svc.keys.places import Place
+from svc.keys.places import SANDBOX_DATA, KeyPlace
 from svc.keys.resolve import VARIABLE
 from svc.spec import SANDBOX_KEYS
 
@@ -29,7 +28,7 @@ class OldKey:
         left_over: the new key of an earlier roll that did not come to its end.
     """
 
-    place: Place
+    place: KeyPlace
     key: ApiKey
     fact: KeyFact | None
     left_over: str | None
@@ -45,7 +44,7 @@ class OldKey:
         return self.fingerprint == self.key.fingerprint
 
 
-def find(session: Session, place: Place) -> OldKey:
+def find(session: Session, place: KeyPlace) -> OldKey:
     """Reads the key of a place, and what an earlier roll may have left beside it.
 
     Raises:
@@ -56,17 +55,17 @@ def find(session: Session, place: Place) -> OldKey:
     if session.settings.sandbox:
         known = _of_sandbox(session, place, fact)
         if known is not None:
-            return OldKey(place, kinds.parse(known, "The state database"), fact, None)
+            return OldKey(place, api_keys.parse(known, "The state database"), fact, None)
     store = session.key_store()
     stored = store.get(place.user, prefer=fact.backend if fact else None)
     if stored is None:
         raise _missing(session, place, fact)
-    key = kinds.parse(stored.secret, "The keyring")
+    key = api_keys.parse(stored.secret, "The keyring")
     left_over = store.left_over(place.user)
     return OldKey(place, key, fact, left_over if left_over != key.secret else None)
 
 
-def _of_sandbox(session: Session, place: Place, fact: KeyFact | None) -> str | None:
+def _of_sandbox(session: Session, place: KeyPlace, fact: KeyFact | None) -> str | None:
     if fact is not None:
         return session.key_facts.sandbox_key(place) if fact.backend == SANDBOX_DATA else None
     if session.env.get(VARIABLE):
@@ -74,7 +73,7 @@ def _of_sandbox(session: Session, place: Place, fact: KeyFact | None) -> str | N
     return SANDBOX_KEYS[f"secret_{place.mode}"]
 
 
-def _missing(session: Session, place: Place, fact: KeyFact | None) -> AuthError:
+def _missing(session: Session, place: KeyPlace, fact: KeyFact | None) -> AuthError:
     if session.env.get(VARIABLE):
         return _only_in_variable(session)
     what = f"No {place.mode} key of profile {place.profile} is stored for {place.origin}"
@@ -91,7 +90,7 @@ def _missing(session: Session, place: Place, fact: KeyFact | None) -> AuthError:
 
 
 def _only_in_variable(session: Session) -> AuthError:
-    shown = kinds.parse(kinds.without_line_end(session.env[VARIABLE]), VARIABLE).fingerprint
+    shown = api_keys.parse(api_keys.without_line_end(session.env[VARIABLE]), VARIABLE).fingerprint
     return AuthError(
         f"The key in use ({shown}) is in {VARIABLE}, where svc cannot change it.",
         code="key_in_environment",
@@ -137,7 +136,7 @@ def look(session: Session, old: OldKey) -> Before:
     return Before(works=True, known=tuple(seen)[:1])
 
 
-def is_same_account(session: Session, secret: str, place: Place, before: Before) -> bool | None:
+def is_same_account(session: Session, secret: str, place: KeyPlace, before: Before) -> bool | None:
     """Says whether the new key sees what was known; None where nothing tells.
 
     Raises:
@@ -170,7 +169,7 @@ def still_works(session: Session, old: OldKey, new: ApiKey) -> bool | None:
     return True
 
 
-def _sees(session: Session, secret: str, place: Place, identifier: str) -> bool | None:
+def _sees(session: Session, secret: str, place: KeyPlace, identifier: str) -> bool | None:
     with client_of(session, secret, place.mode) as client:
         return sees(client, identifier)
 

@@ -6,14 +6,13 @@ from typing import Annotated, Final
 
 import typer
 
+from svc import api_keys
 from svc.cli.framework.app import verb
 from svc.cli.framework.inputs import seconds_of
 from svc.cli.framework.session import Format, Session, show_named
 from svc.cli.keys.shared import app
 from svc.errors import CheckFailed, UsageError
-from svc.keys import kinds
-from svc.keys.due import Held, Judged, judge
-from svc.keys.held import HeldSecrets
+from svc.keys.age import Held, HeldSecrets, Judged, judge
 from svc.keys.resolve import VARIABLE
 
 _FORMATS: Final = ("text", "json", "github", "ics")
@@ -144,7 +143,7 @@ def _of_variable(session: Session, created: str | None, now: float) -> Held | No
                 hint="Keys in the keyring have their own dates: leave --created out",
             )
         return None
-    key = kinds.parse(kinds.without_line_end(text), VARIABLE)
+    key = api_keys.parse(api_keys.without_line_end(text), VARIABLE)
     since = None if created is None else _seconds(created)
     if since is not None and since > now:
         raise UsageError(f"--created {created} lies ahead.", param="--created")

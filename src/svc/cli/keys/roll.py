@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from svc.api_keys import ApiKey
+from svc.base_url import BaseUrl
 from svc.cli.framework.app import verb
 from svc.cli.framework.key_check import key_shown, utc
 from svc.cli.framework.prompts import may_ask, open_page
@@ -13,10 +15,8 @@ from svc.cli.keys.old_key import OldKey
 from svc.cli.keys.shared import app, place_of, tell_of_variable
 from svc.errors import KeyStoreError, LocalError, SvcError, UsageError
 from svc.keys.facts import KeyFact, Roll
-from svc.keys.kinds import ApiKey
-from svc.keys.names import SANDBOX_DATA
+from svc.keys.places import SANDBOX_DATA
 from svc.keys.resolve import refuse_plain_http
-from svc.origin import BaseUrl
 from svc.spec import KEY_GRACE_MAX_SECONDS
 
 
@@ -183,7 +183,7 @@ def _sandbox_command(session: Session, old: OldKey) -> str:
 def _sandbox_id(session: Session, old: OldKey) -> str:
     """The id of the key at the sandbox, found by the last characters that its list shows."""
     from svc.cli.framework.control import ask
-    from svc.client import controls
+    from svc.client.resources import controls
 
     try:
         listed = ask(session, controls.keys()).data["data"]

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
+from svc.api_keys import Mode
 from svc.cli.framework.app import new_noun
 from svc.cli.framework.session import Session
-from svc.keys.kinds import Mode
-from svc.keys.places import Place, Slot
+from svc.keys.places import KeyPlace, Slot
 from svc.keys.resolve import VARIABLE
 
 app = new_noun("Keep API keys in the OS keyring.")
@@ -17,10 +17,10 @@ Publishable = Annotated[
 ]
 
 
-def place_of(session: Session, mode: Mode, *, publishable: bool = False) -> Place:
+def place_of(session: Session, mode: Mode, *, publishable: bool = False) -> KeyPlace:
     """Where a key of the settings' origin and profile is kept."""
     slot: Slot = "publishable" if publishable else "secret"
-    return Place(session.base_url.origin, session.settings.profile, mode, slot)
+    return KeyPlace(session.base_url.origin, session.settings.profile, mode, slot)
 
 
 def tell_of_variable(session: Session) -> None:

@@ -5,17 +5,16 @@ from typing import Annotated
 
 import typer
 
+from svc import api_keys
+from svc.api_keys import ApiKey
 from svc.cli.framework.app import verb
 from svc.cli.framework.key_check import check_new_key, key_shown, place_shown
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session, show_named
 from svc.cli.keys.shared import Publishable, app, place_of, tell_of_variable
 from svc.errors import AuthError, KeyStoreError, UsageError
-from svc.keys import kinds
 from svc.keys.facts import KeyFact
-from svc.keys.kinds import ApiKey
-from svc.keys.names import OURS, SANDBOX_DATA, title
-from svc.keys.places import Place
+from svc.keys.places import OURS, SANDBOX_DATA, KeyPlace, title
 from svc.keys.resolve import refuse_live_key_here, refuse_plain_http
 
 
@@ -91,7 +90,7 @@ def remove(ctx: typer.Context, publishable: Publishable = False) -> None:
     show_named(session, session.out, {**place_shown(place), "removed": True}, "profile")
 
 
-def _removed(session: Session, place: Place, fact: KeyFact | None) -> bool:
+def _removed(session: Session, place: KeyPlace, fact: KeyFact | None) -> bool:
     """Removes the key; says so only where the keyring that holds it could be asked (R37)."""
     store = session.key_store()
     if fact is None:
@@ -126,7 +125,7 @@ def _new_key(session: Session, *, stdin: bool, publishable: bool) -> ApiKey:
     text = read_secret(
         session, f"API key for {origin} (profile {profile}): ", stdin=stdin, command="svc keys add"
     )
-    key = kinds.parse(text, "The input")
+    key = api_keys.parse(text, "The input")
     if (key.kind == "publishable") != publishable:
         raise _wrong_kind(key)
     settings = session.settings

@@ -11,13 +11,13 @@ from svc.cli.framework.control import call_and_show, open_control
 from svc.cli.framework.inputs import Body, without_empty
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import app
-from svc.client import controls
 from svc.client.call import Call
+from svc.client.resources import controls
 from svc.errors import ApiError, UsageError
 from svc.spec import ID_PREFIXES
 
 if TYPE_CHECKING:
-    from svc.client.control import Control
+    from svc.client.sandbox import SandboxClient
 
 # For each kind: its control, its good end, and the field that says why it failed.
 _KINDS: Final = {
@@ -109,7 +109,7 @@ def _kind(identity: str) -> tuple[Callable[[str, Body], Call], str, str]:
     )
 
 
-def _hand_over(session: Session, control: "Control", payout: str) -> None:
+def _hand_over(session: Session, control: "SandboxClient", payout: str) -> None:
     """Takes a payout's step before the last one, unless it is behind it already."""
     call = controls.settle_payout(payout, {"to": _BEFORE_PAID})
     try:

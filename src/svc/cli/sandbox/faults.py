@@ -9,11 +9,11 @@ from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.control import ask, open_control, show
 from svc.cli.framework.inputs import Body, file_reader, without_empty
 from svc.cli.framework.session import Session
-from svc.client import controls
+from svc.client.resources import controls
 from svc.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
-    from svc.client.control import Control
+    from svc.client.sandbox import SandboxClient
 
 API: Final = "faults"
 WEBHOOK: Final = "webhook_faults"
@@ -242,7 +242,7 @@ def _text(session: Session, given: str) -> str:
     return file_reader(session.streams.stdin)(given[1:]) if given.startswith("@") else given
 
 
-def _remove(control: "Control", rule: str) -> None:
+def _remove(control: "SandboxClient", rule: str) -> None:
     try:
         control.send(controls.clear_faults(rule, API))
     except NotFound:

@@ -8,7 +8,7 @@ from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.control import ask, call_and_show, show
 from svc.cli.framework.inputs import pairs_of, seconds_of, without_empty
 from svc.cli.framework.session import Session
-from svc.client import controls
+from svc.client.resources import controls
 from svc.errors import UsageError
 from svc.spec import KEY_GRACE_MAX_SECONDS, RESTRICTED_RESOURCES
 

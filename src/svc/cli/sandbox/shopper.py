@@ -11,8 +11,8 @@ from svc.cli.framework.inputs import Body, without_empty
 from svc.cli.framework.prompts import open_page
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import app
-from svc.client import controls
 from svc.client.call import segment
+from svc.client.resources import controls
 from svc.errors import ApiError, UsageError
 from svc.spec import SANDBOX_KEYS
 

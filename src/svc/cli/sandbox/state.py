@@ -10,8 +10,8 @@ from svc.cli.framework.control import ask, call_and_show, open_control, show
 from svc.cli.framework.inputs import pairs_of, parse_object, without_empty
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import app
-from svc.client import controls
 from svc.client.amounts import amount_option
+from svc.client.resources import controls
 from svc.errors import LocalError, UsageError
 from svc.spec import AMOUNT_MAX
 
@@ -104,7 +104,7 @@ def export(
     if path is None:
         show(session, reply)
         return
-    from svc.config.files import write_atomically
+    from svc.config.writing import write_atomically
 
     write_atomically(path, reply.text + "\n")
     if session.format == "human":

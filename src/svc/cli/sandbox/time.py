@@ -14,11 +14,11 @@ from svc.cli.framework.progress import LiveLine
 from svc.cli.framework.prompts import confirm
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import Fixture, Seed, app
-from svc.client import controls
+from svc.client.resources import controls
 from svc.errors import SvcError, UsageError
 
 if TYPE_CHECKING:
-    from svc.client.replies import Reply
+    from svc.client.reply import Reply
 
 
 _AFTER_SECONDS = 1.0  # what is over sooner needs no progress

@@ -16,7 +16,7 @@ from svc.cli.framework.inputs import (
 )
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import Limit, app
-from svc.client import controls
+from svc.client.resources import controls
 from svc.errors import UsageError
 from svc.spec import EVENT_TYPES
 

@@ -5,19 +5,19 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from svc.client import raw
+from svc.base_url import BaseUrl
 from svc.client.call import Call, Encoding
-from svc.client.journal.identity import Unreadable, fields_of, identity
-from svc.client.prepared import (
+from svc.client.journal.identity import UnreadableBody, fields_of, identity
+from svc.client.reply import CONTRADICTED, Contradiction, Reply, id_in
+from svc.client.request import (
     Prepared,
     checked_path,
     content_type,
     request_headers,
     without_secrets,
 )
-from svc.client.replies import CONTRADICTED, Contradiction, Reply, id_in
+from svc.client.resources import find
 from svc.errors import LocalError, Outcome, SvcError
-from svc.origin import BaseUrl
 from svc.redaction import redact, redact_maybe
 from svc.spec import VERSION_HEADER
 
@@ -269,7 +269,7 @@ def restored(kept: Stored, base_url: BaseUrl) -> tuple[Call, Prepared]:
         LocalError: when what was kept is damaged.
         AuthError: it holds what looks like a secret (promise R100).
     """
-    call = raw.post(kept.path, _fields(kept), encoding=kept.encoding)
+    call = find.post(kept.path, _fields(kept), encoding=kept.encoding)
     target = base_url.prefix + checked_path(kept.path)
     headers = request_headers(
         "POST",
@@ -287,7 +287,7 @@ def identity_of(scope: Scope, kept: Stored) -> str:
     """What a kept request says; of one whose body is gone, what its digest says (promise R91)."""
     try:
         fields = fields_of(kept.encoding, kept.body)
-    except Unreadable:
+    except UnreadableBody:
         return unread(hashlib.sha256(kept.body).hexdigest())
     return identity(scope.base_url, scope.mode, kept.path, fields)
 
@@ -300,7 +300,7 @@ def unread(body_sha256: str) -> str:
 def _fields(kept: Stored) -> dict[str, object]:
     try:
         return fields_of(kept.encoding, kept.body)
-    except Unreadable:
+    except UnreadableBody:
         raise LocalError(
             f"The kept body of POST {kept.path} is damaged; it cannot be sent again.",
             code="journal_damaged",

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from svc.base_url import BaseUrl
 from svc.client.call import Encoding
-from svc.client.jsontext import NotJson, parse
-from svc.client.spelled import Spelled
-from svc.origin import BaseUrl
+from svc.client.json import ExactNumber, NotJson, parse
 
 Names: TypeAlias = tuple[str, ...]
 
@@ -22,7 +21,7 @@ _MAKING: Final = frozenset({"orders", "refunds", "payouts", "quotes", "webhook_e
 _PLAIN_ZEROS: Final = 40
 
 
-class Unreadable(ValueError):  # noqa: N818  it describes a body
+class UnreadableBody(ValueError):  # noqa: N818  it describes a body
     """The kept bytes are no body of ours."""
 
 
@@ -65,9 +64,9 @@ def fields_of(encoding: Encoding, body: bytes) -> dict[str, object]:
         text = body.decode("utf-8")
         found = _form(text) if encoding == "form" else parse(text or "{}")
     except (UnicodeDecodeError, NotJson) as error:
-        raise Unreadable(str(error)) from None
+        raise UnreadableBody(str(error)) from None
     if not isinstance(found, dict):
-        raise Unreadable("it is no object")
+        raise UnreadableBody("it is no object")
     return found
 
 
@@ -99,7 +98,7 @@ def _text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
-    return _number(value.text if isinstance(value, Spelled) else repr(value))
+    return _number(value.text if isinstance(value, ExactNumber) else repr(value))
 
 
 def _number(text: str) -> str:
@@ -132,9 +131,9 @@ def _form(text: str) -> dict[str, object]:
         for part in rest:
             inner = here.setdefault(last, {})
             if not isinstance(inner, dict):
-                raise Unreadable(f"{name} goes through a plain value")
+                raise UnreadableBody(f"{name} goes through a plain value")
             here, last = inner, part or str(len(inner))
         if last in here:
-            raise Unreadable(f"{name} stands twice")
+            raise UnreadableBody(f"{name} stands twice")
         here[last] = value
     return found

@@ -29,7 +29,7 @@ from svc.client.journal.transaction import (
 )
 from svc.clock import Clock
 from svc.errors import LocalError
-from svc.journal import State, Tx
+from svc.state import Database, Tx
 
 KEPT_SECONDS: Final = 90 * 24 * 3600
 # One request in so many looks for old ones; others need not wait for it.
@@ -63,7 +63,7 @@ class Journal:
 
     def __init__(
         self,
-        open_state: Callable[[], State],
+        open_state: Callable[[], Database],
         leases: Leases,
         clock: Clock,
         new_id: Callable[[], str] = fresh_id,
@@ -74,7 +74,7 @@ class Journal:
         self._clock = clock
         self._new_id = new_id
         self._say = say
-        self._opened: State | None = None
+        self._opened: Database | None = None
         self._lock = Lock()
 
     # --- before the first byte ---
@@ -239,14 +239,14 @@ class Journal:
         with suppress(LocalError), self._writing(durable=False) as tx:  # there is a next time
             tx.execute(PRUNE, (now - KEPT_SECONDS,))
 
-    def _state(self) -> State:
+    def _state(self) -> Database:
         with self._lock:
             if self._opened is None:
                 self._opened = self._open_state()
                 self._read_old(self._opened)
             return self._opened
 
-    def _read_old(self, state: State) -> None:
+    def _read_old(self, state: Database) -> None:
         if state.rows(ANY_UNREAD):
             with state.write() as tx:
                 self._transaction(tx).read_old()
@@ -272,7 +272,7 @@ class Journal:
 
 
 @contextmanager
-def _unsynced(state: State) -> Iterator[None]:
+def _unsynced(state: Database) -> Iterator[None]:
     """Does not wait for the disk meanwhile."""
     state.rows("PRAGMA synchronous = NORMAL")
     try:

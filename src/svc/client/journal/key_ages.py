@@ -8,12 +8,12 @@ and would carry the request out a second time.
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from svc.client import controls
-from svc.client.cleaning import one_line
-from svc.client.control import Control
 from svc.client.journal.entry import Intent
 from svc.client.journal.refusals import Say, forgotten, key_spent
+from svc.client.resources import controls
 from svc.client.retry import KEY_SAFE_SECONDS
+from svc.client.sandbox import SandboxClient
+from svc.client.text import one_line
 from svc.errors import SvcError, UsageError
 
 _LOGGED: Final = {"limit": "1000"}  # all that a sandbox remembers
@@ -50,12 +50,12 @@ class KeyAges(NamedTuple):
         return forgotten(intent, self.now, say)
 
 
-def clock_of(control: Control) -> float:
+def clock_of(control: SandboxClient) -> float:
     """What a sandbox's clock says (unix seconds); raises as `key_ages`."""
     return _seconds(control.health().data.get("now"))
 
 
-def key_ages(control: Control) -> KeyAges:
+def key_ages(control: SandboxClient) -> KeyAges:
     """Asks a sandbox.
 
     Raises:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from svc.client.journal.entry import Intent, Scope, Settled, moment
-from svc.client.journal.identity import Unreadable, fields_of
-from svc.client.replies import NOT_OURS
+from svc.client.journal.identity import UnreadableBody, fields_of
+from svc.client.reply import NOT_OURS
 from svc.client.retry import CLOCK_STEP_SECONDS, KEY_SAFE_SECONDS
 from svc.errors import Conflict, NotFound, OutcomeUnknown, SvcError
 
@@ -342,7 +342,7 @@ def _refunds(intent: Intent) -> str:
 def _field(intent: Intent, name: str) -> str | None:
     try:
         value = fields_of(intent.stored.encoding, intent.stored.body).get(name)
-    except Unreadable:
+    except UnreadableBody:
         return None
     if not isinstance(value, str):
         return None

@@ -15,7 +15,7 @@ from svc.client.journal.entry import (
 )
 from svc.client.journal.identity import is_making, place_of
 from svc.client.journal.leases import Leases
-from svc.journal import Row, Tx
+from svc.state import Row, Tx
 
 UNRESOLVED = "state IN ('open', 'unknown')"
 SELECT = "SELECT * FROM requests"

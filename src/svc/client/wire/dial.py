@@ -3,9 +3,7 @@
 import socket
 from typing import TypeAlias
 
-from svc.client.bodies import Broken
-from svc.client.deadline import Deadline
-from svc.client.exchange import Trouble
+from svc.client.exchange import Deadline, Trouble, WireBroken
 
 Address: TypeAlias = tuple[socket.AddressFamily, tuple[str | int | bytes, ...]]
 
@@ -26,7 +24,7 @@ def connect(host: str, port: int, limit: Deadline) -> socket.socket:
             reasons["timed out"] = None
         except OSError as error:
             reasons[reason(error)] = None
-    raise Broken(Trouble.NO_CONNECTION, ", ".join(reasons))
+    raise WireBroken(Trouble.NO_CONNECTION, ", ".join(reasons))
 
 
 def addresses(host: str, port: int, limit: Deadline) -> list[Address]:
@@ -72,11 +70,11 @@ def _looked_up(host: str, port: int, limit: Deadline) -> list[Address]:
     try:
         thread.start()
     except RuntimeError:
-        raise Broken(Trouble.NO_ADDRESS, "the system starts no more threads") from None
+        raise WireBroken(Trouble.NO_ADDRESS, "the system starts no more threads") from None
     thread.join(max(0.0, limit.left()))
     if answers:
         return answers[0]
-    raise Broken(Trouble.NO_ADDRESS, reason(errors[0]) if errors else "the look-up timed out")
+    raise WireBroken(Trouble.NO_ADDRESS, reason(errors[0]) if errors else "the look-up timed out")
 
 
 def _connected(address: Address, seconds: float) -> socket.socket:

@@ -4,14 +4,20 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from svc.client.bodies import BODY_MAX, Broken
-from svc.client.deadline import Deadline
-from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
-from svc.client.proxies import Proxy, proxy_for
+from svc.base_url import BaseUrl
+from svc.client.exchange import (
+    BODY_MAX,
+    Deadline,
+    Failure,
+    RawReply,
+    Trouble,
+    WireBroken,
+    WireRequest,
+)
+from svc.client.wire.connection import Connection
 from svc.client.wire.dial import connect
-from svc.client.wire.talk import Line
+from svc.client.wire.proxy import Proxy, proxy_for
 from svc.clock import Clock
-from svc.origin import BaseUrl
 
 if TYPE_CHECKING:
     import ssl
@@ -44,9 +50,9 @@ class SocketWire:
         self._clock = clock
         self._proxy: Proxy | None = proxy_for(base_url, proxy)
         self._trusted = _trust(base_url, ca_bundle)
-        self._kept: Line | None = None
+        self._kept: Connection | None = None
         self._kept_since = 0.0
-        self._last: Line | None = None
+        self._last: Connection | None = None
         self._served = 0  # answers that came over the kept connection
         self._closes_each = False  # whether the server closes after each answer
 
@@ -63,7 +69,7 @@ class SocketWire:
                 return result
         try:
             line = self._open(deadline.within(connect_seconds))
-        except Broken as broken:
+        except WireBroken as broken:
             return Failure(broken.trouble, sent=False, detail=broken.detail)
         return self._over(line, request, deadline)
 
@@ -73,7 +79,7 @@ class SocketWire:
             self._kept.close()
             self._kept = None
 
-    def _take(self, method: str) -> Line | None:
+    def _take(self, method: str) -> Connection | None:
         line, self._kept = self._kept, None
         if line is None:
             return None
@@ -90,10 +96,12 @@ class SocketWire:
         if failure.trouble is Trouble.CLOSED and self._served == 1:
             self._closes_each = True
 
-    def _over(self, line: Line, request: WireRequest, deadline: Deadline) -> RawReply | Failure:
+    def _over(
+        self, line: Connection, request: WireRequest, deadline: Deadline
+    ) -> RawReply | Failure:
         try:
             reply = line.exchange(request, deadline)
-        except Broken as broken:
+        except WireBroken as broken:
             line.close()
             return Failure(broken.trouble, sent=line.sent, detail=broken.detail)
         except BaseException:
@@ -107,14 +115,14 @@ class SocketWire:
             line.close()
         return reply
 
-    def _open(self, limit: Deadline) -> Line:
+    def _open(self, limit: Deadline) -> Connection:
         via = self._proxy or self._base_url
         sock = connect(via.host, via.port, limit)
         try:
             # Behind the connection, not before it: whoever has the port now has it until then.
             if self._expected is not None and not self._expected():
-                raise Broken(Trouble.STRANGER)  # noqa: TRY301  closed below, as for any reason
-            return Line(self._secured(sock, limit), self._body_max)
+                raise WireBroken(Trouble.STRANGER)  # noqa: TRY301  closed below, as for any reason
+            return Connection(self._secured(sock, limit), self._body_max)
         except BaseException:
             sock.close()
             raise
@@ -126,7 +134,7 @@ class SocketWire:
 
         if self._proxy is not None:
             place = f"{_bracketed(self._base_url.host)}:{self._base_url.port}"
-            sock = Line(sock).tunnel(place, self._proxy.authorization, limit)
+            sock = Connection(sock).tunnel(place, self._proxy.authorization, limit)
         return secured(sock, self._base_url.host, self._trusted, limit)
 
 
@@ -138,7 +146,7 @@ def _trust(base_url: BaseUrl, ca_bundle: str | None) -> "ssl.SSLContext | None":
     return context(ca_bundle)
 
 
-def _was_stale(result: RawReply | Failure, line: Line, method: str) -> bool:
+def _was_stale(result: RawReply | Failure, line: Connection, method: str) -> bool:
     """Whether a kept connection was closed just as we used it; only a GET may simply go again."""
     closed = isinstance(result, Failure) and result.trouble is Trouble.CLOSED
     return closed and method == "GET" and not line.received

@@ -4,9 +4,7 @@ import os
 import socket
 import ssl
 
-from svc.client.bodies import Broken
-from svc.client.deadline import Deadline
-from svc.client.exchange import Trouble
+from svc.client.exchange import Deadline, Trouble, WireBroken
 from svc.client.wire.dial import reason
 from svc.errors import ConfigError
 
@@ -44,19 +42,19 @@ def secured(
     """
     left = limit.left()
     if left <= 0:
-        raise Broken(Trouble.NO_TLS, "timed out")
+        raise WireBroken(Trouble.NO_TLS, "timed out")
     sock.settimeout(left)
     try:
         # Bytes, because text would pass through the slow import of the IDNA tables.
         return trusted.wrap_socket(sock, server_hostname=host.encode("ascii"))
     except ssl.SSLCertVerificationError as error:
-        raise Broken(Trouble.CERTIFICATE, error.verify_message) from None
+        raise WireBroken(Trouble.CERTIFICATE, error.verify_message) from None
     except TimeoutError:
-        raise Broken(Trouble.NO_TLS, "timed out") from None
+        raise WireBroken(Trouble.NO_TLS, "timed out") from None
     except ssl.SSLError as error:
-        raise Broken(Trouble.NO_TLS, (error.reason or "").replace("_", " ").lower()) from None
+        raise WireBroken(Trouble.NO_TLS, (error.reason or "").replace("_", " ").lower()) from None
     except OSError as error:
-        raise Broken(Trouble.NO_TLS, reason(error)) from None
+        raise WireBroken(Trouble.NO_TLS, reason(error)) from None
 
 
 def _hashed_directory() -> str | None:

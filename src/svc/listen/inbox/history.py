@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from svc.journal import Row, State
 from svc.listen.routes import Routes
+from svc.state import Database, Row
 
 _PAGE: Final = 200
 
@@ -69,7 +69,7 @@ class Content:
 class InboxHistory:
     """Reads what listeners have kept; raises LocalError where the database cannot be used."""
 
-    def __init__(self, state: State, whose: InboxScope) -> None:
+    def __init__(self, state: Database, whose: InboxScope) -> None:
         self._state = state
         self._whose = whose
 

@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import Final, TypeVar
 
 from svc.errors import LocalError
-from svc.journal import Row, State, Tx
 from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, OpenItem, Position, Tried
+from svc.state import Database, Row, Tx
 
 T = TypeVar("T")
 _Identity = tuple[str, bytes]  # an event's id and body
@@ -29,7 +29,7 @@ class SqliteInbox:
     `retake_failed`: a copy of an event whose forward failed is taken for new (`--ack forwarded`).
     """
 
-    def __init__(self, state: State, scope: str, *, retake_failed: bool = False) -> None:
+    def __init__(self, state: Database, scope: str, *, retake_failed: bool = False) -> None:
         self._state = state
         for setting in _SETTINGS:
             state.rows(setting)
@@ -282,7 +282,7 @@ SELECT seq FROM inbox WHERE received_at < ?1 AND outcome IS NOT NULL
 ORDER BY seq LIMIT ?2"""
 
 
-def _listener(state: State, scope: str) -> int:
+def _listener(state: Database, scope: str) -> int:
     """Gives the number of a listener, a new one for a scope that was never seen."""
     with state.write() as tx:
         tx.execute("INSERT OR IGNORE INTO listeners (scope) VALUES (?)", (scope,))

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from svc.journal import Row
 from svc.listen.inspector import page
 from svc.listen.inspector.feed import TurnedAway
 from svc.listen.inspector.history import Whole
@@ -15,6 +14,7 @@ from svc.listen.inspector.page import PageFrame, back, fact
 from svc.listen.receiver.http import Header
 from svc.listen.records import is_success
 from svc.money import format_amount
+from svc.state import Row
 
 
 @dataclass(frozen=True, slots=True)

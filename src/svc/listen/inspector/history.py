@@ -6,10 +6,10 @@ from itertools import islice
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
-from svc.journal import Row
 from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory
 from svc.listen.inspector.feed import TurnedAway
 from svc.listen.verify.verify import Facts, read_facts
+from svc.state import Row
 
 STATES: Final = ("forwarded", "failed", "pending", "kept", "withheld", "rejected")
 _REJECTED: Final = STATES[-1]

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal, Self
 
+from svc.base_url import BaseUrl
 from svc.errors import ConfigError, UsageError
-from svc.origin import BaseUrl
 
 Mode = Literal["test", "live"]
 

@@ -9,13 +9,13 @@ from svc.cli.framework.recorded import deliver, journal_of, send_recorded
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.cli.framework.streams import Streams
-from svc.client import refunds
 from svc.client.client import Client
 from svc.client.exchange import RawReply
 from svc.client.journal.entry import Asked, Scope, Settled
 from svc.client.journal.journal import Journal
-from svc.client.prepared import prepare
-from svc.client.replies import Reply
+from svc.client.reply import Reply
+from svc.client.request import prepare
+from svc.client.resources import refunds
 from svc.clock import ManualClock
 
 KEY = "sk_test_canary7Qx2Lw9Zp4"

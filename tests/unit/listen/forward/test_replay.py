@@ -16,24 +16,23 @@ import pytest
 from support.listening import NOW, SECRET, Target, event
 from support.running import Svc
 from svc.clock import ManualClock
-from svc.journal import State
-from svc.journal.opening import open_database
-from svc.journal.patience import Patience
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Arrival, Batch
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
+from svc.state import Database
+from svc.state.opening import BusyRetry, open_database
 
 ORIGIN: Final = "http://127.0.0.1:9"
 REPLAY: Final = (sys.executable, "-m", "svc", "events", "replay", "evt_1", "-o", "ndjson")
 
 
 @pytest.fixture
-def kept(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[State]:
+def kept(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
     """The state database with one event in its inbox, and the secret of its endpoint."""
     monkeypatch.setenv("SVC_BASE_URL", ORIGIN)
     clock = ManualClock(NOW)
-    with State.open(isolated / "state" / "state.db", clock=clock) as state:
+    with Database.open(isolated / "state" / "state.db", clock=clock) as state:
         body = event(1)
         taken = Delivery(body, b"Content-Type: application/json\r\n", NOW, read_facts(body))
         SqliteInbox(state, "one").store(Batch([Arrival(taken, None)]))
@@ -50,12 +49,12 @@ def kept(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[State]:
         yield state
 
 
-def attempts(state: State) -> list[int]:
+def attempts(state: Database) -> list[int]:
     rows = state.rows("SELECT attempt FROM forwards WHERE replay ORDER BY started_at, attempt")
     return [row["attempt"] for row in rows]
 
 
-def test_a_job_opens_the_state_database_once(kept: State) -> None:
+def test_a_job_opens_the_state_database_once(kept: Database) -> None:
     """400 sends with 40 descriptors: none is kept open for a send."""
 
     def few_descriptors() -> None:
@@ -75,7 +74,7 @@ def test_a_job_opens_the_state_database_once(kept: State) -> None:
     assert attempts(kept) == list(range(1, 401))
 
 
-def test_what_was_sent_is_noted_when_a_signal_ends_the_rest(kept: State) -> None:
+def test_what_was_sent_is_noted_when_a_signal_ends_the_rest(kept: Database) -> None:
     """Ctrl-C in a replay: each send that was printed is in the inbox, and at most one more.
 
     All lines are read by one reader: `communicate` does not see what `readline` has read ahead.
@@ -105,9 +104,9 @@ def test_the_inbox_costs_no_more_for_an_event_that_was_replayed_often(isolated: 
 
     def steps(replays: int) -> int:
         path, clock = isolated / str(replays) / "state.db", ManualClock(NOW)
-        patience = Patience(clock)
+        patience = BusyRetry(clock)
         connection = open_database(path, clock, patience)
-        with closing(State(connection, path, clock, patience)) as state:
+        with closing(Database(connection, path, clock, patience)) as state:
             body = event(1)
             taken = Delivery(body, b"", NOW, read_facts(body))
             SqliteInbox(state, "one").store(Batch([Arrival(taken, None)]))
@@ -134,7 +133,7 @@ def test_the_inbox_costs_no_more_for_an_event_that_was_replayed_often(isolated: 
     assert steps(2000) < 15 * steps(200)
 
 
-def test_replays_of_one_event_are_numbered_for_each_target(kept: State, svc: Svc) -> None:
+def test_replays_of_one_event_are_numbered_for_each_target(kept: Database, svc: Svc) -> None:
     """A second job goes on where the first ended; another target begins at one."""
     with Target() as one, Target() as other:
         for target, times in ((one, 2), (other, 1), (one, 2)):

@@ -24,12 +24,12 @@ from support.listening import (
 )
 from svc.clock import ManualClock, SystemClock
 from svc.errors import LocalError
-from svc.journal import State
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, Position, Tried
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
+from svc.state import Database
 
 
 def arrival(number: int, *, open_: bool = True, size: int = 0, at: float | None = None) -> Arrival:
@@ -40,12 +40,12 @@ def arrival(number: int, *, open_: bool = True, size: int = 0, at: float | None 
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> Iterator[State]:
-    with State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as opened:
+def state(tmp_path: Path) -> Iterator[Database]:
+    with Database.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as opened:
         yield opened
 
 
-def test_store_tells_new_from_known(state: State) -> None:
+def test_store_tells_new_from_known(state: Database) -> None:
     """R50: an id is new once for each listener, within a batch, across batches and restarts."""
     inbox = SqliteInbox(state, "one")
     first = inbox.store(Batch([arrival(1), arrival(2), arrival(1)]))
@@ -61,7 +61,7 @@ def test_store_tells_new_from_known(state: State) -> None:
     assert state.rows("SELECT copies FROM inbox WHERE seq = 1") == [{"copies": 1}]
 
 
-def test_store_settles_before_it_looks_for_copies(state: State) -> None:
+def test_store_settles_before_it_looks_for_copies(state: Database) -> None:
     """A copy that arrives in the batch that notes the failure of its event is taken for new."""
     inbox = SqliteInbox(state, "one", retake_failed=True)
     inbox.store(Batch([arrival(1)]))
@@ -70,7 +70,7 @@ def test_store_settles_before_it_looks_for_copies(state: State) -> None:
     assert state.rows("SELECT outcome FROM inbox") == [{"outcome": None}]
 
 
-def test_what_a_replay_had_taken_stays_taken(state: State) -> None:
+def test_what_a_replay_had_taken_stays_taken(state: Database) -> None:
     """A listener that gives an event up says nothing against another program's 2xx before it."""
     inbox = SqliteInbox(state, "one")
     with state.write() as tx:
@@ -84,7 +84,7 @@ def test_what_a_replay_had_taken_stays_taken(state: State) -> None:
     assert ended == {"evt_1": "forwarded", "evt_2": "failed"}
 
 
-def test_failed_events_stay_known_without_retake(state: State) -> None:
+def test_failed_events_stay_known_without_retake(state: Database) -> None:
     """Under `--ack received` an event that could not be forwarded is still a known one."""
     inbox = SqliteInbox(state, "one")
     inbox.store(Batch([arrival(1)]))
@@ -92,7 +92,7 @@ def test_failed_events_stay_known_without_retake(state: State) -> None:
     assert kept == Kept(1, duplicate=True, again=False, open=False)
 
 
-def test_open_after_pages_by_count_and_bytes(state: State) -> None:
+def test_open_after_pages_by_count_and_bytes(state: Database) -> None:
     """What is open is read back in order, in pages of bounded size, never an empty one too early."""
     inbox = SqliteInbox(state, "one")
     inbox.store(Batch([arrival(n, size=900_000 if n < 9 else 0) for n in range(100)]))
@@ -106,7 +106,7 @@ def test_open_after_pages_by_count_and_bytes(state: State) -> None:
     assert max(sizes) < 6_000_000
 
 
-def test_open_item_knows_its_attempts(state: State) -> None:
+def test_open_item_knows_its_attempts(state: Database) -> None:
     """An open event comes with its bytes, its attempts at each target and who has taken it."""
     inbox = SqliteInbox(state, "one")
     inbox.store(Batch([arrival(1)]))
@@ -125,7 +125,7 @@ def test_open_item_knows_its_attempts(state: State) -> None:
     assert inbox.open_item(1) is None
 
 
-def test_prune_keeps_a_week_and_what_is_open(state: State) -> None:
+def test_prune_keeps_a_week_and_what_is_open(state: Database) -> None:
     """R50: ids are kept for more than 72 h; what was not forwarded is never forgotten."""
     inbox = SqliteInbox(state, "one")
     inbox.store(Batch([arrival(1), arrival(2, open_=False), arrival(3, open_=False)]))
@@ -137,14 +137,14 @@ def test_prune_keeps_a_week_and_what_is_open(state: State) -> None:
     assert state.rows("SELECT 1 FROM forwards") == []
 
 
-def test_prune_takes_what_listeners_of_the_past_have_kept(state: State) -> None:
+def test_prune_takes_what_listeners_of_the_past_have_kept(state: Database) -> None:
     """Payloads of a listener that never runs again do not stay on the disk for ever."""
     SqliteInbox(state, "past").store(Batch([arrival(1, open_=False), arrival(2)]))
     assert SqliteInbox(state, "one").prune(NOW + 8 * 86400) == 1
     assert [row["event_id"] for row in state.rows("SELECT event_id FROM inbox")] == ["evt_2"]
 
 
-def test_inbox_stops_growing(state: State, tmp_path: Path) -> None:
+def test_inbox_stops_growing(state: Database, tmp_path: Path) -> None:
     """R50: after a week each new day takes the place of an old one, in rows and on the disk."""
     inbox = SqliteInbox(state, "one")
     rows, sizes = [], []
@@ -161,7 +161,7 @@ def test_inbox_stops_growing(state: State, tmp_path: Path) -> None:
     assert max(sizes) <= sizes[8] * 1.1
 
 
-def test_prune_takes_a_bounded_bite(state: State) -> None:
+def test_prune_takes_a_bounded_bite(state: Database) -> None:
     """A week's worth of old events does not hold up a delivery: it goes in pieces."""
     inbox = SqliteInbox(state, "one")
     inbox.store(Batch([arrival(n, open_=False) for n in range(1200)]))
@@ -169,7 +169,7 @@ def test_prune_takes_a_bounded_bite(state: State) -> None:
     assert [inbox.prune(later) for _ in range(4)] == [500, 500, 200, 0]
 
 
-def test_a_huge_batch_is_stored(state: State) -> None:
+def test_a_huge_batch_is_stored(state: Database) -> None:
     """More results than SQLite takes in one statement still go in at once."""
     inbox = SqliteInbox(state, "one")
     attempts = [ForwardAttempt(n, "http://a", 1, NOW, 5.0, 200, None, b"") for n in range(5000)]
@@ -249,7 +249,7 @@ def test_an_event_whose_forward_was_noted_but_not_its_end_is_closed(tmp_path: Pa
     """A crash between the last forward and its note sends nothing again."""
     target = Target()
     with target:
-        with State.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
+        with Database.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
             inbox = SqliteInbox(state, "test")
             inbox.store(Batch([arrival(1)]))
             url = f"http://localhost:{target.port}"
@@ -344,7 +344,7 @@ def test_kill_loses_no_acknowledged_event(after: int, tmp_path: Path) -> None:
             while not acknowledged <= set(target.ids):
                 assert time.monotonic() < end, acknowledged - set(target.ids)
                 time.sleep(0.01)
-    with State.open(state, clock=SystemClock()) as opened:
+    with Database.open(state, clock=SystemClock()) as opened:
         assert opened.rows("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
 
 
@@ -353,7 +353,7 @@ def test_unverified_events_are_not_kept(tmp_path: Path) -> None:
     with listening(tmp_path) as listener:
         assert listener.send(event(), secret=SECRET + "x") == 400
         listener.rejected(1)
-    with State.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
+    with Database.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
         assert state.rows("SELECT 1 FROM inbox UNION SELECT 1 FROM payloads") == []
 
 
@@ -362,7 +362,7 @@ def test_failed_forward_is_remembered_as_failed(tmp_path: Path) -> None:
     with Target(lambda _: status_line(418)) as target, listening(tmp_path, target.port) as listener:
         listener.send(event())
         listener.forwards(1)
-    with State.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
+    with Database.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
         assert state.rows("SELECT outcome FROM inbox") == [{"outcome": "failed"}]
         [row] = state.rows("SELECT status, attempt, target FROM forwards")
     assert row == {"status": 418, "attempt": 1, "target": f"http://localhost:{target.port}"}
@@ -408,21 +408,21 @@ def from_log(number: int, after: int | None, redelivered: int = 0) -> Arrival:
 
 def test_position_moves_with_what_is_kept_and_survives(tmp_path: Path) -> None:
     """A listener of a log knows in its own inbox how far it has read, in the same transaction."""
-    with State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
+    with Database.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
         inbox = SqliteInbox(state, "one")
         assert inbox.position() is None
         inbox.store(Batch([from_log(3, None), from_log(5, 3)]))
         assert inbox.position() == Position(5, "evt_5")
         inbox.store(Batch([from_log(5, 3)]))
         assert inbox.position() == Position(5, "evt_5")
-    with State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
+    with Database.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
         assert SqliteInbox(state, "one").position() == Position(5, "evt_5")
         assert SqliteInbox(state, "two").position() is None
 
 
 def test_position_never_passes_an_event_that_was_not_kept(tmp_path: Path) -> None:
     """One that could not be kept is read again, with all behind it, whatever was kept later."""
-    with State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
+    with Database.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
         state.rows(
             "CREATE TRIGGER no BEFORE INSERT ON inbox WHEN NEW.event_id = 'evt_2'"
             " BEGIN SELECT RAISE(ABORT, 'not this one'); END"
@@ -439,7 +439,7 @@ def test_position_never_passes_an_event_that_was_not_kept(tmp_path: Path) -> Non
 
 def test_how_often_an_event_was_handed_out_is_kept(tmp_path: Path) -> None:
     """It is told to the target also when it is read back, and counted on when it comes again."""
-    with State.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
+    with Database.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
         inbox = SqliteInbox(state, "one", retake_failed=True)
         inbox.store(Batch([from_log(1, None, redelivered=2), from_log(2, 1)]))
         assert [one.redelivered for one in inbox.open_after(0)] == [2, 0]

@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 
 from support.listening import NOW, PATH, SECRET, delivery, plan_for, status, talk
 from svc.clock import Clock, ManualClock
-from svc.journal import State
 from svc.listen.identity import Listening, claimed, remember
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.sqlite import SqliteInbox
@@ -23,6 +22,7 @@ from svc.listen.inspector.server import Inspector
 from svc.listen.listener import Listener, ListenerPlan
 from svc.listen.receiver.server import bind
 from svc.listen.records import Record
+from svc.state import Database
 
 ORIGIN = "https://api.example.com"
 
@@ -41,7 +41,7 @@ class Watched:
     """A listener, its inspector, and all that it has told."""
 
     plan: ListenerPlan
-    state: State
+    state: Database
     archive: InboxHistory
     inspector: Inspector
     bound: socket.socket
@@ -161,8 +161,8 @@ def watching(
     path = folder / "state" / "state.db"
     listening = Listening(ORIGIN, "default", plan.mode, "local", ())
     with (
-        State.open(path, clock=clock) as state,
-        State.open(path, clock=clock) as view,
+        Database.open(path, clock=clock) as state,
+        Database.open(path, clock=clock) as view,
         claimed(state, folder / "locks", listening, lambda: PATH) as claim,
         bind() as bound,
         bind() as page,

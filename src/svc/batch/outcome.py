@@ -1,0 +1,257 @@
+"""What an ended job means: for the journal, the results file, the rest of the batch, and in sum."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from svc.batch.operations import BatchOperation
+from svc.batch.plan import BatchPlan
+from svc.batch.results import ResultLine
+from svc.batch.rows import Bad, BatchRow
+from svc.batch.workers import JobEnd, RowJob
+from svc.client.journal.entry import Settled, settled_by, settled_with
+from svc.client.journal.refusals import not_ours
+from svc.client.reply import NOT_OURS, Reply
+from svc.errors import (
+    AuthError,
+    Forbidden,
+    OutcomeUnknown,
+    RateLimited,
+    ReplyContradiction,
+    SvcError,
+    Unauthorized,
+    UsageError,
+)
+from svc.redaction import redact
+
+# The key is refused before the row is looked at, so every other row would fare the same.
+_KEY_REFUSED = (Unauthorized, Forbidden)
+OPEN_ENDS = ("unknown", "not_sent")
+_STOPPING = (AuthError, UsageError, ReplyContradiction)
+
+
+class RowVerdict(NamedTuple):
+    """One row's end.
+
+    Attributes:
+        settled: for the journal; None leaves the request as unresolved as it was.
+        total: currency and amount (minor units) that the answer states.
+        error: why it is not done, where something went wrong.
+        stop: why no other row should be begun.
+    """
+
+    job: RowJob
+    settled: Settled | None
+    line: ResultLine
+    total: tuple[str, int] | None = None
+    error: SvcError | None = None
+    stop: BaseException | None = None
+
+
+def stop_of(each: RowVerdict, *, strained: bool) -> BaseException | None:
+    """Why the whole batch ends with a row, or None.
+
+    `strained` says that a row without a definite end is reason enough: the service is down, or rows
+    must not overtake each other.
+    """
+    if each.stop is None and strained and each.line.outcome in OPEN_ENDS:
+        return each.error
+    return each.stop
+
+
+def verdict(ended: JobEnd, operation: BatchOperation) -> RowVerdict:
+    """Judges one job."""
+    if ended.reply is not None:
+        return _done(ended.job, ended.reply, operation)
+    if ended.error is not None:
+        return _failed(ended.job, ended.error)
+    return _unsent(ended.job, ended.bug)
+
+
+def error_fields(error: SvcError) -> dict[str, object]:
+    """The part of an error that a results line holds."""
+    return {
+        "code": error.code or error.type,
+        "message": redact(error.message),
+        "param": error.param,
+        "status": error.status,
+        "request_id": error.request_id,
+    }
+
+
+def advised_fields(error: SvcError) -> dict[str, object]:
+    """The same of an error that leaves it to a person what to do next; the message says what."""
+    advice = redact(f"{error.message} {error.hint or ''}".rstrip())
+    return {**error_fields(error), "message": advice}
+
+
+def bad_line(bad: Bad) -> ResultLine:
+    """The line of a row that is not sent because it is bad."""
+    error = {
+        "code": bad.code,
+        "message": redact(bad.message),
+        "param": bad.param,
+        "status": None,
+        "request_id": None,
+    }
+    return ResultLine(bad.number, bad.line, "invalid", None, error)
+
+
+def _done(job: RowJob, reply: Reply, operation: BatchOperation) -> RowVerdict:
+    settled = settled_by(reply)
+    line = _line(job, "done", identifier=settled.object_id)
+    return RowVerdict(job, settled, line, _total(reply, operation.total))
+
+
+def _failed(job: RowJob, error: SvcError) -> RowVerdict:
+    settled: Settled | None = settled_with(error)
+    key_refused = isinstance(error, _KEY_REFUSED)
+    if key_refused or isinstance(error, RateLimited):
+        # Not carried out, and the row's key stays its own (promise R11).
+        settled = settled_with(error)._replace(outcome="not_sent")
+    elif isinstance(error, AuthError | UsageError):
+        # There was no connection to send it over.
+        settled = None if job.intent.sent_before else settled_with(error)
+    cause = error.__cause__ if isinstance(error, OutcomeUnknown) else None
+    is_ours = error.code != NOT_OURS
+    stop = error if key_refused or isinstance(error, _STOPPING) or not is_ours else None
+    if isinstance(cause, _KEY_REFUSED):
+        stop = cause
+    outcome = "unknown" if settled is None else settled.outcome
+    made = None if settled is None else settled.object_id
+    line = _line(job, outcome, identifier=made, error=error_fields(error))
+    return RowVerdict(job, settled, line, error=error, stop=stop)
+
+
+def taken(each: RowVerdict) -> RowVerdict:
+    """What a row's end is whose answer belongs to another request (promise R93)."""
+    assert each.settled is not None
+    error = not_ours(each.job.intent, each.settled)
+    line = _line(each.job, "unknown", error=error_fields(error))
+    return RowVerdict(each.job, None, line, error=error, stop=error)
+
+
+def _unsent(job: RowJob, bug: BaseException | None) -> RowVerdict:
+    if job.intent.sent_before or bug is not None:
+        return RowVerdict(job, None, _line(job, "unknown"), stop=bug)
+    return RowVerdict(job, Settled("not_sent"), _line(job, "not_sent"))
+
+
+def _line(
+    job: RowJob,
+    outcome: str,
+    *,
+    identifier: str | None = None,
+    error: dict[str, object] | None = None,
+) -> ResultLine:
+    key = job.intent.stored.idempotency_key
+    return ResultLine(job.row, job.line, outcome, identifier, error, key, job.intent.id)
+
+
+def _total(reply: Reply, field: str) -> tuple[str, int] | None:
+    data = reply.data
+    if not field or not isinstance(data, dict):
+        return None
+    amount, currency = data.get(field), data.get("currency")
+    if not isinstance(amount, int) or not isinstance(currency, str):
+        return None
+    return currency, amount
+
+
+PROBLEMS_MAX: Final = 20
+
+
+@dataclass(slots=True)
+class Money:
+    """Amounts in minor units by currency.
+
+    Attributes:
+        unstated: rows whose amount or currency is not stated, such as a refund of all that is left.
+    """
+
+    amounts: Counter[str] = field(default_factory=Counter)
+    rows: Counter[str] = field(default_factory=Counter)
+    unstated: int = 0
+
+    def add(self, total: tuple[str, int] | None) -> None:
+        if total is None:
+            self.unstated += 1
+            return
+        currency, amount = total
+        self.amounts[currency] += amount
+        self.rows[currency] += 1
+
+    def as_data(self) -> list[dict[str, object]]:
+        """A list for programs, in the order of the currencies' names."""
+        return [
+            {"currency": currency, "amount": self.amounts[currency], "rows": self.rows[currency]}
+            for currency in sorted(self.rows)
+        ]
+
+
+@dataclass(slots=True)
+class Totals:
+    """What became of the rows of one run.
+
+    Attributes:
+        rows: of the file.
+        skipped: that an earlier run has carried out.
+        contradicted: of these, with an answer that says something else than the row.
+        counts: of the others, by outcome; what is missing has not ended yet.
+        money: carried out in this run.
+        wrong: how many rows ended with an error.
+        problems: the first of them.
+    """
+
+    rows: int
+    skipped: int = 0
+    contradicted: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    money: Money = field(default_factory=Money)
+    wrong: int = 0
+    problems: list[ResultLine] = field(default_factory=list)
+
+    def skip(self, line: ResultLine) -> None:
+        """Counts a row that an earlier run has carried out."""
+        self.skipped += 1
+        self.contradicted += line.error is not None
+        self._remember(line)
+
+    def add(self, line: ResultLine) -> None:
+        self.counts[line.outcome] += 1
+        self._remember(line)
+
+    def _remember(self, line: ResultLine) -> None:
+        if line.error is not None:
+            self.wrong += 1
+            if len(self.problems) < PROBLEMS_MAX:
+                self.problems.append(line)
+
+    @property
+    def done(self) -> int:
+        return self.counts["done"]
+
+    @property
+    def not_done(self) -> int:
+        """Rows that neither this nor an earlier run has carried out."""
+        return self.rows - self.skipped - self.done
+
+    @property
+    def ended(self) -> int:
+        """Rows about which nothing more will be heard."""
+        return self.skipped + self.counts.total()
+
+
+def money_of(rows: Iterable[BatchRow]) -> Money:
+    """What the file says of the amounts of rows, before anything is sent."""
+    money = Money()
+    for row in rows:
+        stated = row.amount is not None and row.currency is not None
+        money.add((row.currency or "", row.amount or 0) if stated else None)
+    return money
+
+
+def money_planned(plan: BatchPlan) -> Money:
+    """What the rows that are to be sent move, as far as the file says."""
+    return money_of(task.row for task in plan.tasks)

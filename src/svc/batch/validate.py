@@ -1,0 +1,165 @@
+"""From the fields of a row to the request that it stands for.
+
+What is checked here is what the documentation states of a value's form; whether the service takes
+it is the service's to say.
+"""
+
+import hashlib
+from typing import Any, Final
+
+from svc.batch.operations import ANSWERED_INSIDE, BatchOperation
+from svc.batch.rows import Bad, BadRow, BatchRow, Given, Read, blank_amount
+from svc.client.fields import MONEY, check_names, check_whole
+from svc.client.journal.entry import Scope
+from svc.client.journal.identity import identity
+from svc.client.request import encoded
+from svc.errors import UsageError
+from svc.spec import ID_PREFIXES
+
+_CURRENCIES: Final = ("currency", "settlement_currency", "source_currency")
+_CURRENCY_LENGTH: Final = 3
+
+
+class Validator:
+    """Shapes the rows of one file for one operation; `scope` says where they are sent.
+
+    `blank_means_all` takes an amount that is null for one that is not there (promise R97).
+
+    Attributes:
+        left_out: fields of the file that the operation does not take, in the order met.
+    """
+
+    def __init__(
+        self, operation: BatchOperation, scope: Scope, *, blank_means_all: bool = False
+    ) -> None:
+        self._operation = operation
+        self._names = operation.columns
+        self._fields = operation.fields
+        self._blank_means_all = blank_means_all
+        self._scope = scope
+        self.left_out: dict[str, None] = {}
+
+    def shape(self, read: Read) -> BatchRow | Bad:
+        """Turns a row into a request, or says why it cannot be one.
+
+        Raises:
+            UsageError: it names a field that is nearly a known one: so may every other row.
+        """
+        if isinstance(read.given, dict):
+            check_names(self._names, read.given)
+        try:
+            if isinstance(read.given, BadRow):
+                raise read.given
+            return self._row(read, read.given)
+        except BadRow as bad:
+            return _bad(read, bad)
+        except UsageError as error:  # of the client, which checks, builds and encodes the call
+            return _bad(read, BadRow.of(error))
+
+    def _row(self, read: Read, given: Given) -> BatchRow:
+        identifier = _identifier(self._operation, given)
+        _refuse_order_price(self._operation, given)
+        body = self._body(given)
+        _check(self._operation, body)
+        call = self._operation.call(identifier, body)
+        check_whole(self._fields, body, is_form=call.encoding == "form")
+        data = encoded(call)
+        digest = hashlib.sha256(data).hexdigest()
+        same = identity(self._scope.base_url, self._scope.mode, call.path, call.body or {})
+        amount, currency = body.get("amount"), body.get("currency")
+        return BatchRow(
+            read.number,
+            read.line,
+            call.path,
+            data,
+            digest,
+            same,
+            amount if isinstance(amount, int) else None,
+            currency if isinstance(currency, str) else None,
+        )
+
+    def _body(self, given: Given) -> Given:
+        operation, body = self._operation, {}
+        for name, value in given.items():
+            if name in operation.answered:
+                if name != "id" or not operation.id_prefix:
+                    self.left_out[name] = None
+            elif value is not None:
+                body[name] = _trimmed(value, ANSWERED_INSIDE.get(name))
+            elif (name,) in MONEY and name in self._fields:
+                if not self._blank_means_all:
+                    raise blank_amount(name)
+            # On create null equals an absent field; on update it clears it.
+            elif operation.id_prefix:
+                body[name] = None
+        return body
+
+
+def _bad(read: Read, bad: BadRow) -> Bad:
+    return Bad(read.number, read.line, bad.message, bad.param, bad.code)
+
+
+def _identifier(operation: BatchOperation, given: Given) -> str:
+    """The id of what is changed; empty where something is made."""
+    if not operation.id_prefix:
+        return ""
+    found = given.get("id")
+    if not isinstance(found, str) or not found:
+        raise BadRow("it has no id", param="id", code="id_missing")
+    _check_prefix(found, "id", operation.id_prefix)
+    return found
+
+
+def _refuse_order_price(operation: BatchOperation, given: Given) -> None:
+    """An order's `amount` is no amount to capture: the rest would be released for good."""
+    if operation.name == "orders.capture" and {"amount", "amount_total"} <= given.keys():
+        raise BadRow(
+            "amount is the order's price here, not what to capture",
+            param="amount",
+            code="amount_ambiguous",
+            hint="keep the column id alone to capture all, or id and amount",
+        )
+
+
+def _check_prefix(identifier: str, name: str, prefix: str) -> None:
+    if not identifier.startswith(prefix):
+        raise BadRow(
+            f"{name} {identifier[:40]!r} does not begin with {prefix}",
+            param=name,
+            code="id_invalid",
+        )
+
+
+def _trimmed(value: Any, answered: frozenset[str] | None) -> Any:
+    """A field, or the entries of one, without what is only answered."""
+    if answered is None:
+        return value
+    if isinstance(value, list):
+        return [_trimmed(item, answered) for item in value]
+    if not isinstance(value, dict) or answered.isdisjoint(value):
+        return value
+    return {name: inner for name, inner in value.items() if name not in answered}
+
+
+def _check(operation: BatchOperation, body: Given) -> None:
+    for name in operation.needs:
+        if body.get(name) in (None, ""):
+            raise BadRow(f"{name} is missing", param=name, code="field_missing")
+    if operation.name.endswith(".update") and not body:
+        raise BadRow("it changes nothing", code="row_empty")
+    for name in _CURRENCIES:
+        if name in body:
+            _check_currency(name, body[name])
+    payment = body.get("payment")
+    if isinstance(payment, str):
+        _check_prefix(payment, "payment", ID_PREFIXES["payment"])
+
+
+def _check_currency(name: str, value: Any) -> None:
+    if value is None or value == "":
+        return
+    plain = isinstance(value, str) and value.isascii() and value.isalpha() and value.isupper()
+    if not plain or len(value) != _CURRENCY_LENGTH:
+        raise BadRow(
+            f"{name} {value!s} is not three capital letters", param=name, code="currency_invalid"
+        )

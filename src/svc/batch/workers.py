@@ -1,0 +1,251 @@
+"""Workers: threads with a connection each, at one pace, sending what was recorded."""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from queue import Empty, SimpleQueue
+from threading import Event, Lock, Thread
+from typing import Final, NamedTuple
+
+from svc.client.call import Call
+from svc.client.client import Client
+from svc.client.journal.entry import Intent
+from svc.client.quota import RetryQuota
+from svc.client.reply import Reply
+from svc.client.request import Prepared
+from svc.clock import Clock
+from svc.errors import SvcError
+
+# After a 429: a little below what went through, then a little more every second.
+_CUT: Final = 0.85
+_GROWTH_PER_SECOND: Final = 1.0
+_WINDOW_SECONDS: Final = 1.0  # answers to requests that were under way say nothing new
+_SLOWEST: Final = 0.5
+
+ROWS_PER_RETRY: Final = 2
+_UNANSWERED_MAX: Final = 20  # rows one after the other
+_RETRY_COST: Final = 5
+_CAPACITY_MAX: Final = 500
+_CAPACITY_MIN: Final = 15  # three further attempts: what a single command has
+
+
+class Rate:
+    """Gives every request its turn; shared by all workers.
+
+    `rate` is a limit in requests per second, or None. Whoever asks for a turn waits as long as it
+    says.
+    """
+
+    def __init__(self, clock: Clock, rate: float | None) -> None:
+        self._clock = clock
+        self._most = rate
+        self._rate = rate
+        self._next = clock.monotonic()
+        self._since = self._next
+        self._through = 0
+        self._lock = Lock()
+
+    def turn(self) -> float:
+        """Takes the next turn and says in how many seconds it comes."""
+        with self._lock:
+            now = self._clock.monotonic()
+            at = max(now, self._next)
+            self._next = at + 1 / self._rate if self._rate is not None else at
+            return at - now
+
+    def went_through(self) -> None:
+        """Remembers a request that was not turned away; after a cut, speeds up again."""
+        with self._lock:
+            self._through += 1
+            if self._rate is not None and self._rate != self._most:
+                faster = self._rate + _GROWTH_PER_SECOND / self._rate
+                self._rate = faster if self._most is None else min(faster, self._most)
+
+    def was_limited(self) -> None:
+        """Slows all workers down below the pace that the service has taken."""
+        with self._lock:
+            now = self._clock.monotonic()
+            span = now - self._since
+            if self._rate is not None and self._rate != self._most and span < _WINDOW_SECONDS:
+                return
+            seen = self._through / max(span, _WINDOW_SECONDS)
+            known = seen if self._rate is None else min(seen, self._rate)
+            self._rate = max(_SLOWEST, _CUT * known)
+            self._next = max(self._next, now + _WINDOW_SECONDS)
+            self._since, self._through = now, 0
+
+
+class SharedQuota(RetryQuota):
+    """The retry allowance of one batch (promise R17): a service that is down ends it soon.
+
+    It is 500 for 200 rows or more, and less for fewer, so that rows and further attempts together
+    are at most one and a half requests a row. A service that takes requests and never answers uses
+    none of it, since a row then waits out its deadline in one attempt: rows without an answer are
+    counted as well.
+
+    Attributes:
+        exhausted: whether no other row should be begun.
+    """
+
+    def __init__(self, rows: int) -> None:
+        most = _RETRY_COST * rows // ROWS_PER_RETRY
+        super().__init__(max(_CAPACITY_MIN, min(_CAPACITY_MAX, most)))
+        self.exhausted = False
+        self._unanswered = 0
+
+    def take(self, *, timed_out: bool) -> bool:
+        """Pays for one further attempt; false if there is not enough left."""
+        paid = super().take(timed_out=timed_out)
+        self.exhausted = self.exhausted or not paid
+        return paid
+
+    def row_ended(self, *, answered: bool) -> None:
+        """Remembers whether a row got a definite answer in the end."""
+        self._unanswered = 0 if answered else self._unanswered + 1
+        self.exhausted = self.exhausted or self._unanswered >= _UNANSWERED_MAX
+
+
+_NAP_SECONDS: Final = 0.1
+
+
+class RowJob(NamedTuple):
+    """A recorded request; `row` is its number in the file, `line` where that begins."""
+
+    row: int
+    line: int
+    intent: Intent
+    call: Call
+    prepared: Prepared
+
+
+class JobEnd(NamedTuple):
+    """What came of a job: an answer, an error, or neither where it was not sent at all."""
+
+    job: RowJob
+    reply: Reply | None = None
+    error: SvcError | None = None
+    bug: BaseException | None = None
+
+
+class Created:
+    """Which request of this run has made which object; may be used from any thread."""
+
+    def __init__(self) -> None:
+        self._by: dict[tuple[str, str | None], str] = {}
+
+    def is_taken(self, key: str, made: str, world: str | None) -> bool:
+        """Whether a request with another idempotency key has made it already (promise R93)."""
+        return self._by.setdefault((made, world), key) != key
+
+
+class Workers:
+    """`size` workers; `connect` makes the client of one, in its own thread.
+
+    They take jobs in order until `halts` says of one's end that it concerns them all, which is seen
+    before another one begins. They end with the process at the latest: nothing that they do must be
+    tidied up, since what they send is in the journal.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        connect: Callable[[], Client],
+        halts: Callable[[JobEnd], bool],
+        pace: Rate,
+        clock: Clock,
+    ) -> None:
+        self._connect = connect
+        self._halts = halts
+        self._pace = pace
+        self._clock = clock
+        self._jobs: SimpleQueue[RowJob | None] = SimpleQueue()
+        self._ended: list[JobEnd] = []
+        self._news = Event()
+        self._created = Created()
+        self._stopping = Event()
+        self._threads = [Thread(target=self._work, daemon=True) for _ in range(size)]
+        for thread in self._threads:
+            thread.start()
+
+    def put(self, jobs: Iterable[RowJob]) -> None:
+        """Hands jobs to the workers."""
+        for job in jobs:
+            self._jobs.put(job)
+
+    def take(self, timeout: float) -> list[JobEnd]:
+        """Waits so many seconds for a job to end; gives all that have.
+
+        They stay with the workers until `drop`, so that a signal in between loses none.
+        """
+        if timeout > 0 and not self._ended:
+            self._news.wait(timeout)
+        self._news.clear()
+        return self._ended[:]
+
+    def drop(self, count: int) -> None:
+        """Forgets the first ends, which have been kept."""
+        del self._ended[:count]
+
+    def stop(self) -> None:
+        """Begins nothing more: jobs that wait come back unsent, those under way go on."""
+        self._stopping.set()
+        with suppress(Empty):
+            while True:
+                job = self._jobs.get_nowait()
+                if job is not None:
+                    self._tell(JobEnd(job))
+
+    def close(self, seconds: float) -> None:
+        """Lets the workers go home, and waits for them so long in all."""
+        self.stop()
+        until = self._clock.monotonic() + seconds
+        for _ in self._threads:
+            self._jobs.put(None)
+        for thread in self._threads:
+            thread.join(max(0.0, until - self._clock.monotonic()))
+
+    def _work(self) -> None:
+        client: Client | None = None
+        try:
+            while (job := self._jobs.get()) is not None:
+                client = self._one(client, job)
+        finally:
+            if client is not None:
+                client.close()
+
+    def _tell(self, ended: JobEnd) -> None:
+        self._ended.append(ended)
+        self._news.set()
+
+    def _one(self, client: Client | None, job: RowJob) -> Client | None:
+        try:
+            client = client or self._connect()
+            ended = self._sent(client, job)
+        except SvcError as error:
+            ended = JobEnd(job, error=error)
+        except BaseException as bug:  # noqa: BLE001  the main thread reports it
+            ended = JobEnd(job, bug=bug)
+        if self._halts(ended):
+            self.stop()
+        self._tell(ended)
+        return client
+
+    def _sent(self, client: Client, job: RowJob) -> JobEnd:
+        self._wait(self._pace.turn())
+        if self._stopping.is_set():
+            return JobEnd(job)
+        intent = job.intent
+        reply = client.deliver(
+            job.call,
+            job.prepared,
+            sent_before=intent.sent_before,
+            first_sent_at=intent.first_sent_at,
+            is_taken=partial(self._created.is_taken, intent.stored.idempotency_key),
+        )
+        return JobEnd(job, reply=reply)
+
+    def _wait(self, seconds: float) -> None:
+        """Waits its turn, in naps, so that a stop is seen at once."""
+        until = self._clock.monotonic() + seconds
+        while (left := until - self._clock.monotonic()) > 0 and not self._stopping.is_set():
+            self._clock.sleep(min(left, _NAP_SECONDS))

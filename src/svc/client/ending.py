@@ -1,0 +1,145 @@
+"""How a call that did not succeed ends: the error, its outcome and the next step (R10, R11)."""
+
+from typing import Any, NamedTuple
+
+from svc.base_url import BaseUrl
+from svc.client import refusal
+from svc.client.call import Call
+from svc.client.reply import NOT_OURS
+from svc.client.request import Prepared
+from svc.client.retry import OPEN, AttemptResult, Meaning, Reason
+from svc.errors import NetworkError, OutcomeUnknown, RateLimited, ServerError, SvcError
+
+_REASONS = {
+    Reason.ANSWERED: "",
+    Reason.ATTEMPTS: "",
+    Reason.DEADLINE: "; the time is up",
+    Reason.RETRY_AFTER: "; it asks for a longer wait than there is time",
+    Reason.QUOTA: "; too many requests of this run needed another attempt",
+    Reason.KEY_AGE: "; the idempotency key is too old to send it again",
+    Reason.CLOCK_BEHIND: "; the clock was put back, so that the idempotency key's age is not known",
+}
+
+_FINAL = (Reason.KEY_AGE, Reason.CLOCK_BEHIND)
+_UNKNOWN = "may have been carried out, but {} gave no clear answer"
+_BUSY = "was not carried out, {} takes no more requests now"
+_FAILED = "failed at {}"
+_UNREACHED = "was not carried out, {} was not reached"
+_UNANSWERED = "got no usable answer from {}"
+
+
+class CallEnd(NamedTuple):
+    """The last attempt of a call, and what came before it.
+
+    Attributes:
+        was_open: whether an earlier attempt may have been carried out.
+    """
+
+    call: Call
+    prepared: Prepared
+    base_url: BaseUrl
+    finding: AttemptResult
+    reason: Reason
+    attempts: int
+    was_open: bool
+
+
+def error_of(ending: CallEnd) -> SvcError:
+    """Chooses the error: refused, unknown, or not carried out."""
+    if ending.finding.meaning is Meaning.REFUSED:
+        return _refused(ending)
+    if ending.call.changes and (ending.was_open or ending.finding.meaning in OPEN):
+        return _unknown(ending)
+    if ending.finding.meaning is Meaning.LIMITED:
+        return RateLimited(_line(ending, _BUSY), **_limited_fields(ending))
+    if ending.finding.meaning in (Meaning.FAILING, Meaning.BROKEN):
+        return ServerError(_line(ending, _FAILED), **_server_fields(ending))
+    return _unreached(ending)
+
+
+def _refused(ending: CallEnd) -> SvcError:
+    refused = refusal.api_error(
+        ending.call, ending.finding, idempotency_key=ending.prepared.idempotency_key
+    )
+    if ending.was_open and not refusal.settles(ending.finding.refusal):
+        unknown = _unknown(ending)
+        unknown.__cause__ = refused
+        return unknown
+    return refused
+
+
+def _unknown(ending: CallEnd) -> OutcomeUnknown:
+    return OutcomeUnknown(
+        _line(ending, _UNKNOWN),
+        **_answer_fields(ending),
+        retryable=ending.reason not in _FINAL,
+        outcome="unknown",
+        hint=_hint_unknown(ending),
+    )
+
+
+def _hint_unknown(ending: CallEnd) -> str:
+    if ending.reason is Reason.CLOCK_BEHIND:
+        return "Do not send it again before the clock is right; or look at what the service did."
+    if ending.reason is Reason.KEY_AGE:
+        return "Do not send it again: look at the service for what it did."
+    key = ending.prepared.idempotency_key
+    return f"Within 23 hours it is safe to send it again with --idempotency-key {key}"
+
+
+def _unreached(ending: CallEnd) -> NetworkError:
+    final = ending.finding.meaning is Meaning.UNTRUSTED
+    return NetworkError(
+        _line(ending, _UNREACHED if ending.call.changes else _UNANSWERED),
+        **_answer_fields(ending),
+        retryable=not final,
+        outcome="not_sent" if ending.call.changes else None,
+        hint=_hint_unreached(ending),
+    )
+
+
+def _hint_unreached(ending: CallEnd) -> str | None:
+    if ending.finding.status is not None:
+        return f"Check that {ending.base_url} is the address of the service."
+    if ending.finding.meaning is Meaning.UNTRUSTED:
+        return "Nothing was sent. If the authority is your own, name its file with --ca-bundle."
+    if ending.base_url.is_loopback:
+        return f"Is a sandbox running at {ending.base_url}? svc sandbox start"
+    return "Check the network and the base URL: svc doctor"
+
+
+def _line(ending: CallEnd, what: str) -> str:
+    """One line: what failed, why, after how many attempts."""
+    tries = f"{ending.attempts} attempt{'s' if ending.attempts > 1 else ''}"
+    before = ""
+    if ending.was_open and ending.finding.meaning not in OPEN:
+        before = "an earlier attempt was sent and got no clear answer; then "
+    said = what.format(ending.base_url.origin)
+    why = f"{before}{ending.finding.detail} ({tries}{_REASONS[ending.reason]})"
+    return f"{ending.call.method} {ending.call.path} {said}: {why}."
+
+
+def _limited_fields(ending: CallEnd) -> dict[str, Any]:
+    hint = "Wait, then repeat it."
+    if ending.finding.retry_after is not None:
+        hint = f"Wait {ending.finding.retry_after:.0f} s, then repeat it."
+    outcome = "refused" if ending.call.changes else None
+    return {**_answer_fields(ending), "retryable": True, "outcome": outcome, "hint": hint}
+
+
+def _server_fields(ending: CallEnd) -> dict[str, Any]:
+    hint = "Nothing was changed; try again later."
+    return {**_answer_fields(ending), "retryable": True, "hint": hint}
+
+
+def _answer_fields(ending: CallEnd) -> dict[str, Any]:
+    finding = ending.finding
+    said = finding.refusal
+    return {
+        "code": NOT_OURS if finding.meaning is Meaning.FOREIGN else said and said.code,
+        "param": said.param if said else None,
+        "status": finding.status,
+        "request_id": finding.request_id,
+        "retry_after": finding.retry_after,
+        "idempotency_key": ending.prepared.idempotency_key,
+    }

@@ -1,0 +1,211 @@
+"""JSON from outside, strictly, with numbers kept as spelled and list entries kept as sent."""
+
+import re
+from collections.abc import Callable, Iterator
+from json.decoder import JSONDecodeError, JSONDecoder
+from operator import itemgetter
+from typing import Any, Self
+
+
+class ExactNumber(float):
+    """A number with a fraction or an exponent, and the text that it came as.
+
+    It compares and sorts like any float; money and rates are shown from `text` alone, which no
+    binary rounding has touched.
+    """
+
+    __slots__ = ("text",)
+
+    def __new__(cls, text: str) -> Self:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __reduce__(self) -> tuple[type["ExactNumber"], tuple[str]]:
+        return ExactNumber, (self.text,)
+
+
+class NotJson(ValueError):  # noqa: N818  it describes a text
+    """The text is not JSON; whoever reads a text words it for whom it came from.
+
+    Attributes:
+        place: line and column, 1 for the first; None where there is no one place.
+    """
+
+    def __init__(self, message: str, place: tuple[int, int] | None = None) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+def _refuse_constant(name: str) -> float:
+    raise NotJson(f"{name} is no value of JSON")
+
+
+def _whole(text: str) -> int | ExactNumber:
+    """Reads a whole number; Python has no negative zero of them."""
+    return ExactNumber(text) if text == "-0" else int(text)
+
+
+def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twin = next(key for key in keys if keys.count(key) > 1)
+        raise NotJson(f"the key {twin!r} stands twice")
+    return found
+
+
+def _sorted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return _no_twins(sorted(pairs, key=itemgetter(0)))
+
+
+def _strict(names: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> JSONDecoder:
+    return JSONDecoder(
+        parse_int=_whole,
+        parse_float=ExactNumber,
+        parse_constant=_refuse_constant,
+        object_pairs_hook=names,
+    )
+
+
+# Reads NaN and Infinity as errors: the standard library takes them, JSON does not.
+_MARKS = (",", "[", "{")
+_STRING_OR_MARK = r'"[^"\\]*(?:\\.[^"\\]*)*"|[,\[{]'
+_SPACES = frozenset(" \t\n\r")
+_DECODER = JSONDecoder(parse_float=ExactNumber, parse_constant=_refuse_constant)
+_GIVEN, _SORTED = _strict(_no_twins), _strict(_sorted)
+
+
+def has_more_values(text: str, most: int) -> bool:
+    """Whether a JSON text has more values than that, names not counted; nothing of it is built.
+
+    Each value but the first of its list or object follows a comma, and each of these opens. Marks
+    inside strings are counted with the others at first, which takes no time, and left out only
+    where it matters.
+    """
+    if sum(map(text.count, _MARKS)) < most:
+        return False
+    marks = strings = 0
+    for found in re.finditer(_STRING_OR_MARK, text):
+        if found[0] in _MARKS:
+            marks += 1
+        else:
+            strings += 1
+        if marks >= most or strings > 2 * most:  # a name and a value for each mark
+            return True
+    return False
+
+
+def parse(text: str) -> Any:
+    """Parses a whole document.
+
+    Raises:
+        NotJson: on anything but one JSON value; also on nesting or numbers that exceed Python's
+            limits.
+    """
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise NotJson(str(error)) from None
+
+
+def parse_given(text: str, *, in_order: bool = False) -> Any:
+    """Parses what a user gives to be sent: besides, no name may stand twice.
+
+    One of the two would be lost in silence. `in_order` sorts names, so that equal values are equal
+    bytes.
+
+    Raises:
+        NotJson: as `parse` does; `place` says where, as far as one can tell.
+    """
+    try:
+        return (_SORTED if in_order else _GIVEN).decode(text)
+    except JSONDecodeError as error:
+        raise NotJson(error.msg, (error.lineno, error.colno)) from None
+    except RecursionError:
+        raise NotJson("it is nested too deeply") from None
+    except ValueError as error:  # NotJson is one
+        raise NotJson(str(error)) from None
+
+
+def parse_list(text: str) -> tuple[Any, tuple[str, ...]]:
+    """Parses a document once; of a list object also gives the exact text of each entry.
+
+    A list object is an object with an array `data` (spec: List object). Of any other value the
+    second part is empty.
+
+    Raises:
+        NotJson: as `parse` does.
+    """
+    start = _skip(text, 0)
+    if text[start : start + 1] != "{":
+        return parse(text), ()
+    try:
+        document, slices, end = _object(text, start)
+    except (ValueError, RecursionError, StopIteration, IndexError) as error:
+        raise NotJson(str(error)) from None
+    if _skip(text, end) != len(text):
+        raise NotJson("text follows the document")
+    return document, slices
+
+
+def _object(text: str, start: int) -> tuple[dict[str, Any], tuple[str, ...], int]:
+    document: dict[str, Any] = {}
+    slices: tuple[str, ...] = ()
+    at = _skip(text, start + 1)
+    if text[at] == "}":
+        return document, slices, at + 1
+    while True:
+        name, at = _name(text, at)
+        if name == "data" and text[at] == "[":
+            entries = list(_entries(text, at))
+            document[name] = [value for value, _, _ in entries[:-1]]
+            slices = tuple(text[begin:end] for _, begin, end in entries[:-1])
+            at = entries[-1][2]
+        else:
+            document[name], at = _DECODER.raw_decode(text, at)
+            slices = () if name == "data" else slices
+        at = _skip(text, at)
+        if text[at] == "}":
+            return document, slices, at + 1
+        at = _expect(text, at, ",")
+
+
+def _entries(text: str, start: int) -> Iterator[tuple[Any, int, int]]:
+    """Yields each entry with its place, then one last item that holds the end of the array."""
+    at = _skip(text, start + 1)
+    if text[at] == "]":
+        yield None, at, at + 1
+        return
+    while True:
+        value, end = _DECODER.raw_decode(text, at)
+        yield value, at, end
+        at = _skip(text, end)
+        if text[at] == "]":
+            yield None, at, at + 1
+            return
+        at = _expect(text, at, ",")
+
+
+def _name(text: str, at: int) -> tuple[str, int]:
+    if text[at] != '"':
+        raise NotJson("a name is missing")
+    name, at = _DECODER.raw_decode(text, at)
+    return name, _expect(text, _skip(text, at), ":")
+
+
+def _expect(text: str, at: int, mark: str) -> int:
+    if text[at] != mark:
+        raise NotJson(f"a {mark!r} is missing")
+    return _skip(text, at + 1)
+
+
+def _skip(text: str, at: int) -> int:
+    while text[at : at + 1] in _SPACES:
+        at += 1
+    return at

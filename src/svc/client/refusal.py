@@ -1,0 +1,288 @@
+"""Error answers: read whatever their shape, raised as the class that says what to do."""
+
+import re
+from typing import Final
+
+from svc.client.call import Call
+from svc.client.exchange import Headers, RawReply, header
+from svc.client.json import NotJson, has_more_values, parse
+from svc.client.retry import AttemptResult, Refusal
+from svc.client.text import one_line, without_tags
+from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
+from svc.spec import ID_PREFIXES
+
+_OTHER_MODE: Final = (
+    "Objects of the other mode are invisible to this key; --live or --test chooses it."
+)
+_NO_PATH: Final = "The API has no such path."
+_COLLECTIONS: Final = {
+    "order": "/v1/orders/",
+    "payment": "/v1/payments/",
+    "refund": "/v1/refunds/",
+    "payout": "/v1/payouts/",
+    "landed_cost_quote": "/v1/landed-cost/quotes/",
+    "event": "/v1/events/",
+    "dispute": "/v1/disputes/",
+}
+_OPTIONS: Final = {
+    "payment": "--payment ID",
+    "amount": "--amount N (minor units)",
+    "currency": "--currency CODE",
+    "settlement_currency": "--settlement-currency CODE",
+    "source_currency": "--source-currency CODE",
+    "capture_method": "--capture-method METHOD",
+    "cancellation_reason": "--reason REASON",
+    "reason": "--reason REASON",
+    "reference": "--reference TEXT",
+    "shipping": "--country CODE",
+    "shipping[country]": "--country CODE",
+    "shipping[postal_code]": "--postal-code TEXT",
+    "shipping_amount": "--shipping-amount N (minor units)",
+    "ship_from_country": "--ship-from-country CODE",
+    "items": "--item 'name=...,quantity=1,unit_amount=12900'",
+    "destination": "--country CODE --account-holder-name TEXT --iban IBAN",
+    "destination[country]": "--country CODE",
+    "destination[account_holder_name]": "--account-holder-name TEXT",
+    "destination[iban]": "--iban IBAN",
+    "destination[account_number]": "--account-number DIGITS",
+    "destination[bank_code]": "--bank-code CODE",
+    "destination[bic]": "--bic BIC",
+    "destination[bank_name]": "--bank-name TEXT",
+    "evidence": "--evidence KEY=TEXT",
+    "evidence[tracking_number]": "--tracking-number TEXT",
+    "evidence[shipping_carrier]": "--shipping-carrier TEXT",
+    "submit": "--submit",
+    "metadata": "--metadata KEY=TEXT",
+    "url": "--url URL",
+    "events": "--events TYPE",
+    "description": "--description TEXT",
+}
+_REPEATED: Final = ("items", "events", "evidence", "metadata")  # one option for what is inside
+_ABSENT: Final = ("parameter_missing", "parameter_invalid_empty")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_]+(?:\[[A-Za-z0-9_]+\])*")
+
+
+def parameter(call: Call, code: str | None, param: str | None) -> str | None:
+    """Names the option that gives a parameter; `param` is in bracket form."""
+    if not call.changes or not (code or "").startswith("parameter_"):
+        return None
+    if code == "parameter_unknown":
+        return "Leave it out: this service does not know it."
+    return f"{'Add' if code in _ABSENT else 'Change'} {option(param or '')}"
+
+
+def option(param: str) -> str:
+    """The option of the command line for a parameter, else the one that takes any: `-d`."""
+    root = param.partition("[")[0]
+    known = _OPTIONS.get(param) or (_OPTIONS[root] if root in _REPEATED else None)
+    if known:
+        return known
+    if not _PLAIN.fullmatch(param):
+        return "-d PARAM=VALUE"
+    return f"-d '{param}=VALUE'" if "[" in param else f"-d {param}=VALUE"
+
+
+def not_found(call: Call, code: str | None, param: str | None) -> str | None:
+    """Says why nothing was found: no such call, another kind of id, or the other mode."""
+    if call.assumed and code != "resource_missing":
+        return "The documentation does not show this call; this service may not have it."
+    if code == "endpoint_unknown":
+        return _NO_PATH
+    if code != "resource_missing":
+        return None
+    in_path = param in (None, "id")
+    return (in_path and _other_kind(call.path)) or (
+        _OTHER_MODE if in_path or param in ID_PREFIXES else None
+    )
+
+
+def _other_kind(path: str) -> str | None:
+    """Points to the right command when the id in a path is of another kind than the path."""
+    for kind, collection in _COLLECTIONS.items():
+        if path.startswith(collection):
+            identifier = path.removeprefix(collection).partition("/")[0]
+            return _kind_hint(identifier, but_not=kind)
+    return None
+
+
+def _kind_hint(identifier: str, *, but_not: str) -> str | None:
+    for kind, prefix in ID_PREFIXES.items():
+        if kind != but_not and identifier.startswith(prefix):
+            words = kind.replace("_", " ").replace("landed cost", "landed-cost")
+            said = f"{identifier} is {'an' if words[0] in 'aeiou' else 'a'} {words}"
+            return f"{said}: svc get {identifier}" if kind in _COLLECTIONS else f"{said}."
+    return None
+
+
+_REQUEST_ID_HEADERS = ("request-id", "svc-request-id", "x-request-id")
+_MESSAGE_MAX = 1000
+_BODY_READ_MAX = 64 * 1024
+_VALUES_MAX = 1000  # of an error; more is somebody else's page
+_RESOURCES = {
+    "orders": "orders",
+    "payments": "payments",
+    "refunds": "refunds",
+    "payouts": "payouts",
+    "landed-cost": "landed_cost",
+    "disputes": "disputes",
+    "webhook_endpoints": "webhook_endpoints",
+    "events": "events",
+}
+_CLASSES: dict[int, type[ApiError]] = {
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+}
+
+
+# What the service looks at only after it has looked for the idempotency key: one of these says that
+# nothing was carried out under that key. Others are said before, or by what stands in between.
+_SETTLING: Final[dict[str, frozenset[str]]] = {
+    "invalid_request_error": frozenset(
+        (
+            "parameter_missing parameter_unknown parameter_invalid_empty parameter_invalid_integer "
+            "parameter_invalid_boolean parameter_invalid_type parameter_too_long "
+            "parameter_invalid_value parameter_invalid_timestamp parameters_exclusive "
+            "currency_invalid currency_unsupported country_code_invalid hs_code_invalid "
+            "amount_too_small amount_too_large resource_missing capture_not_allowed "
+            "order_unexpected_state dispute_unexpected_state payment_not_refundable "
+            "payment_already_refunded payment_disputed iban_invalid balance_insufficient "
+            "evidence_missing event_type_unknown webhook_endpoint_limit url_invalid"
+        ).split()
+    ),
+}
+# Of the key itself, not of its use for another request.
+_KEY_FORM: Final = "idempotency_key_invalid"
+
+
+def is_about_key(type_: str | None, code: str | None) -> bool:
+    """Whether a refusal says that the idempotency key belongs to another request (R12)."""
+    if code == _KEY_FORM:
+        return False
+    return type_ == "idempotency_error" or (code or "").startswith("idempotency_")
+
+
+def settles(refusal: Refusal | None) -> bool:
+    """Whether a refusal proves that nothing was carried out before under the same key (R94).
+
+    Only the service's own envelope does, with a documented type and a documented code together,
+    about neither routing nor idempotency.
+    """
+    return refusal is not None and (refusal.code or "") in _SETTLING.get(refusal.type or "", ())
+
+
+def request_id(headers: Headers) -> str | None:
+    """The service's name for the exchange, under any header that it may use."""
+    for name in _REQUEST_ID_HEADERS:
+        value = header(headers, name)
+        if value:
+            return one_line(value)
+    return None
+
+
+def read(raw: RawReply) -> Refusal:
+    """Reads an error body: flat, wrapped in `api_error`, without a code, or not JSON at all."""
+    fields = _fields(raw.body)
+    message = _text(fields, "message", _MESSAGE_MAX)
+    return Refusal(
+        message=message or _plain_message(raw, parsed=bool(fields)),
+        type=_text(fields, "type"),
+        code=_text(fields, "code"),
+        param=_text(fields, "param"),
+        request_id=request_id(raw.headers) or _text(fields, "request_id"),
+    )
+
+
+def api_error(
+    call: Call, finding: AttemptResult, *, idempotency_key: str | None = None
+) -> ApiError:
+    """Builds the error of a definite 4xx: the service's words, the class for the exit code."""
+    refusal = finding.refusal or Refusal("The service refused the request.")
+    status = finding.status or 0
+    kind = _CLASSES.get(status, ApiError)
+    if is_about_key(refusal.type, refusal.code):
+        kind = Conflict
+    return kind(
+        refusal.message,
+        code=refusal.code,
+        type=refusal.type,
+        param=refusal.param,
+        status=status,
+        request_id=refusal.request_id,
+        retry_after=finding.retry_after,
+        outcome="refused",
+        idempotency_key=idempotency_key,
+        hint=_hint(call, kind, refusal),
+    )
+
+
+def permission(call: Call) -> str | None:
+    """The permission that a restricted key needs for a call, such as `payouts:write`."""
+    parts = call.path.split("/")
+    resource = _RESOURCES.get(parts[2]) if len(parts) > 2 else None  # noqa: PLR2004
+    if resource is None:
+        return None
+    if parts[-1] == "capture":
+        resource = "payments"
+    return f"{resource}:{'write' if call.changes else 'read'}"
+
+
+def _fields(body: bytes) -> dict[str, object]:
+    try:
+        text = body.decode("utf-8")
+        document = {} if has_more_values(text, _VALUES_MAX) else parse(text)
+    except (NotJson, UnicodeDecodeError):
+        return {}
+    if isinstance(document, dict):
+        inner = document.get("error")
+        if isinstance(inner, str):
+            return {"message": inner, **document}
+        return inner if isinstance(inner, dict) else document
+    return {}
+
+
+def _text(fields: dict[str, object], name: str, limit: int = 200) -> str | None:
+    value = fields.get(name)
+    return one_line(value, limit) or None if isinstance(value, str) else None
+
+
+def _plain_message(raw: RawReply, *, parsed: bool) -> str:
+    words = ""
+    if not parsed:
+        text = raw.body[:_BODY_READ_MAX].decode("utf-8", "replace")
+        words = one_line(without_tags(text) if text.lstrip().startswith("<") else text)
+    said = f": {words}" if words else ", without saying why"
+    return f"The service answered {raw.status}{said}"
+
+
+def _hint(call: Call, kind: type[ApiError], refusal: Refusal) -> str | None:
+    code, param = refusal.code, refusal.param
+    if kind is Forbidden:
+        return _hint_forbidden(call, code)
+    if kind is NotFound:
+        return not_found(call, code, param)
+    known = _HINTS_BY_CODE.get(code or "") or _HINTS_BY_CLASS.get(kind)
+    return known or parameter(call, code, param)
+
+
+def _hint_forbidden(call: Call, code: str | None) -> str:
+    if code == "secret_key_required":
+        return "Use a secret or restricted key; a publishable key cannot read or change data."
+    needed = permission(call)
+    named = f" It needs {needed}." if needed else ""
+    return f"The key's permissions do not cover this call.{named} Use a key that has it."
+
+
+_OTHER_USE = "The key was used with another request; use a new key for this one."
+_HINTS_BY_CODE = {
+    "api_key_expired": "The key was rolled and its old value no longer works: svc keys add",
+    "https_required": "Use an https:// base URL.",
+    "version_invalid": "Leave --api-version out to use the account's own version.",
+    "idempotency_key_reused": _OTHER_USE,
+    "idempotency_key_mismatch": _OTHER_USE,
+}
+_HINTS_BY_CLASS: dict[type[ApiError], str] = {
+    Unauthorized: "svc whoami shows which key is used and where it came from",
+    Conflict: "Nothing was repeated. Look at the request that used this key first.",
+}

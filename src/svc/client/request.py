@@ -1,0 +1,207 @@
+"""A call as the exact bytes that every attempt sends (promise R1)."""
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+from svc import __version__
+from svc.api_keys import refuse_secrets
+from svc.base_url import BaseUrl
+from svc.client.call import Call, Encoding, form_bytes, json_bytes, pairs_text
+from svc.client.exchange import Headers
+from svc.errors import UsageError
+from svc.spec import API_ROOT, IDEMPOTENCY_HEADER, VERSION_HEADER
+
+
+def fraction() -> float:
+    """Returns a number from 0 up to, not including, 1."""
+    return int.from_bytes(os.urandom(6), "big") / (1 << 48)
+
+
+def uuid4() -> str:
+    """Returns a random UUID of version 4 as text (promise R1)."""
+    raw = bytearray(os.urandom(16))
+    raw[6] = raw[6] & 0x0F | 0x40
+    raw[8] = raw[8] & 0x3F | 0x80
+    text = raw.hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+_CONTENT_TYPES = {
+    "json": "application/json",
+    "form": "application/x-www-form-urlencoded",
+}
+_KEY_MAX = 255
+_SEGMENT_MARKS = frozenset("._~-")
+
+
+class Prepared(NamedTuple):
+    """What leaves in every attempt of one call, but for `Host` and the key.
+
+    The API key is not in it, so that the journal may keep it whole (promise R28).
+
+    Attributes:
+        url: origin, prefix, path and query.
+        target: what stands in the request line.
+        headers: in the order that they are sent, without `Host` and `Authorization`.
+        body: exact bytes; empty for none.
+        idempotency_key: of every POST and no other call (promise R13).
+    """
+
+    method: str
+    url: str
+    target: str
+    headers: Headers
+    body: bytes
+    idempotency_key: str | None
+
+    def header(self, name: str) -> str | None:
+        """The value of a header as it will be sent."""
+        return next((value for key, value in self.headers if key == name), None)
+
+
+def prepare(
+    call: Call,
+    base_url: BaseUrl,
+    *,
+    new_key: Callable[[], str],
+    idempotency_key: str | None = None,
+    api_version: str | None = None,
+    root: str = API_ROOT,
+    api_key: str = "",
+) -> Prepared:
+    """Builds the request once; a POST without a key of the user's gets one from `new_key`.
+
+    `api_key` is what must not stand in it, besides whatever looks like a key.
+
+    Raises:
+        AuthError: it holds a secret (promise R100).
+        UsageError: on a key that breaks promise R13, a key on a GET, a path that would leave the
+            API (promise R25), a body that cannot be encoded.
+    """
+    key = _key_for(call, idempotency_key, new_key)
+    body = encoded(call)
+    version = None if api_version is None else checked_version(api_version)
+    headers = request_headers(
+        call.method, body, content_type=content_type(call.encoding), key=key, api_version=version
+    )
+    target = _target(call, base_url, root)
+    made = Prepared(call.method, base_url.origin + target, target, headers, body, key)
+    return made if root != API_ROOT else without_secrets(made, api_key)
+
+
+def without_secrets(made: Prepared, api_key: str = "") -> Prepared:
+    """Gives a request that is fit to be recorded and sent; every one comes through here.
+
+    Raises:
+        AuthError: it holds a secret.
+    """
+    refuse_secrets(api_key, made.target, made.body, *(value for _, value in made.headers))
+    return made
+
+
+def request_headers(
+    method: str, body: bytes, *, content_type: str, key: str | None, api_version: str | None
+) -> Headers:
+    """The headers of a request but for `Host` and the API key, in the order that they are sent."""
+    headers = [
+        ("User-Agent", f"svc/{__version__}"),
+        ("Accept", "application/json"),
+        ("Accept-Encoding", "identity"),
+    ]
+    if api_version is not None:
+        headers.append((VERSION_HEADER, api_version))
+    if key is not None:
+        headers.append((IDEMPOTENCY_HEADER, key))
+    if body:
+        headers.append(("Content-Type", content_type))
+    if method != "GET":
+        headers.append(("Content-Length", str(len(body))))
+    return tuple(headers)
+
+
+def encoded(call: Call) -> bytes:
+    """Encodes a call's body; without parameters there is none."""
+    if not call.body:
+        return b""
+    return json_bytes(call.body) if call.encoding == "json" else form_bytes(call.body)
+
+
+def content_type(encoding: Encoding) -> str:
+    """The `Content-Type` of an encoding."""
+    return _CONTENT_TYPES[encoding]
+
+
+def checked_key(key: str) -> str:
+    """Returns an idempotency key that may be sent.
+
+    Raises:
+        UsageError: unless it is 1 to 255 printable ASCII characters without a space (promise R13).
+    """
+    if not 0 < len(key) <= _KEY_MAX or not all("!" <= mark <= "~" for mark in key):
+        raise UsageError(
+            "The idempotency key must be 1 to 255 printable ASCII characters without spaces.",
+            code="idempotency_key_invalid",
+            param="idempotency_key",
+        )
+    return key
+
+
+def checked_version(version: str) -> str:
+    """Returns an API version that has the form YYYY-MM-DD (spec: Versioning), else UsageError."""
+    shape = "".join("9" if mark.isascii() and mark.isdigit() else mark for mark in version)
+    if shape != "9999-99-99":
+        raise UsageError(
+            f"The API version {version!r} is no date.",
+            code="version_invalid",
+            param="api_version",
+            hint="Give it as YYYY-MM-DD.",
+        )
+    return version
+
+
+def checked_path(path: str, root: str = API_ROOT) -> str:
+    """Returns a path that stays inside the API whatever a server makes of it (promise R25).
+
+    Raises:
+        UsageError: unless it is `root` and plain segments: no `..`, `//`, `%`, backslash, query
+            or host.
+    """
+    if not path.startswith(f"{root}/"):
+        raise UsageError(
+            f"The path {path!r} is not one of the API.",
+            code="path_invalid",
+            hint="Give it whole, such as /v1/orders.",
+        )
+    if not all(_plain(part) for part in path.split("/")[2:]):
+        raise UsageError(
+            f"The path {path!r} holds something else than plain names between its slashes.",
+            code="path_invalid",
+            hint="Names are letters, digits, and . _ ~ - ; put parameters into --param.",
+        )
+    return path
+
+
+def _plain(part: str) -> bool:
+    if part in ("", ".", ".."):
+        return False
+    return all(mark.isascii() and (mark.isalnum() or mark in _SEGMENT_MARKS) for mark in part)
+
+
+def _target(call: Call, base_url: BaseUrl, root: str) -> str:
+    path = base_url.prefix + checked_path(call.path, root)
+    if base_url.url(call.path) != base_url.origin + path:
+        raise UsageError(f"The path {call.path!r} would leave {base_url}.", code="path_invalid")
+    return f"{path}?{pairs_text(call.query)}" if call.query else path
+
+
+def _key_for(call: Call, given: str | None, new_key: Callable[[], str]) -> str | None:
+    if call.method == "POST":
+        return checked_key(new_key() if given is None else given)
+    if given is not None:
+        raise UsageError(
+            f"A {call.method} takes no idempotency key.",
+            code="idempotency_key_invalid",
+            param="idempotency_key",
+        )
+    return None

@@ -1,0 +1,1 @@
+"""The calls of each resource as values; none of them sends anything."""

@@ -1,0 +1,184 @@
+"""Calls to a sandbox's controls; they refuse to reach anything else."""
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from svc import api_keys
+from svc.base_url import BaseUrl
+from svc.client.call import Call
+from svc.client.exchange import Deadline, RawReply, Trouble, Wire, WireRequest
+from svc.client.refusal import api_error as refused
+from svc.client.reply import Reply, classify, reply_of, understood
+from svc.client.request import prepare, uuid4
+from svc.client.retry import OPEN, AttemptResult, Meaning
+from svc.clock import Clock, SystemClock
+from svc.errors import NetworkError, OutcomeUnknown, SvcError, UsageError
+from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
+
+HEALTH = Call("GET", "/_sandbox/health")
+_CONNECT_SECONDS = 3.0
+_HEALTH_MAX = 64 * 1024  # bytes: whoever answers there may be no sandbox (promise R99)
+_STATE_MAX = 1024 * 1024 * 1024  # bytes: an export holds all that a sandbox has
+_START = "svc sandbox start --detach starts one; svc sandbox status shows which run"
+_CHOOSE = "Choose one with --profile sandbox or --base-url http://127.0.0.1:4242"
+_TRUST = "Its certificate comes with --profile sandbox, or with: svc sandbox env"
+_LOOK = "svc sandbox status shows whether it answers, svc sandbox logs what went wrong"
+
+
+class SandboxClient:
+    """Sends control calls to one address once its health check proved a sandbox there.
+
+    There are no further attempts: the controls take no idempotency key and move no money.
+
+    Args:
+        base_url: must be this machine.
+        deadline_seconds: for one call; advancing the clock may take long.
+        deadline: for all calls together, in place of `deadline_seconds`.
+
+    Raises:
+        UsageError: when the address is not on this machine.
+    """
+
+    def __init__(
+        self,
+        base_url: BaseUrl,
+        *,
+        deadline_seconds: float = 60.0,
+        deadline: Deadline | None = None,
+        clock: Clock | None = None,
+        wire: Wire | None = None,
+        new_key: Callable[[], str] = uuid4,
+        ca_bundle: str | None = None,
+    ) -> None:
+        if not base_url.is_loopback:
+            raise _no_sandbox(f"{base_url} is not on this machine")
+        self.base_url = base_url
+        self._clock = clock or SystemClock()
+        self._deadline_seconds = deadline_seconds
+        self._deadline = deadline
+        self._new_key = new_key
+        self._wire = wire or _socket_wire(base_url, self._clock, ca_bundle)
+        self._health: Reply | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._wire.close()
+
+    def health(self) -> Reply:
+        """Proves that a sandbox answers: `object` is `sandbox`; also gives its clock.
+
+        Raises:
+            UsageError: something else answers there.
+            NetworkError: nothing answers there.
+        """
+        if self._health is None:
+            try:
+                reply = self._exchange(HEALTH, None, ())
+            except SvcError as error:
+                if error.status is None:
+                    raise
+                raise self._something_else() from None
+            if not isinstance(reply.data, dict) or reply.data.get("object") != "sandbox":
+                raise self._something_else()
+            self._health = reply
+        return self._health
+
+    def send(self, call: Call, *, key: str | None = None, accept: tuple[int, ...] = ()) -> Reply:
+        """Sends a control call, after the health check.
+
+        `key` is a publishable key, for the checkout alone. `accept` lists error statuses to be
+        given back as replies, such as 402 for a declined card, whose body says more than an error.
+
+        Raises:
+            UsageError: no sandbox is there.
+            ApiError: the sandbox refused the call.
+            NetworkError, OutcomeUnknown: no answer came; the second when the call was sent.
+        """
+        self.health()
+        return self._exchange(call, key, accept)
+
+    def _exchange(self, call: Call, key: str | None, accept: tuple[int, ...]) -> Reply:
+        result = self._wire.exchange(
+            self._request(call, key),
+            deadline=self._deadline or Deadline(self._clock, self._deadline_seconds),
+            connect_seconds=_CONNECT_SECONDS,
+        )
+        if isinstance(result, RawReply) and result.status in accept:
+            finding = understood(result, call)
+        else:
+            finding = classify(result, call, self._clock.now())
+        if finding.meaning is Meaning.DONE:
+            return reply_of(finding, attempts=1)
+        raise self._failed(call, finding)
+
+    def _request(self, call: Call, key: str | None) -> WireRequest:
+        prepared = prepare(call, self.base_url, new_key=self._new_key, root=SANDBOX_ROOT)
+        own = [("Host", self.base_url.host_header), (SANDBOX_HEADER, "1")]
+        if key is not None:
+            own.append(
+                ("Authorization", api_keys.authorization(api_keys.publishable(key), "bearer"))
+            )
+        headers = (*own, *prepared.headers)
+        most = _HEALTH_MAX if call is HEALTH else None
+        return WireRequest(
+            prepared.method, prepared.target, headers, prepared.body, answer_max=most
+        )
+
+    def _failed(self, call: Call, finding: AttemptResult) -> SvcError:
+        if finding.refusal is not None and finding.meaning not in OPEN:
+            return refused(call, finding)
+        if finding.trouble is not None and finding.meaning not in OPEN:
+            return self._unreached(finding)
+        said = f"The sandbox at {self.base_url} gave no usable answer to {call.path}"
+        if call.changes:
+            return OutcomeUnknown(
+                f"{said}: {finding.detail}. It may have done it.",
+                status=finding.status,
+                request_id=finding.request_id,
+                outcome="unknown",
+                hint=_LOOK,
+            )
+        return NetworkError(
+            f"{said}: {finding.detail}.",
+            status=finding.status,
+            request_id=finding.request_id,
+            hint=_LOOK,
+        )
+
+    def _unreached(self, finding: AttemptResult) -> NetworkError:
+        untrusted = finding.trouble is Trouble.CERTIFICATE
+        return NetworkError(
+            f"No sandbox answers at {self.base_url}: {finding.detail}.",
+            outcome="not_sent",
+            hint=_TRUST if untrusted else _START,
+        )
+
+    def _something_else(self) -> UsageError:
+        return _no_sandbox(f"What answers at {self.base_url} is no sandbox")
+
+
+def _no_sandbox(why: str) -> UsageError:
+    return UsageError(
+        f"{why}; svc sandbox commands work on a sandbox only.",
+        code="not_a_sandbox",
+        param="base_url",
+        hint=_CHOOSE,
+    )
+
+
+def _socket_wire(base_url: BaseUrl, clock: Clock, ca_bundle: str | None) -> Wire:
+    from svc.client.wire.sockets import SocketWire
+
+    return SocketWire(base_url, clock=clock, ca_bundle=ca_bundle, body_max=_STATE_MAX)

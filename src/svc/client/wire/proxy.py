@@ -1,0 +1,90 @@
+"""Which proxy a request goes through: CONNECT for https, never for this machine (promise R26)."""
+
+from binascii import b2a_base64
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from svc.base_url import BaseUrl
+from svc.errors import ConfigError
+
+
+class Proxy(NamedTuple):
+    """An HTTP proxy that is asked to CONNECT.
+
+    Attributes:
+        authorization: value of `Proxy-Authorization`, or None.
+    """
+
+    host: str
+    port: int
+    authorization: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Proxy({self.host}:{self.port})"
+
+
+def chosen(base_url: BaseUrl, option: str | None, environment: Mapping[str, str]) -> str | None:
+    """Picks the proxy's address: the user's own, else `HTTPS_PROXY` unless `NO_PROXY` excepts it.
+
+    `option` is `--proxy` or `SVC_PROXY`. `HTTP_PROXY` and `ALL_PROXY` are ignored.
+    """
+    if base_url.scheme != "https" or base_url.is_loopback:
+        return None
+    if option:
+        return option
+    excepted = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
+    if _excepts(excepted, base_url):
+        return None
+    return environment.get("https_proxy") or environment.get("HTTPS_PROXY") or None
+
+
+def proxy_for(base_url: BaseUrl, address: str | None) -> Proxy | None:
+    """Reads a proxy's address such as `http://user:password@proxy.example:3128`.
+
+    Gives None for http and for this machine, which no proxy may see.
+
+    Raises:
+        ConfigError: on an address that is not an http:// proxy's.
+    """
+    if address is None or base_url.scheme != "https" or base_url.is_loopback:
+        return None
+    scheme, mark, rest = address.rpartition("://")
+    if (scheme or "http").lower() != "http":
+        raise ConfigError(
+            "The proxy must be reached by http:// (it is asked to CONNECT; TLS runs inside).",
+            code="proxy_invalid",
+            param="proxy",
+            hint="Give it as http://HOST:PORT.",
+        )
+    login, at, place = (rest if mark else address).rpartition("@")
+    try:
+        parsed = BaseUrl.parse(f"http://{place}")
+    except ConfigError:
+        raise ConfigError(
+            "The proxy's address is malformed.",
+            code="proxy_invalid",
+            param="proxy",
+            hint="Give it as http://HOST:PORT.",
+        ) from None
+    return Proxy(parsed.host, parsed.port, _basic(login) if at else None)
+
+
+def _basic(login: str) -> str:
+    from urllib.parse import unquote
+
+    user, _, password = login.partition(":")
+    plain = f"{unquote(user)}:{unquote(password)}".encode()
+    return "Basic " + b2a_base64(plain, newline=False).decode("ascii")
+
+
+def _excepts(rules: str, base_url: BaseUrl) -> bool:
+    return any(_matches(rule.strip().lower(), base_url) for rule in rules.split(","))
+
+
+def _matches(rule: str, base_url: BaseUrl) -> bool:
+    if rule == "*":
+        return True
+    if rule == f"{base_url.host}:{base_url.port}":
+        return True
+    name = rule.removeprefix("*").removeprefix(".").strip("[]")
+    return bool(name) and (base_url.host == name or base_url.host.endswith(f".{name}"))

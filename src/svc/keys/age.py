@@ -1,0 +1,166 @@
+"""Which secrets are held for the user, and when each is due: all times in unix seconds."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from svc.api_keys import Mode
+from svc.clock import Clock
+from svc.spec import KEY_GRACE_MAX_SECONDS
+
+if TYPE_CHECKING:
+    from svc.state import Database
+
+
+What: TypeAlias = Literal["api_key", "signing_secret"]
+Status: TypeAlias = Literal["overdue", "due", "ok", "unknown", "sandbox"]
+
+DAY_SECONDS: Final = 86_400
+MAX_AGE_SECONDS: Final = 90 * DAY_SECONDS
+WARN_SECONDS: Final = 14 * DAY_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A secret that is in use, by its name; its text is not here.
+
+    Attributes:
+        name: a key's fingerprint, or the id of a webhook endpoint.
+        since: when it was added, registered or rolled; None where nobody has said.
+        old_name: the key that it took the place of, which may work until `old_ends_at`.
+        test_data: it was made by a sandbox for itself and need never be replaced.
+        variable: it is in the environment and not in a keyring.
+    """
+
+    what: What
+    name: str
+    profile: str
+    origin: str
+    mode: Mode
+    since: float | None
+    old_name: str | None = None
+    old_ends_at: float | None = None
+    test_data: bool = False
+    variable: bool = False
+
+    @property
+    def identity(self) -> str:
+        """The same for as long as the secret has its place, and after it was replaced."""
+        name = "" if self.what == "api_key" else self.name
+        parts = (self.what, self.origin, self.profile, self.mode, name)
+        return "|".join(("variable", *parts) if self.variable else parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A secret with its verdict.
+
+    Attributes:
+        due_at: when it is to be replaced, or None.
+        age_days: whole days, or None.
+        old_ends_by: when the old key ends at the latest; None where there is none that may work.
+    """
+
+    held: Held
+    status: Status
+    due_at: float | None
+    age_days: int | None
+    old_ends_by: float | None
+
+
+def judge(held: Held, now: float, *, max_age: float, warn: float) -> Judged:
+    """Says whether a secret is older than `max_age` seconds, or will be in `warn` seconds."""
+    old = _old_end(held)
+    ends_by = old if old is not None and old > now else None
+    if held.since is None:
+        return Judged(held, "unknown", None, None, ends_by)
+    age = days_old(held.since, now)
+    if held.test_data:
+        return Judged(held, "sandbox", None, age, ends_by)
+    due_at = held.since + max_age
+    status: Status = "overdue" if now >= due_at else "due" if now >= due_at - warn else "ok"
+    return Judged(held, status, due_at, age, ends_by)
+
+
+def days_old(since: float, now: float) -> int:
+    """Whole days; 0 of what a clock that was wrong has put into the future."""
+    return max(0, int((now - since) // DAY_SECONDS))
+
+
+def _old_end(held: Held) -> float | None:
+    if held.old_name is None or held.since is None:
+        return None
+    # Nobody has said until when: not beyond what the service allows (spec: Limits).
+    return held.since + KEY_GRACE_MAX_SECONDS if held.old_ends_at is None else held.old_ends_at
+
+
+_KEYS: Final = (
+    "SELECT * FROM key_facts WHERE slot = 'secret'"  # what is safe to expose is not due
+    " ORDER BY profile, origin, mode"
+)
+# An endpoint may be listed for several event lists; it has one secret.
+_ENDPOINTS: Final = (
+    "SELECT endpoint_id, profile, origin, mode, MIN(created_at) AS created_at,"
+    " MAX(secret IS NOT NULL) AS test_data FROM endpoints"
+    " GROUP BY endpoint_id, profile, origin, mode ORDER BY profile, origin, mode, created_at"
+)
+_CLAIM: Final = (
+    "INSERT INTO reminders (name, told_at) VALUES (?, ?) ON CONFLICT (name)"
+    " DO UPDATE SET told_at = excluded.told_at WHERE told_at <= excluded.told_at - ?"
+    " OR told_at > excluded.told_at"  # a clock that was wrong once must not silence it for ever
+)
+
+
+class HeldSecrets:
+    """What is held, by name; both methods raise LocalError where the database cannot be used."""
+
+    def __init__(self, state_file: Path, clock: Clock) -> None:
+        self._path = state_file
+        self._clock = clock
+
+    def every(self, *, profile: str | None = None) -> list[Held]:
+        """Lists API keys, then signing secrets, of all profiles or of one."""
+        if not self._path.exists():
+            return []
+        with self._open() as state:
+            keys, endpoints = state.rows(_KEYS), state.rows(_ENDPOINTS)
+        found = [*map(_key, keys), *map(_endpoint, endpoints)]
+        return [held for held in found if profile is None or held.profile == profile]
+
+    def claim(self, due: list[Held], now: float) -> list[Held]:
+        """Gives those that nobody was told of for a day, and notes that somebody is now.
+
+        Of two processes that ask at once, one gets each.
+        """
+        with self._open() as state, state.write() as tx:
+            return [held for held in due if tx.execute(_CLAIM, (held.identity, now, DAY_SECONDS))]
+
+    def _open(self) -> "Database":
+        from svc.state import Database  # SQLite is loaded only where something is looked up
+
+        return Database.open(self._path, clock=self._clock)
+
+
+def _key(row: dict[str, Any]) -> Held:
+    return Held(
+        "api_key",
+        row["fingerprint"],
+        row["profile"],
+        row["origin"],
+        row["mode"],
+        row["added_at"] if row["rolled_at"] is None else row["rolled_at"],
+        row["old_fingerprint"],
+        row["old_ends_at"],
+    )
+
+
+def _endpoint(row: dict[str, Any]) -> Held:
+    return Held(
+        "signing_secret",
+        row["endpoint_id"],
+        row["profile"],
+        row["origin"],
+        row["mode"],
+        row["created_at"],
+        test_data=bool(row["test_data"]),
+    )

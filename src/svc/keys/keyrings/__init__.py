@@ -1,0 +1,1 @@
+"""The keyrings themselves, and which of them may be used."""

@@ -1,0 +1,104 @@
+"""Which keyrings may be used: ours to decide, before anything of them is imported (promise R33)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from svc.errors import KeyStoreError
+from svc.keys.keyrings.backend import Backend
+from svc.keys.keyrings.library import LibraryBackend
+from svc.keys.keyrings.secret_service import SecretService
+from svc.keys.places import KWALLET, MACOS, OURS, SECRET_SERVICE, WINDOWS
+
+_LINUX: Final = (SECRET_SERVICE, KWALLET)
+_BY_PLATFORM: Final[Mapping[str, tuple[str, ...]]] = {"darwin": (MACOS,), "win32": (WINDOWS,)}
+# They keep nothing, or choose among all that is installed.
+_NEVER: Final = (
+    "keyring.backends.null.Keyring",
+    "keyring.backends.fail.Keyring",
+    "keyring.backends.chainer.ChainerBackend",
+)
+_VARIABLE: Final = "PYTHON_KEYRING_BACKEND"
+
+
+def backends(env: Mapping[str, str], allowed: Sequence[str], platform: str) -> tuple[Backend, ...]:
+    """Gives the keyrings to try, in order; none of them is imported or opened yet.
+
+    A keyring that the library was told to use is the only one, if it is allowed. Else those that
+    the setting `keyring_backends` (`allowed`) names come first, then the platform's own.
+
+    Raises:
+        KeyStoreError: the library was told to use one that is not allowed.
+    """
+    named, source = _named(env, platform)
+    if named is not None:
+        _check(named, source, allowed)
+        return (_backend(named, env),)
+    for name in allowed:
+        if name in _NEVER:
+            _check(name, "The setting keyring_backends", allowed)
+    names = dict.fromkeys((*allowed, *_BY_PLATFORM.get(platform, _LINUX)))
+    return tuple(_backend(name, env) for name in names)
+
+
+def installed_but_refused(allowed: Sequence[str]) -> list[str]:
+    """Names the modules of keyrings that are installed and not allowed; imports none of them."""
+    from importlib.metadata import entry_points
+
+    found = {point.value for point in entry_points(group="keyring.backends")}
+    modules = {name.rpartition(".")[0] for name in (*allowed, *OURS)}
+    return sorted(name for name in found - modules if not name.startswith("keyring.backends."))
+
+
+def _backend(name: str, env: Mapping[str, str]) -> Backend:
+    if name == SECRET_SERVICE:
+        return SecretService(env)
+    # Looked for first: without it the library is loaded in vain.
+    return LibraryBackend(name, needs="dbus" if name == KWALLET else None)
+
+
+def _named(env: Mapping[str, str], platform: str) -> tuple[str | None, str]:
+    """Finds what the keyring library was told to use, where it would look for it itself."""
+    if env.get(_VARIABLE):
+        return env[_VARIABLE], _VARIABLE
+    path = _library_config(env, platform)
+    if path is None or not path.is_file():
+        return None, ""
+    from configparser import Error, RawConfigParser
+
+    parser = RawConfigParser()
+    try:
+        parser.read_string(path.read_text(encoding="utf-8"))
+    except (Error, OSError, ValueError):
+        raise KeyStoreError(
+            f"{path} chooses the keyring and cannot be read.",
+            code="keyring_refused",
+            outcome="not_sent",
+            hint="Mend or remove it, or set SVC_API_KEY",
+        ) from None
+    return parser.get("backend", "default-keyring", fallback="").strip() or None, str(path)
+
+
+def _library_config(env: Mapping[str, str], platform: str) -> Path | None:
+    if platform == "win32":
+        root = env.get("LOCALAPPDATA") or env.get("ProgramData")
+        return Path(root, "Python Keyring", "keyringrc.cfg") if root else None
+    root = env.get("XDG_CONFIG_HOME") or (env.get("HOME") and f"{env['HOME']}/.config")
+    return Path(root, "python_keyring", "keyringrc.cfg") if root else None
+
+
+def _check(name: str, source: str, allowed: Sequence[str]) -> None:
+    if name in _NEVER:
+        what, hint = "which keeps no keys", "Set SVC_API_KEY instead"
+    elif name in (*OURS, *allowed):
+        return
+    else:
+        what = "which is not allowed to keep keys"
+        names = ",".join((*allowed, name))
+        hint = f"Set SVC_API_KEY, or allow it: svc config set keyring_backends {names}"
+    raise KeyStoreError(
+        f"{source} names the keyring {name!r}, {what}.",
+        code="keyring_refused",
+        outcome="not_sent",
+        hint=hint,
+    )

@@ -1,0 +1,176 @@
+"""The state database as the rest of the program sees it: read rows, write in a transaction."""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, Self, TypeVar
+
+from svc.clock import Clock
+from svc.errors import LocalError
+from svc.state import opening
+from svc.state.opening import BusyRetry, damaged, open_database
+
+GONE: Final = "state_replaced"  # the code of the error
+
+Row = dict[str, Any]
+Params = Sequence[object]
+Found = TypeVar("Found")
+
+
+class Tx:
+    """One open transaction; it is committed when its `with` block ends without an error."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def execute(self, sql: str, params: Params = ()) -> int:
+        """Runs one statement and gives the number of rows that it changed."""
+        return self._connection.execute(sql, params).rowcount
+
+    def insert(self, sql: str, params: Params = ()) -> int:
+        """Runs an INSERT and gives the rowid of the last row that it added."""
+        return self._connection.execute(sql, params).lastrowid or 0
+
+    def many(self, sql: str, rows: Iterable[Params]) -> int:
+        """Runs one statement for each row and gives the number of rows that changed."""
+        return self._connection.executemany(sql, rows).rowcount
+
+    def apart(self, step: Callable[[], Found]) -> Found | LocalError:
+        """Runs a step of the transaction; what cannot be stored of it undoes the step alone.
+
+        Gives the error then. A full disk and the like end the whole transaction as ever.
+        """
+        self._connection.execute("SAVEPOINT apart")
+        try:
+            found = step()
+        except (sqlite3.IntegrityError, sqlite3.DataError) as error:
+            self._connection.execute("ROLLBACK TO apart")
+            self._connection.execute("RELEASE apart")
+            return LocalError(f"The state database does not take it: {error}.")
+        self._connection.execute("RELEASE apart")
+        return found
+
+    def rows(self, sql: str, params: Params = ()) -> list[Row]:
+        """Reads inside the transaction, what it has written included."""
+        return self._connection.execute(sql, params).fetchall()
+
+
+class Database:
+    """The open database; every method may be called from any thread, one at a time runs.
+
+    What `write` has committed survives a power cut (SQLite WAL, synchronous FULL; promise R68).
+    All methods raise LocalError, and nothing else of their own.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, path: Path, clock: Clock, patience: BusyRetry
+    ) -> None:
+        self._connection = connection
+        self._patience = patience
+        self._connection.row_factory = _as_dict
+        self._path = path
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._file = _file_of(path)
+
+    @classmethod
+    def open(cls, path: Path, *, clock: Clock) -> Self:
+        """Opens or creates the database.
+
+        Raises:
+            LocalError: it is not private to the user, damaged, newer, busy, or cannot be made.
+        """
+        patience = BusyRetry(clock)
+        try:
+            return cls(open_database(path, clock, patience), path, clock, patience)
+        except sqlite3.Error as error:
+            raise opening.local_error(error) from error
+
+    @contextmanager
+    def write(self) -> Iterator[Tx]:
+        """Holds the write lock from the start, commits and syncs at the end, else undoes all."""
+        with self._lock, self._worded():
+            try:
+                # Inside, since a signal may come between this and what follows.
+                self._patience.run(lambda: self._connection.execute("BEGIN IMMEDIATE"))
+                yield Tx(self._connection)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._undo()
+                raise
+
+    def rows(self, sql: str, params: Params = ()) -> list[Row]:
+        """Reads outside any transaction."""
+        with self._lock, self._worded():
+            return self._patience.run(lambda: self._connection.execute(sql, params).fetchall())
+
+    def empty_log(self) -> None:
+        """Moves the log into the database, so that neither is longer than what it holds.
+
+        Not where somebody reads in it: whoever comes last does. What was deleted is overwritten by
+        then, and stands in neither.
+        """
+        self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def check_in_place(self) -> None:
+        """Makes sure that the file which is written to is the one that others will read.
+
+        Raises:
+            LocalError: it was deleted, moved away or replaced meanwhile (promise R102).
+        """
+        if self._file is None or _file_of(self._path) != self._file:
+            raise LocalError(
+                f"The state database {self._path} was deleted or replaced while this command ran.",
+                code=GONE,
+                hint="What it knew of unresolved requests is lost: look at the service for recent "
+                "orders, refunds and payouts before you run the command again",
+            )
+
+    def hurry(self, seconds: float) -> None:
+        """From now on waits no longer for other processes: this one is about to end (R78)."""
+        self._patience.hurry(seconds)
+
+    def close(self) -> None:
+        """Closes the file; the object is of no use afterwards."""
+        with self._lock:
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _undo(self) -> None:
+        # A full disk makes SQLite undo by itself; a second ROLLBACK would only hide that error.
+        with suppress(sqlite3.Error):
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _worded(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._local_error(error) from error
+
+    def _local_error(self, error: sqlite3.Error) -> LocalError:
+        if not opening.is_damage(error):
+            return opening.local_error(error)
+        with suppress(sqlite3.Error):
+            self._connection.close()
+        return damaged(self._path, self._clock)
+
+
+def _file_of(path: Path) -> tuple[int, int] | None:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+def _as_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> Row:
+    return {column[0]: value for column, value in zip(cursor.description, row, strict=True)}

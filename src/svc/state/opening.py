@@ -1,0 +1,232 @@
+"""Opening the state database: making it, bringing it up to date, refusing what is not ours."""
+
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Final, TypeVar
+
+from svc.clock import Clock
+from svc.errors import LocalError
+from svc.state import files
+from svc.state.schema import MIGRATIONS
+from svc.system.files import advice, put_in_place
+
+_DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_PRIMARY: Final = 0xFF  # extended codes keep the primary one in their lowest byte
+_WORDS: Final = {
+    sqlite3.SQLITE_FULL: ("the disk is full", "Free some space and try again."),
+    sqlite3.SQLITE_READONLY: ("it is read-only", "Make the file and its folder writable."),
+    sqlite3.SQLITE_CANTOPEN: ("it cannot be opened", "Check the folder's permissions."),
+    sqlite3.SQLITE_BUSY: ("another svc process held it for over ten seconds", "Try again."),
+    sqlite3.SQLITE_IOERR: ("the disk failed to read or write", "Check the disk and its space."),
+}
+
+
+def is_damage(error: BaseException) -> bool:
+    """Says whether the file itself is broken."""
+    return isinstance(error, sqlite3.Error) and code_of(error) in _DAMAGE
+
+
+def code_of(error: sqlite3.Error) -> int:
+    """Gives SQLite's primary code; an error of the module's own counts as a broken file."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        own = type(error) is sqlite3.DatabaseError
+        return sqlite3.SQLITE_NOTADB if own else sqlite3.SQLITE_ERROR
+    return int(code) & _PRIMARY
+
+
+def _descriptor_limit() -> tuple[str, str | None] | None:
+    """SQLite does not say why it could not open a file: looks whether this process may open any."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as refused:
+        return os.strerror(refused.errno or 0).lower(), advice(refused)
+    return None
+
+
+def local_error(error: sqlite3.Error) -> LocalError:
+    """Words any other refusal, for the one error boundary."""
+    why, hint = _WORDS.get(code_of(error), (str(error), None))
+    if code_of(error) == sqlite3.SQLITE_CANTOPEN and (limit := _descriptor_limit()):
+        why, hint = limit
+    return LocalError(f"The state database cannot be used: {why}.", hint=hint)
+
+
+Found = TypeVar("Found")
+
+SLICE_SECONDS: Final = 0.1  # what one statement waits by itself
+PATIENCE_SECONDS: Final = 10.0  # promise R68
+_PAUSE_SECONDS: Final = 0.01  # some locks are refused without any wait
+
+
+class BusyRetry:
+    """Runs statements again until the database is free, for ten seconds at most."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._seconds = PATIENCE_SECONDS
+
+    def hurry(self, seconds: float) -> None:
+        """Waits no longer than this from now on: the process is about to end."""
+        self._seconds = min(self._seconds, seconds)
+
+    def run(self, step: Callable[[], Found]) -> Found:
+        """Runs a step that is safe to run again after SQLITE_BUSY.
+
+        Raises:
+            sqlite3.Error: whatever the step raises; SQLITE_BUSY when the time is up.
+        """
+        until = self._clock.monotonic() + self._seconds
+        while True:
+            try:
+                return step()
+            except sqlite3.OperationalError as error:
+                busy = code_of(error) == sqlite3.SQLITE_BUSY
+                if not busy or self._clock.monotonic() >= until:
+                    raise
+            self._clock.sleep(_PAUSE_SECONDS)
+
+
+DAMAGED: Final = "state_damaged"  # the code of the error
+_APPLICATION_ID: Final = 0x53766331  # marks the file as ours
+
+
+def open_database(path: Path, clock: Clock, patience: BusyRetry) -> sqlite3.Connection:
+    """Gives a connection to an up-to-date database, created if it was not there (R67, R68).
+
+    Raises:
+        LocalError: the files are not private, the database is damaged (it is then set aside), is
+            not ours, or was written by a newer release.
+    """
+    files.prepare_folder(path.parent)
+    if not files.check_file(path):
+        _create(path, clock)
+    try:
+        return patience.run(lambda: _up_to_date(path, clock))
+    except sqlite3.Error as error:
+        if is_damage(error):
+            raise damaged(path, clock) from error
+        raise
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Connects to an existing file with the settings that every connection needs."""
+    uri = f"{path.absolute().as_uri()}?mode=rw"
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=SLICE_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute("PRAGMA synchronous = FULL")
+        # Without it macOS leaves what was synced in the disk's own memory; no other system asks.
+        connection.execute("PRAGMA fullfsync = ON")
+        connection.execute("PRAGMA foreign_keys = ON")
+        # Bodies hold bank accounts: what is forgotten is to be gone from the file as well.
+        connection.execute("PRAGMA secure_delete = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def damaged(path: Path, clock: Clock) -> LocalError:
+    """Sets a damaged database aside and words what happened; the data is kept (R67)."""
+    with files.folder_lock(path.parent, clock):
+        aside = files.set_aside(path) if _still_damaged(path) else None
+    if aside is None:
+        return LocalError(
+            f"The state database {path} was damaged and has been replaced.",
+            code=DAMAGED,
+            hint="Run the command again.",
+        )
+    return LocalError(
+        f"The state database {path} is damaged; it was moved to {aside.name}, unchanged.",
+        code=DAMAGED,
+        hint="Unresolved requests may be recorded in it: check recent orders, refunds and payouts "
+        "before you run the command again, which starts a new database.",
+    )
+
+
+def _still_damaged(path: Path) -> bool:
+    """A second look under the lock: another process may have replaced the file already."""
+    if not path.exists():
+        return False
+    try:
+        with closing(connect(path)) as connection:
+            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            return bool(verdict != "ok" or _header(connection)[0] == 0)
+    except sqlite3.DatabaseError as error:
+        return is_damage(error)
+
+
+def _up_to_date(path: Path, clock: Clock) -> sqlite3.Connection:
+    connection = connect(path)
+    try:
+        if _version(connection, path) < len(MIGRATIONS):
+            with files.folder_lock(path.parent, clock):
+                _migrate(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _create(path: Path, clock: Clock) -> None:
+    """Builds the database beside its place and puts it there whole, one process at a time."""
+    with files.folder_lock(path.parent, clock):
+        if files.check_file(path):
+            return
+        try:
+            files.set_aside(path)  # a log left behind must not be played into a new database
+            fresh = path.with_name(f"{path.name}.new")
+            for leftover in ("", *files.COMPANIONS):
+                Path(f"{fresh}{leftover}").unlink(missing_ok=True)
+            files.create_private(fresh)
+            with closing(connect(fresh)) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                _migrate(connection)
+            put_in_place(fresh, path)
+        except OSError as error:
+            raise files.local_error(f"The state database {path} cannot be made", error) from error
+
+
+def _header(connection: sqlite3.Connection) -> tuple[int, int]:
+    return (
+        connection.execute("PRAGMA application_id").fetchone()[0],
+        connection.execute("PRAGMA user_version").fetchone()[0],
+    )
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    application, version = _header(connection)
+    if application == 0 and version == 0 and path.stat().st_size == 0:
+        raise sqlite3.DatabaseError("the file is empty")
+    if application != _APPLICATION_ID:
+        raise LocalError(
+            f"{path} is a database of another program.",
+            hint="Move it away, or point SVC_STATE_DIR at another folder.",
+        )
+    if version > len(MIGRATIONS):
+        raise LocalError(
+            f"The state database {path} was written by a newer svc.",
+            hint="Upgrade svc, or point SVC_STATE_DIR at another folder.",
+        )
+    return version
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        for step in MIGRATIONS[version:]:
+            for statement in step:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

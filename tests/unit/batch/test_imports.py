@@ -1,0 +1,112 @@
+"""What the journal lets go of in lists that nobody has run for long."""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from svc.batch.imports import Elsewhere, ImportTable
+
+if TYPE_CHECKING:
+    from unit.batch.conftest import Floor
+
+DAY = 24 * 3600
+
+
+class Later:
+    """The time so many days from now."""
+
+    def __init__(self, floor: "Floor", days: float) -> None:
+        self._now = floor.clock.now() + days * DAY
+
+    def now(self) -> float:
+        return self._now
+
+    def monotonic(self) -> float:
+        return self._now
+
+    def sleep(self, seconds: float) -> None:
+        raise AssertionError
+
+
+def ledger(floor: "Floor", days: float = 0) -> ImportTable:
+    return ImportTable(floor.state, floor.leases, Later(floor, days))
+
+
+def ran(floor: "Floor", amounts: list[int | str]) -> None:
+    """Runs a list as the command does."""
+    ledger(floor).begin(floor.what)
+    ledger(floor).end(floor.what)  # before the run, which ends this process's leases
+    floor.run(amounts)
+
+
+def bodies(floor: "Floor") -> list[bytes]:
+    return [intent.stored.body for intent in floor.intents.list(batch=floor.what.id)]
+
+
+@pytest.mark.parametrize(("days", "packed"), [(89, False), (91, True)])
+def test_bodies_of_an_old_list_are_let_go_of(floor: "Floor", days: float, packed: bool) -> None:
+    """After 90 days; what keeps its rows from being sent again stays for ever (R16)."""
+    ran(floor, list(range(1, 1201)))
+    ledger(floor, days).pack_an_old_one()
+    assert (bodies(floor) == [b""] * 1200) is packed
+    sent = len(floor.service.requests)
+    assert floor.run(list(range(1, 1202))).tally.skipped == 1200
+    assert len(floor.service.requests) == sent + 1
+
+
+def test_bodies_of_a_list_whose_process_was_killed_are_let_go_of(floor: "Floor") -> None:
+    """Its lease is still there, and nobody lives who holds it."""
+    floor.run([1, 2])
+    ledger(floor).begin(floor.what)
+    ledger(floor, 91).pack_an_old_one()
+    assert all(bodies(floor))  # it runs
+    floor.leases.close()
+    ledger(floor, 91).pack_an_old_one()
+    assert bodies(floor) == [b"", b""]
+
+
+def test_unresolved_rows_of_an_old_list_stay_whole(floor: "Floor") -> None:
+    """R5: nobody knows what became of them; what was refused or not sent goes."""
+    floor.service.answer = lambda request, nth: (
+        400 if b'"amount":1,' in request.body else 505 if b'"amount":2,' in request.body else None
+    )
+    ran(floor, [1, 2, 3])
+    assert floor.states == ["refused", "unknown", "done"]
+    ledger(floor, 91).pack_an_old_one()
+    assert floor.states == ["unknown", "done"]
+    assert [bool(body) for body in bodies(floor)] == [True, False]
+
+
+def test_one_list_at_a_time_and_each_once(floor: "Floor") -> None:
+    """The end of a run takes no long time over it; a list that is run again is looked at again."""
+    ran(floor, [1])
+    ledger(floor, 91).pack_an_old_one()
+    (row,) = floor.state.rows("SELECT packed_at FROM batches")
+    assert row["packed_at"] is not None
+    ran(floor, [1, 2])
+    (row,) = floor.state.rows("SELECT packed_at FROM batches")
+    assert row["packed_at"] is None
+    assert [bool(body) for body in bodies(floor)] == [False, True]
+
+
+def test_nobody_else_begins_between_looking_and_reserving(floor: "Floor") -> None:
+    """R92: two lists that share rows look one after the other, so that the second sees the first."""
+    database = floor.folder / "state" / "state.db"
+    looked: list[Sequence[Elsewhere]] = []
+
+    def look(found: Sequence[Elsewhere]) -> None:
+        looked.append(found)
+        with (
+            closing(sqlite3.connect(database, timeout=0)) as other,
+            pytest.raises(sqlite3.OperationalError, match="locked"),
+        ):
+            other.execute("BEGIN IMMEDIATE")
+
+    ledger(floor).begin(floor.what)
+    ledger(floor).reserve(floor.what, ["one", "two"], look)
+    assert looked == [[]]
+    with closing(sqlite3.connect(database, timeout=0)) as other:
+        other.execute("BEGIN IMMEDIATE")

@@ -1,0 +1,211 @@
+"""What an ended row means: its line of the results, word for word, and the end of a whole batch."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from svc.base_url import BaseUrl
+from svc.batch.operations import named
+from svc.batch.outcome import error_fields, verdict
+from svc.batch.run import halting
+from svc.batch.workers import JobEnd, RowJob, SharedQuota
+from svc.client.exchange import Failure, RawReply, Trouble
+from svc.client.journal.entry import Asked, Settled, Stored, restored
+from svc.client.reply import Reply
+from svc.errors import (
+    ApiError,
+    AuthError,
+    Forbidden,
+    OutcomeUnknown,
+    RateLimited,
+    ReplyContradiction,
+    SvcError,
+    Unauthorized,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from unit.batch.conftest import Floor
+
+REFUNDS = named("refunds.create")
+LOST = Failure(Trouble.CLOSED, sent=True)
+
+
+def refused(status: int, code: str, param: str | None = None) -> RawReply:
+    said = {"type": "invalid_request_error", "code": code, "message": "No.", "param": param}
+    return RawReply(status, (("request-id", "req_7"),), json.dumps(said).encode())
+
+
+def test_refused_row_has_all_that_the_service_said(floor: "Floor") -> None:
+    """R16: code, message, parameter, status and request id stand in its line, and its own key."""
+    floor.service.answer = lambda request, nth: refused(400, "amount_too_large", "amount")
+    run = floor.run([7])
+    (line,) = floor.results
+    assert (line["row"], line["line"], line["outcome"], line["id"]) == (1, 1, "refused", None)
+    assert line["error"] == {
+        "code": "amount_too_large",
+        "message": line["error"]["message"],
+        "param": "amount",
+        "status": 400,
+        "request_id": "req_7",
+    }
+    assert "No." in line["error"]["message"]
+    assert line["idempotency_key"] == floor.service.keys[0]
+    (kept,) = floor.intents.list(batch=floor.what.id)
+    assert line["request"] == kept.id
+    assert (run.tally.wrong, [one.row for one in run.tally.problems]) == (1, [1])
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "state", "code"),
+    [
+        (refused(429, "rate_limit"), "not_sent", "not_sent", "rate_limit"),
+        (refused(500, "internal_error"), "unknown", "unknown", "internal_error"),
+        (LOST, "unknown", "unknown", "network_error"),
+        (Failure(Trouble.NO_CONNECTION, sent=False), "not_sent", "not_sent", "network_error"),
+    ],
+)
+def test_row_without_a_definite_end_is_for_the_next_run(
+    answer: Any, outcome: str, state: str, code: str, floor: "Floor"
+) -> None:
+    """R10, R11: its line and the journal say the same, and why."""
+    floor.service.answer = lambda request, nth: answer
+    floor.run([7])
+    (line,) = floor.results
+    assert (line["outcome"], floor.states, line["id"]) == (outcome, [state], None)
+    assert line["error"] is not None
+    if isinstance(answer, RawReply):
+        assert line["error"]["code"] == code
+        assert (line["error"]["status"], line["error"]["request_id"]) == (answer.status, "req_7")
+    else:
+        assert (line["error"]["status"], line["error"]["request_id"]) == (None, None)
+
+
+def test_error_without_a_code_has_its_type() -> None:
+    """Something for programs to go by is always there; what is secret is masked."""
+    error = ApiError("sk_test_4fQzN7cPq2LrTxVb9KdYhWm3 is no amount.", outcome="refused")
+    fields = error_fields(error)
+    assert fields["code"] == error.type
+    assert "4fQzN7cPq2LrTxVb9" not in str(fields["message"])
+
+
+def test_second_run_has_one_line_for_each_row(floor: "Floor") -> None:
+    """What an earlier run has settled, what is bad and what is new: each row once, in order."""
+    floor.run([1, "bad", 3])
+    run = floor.run([1, "bad", 3, 4])
+    assert [(one["row"], one["outcome"]) for one in floor.results] == [
+        (1, "done"),
+        (2, "invalid"),
+        (3, "done"),
+        (4, "done"),
+    ]
+    assert (run.tally.skipped, run.tally.done, run.tally.wrong, run.tally.not_done) == (2, 1, 1, 1)
+    assert run.tally.ended == 4
+
+
+@pytest.fixture
+def job(floor: "Floor") -> RowJob:
+    """A row that was never sent before."""
+    stored = Stored("/v1/refunds", "json", b'{"payment":"pay_1"}', "key-1", None)
+    call, prepared = restored(stored, BaseUrl.parse("https://api.example.com"))
+    asked = Asked(call, prepared, floor.what.scope, floor.what.id, 1)
+    (intent,) = floor.intents.record_many([asked])
+    return RowJob(1, 1, intent, call, prepared)
+
+
+SILENT = OutcomeUnknown("No answer.", outcome="unknown")
+REPLY = Reply(200, (), "{}", {"id": "rf_1"}, (), None, replayed=False, attempts=1)
+
+
+def test_one_answer_ends_a_row_of_silence(job: RowJob) -> None:
+    """R17: twenty rows without an answer one after the other end a batch, not twenty in all."""
+    quota = SharedQuota(1000)
+    halts = halting(REFUNDS, quota)
+    for answered in (JobEnd(job, REPLY), JobEnd(job, error=ApiError("No.", outcome="refused"))):
+        for _ in range(19):
+            assert not halts(JobEnd(job, error=SILENT))
+        assert not halts(answered)
+    for _ in range(19):
+        assert not halts(JobEnd(job, error=SILENT))
+    assert not quota.exhausted
+    assert halts(JobEnd(job, error=SILENT))
+    assert quota.exhausted
+
+
+def test_row_that_was_not_begun_says_nothing_of_the_service(job: RowJob) -> None:
+    """R17: rows that were turned back before they were sent do not count as silence."""
+    quota = SharedQuota(1000)
+    halts = halting(REFUNDS, quota)
+    for _ in range(30):
+        assert not halts(JobEnd(job))
+    assert not quota.exhausted
+
+
+def test_row_that_was_not_begun_is_not_sent_or_as_unknown_as_before(job: RowJob) -> None:
+    """R10: of one that an earlier run may have sent nobody knows more than before."""
+    fresh = verdict(JobEnd(job), REFUNDS)
+    assert (fresh.line.outcome, fresh.settled) == ("not_sent", Settled("not_sent"))
+    again = job._replace(intent=job.intent._replace(sent_before=True))
+    before = verdict(JobEnd(again), REFUNDS)
+    assert (before.line.outcome, before.settled, before.stop) == ("unknown", None, None)
+    bug = ZeroDivisionError("a bug")
+    broken = verdict(JobEnd(job, bug=bug), REFUNDS)
+    assert (broken.line.outcome, broken.settled, broken.stop) == ("unknown", None, bug)
+
+
+@pytest.mark.parametrize(
+    ("error", "stops"),
+    [
+        (Forbidden("Not with this key."), True),
+        (Unauthorized("This key has expired."), True),
+        (AuthError("No key."), True),
+        (UsageError("No address."), True),
+        (ReplyContradiction("Another amount.", outcome="done"), True),
+        (ApiError("No.", outcome="refused"), False),
+        (RateLimited("Later.", outcome="refused"), False),
+        (SILENT, False),
+    ],
+)
+def test_what_concerns_every_row_ends_the_batch(error: SvcError, stops: bool, job: RowJob) -> None:
+    """A key that is refused is refused for the next row too; a bad row is its own affair."""
+    assert halting(REFUNDS, SharedQuota(1000))(JobEnd(job, error=error)) is stops
+    assert (verdict(JobEnd(job, error=error), REFUNDS).stop is error) is stops
+
+
+@pytest.mark.parametrize("kind", [Unauthorized, Forbidden, RateLimited])
+def test_row_that_was_turned_away_keeps_its_key(kind: type[SvcError], job: RowJob) -> None:
+    """R11: it was not carried out, so the next run sends it with the same one."""
+    settled = verdict(
+        JobEnd(job, error=kind("No.", outcome="refused", status=403)), REFUNDS
+    ).settled
+    assert settled is not None
+    assert (settled.outcome, settled.status) == ("not_sent", 403)
+
+
+def test_reason_behind_an_unknown_end_ends_the_batch(job: RowJob) -> None:
+    """A 401 after a lost answer leaves its row open, and no other row is begun."""
+    unknown, refused_key = OutcomeUnknown("No answer.", outcome="unknown"), Unauthorized("No.")
+    unknown.__cause__ = refused_key
+    found = verdict(JobEnd(job, error=unknown), REFUNDS)
+    assert (found.stop, found.line.outcome) == (refused_key, "unknown")
+    unknown.__cause__ = ApiError("No.")
+    assert verdict(JobEnd(job, error=unknown), REFUNDS).stop is None
+
+
+@pytest.mark.parametrize(
+    ("data", "total"),
+    [
+        ({"id": "rf_1", "amount": 5, "currency": "EUR"}, ("EUR", 5)),
+        ({"id": "rf_1", "amount": "5", "currency": "EUR"}, None),
+        ({"id": "rf_1", "amount": 5, "currency": None}, None),
+        ({"id": "rf_1", "amount": 5}, None),
+        ([], None),
+    ],
+)
+def test_money_counts_where_amount_and_currency_are_stated(
+    data: object, total: tuple[str, int] | None, job: RowJob
+) -> None:
+    """Nothing is guessed; the row is done all the same."""
+    found = verdict(JobEnd(job, REPLY._replace(data=data)), REFUNDS)
+    assert (found.total, found.line.outcome, found.stop) == (total, "done", None)

@@ -1,0 +1,211 @@
+"""From a row's fields to its request: the eight operations, and what is checked before sending."""
+
+import json
+from typing import Any
+
+import pytest
+
+from svc.batch.operations import OPERATIONS, named
+from svc.batch.reading import rows_of
+from svc.batch.rows import Bad, BatchRow, Read
+from svc.batch.validate import Validator
+from svc.client.journal.entry import Scope
+from svc.errors import UsageError
+
+SCOPE = Scope("default", "test", "https://api.example.com")
+ITEM = {"name": "Coat", "quantity": 1, "unit_amount": 12900}
+ORDER = {"amount": 12900, "currency": "EUR", "shipping": {"country": "DE"}, "items": [ITEM]}
+PAYOUT = {"amount": 10000, "currency": "EUR", "destination": {"country": "DE"}}
+
+
+def shape(operation: str, given: dict[str, Any]) -> BatchRow | Bad:
+    (read,) = rows_of(json.dumps(given).encode(), "ndjson", named(operation))
+    return Validator(named(operation), SCOPE).shape(Read(3, 4, read.given))
+
+
+def sent(operation: str, given: dict[str, Any]) -> tuple[str, str]:
+    """Path and body of the request."""
+    found = shape(operation, given)
+    assert isinstance(found, BatchRow), found
+    return found.path, found.body.decode()
+
+
+@pytest.mark.parametrize(
+    ("operation", "given", "path", "body"),
+    [
+        (
+            "orders.create",
+            {"currency": "EUR", "amount": 5},
+            "/v1/orders",
+            '{"amount":5,"currency":"EUR"}',
+        ),
+        ("orders.update", {"id": "ord_1", "amount": 5}, "/v1/orders/ord_1", '{"amount":5}'),
+        ("orders.cancel", {"id": "ord_1"}, "/v1/orders/ord_1/cancel", ""),
+        (
+            "orders.cancel",
+            {"id": "ord_1", "cancellation_reason": "duplicate"},
+            "/v1/orders/ord_1/cancel",
+            '{"cancellation_reason":"duplicate"}',
+        ),
+        ("orders.capture", {"id": "ord_1", "amount": 5}, "/v1/orders/ord_1/capture", "amount=5"),
+        (
+            "refunds.create",
+            {"payment": "pay_1", "amount": 5},
+            "/v1/refunds",
+            '{"amount":5,"payment":"pay_1"}',
+        ),
+        (
+            "payouts.create",
+            {"currency": "EUR", "amount": 5, "destination": {"iban": "X", "country": "DE"}},
+            "/v1/payouts",
+            '{"amount":5,"currency":"EUR","destination":{"country":"DE","iban":"X"}}',
+        ),
+        (
+            "landed-cost-quotes.create",
+            {"currency": "EUR"},
+            "/v1/landed-cost/quotes",
+            '{"currency":"EUR"}',
+        ),
+        (
+            "disputes.update",
+            {"id": "dp_1", "evidence": {"tracking_number": "1Z"}, "submit": True},
+            "/v1/disputes/dp_1",
+            "evidence%5Btracking_number%5D=1Z&submit=true",
+        ),
+    ],
+)
+def test_each_operation_posts_where_its_command_does(
+    operation: str, given: dict[str, Any], path: str, body: str
+) -> None:
+    """Eight operations, with the path and the encoding of their commands."""
+    assert sent(operation, given) == (path, body)
+
+
+def test_the_eight_operations_are_those_of_the_interface() -> None:
+    """Another name is refused with the list."""
+    assert list(OPERATIONS) == [
+        *("orders.create", "orders.update", "orders.cancel", "orders.capture"),
+        *("refunds.create", "payouts.create", "landed-cost-quotes.create", "disputes.update"),
+    ]
+    with pytest.raises(UsageError, match="is no operation") as caught:
+        named("orders.delete")
+    assert "refunds.create" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("operation", "given", "param", "said"),
+    [
+        ("orders.create", {**ORDER, "amount": None}, "amount", "amount is blank; write a number"),
+        ("orders.create", {"amount": 5}, "currency", "currency is missing"),
+        ("orders.create", {**ORDER, "amount": "5"}, "amount", "without quotes"),
+        ("orders.create", {**ORDER, "amount": 5.0}, "amount", "is not a whole number"),
+        ("orders.create", {**ORDER, "amount": True}, "amount", "amount True is no number"),
+        ("orders.create", {**ORDER, "amount": 0}, "amount", "amount 0 is not from 1 to"),
+        ("orders.create", {**ORDER, "amount": 10**12}, "amount", "is not from 1 to 999999999999"),
+        ("orders.create", {**ORDER, "currency": "eur"}, "currency", "three capital letters"),
+        ("orders.create", {**ORDER, "currency": 978}, "currency", "three capital letters"),
+        ("orders.create", {**ORDER, "settlement_currency": "US"}, "settlement_currency", "three"),
+        (
+            "orders.create",
+            {**ORDER, "items": [ITEM, {**ITEM, "quantity": 0}]},
+            "items[1][quantity]",
+            "items[1][quantity] 0 is not from 1",
+        ),
+        (
+            "orders.create",
+            {**ORDER, "items": [{**ITEM, "unit_amount": 1.5}]},
+            "items[0][unit_amount]",
+            "is not a whole number",
+        ),
+        ("orders.create", {**ORDER, "metadata": {"a": "\ud800"}}, None, "lone surrogate"),
+        ("orders.update", {"amount": 5}, "id", "it has no id"),
+        ("orders.update", {"id": "", "amount": 5}, "id", "it has no id"),
+        ("orders.update", {"id": "pay_1", "amount": 5}, "id", "does not begin with ord_"),
+        ("orders.update", {"id": "ord_../x", "amount": 5}, "id", "is not an id"),
+        ("orders.update", {"id": "ord_1"}, None, "it changes nothing"),
+        ("orders.capture", {"id": "ord_1", "amount": "05"}, "amount", "is not a whole number"),
+        ("refunds.create", {"payment": "pay_1", "amount": None}, "amount", "is blank"),
+        ("refunds.create", {"amount": 5}, "payment", "payment is missing"),
+        ("refunds.create", {"payment": "ord_1"}, "payment", "does not begin with pay_"),
+        ("payouts.create", {**PAYOUT, "source_currency": "Us$"}, "source_currency", "three"),
+        ("disputes.update", {"id": "dp_1"}, None, "it changes nothing"),
+        ("disputes.update", {"id": "dp_1", "evidence": {}}, "evidence", "is empty"),
+        ("landed-cost-quotes.create", {}, "currency", "currency is missing"),
+    ],
+)
+def test_what_cannot_be_right_is_found_before_sending(
+    operation: str, given: dict[str, Any], param: str | None, said: str
+) -> None:
+    """`--dry-run` checks shape, ids, amounts and currencies; the row's place is kept."""
+    bad = shape(operation, given)
+    assert isinstance(bad, Bad)
+    assert (bad.number, bad.line, bad.param) == (3, 4, param)
+    assert said in bad.message
+
+
+def test_fields_that_are_only_answered_are_left_out_and_named() -> None:
+    """R64: an export is taken back; a field that nobody knows is sent for the service to judge."""
+    shaper = Validator(named("orders.create"), SCOPE)
+    exported = {
+        **ORDER,
+        "id": "ord_1",
+        "object": "order",
+        "status": "paid",
+        "livemode": False,
+        "created": "x",
+        "landed_cost": {"duty": 1},
+        "coupon": "SUMMER",
+    }
+    row = shaper.shape(Read(1, 1, dict(sorted(exported.items()))))
+    assert isinstance(row, BatchRow)
+    assert row.body == shape_of({**ORDER, "coupon": "SUMMER"})
+    assert list(shaper.left_out) == ["created", "id", "landed_cost", "livemode", "object", "status"]
+
+
+def shape_of(given: dict[str, Any]) -> bytes:
+    found = shape("orders.create", given)
+    assert isinstance(found, BatchRow)
+    return found.body
+
+
+def test_parts_that_are_only_answered_are_left_out() -> None:
+    """A payout's destination is answered with `last4`, a quote's items with their duty."""
+    _, body = sent("payouts.create", {**PAYOUT, "destination": {"iban": "X", "last4": "3000"}})
+    assert "last4" not in body
+    quoted = {"currency": "EUR", "items": [{**ITEM, "duty": 1, "vat": 2, "duty_rate_bps": 3}]}
+    _, body = sent("landed-cost-quotes.create", quoted)
+    assert body == '{"currency":"EUR","items":[{"name":"Coat","quantity":1,"unit_amount":12900}]}'
+
+
+def test_null_is_an_absent_field_where_something_is_made_and_clears_one_elsewhere() -> None:
+    """What a service answers as null is taken back."""
+    assert shape_of({**ORDER, "settlement_currency": None}) == shape_of(ORDER)
+    assert sent("orders.update", {"id": "ord_1", "metadata": None})[1] == '{"metadata":null}'
+
+
+def test_equal_rows_are_equal_whatever_their_order_and_format() -> None:
+    """The row's identity is its content, not its columns' order."""
+    one = shape("orders.create", ORDER)
+    other = shape("orders.create", dict(reversed(ORDER.items())))
+    assert isinstance(one, BatchRow)
+    assert isinstance(other, BatchRow)
+    assert one.identity == other.identity
+    changed = shape("orders.create", {**ORDER, "amount": 12901})
+    assert isinstance(changed, BatchRow)
+    assert changed.identity != one.identity
+
+
+def test_equal_bodies_of_two_objects_are_not_equal() -> None:
+    """Cancelling two orders is two requests without a body."""
+    one, other = (shape("orders.cancel", {"id": f"ord_{n}"}) for n in (1, 2))
+    assert isinstance(one, BatchRow)
+    assert isinstance(other, BatchRow)
+    assert one.identity != other.identity
+
+
+def test_an_orders_price_is_no_amount_to_capture() -> None:
+    """The rest of a partial capture is released for good, so an order's export must not do it."""
+    bad = shape("orders.capture", {"id": "ord_1", "amount": 12900, "amount_total": 15708})
+    assert isinstance(bad, Bad)
+    assert bad.code == "amount_ambiguous"
+    assert sent("orders.capture", {"id": "ord_1", "amount_total": 15708})[1] == ""

@@ -1,0 +1,249 @@
+"""Error answers of any shape."""
+
+import json
+from typing import Any
+
+import pytest
+
+from svc.client.call import Call
+from svc.client.exchange import RawReply
+from svc.client.refusal import api_error, permission, read
+from svc.client.reply import classify
+from svc.client.resources import disputes, events, orders, payouts, quotes, refunds
+from svc.client.text import one_line
+from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
+
+FIELDS = {
+    "type": "invalid_request_error",
+    "code": "parameter_missing",
+    "message": "Missing required parameter: currency.",
+    "param": "currency",
+    "request_id": "req_body",
+}
+
+
+def raised(status: int, body: Any, call: Call | None = None, **headers: str) -> ApiError:
+    payload = body if isinstance(body, bytes) else json.dumps(body).encode()
+    fields = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+    target = call or orders.create({})
+    finding = classify(RawReply(status, fields, payload), target, 0.0)
+    return api_error(target, finding, idempotency_key="key-1")
+
+
+@pytest.mark.parametrize("body", [FIELDS, {"error": FIELDS}, {"error": FIELDS, "x": 1}])
+def test_flat_and_nested_bodies_say_the_same(body: Any) -> None:
+    """Both shapes fill every field of the envelope, in the service's words."""
+    caught = raised(400, body, request_id="req_1")
+    assert caught.message == FIELDS["message"]
+    assert caught.type == FIELDS["type"]
+    assert (caught.code, caught.param, caught.status) == ("parameter_missing", "currency", 400)
+    assert (caught.request_id, caught.outcome, caught.idempotency_key) == (
+        "req_1",
+        "refused",
+        "key-1",
+    )
+    assert caught.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"request_id": "a"}, "a"),
+        ({"svc_request_id": "b"}, "b"),
+        ({"x_request_id": "c"}, "c"),
+        ({}, "req_body"),
+    ],
+)
+def test_the_request_id_is_found_anywhere(headers: dict[str, str], expected: str) -> None:
+    """Three header names, then the body."""
+    assert raised(400, FIELDS, None, **headers).request_id == expected
+
+
+@pytest.mark.parametrize(
+    ("status", "fields", "kind", "code"),
+    [
+        (401, {"code": "api_key_invalid"}, Unauthorized, 4),
+        (403, {"code": "permission_denied"}, Forbidden, 4),
+        (404, {"code": "resource_missing"}, NotFound, 5),
+        (409, {}, Conflict, 6),
+        (400, {"code": "idempotency_key_reused"}, Conflict, 6),
+        (400, {"type": "idempotency_error"}, Conflict, 6),
+        (422, {"type": "idempotency_error"}, Conflict, 6),
+        (422, {}, ApiError, 3),
+        (402, {"type": "card_error"}, ApiError, 3),
+        (405, {}, ApiError, 3),
+        (413, {}, ApiError, 3),
+        (418, {}, ApiError, 3),
+    ],
+)
+def test_the_status_and_code_choose_the_exit_code(
+    status: int, fields: dict[str, str], kind: type[ApiError], code: int
+) -> None:
+    """R12, R71: a mismatch of the idempotency key is a conflict whatever the status."""
+    caught = raised(status, {"message": "No.", **fields})
+    assert type(caught) is kind
+    assert caught.exit_code == code
+    assert caught.message == "No."
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"", "The service answered 400, without saying why"),
+        (b"plain text", "The service answered 400: plain text"),
+        (b"<html><title>Bad</title>\r\n<h1>Request</h1>", "The service answered 400: Bad Request"),
+        (b"[1, 2]", "The service answered 400: [1, 2]"),
+        (b'"text"', 'The service answered 400: "text"'),
+        (b"\xff\xfe", "The service answered 400: \ufffd\ufffd"),
+        (b"red \x1b[31m\x07 [/foo] text\x00", "The service answered 400: red [31m [/foo] text"),
+        (b'{"error":"nope"}', "nope"),
+        (b'{"code":"x","message":7}', "The service answered 400, without saying why"),
+        (b'{"code":"x","message":""}', "The service answered 400, without saying why"),
+        (b"[" * 100_000, "The service answered 400: " + "[" * 299 + "\u2026"),
+    ],
+)
+def test_a_body_that_is_no_error_object_becomes_one_line(body: bytes, words: str) -> None:
+    """Not JSON, control bytes and markup end as one short clean line."""
+    assert raised(400, body).message == words
+
+
+def test_ten_megabytes_become_one_line() -> None:
+    """An overlong body is not shown."""
+    message = raised(500, b"x\x1by\n" * 2_500_000).message
+    assert len(message) < 350
+    assert message.isprintable()
+
+
+def test_a_hostile_message_is_cleaned_and_cut() -> None:
+    """R61: text of the service that reaches a person holds nothing that moves a cursor."""
+    text = "a\u001b]8;;x\u0007b\u009bc\u202ed\u200be\ud800f\r\ng" + "h" * 5000
+    message = raised(400, {"message": text}).message
+    assert message.startswith("a]8;;xbcdef g")
+    assert len(message) <= 1000
+    assert message.isprintable()
+
+
+def test_one_line_keeps_what_people_write() -> None:
+    """Accents, ideographs and emoji are no control characters."""
+    assert one_line("Überweisung 支払い 🙂 ok") == "Überweisung 支払い 🙂 ok"
+    assert one_line("a\u2028b\tc\n\n d") == "a b c d"
+    assert one_line("x" * 10, 5) == "xxxx\u2026"
+
+
+@pytest.mark.parametrize(
+    ("call", "needed"),
+    [
+        (orders.create({}), "orders:write"),
+        (orders.list(), "orders:read"),
+        (orders.cancel("ord_1"), "orders:write"),
+        (orders.capture("ord_1"), "payments:write"),
+        (refunds.retrieve("rf_1"), "refunds:read"),
+        (payouts.create({}), "payouts:write"),
+        (quotes.create({}), "landed_cost:write"),
+        (events.retrieve("evt_1"), "events:read"),
+        (disputes.accept("dp_1"), "disputes:write"),
+        (Call("GET", "/v1/novel"), None),
+    ],
+)
+def test_a_403_names_the_permission(call: Call, needed: str | None) -> None:
+    """R30: the person learns which permission the key lacks."""
+    assert permission(call) == needed
+    caught = raised(403, {"code": "permission_denied", "message": "No."}, call)
+    assert caught.hint is not None
+    assert (needed or "permissions") in caught.hint
+
+
+def test_a_404_of_an_assumed_call_says_so() -> None:
+    """A call that the documentation does not show may not exist; a missing object does not."""
+    hint = raised(404, {"message": "No."}, disputes.accept("dp_1")).hint
+    assert "documentation" in (hint or "")
+    hint = raised(404, {"code": "resource_missing"}, disputes.accept("dp_1")).hint
+    assert "mode" in (hint or "")
+
+
+@pytest.mark.parametrize(
+    ("code", "param", "words"),
+    [
+        ("resource_missing", "id", "Objects of the other mode are invisible"),
+        ("resource_missing", None, "Objects of the other mode are invisible"),
+        ("resource_missing", "payment", "Objects of the other mode are invisible"),
+        ("resource_missing", "client_secret", None),
+        ("endpoint_unknown", None, "The API has no such path."),
+        ("something_new", "id", None),
+        (None, None, None),
+    ],
+)
+def test_a_404_says_why_nothing_may_be_there(
+    code: str | None, param: str | None, words: str | None
+) -> None:
+    """The other mode is named only where an object is missing that could be in it."""
+    body = {"message": "No.", "code": code, "param": param}
+    hint = raised(404, body, orders.retrieve("ord_1")).hint
+    assert (hint is None) if words is None else (hint or "").startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (orders.retrieve("pay_1"), "pay_1 is a payment: svc get pay_1"),
+        (orders.capture("pay_1"), "pay_1 is a payment: svc get pay_1"),
+        (refunds.retrieve("ord_1"), "ord_1 is an order: svc get ord_1"),
+        (quotes.retrieve("evt_1"), "evt_1 is an event: svc get evt_1"),
+        (events.retrieve("lcq_1"), "lcq_1 is a landed-cost quote: svc get lcq_1"),
+        (events.retrieve("we_1"), "we_1 is a webhook endpoint."),
+    ],
+)
+def test_a_404_names_the_kind_of_a_wrong_id(call: Call, words: str) -> None:
+    """An id of another kind than the path's is said to be that, with the command for it."""
+    body = {"message": "No.", "code": "resource_missing", "param": "id"}
+    assert raised(404, body, call).hint == words
+
+
+@pytest.mark.parametrize(
+    ("param", "words"),
+    [
+        ("payment", "Add --payment ID"),
+        ("amount", "Add --amount N (minor units)"),
+        ("currency", "Add --currency CODE"),
+        ("shipping", "Add --country CODE"),
+        ("shipping[country]", "Add --country CODE"),
+        ("items", "Add --item 'name=...,quantity=1,unit_amount=12900'"),
+        ("items[0][name]", "Add --item 'name=...,quantity=1,unit_amount=12900'"),
+        ("destination", "Add --country CODE --account-holder-name TEXT --iban IBAN"),
+        ("destination[iban]", "Add --iban IBAN"),
+        ("url", "Add --url URL"),
+        ("events", "Add --events TYPE"),
+        ("events[0]", "Add --events TYPE"),
+        ("gift", "Add -d gift=VALUE"),
+        ("shipping[city]", "Add -d 'shipping[city]=VALUE'"),
+        ("a b; rm", "Add -d PARAM=VALUE"),
+        (None, "Add -d PARAM=VALUE"),
+    ],
+)
+def test_a_missing_parameter_names_its_option(param: str | None, words: str) -> None:
+    """A refusal of a parameter says which option gives it."""
+    body = {"message": "No.", "code": "parameter_missing", "param": param}
+    assert raised(400, body).hint == words
+
+
+def test_a_wrong_parameter_is_to_be_changed_or_left_out() -> None:
+    """What is there but wrong is not to be added; a list takes no body."""
+    wrong = {"message": "No.", "code": "parameter_invalid_integer", "param": "amount"}
+    assert raised(400, wrong).hint == "Change --amount N (minor units)"
+    unknown = wrong | {"code": "parameter_unknown"}
+    assert (raised(400, unknown).hint or "").startswith("Leave it out")
+    assert raised(400, wrong, orders.list()).hint is None
+    assert raised(400, wrong | {"code": "iban_invalid"}).hint is None
+
+
+def test_a_401_says_where_to_see_the_key() -> None:
+    """The next step shows which key is used and where it came from."""
+    hint = raised(401, {"code": "api_key_invalid", "message": "No."}).hint
+    assert hint == "svc whoami shows which key is used and where it came from"
+
+
+def test_no_code_is_no_problem() -> None:
+    """An error body without a code is still one."""
+    refusal = read(RawReply(400, (), b'{"message":"No."}'))
+    assert (refusal.message, refusal.code, refusal.type) == ("No.", None, None)
+    assert raised(400, {"message": "No."}).type == "api_error"

@@ -1,0 +1,256 @@
+"""What counts as an answer."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc.client.call import Call
+from svc.client.exchange import RawReply, header
+from svc.client.journal.entry import settled_with
+from svc.client.json import NotJson, parse, parse_list
+from svc.client.reply import is_replayed, refuse_contradiction, understood
+from svc.client.resources import find, orders, payments, payouts, quotes, refunds
+from svc.client.retry import Meaning
+from svc.errors import ReplyContradiction
+
+ORDER = {"id": "ord_1", "object": "order"}
+
+
+def reply(body: Any, status: int = 200, **options: Any) -> RawReply:
+    payload = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return RawReply(status, (("request-id", "req_9"),), payload, **options)
+
+
+@pytest.mark.parametrize(
+    ("call", "body"),
+    [
+        (orders.retrieve("ord_1"), ORDER),
+        (orders.retrieve("ord_1"), {**ORDER, "status": "novel", "extra": {"x": [1]}}),
+        (orders.retrieve("ord_1"), {"id": "ord_1"}),
+        (orders.capture("ord_1"), {"id": "pay_1", "object": "payment"}),
+        (orders.capture("ord_1"), ORDER),
+        (orders.list(), {"object": "list", "data": [], "has_more": False}),
+        (orders.list(), {"data": [ORDER], "has_more": True, "url": "/x"}),
+        (find.get("/v1/anything"), [1, 2]),
+        (find.get("/v1/anything"), "text"),
+    ],
+)
+def test_what_was_asked_for_is_taken(call: Call, body: Any) -> None:
+    """Unknown fields and values are normal; the marker or the prefix names the type."""
+    finding = understood(reply(body), call)
+    assert finding.meaning is Meaning.DONE
+    assert finding.data == body
+    assert finding.request_id == "req_9"
+
+
+@pytest.mark.parametrize(
+    ("call", "body"),
+    [
+        (orders.create({}), b""),
+        (orders.create({}), b"<html>"),
+        (orders.create({}), []),
+        (orders.create({}), {}),
+        (orders.create({}), None),
+        (orders.create({}), {"object": "order"}),
+        (orders.create({}), {"object": "order", "id": ""}),
+        (orders.create({}), {"object": "order", "id": 7}),
+        (orders.create({}), {"object": "order", "id": "ord_1/../x y"}),
+        (orders.create({}), {"object": "order", "id": "ord_1; rm"}),
+        (orders.create({}), {"object": "order", "id": "ord_\x1b[2J"}),
+        (orders.create({}), {"object": "order", "id": "ord_\ud800"}),
+        (orders.create({}), {"object": "order", "id": "ord_é"}),
+        (orders.create({}), {"object": "order", "id": "ord_" + "a" * 125}),
+        (orders.create({}), {"object": "refund", "id": "rf_1"}),
+        (orders.create({}), {"object": "list", "data": [], "has_more": False}),
+        (orders.create({}), {"id": "rf_1"}),
+        (orders.create({}), b'{"id":"ord_1","object":"order"'),
+        (orders.create({}), b'{"id":"ord_1","object":"order"}x'),
+        (orders.create({}), b'{"id":"ord_1","object":"order","x":NaN}'),
+        (orders.create({}), b'{"id":"\xff","object":"order"}'),
+        (orders.create({}), b"[" * 200_000),
+        (orders.create({}), b'{"id":' + b"9" * 5000 + b"}"),
+        (orders.list(), ORDER),
+        (orders.list(), {"object": "list", "data": {}, "has_more": False}),
+        (orders.list(), {"object": "list", "data": []}),
+        (orders.list(), {"object": "list", "data": [], "has_more": "no"}),
+        (orders.list(), {"object": "list", "data": ["x"], "has_more": False}),
+        (orders.list(), {"object": "order", "data": [], "has_more": False}),
+        (orders.list(), b'{"object":"list","data":[{"id":"ord_1"},'),
+    ],
+)
+def test_what_was_not_asked_for_is_no_answer(call: Call, body: Any) -> None:
+    """R14: bad JSON, a wrong object, a missing id are never taken for success."""
+    finding = understood(reply(body), call)
+    assert finding.meaning is Meaning.UNREADABLE
+    assert finding.detail
+
+
+def test_a_body_without_an_end_is_taken_only_if_it_parses() -> None:
+    """Without a length a cut cannot be seen, but half an object is no JSON."""
+    whole, half = json.dumps(ORDER).encode(), b'{"id":"rf_1"'
+    call = orders.retrieve("ord_1")
+    assert understood(reply(whole, complete=False), call).meaning is Meaning.DONE
+    cut = understood(reply(half, complete=False), call)
+    assert cut.meaning is Meaning.UNREADABLE
+    assert "cut off" in cut.detail
+
+
+def test_the_text_is_kept_as_sent() -> None:
+    """A single object is shown exactly as the service sent it."""
+    text = ' {"object": "order", "id":"ord_1", "rate": 1.50 } '
+    finding = understood(reply(text.encode()), orders.retrieve("ord_1"))
+    assert finding.text == text
+    assert finding.data["rate"].text == "1.50"
+
+
+def test_list_entries_are_kept_as_sent() -> None:
+    """Each entry of a list can be printed without encoding it again."""
+    text = '{"has_more":false,\n"data" : [ {"id":"a","n":1.0} ,{"id":"b", "s":"]},{"}\t] ,"object":"list"}'
+    finding = understood(reply(text.encode()), orders.list())
+    assert finding.slices == ('{"id":"a","n":1.0}', '{"id":"b", "s":"]},{"}')
+    assert finding.data == json.loads(text)
+
+
+documents = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["data", "object", "has_more", "x"]), documents),
+    st.sampled_from([None, 1]),
+)
+def test_slicing_agrees_with_the_standard_parser(
+    document: dict[str, Any], indent: int | None
+) -> None:
+    """The list reader sees what the standard library sees, and its slices are the entries."""
+    text = json.dumps(document, indent=indent)
+    data, slices = parse_list(text)
+    assert data == document
+    if isinstance(document.get("data"), list):
+        assert [json.loads(one) for one in slices] == document["data"]
+    else:
+        assert slices == ()
+
+
+@given(st.text(st.sampled_from('{}[]":,data12 \n'), max_size=14))
+def test_slicing_refuses_what_the_standard_parser_refuses(text: str) -> None:
+    """No text is JSON to one reader and not to the other."""
+    try:
+        expected: Any = parse(text)
+    except NotJson:
+        with pytest.raises(NotJson):
+            parse_list(text)
+    else:
+        assert parse_list(text)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "said", "shown"),
+    [
+        (orders.create({"amount": 100}), {"amount": 101}, ("amount", "100", "101")),
+        (orders.create({"currency": "EUR"}), {"currency": "USD"}, ("currency", "EUR", "USD")),
+        (refunds.create({"amount": "100"}), {"amount": 10}, ("amount", "100", "10")),
+        (payouts.create({"amount": 1}), {"amount": 1.5}, ("amount", "1", "1.5")),
+        (quotes.create({"currency": "EUR"}), {"currency": "JPY"}, ("currency", "EUR", "JPY")),
+        (orders.capture("ord_1", {"amount": 5}), {"amount_captured": 6}, ("amount_captured",)),
+        (payments.retrieve("pay_1"), {"id": "pay_2"}, ("id", "pay_1", "pay_2")),
+        (payments.retrieve("pay_1"), {"id": "pay_1", "livemode": True}, ("live", "test")),
+    ],
+)
+def test_an_answer_that_contradicts_its_request_shows_both(
+    call: Call, said: dict[str, Any], shown: tuple[str, ...]
+) -> None:
+    """R15: mode, amount and currency are compared; a difference is exit 1 with both values."""
+    finding = understood(reply(said), find.get("/v1/x"))
+    with pytest.raises(ReplyContradiction) as caught:
+        refuse_contradiction(call, finding, mode="test", idempotency_key="k")
+    assert caught.value.exit_code == 1
+    assert all(word in caught.value.message for word in shown)
+
+
+@pytest.mark.parametrize(
+    ("call", "outcome", "kept"),
+    [
+        (orders.update("ord_1", {"amount": 100}), "done", "ord_1"),
+        (orders.create({"amount": 100}), "unknown", None),
+        (find.post("/v1/gift_cards", {"amount": 100}), "unknown", None),
+        (orders.retrieve("ord_1"), None, None),
+    ],
+    ids=["changed", "made", "nobody knows", "read"],
+)
+def test_a_contradiction_is_about_ours_where_the_path_names_it(
+    call: Call, outcome: str | None, kept: str | None
+) -> None:
+    """R15, R93: what was changed is kept as done; what was made may be somebody else's."""
+    said = {"id": "ord_1", "amount": 101, "livemode": True}
+    finding = understood(reply(said), find.get("/v1/x"))
+    with pytest.raises(ReplyContradiction) as caught:
+        refuse_contradiction(call, finding, mode="test", idempotency_key="k")
+    found = caught.value
+    assert (found.outcome, found.status, found.idempotency_key) == (outcome, 200, "k")
+    assert ("It is about ord_1." in found.message) is call.changes
+    assert found.retryable is (outcome == "unknown")
+    assert settled_with(found).object_id == kept
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (orders.create({"amount": 100}), {"amount": 100, "livemode": False}),
+        (orders.create({"amount": 100}), {}),
+        (orders.create({"amount": 100}), {"amount": None}),
+        (orders.create({"amount": "100"}), {"amount": 100}),
+        (orders.create({"amount": 100}), {"amount": "100"}),
+        (orders.create({"amount": 100}), {"amount": 100.0}),
+        (orders.create({"amount": 100}), {"amount": 100, "livemode": "yes"}),
+        (orders.capture("ord_1"), {"order": {"id": "ord_1"}}),
+    ],
+)
+def test_an_answer_that_agrees_passes(call: Call, said: dict[str, Any]) -> None:
+    """R15: values are compared, not spellings; what the answer does not say is no contradiction."""
+    finding = understood(reply(said), find.get("/v1/x"))
+    refuse_contradiction(call, finding, mode="test", idempotency_key=None)
+
+
+def test_entries_of_a_list_must_be_of_the_mode() -> None:
+    """R15: a live object in a test list is not shown as a test object."""
+    page = {
+        "data": [{"id": "a", "livemode": False}, {"id": "b", "livemode": True}],
+        "has_more": False,
+    }
+    finding = understood(reply(page), orders.list())
+    with pytest.raises(ReplyContradiction):
+        refuse_contradiction(orders.list(), finding, mode="test", idempotency_key=None)
+
+
+def test_headers_are_found_and_joined() -> None:
+    """Names are compared without case; several values are one list."""
+    headers = (("a", "1"), ("b", "2"), ("a", "3"))
+    assert header(headers, "A") == "1, 3"
+    assert header(headers, "c") is None
+    assert is_replayed((("idempotent-replayed", "true"),))
+    assert not is_replayed((("idempotent-replayed", "false"),))
+
+
+@pytest.mark.parametrize(
+    ("said", "ours"),
+    [
+        ({"iban": "DE89 3704 0044 0532 0130 00"}, True),
+        ({"iban": "DE89**************3000"}, True),
+        ({"iban": "DE89370400440532******"}, True),
+        ({"last4": "3000"}, True),
+        ({"iban": "FR7630006000011234567890189"}, False),
+        ({"last4": "0189"}, False),
+    ],
+)
+def test_a_payout_to_another_account_is_not_ours(said: dict[str, str], ours: bool) -> None:
+    """R93: however much of the number an answer shows, its end is the one that was asked for."""
+    call = payouts.create({"amount": 500, "destination": {"iban": "DE89370400440532013000"}})
+    answer = reply({"id": "po_1", "object": "payout", "amount": 500, "destination": said})
+    assert (understood(answer, call).meaning is Meaning.DONE) is ours

@@ -1,0 +1,330 @@
+"""The state database: durable, private, shared by many processes, never silently reset."""
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from svc.clock import ManualClock, SystemClock
+from svc.errors import ExitCode, LocalError
+from svc.state import Database, Tx
+from svc.state.schema import MIGRATIONS
+
+pytestmark = pytest.mark.smoke
+
+INSERT = (
+    "INSERT INTO endpoints (origin, profile, mode, url, events, endpoint_id, created_at)"
+    " VALUES ('https://api.example.com', 'default', 'test', ?, '', 'we_1', 0)"
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "state.db"
+
+
+@pytest.fixture
+def state(path: Path) -> Iterator[Database]:
+    with Database.open(path, clock=ManualClock()) as opened:
+        yield opened
+
+
+def urls(state: Database) -> list[str]:
+    return [row["url"] for row in state.rows("SELECT url FROM endpoints ORDER BY url")]
+
+
+def test_write_is_there_after_reopening(path: Path) -> None:
+    """What a transaction wrote is read back by the next process, as rows with names."""
+    with Database.open(path, clock=ManualClock()) as first, first.write() as tx:
+        assert tx.execute(INSERT, ("a",)) == 1
+        assert tx.rows("SELECT url FROM endpoints") == [{"url": "a"}]
+    with Database.open(path, clock=ManualClock()) as second:
+        assert urls(second) == ["a"]
+
+
+def test_write_undoes_everything_after_an_error(state: Database) -> None:
+    """A transaction that ends in an error leaves nothing, and the next one works."""
+    with pytest.raises(LocalError, match="no such table"), state.write() as tx:
+        break_off(tx)
+    with state.write() as tx:
+        tx.execute(INSERT, ("c",))
+    assert urls(state) == ["c"]
+
+
+def break_off(tx: Tx) -> None:
+    tx.many(INSERT, [("a",), ("b",)])
+    tx.execute("DELETE FROM nowhere")
+
+
+def test_connection_is_durable(state: Database) -> None:
+    """R68: WAL and synchronous FULL (2), on macOS down to the disk itself."""
+    found = [
+        next(iter(state.rows(f"PRAGMA {name}")[0].values()))
+        for name in ("journal_mode", "synchronous", "fullfsync")
+    ]
+    assert found == ["wal", 2, 1]
+
+
+class Impatient(SystemClock):
+    """The machine's clock, on which a moment of waiting is so many seconds."""
+
+    def __init__(self, pause: float) -> None:
+        self._pause = pause
+        self._slept = 0
+
+    def monotonic(self) -> float:
+        return self._slept * self._pause
+
+    def sleep(self, seconds: float) -> None:
+        self._slept += 1
+
+
+@pytest.mark.parametrize("seconds", [None, 0.5])
+def test_a_busy_database_is_waited_for_in_slices(path: Path, seconds: float | None) -> None:
+    """R68, R78: ten seconds in all, or less for a process that ends; never in one deaf wait."""
+    clock = Impatient(pause=5.0 if seconds is None else 0.5)
+    with Database.open(path, clock=clock) as state, closing(sqlite3.connect(path)) as other:
+        if seconds is not None:
+            state.hurry(seconds)
+        other.execute("BEGIN IMMEDIATE")
+        begun = time.monotonic()
+        with pytest.raises(LocalError, match="another svc process held it"), state.write():
+            pytest.fail("the other one has it")
+        assert time.monotonic() - begun < 1
+        assert clock.monotonic() == (seconds or 10)
+        other.execute("ROLLBACK")
+        with state.write() as tx:
+            tx.execute(INSERT, ("a",))
+        assert urls(state) == ["a"]
+
+
+def test_files_are_private(path: Path, state: Database) -> None:
+    """R67: the folder is 0700 and the database and its log are 0600, whatever the umask."""
+    with state.write() as tx:
+        tx.execute(INSERT, ("a",))
+    modes = {entry.name: stat.S_IMODE(entry.stat().st_mode) for entry in path.parent.iterdir()}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert modes["state.db"] == modes["state.db-wal"] == 0o600
+
+
+@pytest.mark.parametrize(
+    ("target", "mode", "fix"), [("file", 0o640, "600"), ("folder", 0o755, "700")]
+)
+def test_open_refuses_what_others_can_read(path: Path, target: str, mode: int, fix: str) -> None:
+    """R67: a readable file or folder is an error that names the chmod to run."""
+    Database.open(path, clock=ManualClock()).close()
+    place = path if target == "file" else path.parent
+    place.chmod(mode)
+    with pytest.raises(LocalError) as caught:
+        Database.open(path, clock=ManualClock())
+    assert caught.value.exit_code == ExitCode.LOCAL
+    assert caught.value.hint == f"Run: chmod {fix} '{place}'"
+
+
+def test_open_writes_through_no_link(path: Path, tmp_path: Path) -> None:
+    """A state file or folder that is a symbolic link is refused, and its target stays as it was."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    path.parent.symlink_to(elsewhere)
+    with pytest.raises(LocalError):
+        Database.open(path, clock=ManualClock())
+    assert list(elsewhere.iterdir()) == []
+    path.parent.unlink()
+    path.parent.mkdir(mode=0o700)
+    (elsewhere / "file").write_text("mine")
+    path.symlink_to(elsewhere / "file")
+    with pytest.raises(LocalError):
+        Database.open(path, clock=ManualClock())
+    assert (elsewhere / "file").read_text() == "mine"
+
+
+def test_open_says_why_a_folder_cannot_be_made(tmp_path: Path) -> None:
+    """A state folder under a plain file ends in one clear line, not in a traceback."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LocalError, match="cannot be used: "):
+        Database.open(tmp_path / "file" / "svc" / "state.db", clock=ManualClock())
+
+
+def damage_random(path: Path) -> None:
+    path.write_bytes(b"\x07not a database" * 500)
+
+
+def damage_truncated(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(4096)
+
+
+def damage_empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("damage", [damage_random, damage_truncated, damage_empty])
+def test_open_sets_a_damaged_file_aside(path: Path, damage: Callable[[Path], None]) -> None:
+    """R67: a damaged database is kept as .corrupt-N and reported; only the next run starts anew."""
+    for number in (1, 2):
+        Database.open(path, clock=ManualClock()).close()
+        damage(path)
+        kept = path.read_bytes()
+        with pytest.raises(LocalError, match=rf"moved to state\.db\.corrupt-{number}, unchanged"):
+            use(path)
+        assert not path.exists()
+        assert Path(f"{path}.corrupt-{number}").read_bytes() == kept
+    with Database.open(path, clock=ManualClock()) as state:
+        assert urls(state) == []
+
+
+def use(path: Path) -> None:
+    with Database.open(path, clock=ManualClock()) as state:
+        urls(state)
+
+
+def test_damage_found_while_running_is_set_aside(path: Path) -> None:
+    """A page that breaks under an open database is reported by the call that meets it."""
+    with Database.open(path, clock=ManualClock()) as state, state.write() as tx:
+        tx.many(INSERT, [(str(number) * 50,) for number in range(500)])
+    half = path.stat().st_size // 8192 * 4096  # the schema is in the first pages
+    with path.open("r+b") as file:
+        file.seek(half)
+        file.write(b"\xff" * half)
+    state = Database.open(path, clock=ManualClock())
+    with closing(state), pytest.raises(LocalError, match="corrupt-1"):
+        state.rows("SELECT * FROM endpoints ORDER BY endpoint_id")
+    assert Path(f"{path}.corrupt-1").exists()
+
+
+def test_a_log_left_behind_is_not_played_into_a_new_database(path: Path) -> None:
+    """Deleting state.db alone gives an empty database; the old log is kept aside."""
+    first = Database.open(path, clock=ManualClock())
+    with first.write() as tx:
+        tx.execute(INSERT, ("old",))
+    path.unlink()
+    with Database.open(path, clock=ManualClock()) as second:
+        assert urls(second) == []
+    assert Path(f"{path}.corrupt-1-wal").exists()
+    first.close()
+
+
+def test_open_refuses_a_newer_schema(path: Path) -> None:
+    """A database of a newer release is refused and not touched."""
+    Database.open(path, clock=ManualClock()).close()
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    before = path.read_bytes()
+    with pytest.raises(LocalError, match="newer svc"):
+        Database.open(path, clock=ManualClock())
+    assert path.read_bytes() == before
+
+
+def test_open_refuses_another_programs_database(path: Path) -> None:
+    """A SQLite file that is not ours is neither changed nor moved."""
+    path.parent.mkdir(mode=0o700)
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("CREATE TABLE theirs (x)")
+        raw.commit()
+    path.chmod(0o600)
+    before = path.read_bytes()
+    with pytest.raises(LocalError, match="another program"):
+        Database.open(path, clock=ManualClock())
+    assert path.read_bytes() == before
+
+
+def test_open_applies_only_the_missing_steps(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An older database gets the steps that it lacks, in order, and keeps its rows."""
+    with Database.open(path, clock=ManualClock()) as state, state.write() as tx:
+        tx.execute(INSERT, ("kept",))
+    more = (*MIGRATIONS, ("CREATE TABLE one (x)",), ("ALTER TABLE one ADD COLUMN y",))
+    monkeypatch.setattr("svc.state.opening.MIGRATIONS", more)
+    with Database.open(path, clock=ManualClock()) as state:
+        assert urls(state) == ["kept"]
+        assert state.rows("SELECT x, y FROM one") == []
+
+
+def test_a_failed_step_leaves_the_old_schema(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A step that cannot run undoes the whole upgrade."""
+    Database.open(path, clock=ManualClock()).close()
+    broken = (*MIGRATIONS, ("CREATE TABLE one (x)", "CREATE TABLE one (x)"))
+    with monkeypatch.context() as patch:
+        patch.setattr("svc.state.opening.MIGRATIONS", broken)
+        with pytest.raises(LocalError):
+            Database.open(path, clock=ManualClock())
+    with Database.open(path, clock=ManualClock()) as state:
+        assert state.rows("SELECT name FROM sqlite_master WHERE name = 'one'") == []
+
+
+def test_a_full_disk_is_one_clear_line(state: Database) -> None:
+    """R70: when the file cannot grow, the write is undone and says so."""
+    pages = state.rows("PRAGMA page_count")[0]["page_count"]
+    state.rows(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(LocalError, match="disk is full"), state.write() as tx:
+        tx.many(INSERT, [("x" * 4000 + str(number),) for number in range(50)])
+    assert urls(state) == []
+
+
+def test_threads_take_turns(state: Database) -> None:
+    """One State serves several threads without mixing their transactions."""
+
+    def work(name: int) -> None:
+        for number in range(20):
+            with state.write() as tx:
+                tx.execute(INSERT, (f"{name}-{number}",))
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(urls(state)) == 80
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from svc.clock import SystemClock
+from svc.state import Database, Tx
+path, name = Path(sys.argv[1]), sys.argv[2]
+print("ready", flush=True)
+sys.stdin.read(1)
+for number in range(10):
+    with Database.open(path, clock=SystemClock()) as state, state.write() as tx:
+        tx.execute(sys.argv[3], (name + "-" + str(number),))
+"""
+
+
+def test_32_processes_lose_nothing(path: Path) -> None:
+    """R68: 32 processes that create, open and write at the same moment: no lock error, no lost row."""
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", CHILD, str(path), str(name), INSERT],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ.copy(),
+        )
+        for name in range(32)
+    ]
+    for child in children:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"ready\n"
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write(b"\n")
+        child.stdin.flush()
+    errors = [child.communicate()[1].decode() for child in children]
+    assert errors == [""] * 32
+    with Database.open(path, clock=ManualClock()) as state:
+        assert len(urls(state)) == 320
+        assert state.rows("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
+
+
+def test_sqlite_stays_out_of_simple_imports() -> None:
+    """Nothing that a start-up imports pulls the state database in."""
+    code = "import sys, svc.paths, svc.errors, svc.signature; print('sqlite3' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code]) == b"False\n"
