@@ -399,6 +399,22 @@ def test_an_unresolved_row_goes_again_byte_for_byte(floor: "Floor") -> None:
     assert floor.outcomes == ["done"]
 
 
+def test_a_row_that_was_open_before_and_is_not_reached_is_still_unknown(floor: "Floor") -> None:
+    """R3, R10: what an earlier run left unresolved is not called unsent by one that stops early."""
+    floor.service.answer = lambda request, nth: LOST if b'"amount":9,' in request.body else None
+    floor.run([1, 9], size=1)
+    (open_row,) = floor.intents.list(batch=floor.what.id, unresolved=True)
+    floor.quota.exhausted = False
+    floor.service.answer = lambda request, nth: 401
+    run = floor.run([2, 3, 9], size=1, in_order=True)
+    assert isinstance(run.stopped_by, Unauthorized)
+    assert floor.outcomes == ["not_sent", "not_sent", "unknown"]
+    keys = [line["idempotency_key"] for line in floor.results]
+    assert keys[2] == open_row.stored.idempotency_key
+    assert [line["request"] for line in floor.results[1:]] == [None, open_row.id]
+    assert run.tally.counts["unknown"] == 1
+
+
 def test_a_row_that_another_process_is_sending_is_left_to_it(floor: "Floor") -> None:
     """R69: never two requests in flight with one key; the other rows go on."""
     floor.service.answer = lambda request, nth: LOST if b'"amount":2,' in request.body else None

@@ -15,6 +15,7 @@ from support.listening import (
     SECRET,
     RunningListener,
     Target,
+    delivery,
     event,
     listening,
     plan_for,
@@ -233,6 +234,27 @@ def test_sender_that_waits_for_an_old_event_has_it_forwarded(resume: bool, tmp_p
         listener.events(2)
     assert target.ids.count("evt_1") == 1
     assert target.ids.count("evt_2") == int(resume)
+
+
+def test_the_newest_of_what_was_left_is_taken_up_too(tmp_path: Path) -> None:
+    """`--no-resume --ack forwarded`: it is sent when it comes again, and pending until it ended."""
+    with listening(tmp_path, 1, ack="received") as listener:
+        listener.send(event(1))
+        listener.send(event(2))
+    hang = Manner(seconds=5)
+    with (
+        Target(lambda _: None) as target,
+        listening(tmp_path, target.port, ack="forwarded", resume=False, manner=hang) as listener,
+    ):
+        with listener.peer() as sender:
+            sender.sendall(delivery(event(2)))
+            listener.until(lambda: target.ids == ["evt_2"])
+            assert listener.stop().pending == 1
+    with Target() as target:
+        with listening(tmp_path, target.port, ack="forwarded", resume=False) as listener:
+            assert listener.send(event(2)) == 200
+            assert listener.stop().pending == 0
+        assert target.ids == ["evt_2"]
 
 
 def test_only_the_target_that_failed_is_asked_again(tmp_path: Path) -> None:
