@@ -14,7 +14,7 @@ from support.keyrings import gnome_keyring, session_bus
 from support.limits import Limits, end_all, limit_of
 from support.paying import pay
 from support.running import Sandbox, Svc
-from support.surroundings import take_over
+from support.surroundings import compile_program, take_over
 from svc.clock import SystemClock
 from svc.sandbox.process.launch import LaunchOptions, start, stop
 
@@ -32,6 +32,8 @@ def pytest_configure(config: pytest.Config) -> None:
     limits = Limits()
     limits.watch_processes()
     config.pluginmanager.register(limits)
+    if not hasattr(config, "workerinput"):  # once, before the workers start
+        compile_program()
 
 
 @pytest.hookimpl(trylast=True)
@@ -59,12 +61,19 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Names of homes. `tmp_path` looks at all folders that there are before it makes another."""
+    folder = tmp_path_factory.mktemp("homes", numbered=False)
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
 def isolated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> Iterator[Path]:
     """Points every folder at a temporary one; no process outlives a test that fails."""
-    home = tmp_path / "home"
+    home = next(homes).with_suffix(f".{request.function.__name__[:30]}")
     home.mkdir(mode=0o700)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("SVC_CONFIG_DIR", str(home / "config"))
@@ -74,6 +83,8 @@ def isolated(
     yield home
     if request.node.stash.get(FAILED, False):
         end_all(str(home))
+    elif request.config.getini("tmp_path_retention_policy") == "failed":
+        shutil.rmtree(home, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

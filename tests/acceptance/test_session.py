@@ -3,6 +3,8 @@
 import html
 import re
 
+import pytest
+
 from acceptance.session import PICTURE, drawn, session
 
 MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
@@ -26,6 +28,7 @@ def words(picture: str) -> list[str]:
     return text.split()
 
 
+@pytest.mark.slow
 def test_the_picture_is_what_the_program_prints() -> None:
     """Drawn anew it says the same; `python tests/acceptance/session.py` writes it."""
     assert words(PICTURE.read_text(encoding="utf-8")) == words(drawn(session()))

@@ -285,13 +285,13 @@ def pytest_runtest_logreport(report: Any) -> None:
 
 
 def pytest_sessionstart() -> None:
-    if "MUTANTS_REACH" in os.environ:
+    if REACH_FILE:
         threading.settrace(REACH.trace)
         sys.settrace(REACH.trace)
 
 
 def pytest_sessionfinish() -> None:
-    if "MUTANTS_REACH" not in os.environ:
+    if not REACH_FILE:
         return
     sys.settrace(None)
     lines = {
@@ -299,7 +299,7 @@ def pytest_sessionfinish() -> None:
         for (name, line), tests in REACH.lines.items()
     }
     told = {"lines": lines, "seconds": REACH.seconds}
-    Path(os.environ["MUTANTS_REACH"]).write_text(json.dumps(told), encoding="utf-8")
+    Path(REACH_FILE).write_text(json.dumps(told), encoding="utf-8")
 
 
 class Reach:
@@ -323,6 +323,7 @@ class Reach:
 
 
 REACH: Final = Reach()
+REACH_FILE: Final = os.environ.get("MUTANTS_REACH")  # the suite takes such variables away
 
 
 # --- as a program -------------------------------------------------------------------------------

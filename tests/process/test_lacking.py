@@ -100,6 +100,7 @@ def test_stand_in_for_windows_makes_an_order_in_its_own_sandbox(
     assert list(folder.glob("sandbox/run-*")) == list(folder.glob("senders/*")) == []
 
 
+@pytest.mark.slow
 def test_stand_in_for_windows_resumes_a_killed_batch(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:
@@ -134,6 +135,7 @@ def test_stand_in_for_windows_listens_until_an_event(
     assert "order.paid" in [one["type"] for one in svc.ok("events", "inbox")]
 
 
+@pytest.mark.slow
 def test_stand_in_for_windows_ends_a_listener_and_the_command_beside_it(
     sandbox: Sandbox, tmp_path: Path
 ) -> None:

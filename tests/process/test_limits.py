@@ -9,6 +9,7 @@ from support.nested import pytest_run_of
 INSIDE = """
 import os, subprocess, sys, threading
 import pytest
+from support.limits import Limits
 
 DEAF = '''
 import os, signal, sys, time
@@ -37,32 +38,26 @@ def test_waiting_for_ever():
 def test_waiting_for_a_thread():
     deaf()
     threading.Event().wait()
-"""
 
-
-def test_what_fails_or_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
-    """Three tests that would each hang for ever: all fail, and no process is left."""
-    begun = time.monotonic()
-    done = pytest_run_of(INSIDE, tmp_path, f"--basetemp={tmp_path / 'inside'}", "-W", "ignore")
-    assert "3 failed" in done.stdout, done.stdout
-    assert done.stdout.count("Timeout (>1.0s)") >= 2
-    assert started_with(str(tmp_path / "inside")) == []
-    assert time.monotonic() - begun < 45
-
-
-def test_a_process_is_not_waited_for_longer_than_the_test_may_take(tmp_path: Path) -> None:
-    """Every wait without a limit has the test's."""
-    code = """
-import subprocess, sys
-from support.limits import Limits
-
-def test_waiting():
+def test_waiting_longer_than_a_test_may_take():
     limits = Limits()
     limits.seconds = 0.2
     limits.watch_processes()
     with subprocess.Popen(["sleep", "600"]) as process:
         process.wait()
 """
-    done = pytest_run_of(code, tmp_path)
+
+
+def test_what_fails_or_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    """Tests that would each hang for ever: all fail, and no process is left.
+
+    Of two the test's limit ends the wait, of one that every wait for a process has.
+    """
+    begun = time.monotonic()
+    done = pytest_run_of(INSIDE, tmp_path, f"--basetemp={tmp_path / 'inside'}", "-W", "ignore")
+    assert "4 failed" in done.stdout, done.stdout
+    assert done.stdout.count("Timeout (>1.0s)") >= 2
     assert "TimeoutExpired" in done.stdout, done.stdout
     assert "after 0.2 seconds" in done.stdout, done.stdout
+    assert started_with(str(tmp_path / "inside")) == []
+    assert time.monotonic() - begun < 45

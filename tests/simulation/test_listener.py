@@ -16,12 +16,16 @@ from svc.listen.inbox import sqlite
 from svc.listen.inbox.inbox import OpenItem
 from svc.listen.inbox.sqlite import SqliteInbox
 
-HISTORIES = 250
-
 
 def test_histories_break_no_rule() -> None:
     """R50: whatever senders, targets, crashes and resets do: nothing is lost, doubled, out of turn."""
-    assert judged(0, HISTORIES) == []
+    assert judged(0, 100) == []
+
+
+@pytest.mark.slow(seconds=25)
+def test_many_histories_break_no_rule() -> None:
+    """R50: 2,000 of them."""
+    assert judged(100, 2_100) == []
 
 
 @pytest.mark.parametrize("seed", [47831, 48824, 67507, 75076])

@@ -35,10 +35,10 @@ def results_of(path: Path) -> list[dict[str, Any]]:
 
 
 def beside(path: Path) -> list[str]:
-    """What lies beside a file and its results, but for the home of the test."""
+    """What lies beside a file and its results."""
     results_of(path)
     names = {entry.name for entry in path.parent.iterdir()}
-    return sorted(names - {path.name, f"{path.name}.results.ndjson", "home"})
+    return sorted(names - {path.name, f"{path.name}.results.ndjson"})
 
 
 def outcomes_of(path: Path) -> list[str]:

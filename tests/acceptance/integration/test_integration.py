@@ -127,6 +127,7 @@ def break_listener() -> None:
     program.write_text("\n".join(lines) + "\n")
 
 
+@pytest.mark.slow
 def test_scripts_end_where_the_listener_cannot_start(shop: Path) -> None:
     """Every shown wait ends, the script fails, and no sandbox is left running."""
     break_listener()
@@ -136,6 +137,7 @@ def test_scripts_end_where_the_listener_cannot_start(shop: Path) -> None:
         assert running() == []
 
 
+@pytest.mark.slow
 def test_workflow_ends_where_the_listener_cannot_start(shop: Path) -> None:
     """The step that waits for it fails; the one that stops the sandbox runs all the same."""
     break_listener()
@@ -146,6 +148,7 @@ def test_workflow_ends_where_the_listener_cannot_start(shop: Path) -> None:
     assert running() == []
 
 
+@pytest.mark.slow
 def test_two_jobs_on_one_machine_do_not_meet(shop: Path) -> None:
     """Each has its own sandbox and its own order, also with one home for both."""
     jobs = []
@@ -172,6 +175,7 @@ def test_two_jobs_on_one_machine_do_not_meet(shop: Path) -> None:
     assert running() == []
 
 
+@pytest.mark.slow
 def test_script_that_means_no_sandbox_ends_before_it_sends_anything(shop: Path) -> None:
     """With two running and none named, or none at all, `eval` of what is printed fails."""
     script = 'set -e; eval "$(svc sandbox env)"; echo went on'

@@ -64,8 +64,12 @@ def check_seen(seen: Counter[str], done: list[str]) -> None:
 
 @pytest.mark.limit(240)
 def test_schemathesis_finds_nothing(server: RunRecord, tmp_path: Path) -> None:
-    """R88, a short run: no server error, no answer outside its schema, no ignored key."""
-    seen = examined(server, tmp_path, 1, "--phases", "examples,fuzzing", "-n", "8")
+    """R88, a short run: no server error, no answer outside its schema, no ignored key.
+
+    Of what only reads; the slow run sends POSTs as well.
+    """
+    reading = ("--include-method", "GET")
+    seen = examined(server, tmp_path, 1, *reading, "--phases", "examples,fuzzing", "-n", "5")
     check_seen(seen, labels("GET"))
 
 

@@ -1,7 +1,6 @@
 """A real Chromium on somebody's site: it may not drive the sandbox that runs on this machine."""
 
 import json
-import os
 import threading
 from collections.abc import Iterator
 from http.client import HTTPConnection
@@ -11,17 +10,17 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
+from support.browsing import REBOUND, browser, needs_chromium
 from support.listening import PATH, Target, event
 from support.running import Sandbox
 from unit.listen.inspector.attacks import ATTACKS
 from unit.listen.inspector.watched import watching
-from unit.sandbox.checkout.test_browser import ARGUMENTS, CHROMIUM
 
-pytestmark = pytest.mark.skipif(
-    not CHROMIUM.exists(), reason="needs Debian's package chromium: apt-get install chromium"
-)
+__all__ = ["browser"]  # a fixture
+
+pytestmark = needs_chromium
 PAYOUT = {
     "amount": "1000",
     "currency": "EUR",
@@ -30,7 +29,6 @@ PAYOUT = {
     "destination[iban]": "DE89370400440532013000",
     "destination[account_holder_name]": "Eve",
 }
-REBOUND = "rebound.example"  # first somebody's server, and 127.0.0.1 when it is asked for again
 ENDPOINT = {"url": "http://127.0.0.1:9/actuator/shutdown", "events[]": "order.paid"}
 
 
@@ -67,6 +65,7 @@ def attack(base: str, keyed: str) -> str:
           catch (error) {{}}
         }}
         window.open("{keyed}/v1/orders", "second");
+        window.done = true;
       }};
     """
     return (
@@ -111,17 +110,11 @@ def site() -> Iterator[Site]:
 
 
 @pytest.fixture
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """A window of a Chromium with a home of its own."""
-    home = str(tmp_path_factory.mktemp("chromium"))
-    with sync_playwright() as playwright:
-        browser: Browser = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=[*ARGUMENTS, f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1"],
-            env={**os.environ, "HOME": home},
-        )
-        yield browser.new_page()
-        browser.close()
+def page(browser: Browser) -> Iterator[Page]:
+    """A window that shares nothing with those of other tests."""
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
 
 
 def kept(sandbox: Sandbox, path: str) -> Any:
@@ -157,7 +150,9 @@ def test_no_page_drives_the_sandbox(page: Page, site: Site, sandbox: Sandbox, na
     page.context.on("response", lambda reply: answers.append((reply.url, reply.status)))
     page.goto(f"http://{name}:{site.port}/")
     page.get_by_role("button", name="Go").click()
-    page.wait_for_timeout(4_000)
+    page.wait_for_function("window.done")
+    for window in page.context.pages:
+        window.wait_for_load_state("networkidle")
     assert kept(sandbox, "/v1/payouts") == []
     assert sandbox.control("GET", "/webhook_endpoints")["data"] == []
     ours = [(url, status) for url, status in answers if f":{sandbox.port}/" in url]

@@ -245,11 +245,11 @@ def test_the_newest_of_what_was_left_is_taken_up_too(tmp_path: Path) -> None:
     with (
         Target(lambda _: None) as target,
         listening(tmp_path, target.port, ack="forwarded", resume=False, manner=hang) as listener,
+        listener.peer() as sender,
     ):
-        with listener.peer() as sender:
-            sender.sendall(delivery(event(2)))
-            listener.until(lambda: target.ids == ["evt_2"])
-            assert listener.stop().pending == 1
+        sender.sendall(delivery(event(2)))
+        listener.until(lambda: target.ids == ["evt_2"])
+        assert listener.stop().pending == 1
     with Target() as target:
         with listening(tmp_path, target.port, ack="forwarded", resume=False) as listener:
             assert listener.send(event(2)) == 200

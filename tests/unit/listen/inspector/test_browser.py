@@ -1,19 +1,21 @@
 """The inspector in a real Chromium: live, by keyboard, in light and dark, on a phone, under attack."""
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
+from support.browsing import browser, needs_chromium
 from support.listening import Received, Target, delivery, event, talk
 from unit.listen.inspector.attacks import ATTACKS
 from unit.listen.inspector.watched import Watched, watching
-from unit.sandbox.checkout.test_browser import ARGUMENTS, CHROMIUM, CONTRASTS
+from unit.sandbox.checkout.test_browser import CONTRASTS
+
+__all__ = ["browser"]  # a fixture
 
 PHONE: ViewportSize = {"width": 360, "height": 740}
 DESKTOP: ViewportSize = {"width": 1280, "height": 800}
@@ -24,25 +26,8 @@ TOUCHED = """
   .map((e) => [e.outerHTML.slice(0, 80), e.getBoundingClientRect().height])
 """
 
-pytestmark = pytest.mark.skipif(
-    not CHROMIUM.exists(), reason="needs Debian's package chromium: apt-get install chromium"
-)
+pytestmark = needs_chromium
 Open = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """One Chromium for all tests of this module, with a home of its own."""
-    home = str(tmp_path_factory.mktemp("chromium"))
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=ARGUMENTS,
-            env={**os.environ, "HOME": home},
-            timeout=30_000,
-        )
-        yield launched
-        launched.close()
 
 
 @pytest.fixture

@@ -1,30 +1,18 @@
 """The checkout in a real Chromium: clicks, keys, colours, sizes, and what other sites may not do."""
 
-import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import (
-    Browser,
-    ConsoleMessage,
-    Page,
-    ViewportSize,
-    expect,
-    sync_playwright,
-)
+from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect
+
+from support.browsing import browser, needs_chromium
 
 if TYPE_CHECKING:
     from unit.sandbox.checkout.conftest import Shop
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
-    "--disable-background-networking --disable-component-update --disable-sync "
-    # Newer browsers let no page elsewhere reach this machine; the older ones must be kept out too.
-    "--disable-features=LocalNetworkAccessChecks"
-).split()
+__all__ = ["browser"]  # a fixture
+
 PHONE: ViewportSize = {"width": 360, "height": 740}
 DESKTOP: ViewportSize = {"width": 1280, "height": 800}
 LANGUAGES = ("en", "de", "fr", "es", "ja")
@@ -80,22 +68,8 @@ TARGETS = """
                e.getBoundingClientRect().height])
 """
 
-pytestmark = pytest.mark.skipif(
-    not CHROMIUM.exists(), reason="needs Debian's package chromium: apt-get install chromium"
-)
+pytestmark = needs_chromium
 Open = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """One Chromium for all tests of this module, with a home of its own."""
-    env = {**os.environ, "HOME": str(tmp_path_factory.mktemp("chromium"))}
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=ARGUMENTS, env={**env}, timeout=30_000
-        )
-        yield launched
-        launched.close()
 
 
 @pytest.fixture
