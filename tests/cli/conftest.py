@@ -8,8 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from support.running import Sandbox
+from support.forking import Forking
+from support.running import Inside, Sandbox, Svc
 from svc.sandbox.process.records import RunRecord, holding
+
+
+@pytest.fixture
+def svc(forking: Forking) -> Svc:
+    """The program, in the test's own process where that tells no difference."""
+    return Inside(forking)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from support.listeners import inside
-from support.running import Result
+from support.running import Result, inside
 
 # No service is there: whatever gets so far as to be sent ends with 8.
 NOWHERE: Final = {"SVC_BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": "sk_test_sandbox"}

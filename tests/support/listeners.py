@@ -1,6 +1,5 @@
-"""Listeners and other commands as processes, or inside the test's own."""
+"""Listeners as processes."""
 
-import io
 import json
 import os
 import signal
@@ -11,11 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-from support.running import Result
-from svc.cli.framework.session import Session
-from svc.cli.framework.streams import Streams
-from svc.cli.main import run
 
 Pay = Callable[[], str]
 
@@ -74,13 +68,3 @@ def listen(
     finally:
         process.kill()
         process.wait()
-
-
-def inside(*argv: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Result:
-    """Runs a command line in this process: for what needs no process of its own."""
-    streams = Streams(io.TextIOWrapper(io.BytesIO(stdin)), io.StringIO(), io.StringIO())
-    with Session(argv, {**os.environ, **(env or {})}, streams) as session:
-        code = run(session)
-    assert isinstance(streams.stdout, io.StringIO)
-    assert isinstance(streams.stderr, io.StringIO)
-    return Result(code, streams.stdout.getvalue(), streams.stderr.getvalue())

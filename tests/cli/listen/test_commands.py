@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from support.listeners import Pay, inside, listen
+from support.listeners import Pay, listen
 from support.listening import NOW, OK, SECRET, Received, Target, event, status_line, talk
-from support.running import Result, Sandbox, Svc
+from support.running import Result, Sandbox, Svc, inside
 from svc.signature import header_value, verify
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from support.listeners import inside, listen
+from support.listeners import listen
 from support.listening import Target, status_line
-from support.running import Result, Sandbox, Svc
+from support.running import Result, Sandbox, Svc, inside
 
 pytestmark = pytest.mark.smoke
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from support.listeners import Pay, inside, listen
+from support.listeners import Pay, listen
 from support.listening import Target, status_line
-from support.running import Sandbox, Svc
+from support.running import Sandbox, Svc, inside
 
 
 def test_json_is_one_document(pay: Pay, tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ from typing import Final
 
 import pytest
 
-from support.listeners import inside
-from support.running import Result, Sandbox
+from support.running import Result, Sandbox, inside
 
 LIVE: Final = "sk_live_4eC39HqLyjWDarjtT1zdp7dc"
 SECRETS: Final = (

@@ -10,9 +10,9 @@ import pytest
 from process.tunnels import stand_ins
 from process.tunnels.server import children, until
 from process.tunnels.stand_ins import cloudflared_log, on_path, stand_in
-from support.listeners import Running, inside, listen
+from support.listeners import Running, listen
 from support.listening import Target, event, status, talk
-from support.running import Sandbox, Svc
+from support.running import Sandbox, Svc, inside
 from svc.signature import header_value
 
 FIRST = "buffalo-marco.trycloudflare.com"

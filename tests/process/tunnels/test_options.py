@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from process.tunnels.stand_ins import stand_in
-from support.listeners import inside
+from support.running import inside
 from svc.base_url import BaseUrl
 from svc.cli.events.options import ListenOptions
 from svc.cli.events.tunnel import ChosenTunnel, choose

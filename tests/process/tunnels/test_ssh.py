@@ -20,9 +20,9 @@ from process.tunnels.server import (
     serving,
     until,
 )
-from support.listeners import Pay, Running, inside, listen
+from support.listeners import Pay, Running, listen
 from support.listening import Target
-from support.running import Sandbox, Svc
+from support.running import Sandbox, Svc, inside
 from svc.clock import SystemClock
 from svc.sandbox.process.launch import LaunchOptions, start, stop
 

@@ -8,8 +8,8 @@ import pytest
 
 from simulation.listener_world import Reaction, World, in_memory, tried
 from svc.errors import LocalError
-from svc.listen.inbox import SqliteInbox
-from svc.listen.seam import OpenItem
+from svc.listen.inbox.inbox import OpenItem
+from svc.listen.inbox.sqlite import SqliteInbox
 
 BUSY_TIMES = 4
 

@@ -241,7 +241,7 @@ def test_the_newest_of_what_was_left_is_taken_up_too(tmp_path: Path) -> None:
     with listening(tmp_path, 1, ack="received") as listener:
         listener.send(event(1))
         listener.send(event(2))
-    hang = Manner(seconds=5)
+    hang = ForwardOptions(seconds=5)
     with (
         Target(lambda _: None) as target,
         listening(tmp_path, target.port, ack="forwarded", resume=False, manner=hang) as listener,
