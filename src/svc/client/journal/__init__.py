@@ -1,1 +1,5 @@
-"""The journal of POSTs: each is recorded before it is sent and settled afterwards."""
+"""The journal of POSTs: each is recorded before it is sent and settled afterwards.
+
+`journal` is the way in, `entry` what is kept, `identity` what makes two requests the same one,
+`refusals` why a request is not sent (again). The tables are the state database's.
+"""

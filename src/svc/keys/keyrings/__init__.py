@@ -1,1 +1,1 @@
-"""The keyrings themselves, and which of them may be used."""
+"""The keyrings themselves; `choice` says which of them may be used, `store` alone asks them."""
