@@ -12,13 +12,14 @@ import pytest
 from support.forking import Forking
 from support.keyrings import gnome_keyring, session_bus
 from support.limits import Limits, end_all, limit_of
+from support.listeners import listen
 from support.paying import pay
 from support.running import Sandbox, Svc
 from support.surroundings import compile_program, take_over
 from svc.clock import SystemClock
 from svc.sandbox.process.launch import LaunchOptions, start, stop
 
-__all__ = ["gnome_keyring", "pay", "session_bus"]  # fixtures
+__all__ = ["gnome_keyring", "listen", "pay", "session_bus"]  # fixtures
 
 FAILED = pytest.StashKey[bool]()
 

@@ -58,7 +58,7 @@ def both(forking: Forking) -> tuple[Svc, Svc]:
 
 
 @pytest.mark.parametrize(
-    "part", [pytest.param(n, marks=[] if n < 2 else [pytest.mark.slow]) for n in range(8)]
+    "part", [pytest.param(n, marks=[pytest.mark.slow] if n else []) for n in range(8)]
 )
 def test_drawn_commands_end_alike_forked_and_started(
     both: tuple[Svc, Svc], sandbox: Sandbox, isolated: Path, part: int

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from support.batches import orders_file, outcomes_of, refs
-from support.listeners import listen
+from support.listeners import Listen
 from support.running import Sandbox, Svc
 
 LACKING = Path(__file__).parents[1] / "support" / "lacking"
@@ -123,7 +123,7 @@ def test_stand_in_for_windows_resumes_a_killed_batch(
 
 
 def test_stand_in_for_windows_listens_until_an_event(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:
     """R50: received, verified, kept; the listener ends by itself."""
     with listen(tmp_path, "--until", "order.paid", "--timeout", "20") as running:
@@ -137,7 +137,7 @@ def test_stand_in_for_windows_listens_until_an_event(
 
 @pytest.mark.slow
 def test_stand_in_for_windows_ends_a_listener_and_the_command_beside_it(
-    sandbox: Sandbox, tmp_path: Path
+    sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:
     """R78: Ctrl-C is heard without asyncio's own handlers and without process groups."""
     waits = tmp_path / "waits.py"

@@ -54,7 +54,7 @@ class Server:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def serve(self) -> None:
-        """Until nobody asks any more."""
+        """Until nobody asks any more; what still runs then is ended."""
         with selectors.DefaultSelector() as ready:
             ready.register(self.requests, selectors.EVENT_READ)
             ready.register(self.woken, selectors.EVENT_READ)
@@ -64,6 +64,8 @@ class Server:
                         os.read(self.woken, 4096)
                         self.reap()
                     elif not self.take():
+                        for pid in self.telling:
+                            os.kill(pid, signal.SIGKILL)
                         return
 
     def take(self) -> bool:

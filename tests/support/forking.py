@@ -77,21 +77,81 @@ class Forking:
         with ExitStack() as ours:
             with self._lock:  # a fork elsewhere must not inherit what is being opened here
                 pipes = [_pipe(ours, into=number == 0) for number in range(4)]
-                request = {
-                    "argv": argv,
-                    "env": dict(env),
-                    "cwd": str(Path.cwd()),
-                    "umask": _umask(),
-                    "entry": entry,
-                }
                 theirs = [pipe[0] for pipe in pipes]
                 try:
-                    socket.send_fds(self._asking, [json.dumps(request).encode()], theirs)
+                    self._ask(argv, env, entry, theirs)
                 finally:
                     for fd in theirs:
                         os.close(fd)
             run = _Run(argv, [pipe[1] for pipe in pipes], stdin, limit)
             return run.until_it_ends()
+
+    def start(self, argv: Sequence[str], env: Mapping[str, str], out: int, err: int) -> "Forked":
+        """Calls `main` as `svc ARGV...` would, and leaves it running; it reads from nothing."""
+        with self._lock, Path(os.devnull).open("rb") as null:
+            reading, writing = os.pipe()
+            try:
+                self._ask(argv, env, "svc.__main__", [null.fileno(), out, err, writing])
+            finally:
+                os.close(writing)
+        return Forked(argv, os.fdopen(reading, "rb", buffering=0))
+
+    def _ask(
+        self, argv: Sequence[str], env: Mapping[str, str], entry: str, fds: Sequence[int]
+    ) -> None:
+        request = {
+            "argv": argv,
+            "env": dict(env),
+            "cwd": str(Path.cwd()),
+            "umask": _umask(),
+            "entry": entry,
+        }
+        socket.send_fds(self._asking, [json.dumps(request).encode()], fds)
+
+
+class Forked:
+    """A run of the program that goes on; to be used as a process that was started.
+
+    Attributes:
+        pid: its process id.
+        returncode: its exit code, negative for the signal that ended it; None while it runs.
+    """
+
+    def __init__(self, argv: Sequence[str], telling: IO[bytes]) -> None:
+        self.args = ["svc", *argv]
+        self.returncode: int | None = None
+        self._telling = telling
+        self.pid = int(telling.readline())
+
+    def poll(self) -> int | None:
+        """Its exit code, if it has ended."""
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float = 60.0) -> int:
+        """Waits for its end.
+
+        Raises:
+            subprocess.TimeoutExpired: it has not ended after `timeout` seconds.
+        """
+        if self.returncode is None:
+            with selectors.DefaultSelector() as ready:
+                ready.register(self._telling, selectors.EVENT_READ)
+                if not ready.select(timeout):
+                    raise subprocess.TimeoutExpired(self.args, timeout)
+            self.returncode = int(self._telling.readline())
+            self._telling.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Sends a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Ends it as a power cut would."""
+        self.send_signal(signal.SIGKILL)
 
 
 def at_start(env: Mapping[str, str]) -> dict[str, str]:

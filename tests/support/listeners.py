@@ -7,9 +7,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import pytest
+
+from support.forking import Forked, Forking
 
 Pay = Callable[[], str]
 
@@ -17,7 +22,7 @@ Pay = Callable[[], str]
 class Running:
     """A listener process and the records that it has printed so far."""
 
-    def __init__(self, process: "subprocess.Popen[str]", log: Path) -> None:
+    def __init__(self, process: "Process", log: Path) -> None:
         self.process = process
         self._log = log
 
@@ -45,21 +50,38 @@ class Running:
         return self.process.wait(10)
 
 
+Process = Forked | subprocess.Popen[bytes]
+Listen = Callable[..., AbstractContextManager[Running]]
+
+
+@pytest.fixture
+def listen(forking: Forking) -> Listen:
+    """Runs `svc events listen -o ndjson` until the block ends: `listen(FOLDER, OPTION ...)`."""
+    return partial(_listen, forking)
+
+
 @contextmanager
-def listen(
-    folder: Path, *argv: str, env: dict[str, str] | None = None, ready: bool = True
+def _listen(
+    forking: Forking,
+    folder: Path,
+    *argv: str,
+    env: dict[str, str] | None = None,
+    ready: bool = True,
 ) -> Iterator[Running]:
-    """Runs `svc events listen -o ndjson` until the block ends."""
     log = folder / f"listen-{time.monotonic_ns()}.ndjson"
+    whole = {**os.environ, **(env or {})}
+    line = ("events", "listen", "-o", "ndjson", *argv)
     with log.open("wb") as out, (log.with_suffix(".err")).open("wb") as err:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "svc", "events", "listen", "-o", "ndjson", *argv],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            text=True,
-            env={**os.environ, **(env or {})},
-        )
+        if forking.can_run(whole):
+            process: Process = forking.start(line, whole, out.fileno(), err.fileno())
+        else:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "svc", *line],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env=whole,
+            )
     running = Running(process, log)
     try:
         if ready:

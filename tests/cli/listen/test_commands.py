@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from support.listeners import Pay, listen
+from support.listeners import Listen, Pay
 from support.listening import NOW, OK, SECRET, Received, Target, event, status_line, talk
 from support.running import Result, Sandbox, Svc, inside
 from svc.signature import header_value, verify
 
 
-def test_listen_receives_verifies_and_forwards(pay: Pay, tmp_path: Path) -> None:
+def test_listen_receives_verifies_and_forwards(pay: Pay, tmp_path: Path, listen: Listen) -> None:
     """An order that is paid arrives at the target, verified, as the bytes that were signed."""
     with Target() as target, listen(tmp_path, "--forward-to", f"{target.port}/hooks") as running:
         [ready] = running.wait("ready")
@@ -44,7 +44,9 @@ def test_listen_receives_verifies_and_forwards(pay: Pay, tmp_path: Path) -> None
     assert (summary["received"], summary["forwarded"], summary["rejected"]) == (2, 2, 0)
 
 
-def test_endpoint_is_registered_once(pay: Pay, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_endpoint_is_registered_once(
+    pay: Pay, sandbox: Sandbox, tmp_path: Path, listen: Listen
+) -> None:
     """A restart uses the same port, path, endpoint and secret; other events need another one."""
     seen = []
     for argv in ((), (), ("--events", "order.*")):
@@ -59,7 +61,7 @@ def test_endpoint_is_registered_once(pay: Pay, sandbox: Sandbox, tmp_path: Path)
 
 
 def test_endpoint_that_the_sandbox_forgot_is_registered_again(
-    pay: Pay, sandbox: Sandbox, tmp_path: Path
+    pay: Pay, sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:
     """After `svc sandbox reset` a listener does not wait for an endpoint that is gone."""
     with listen(tmp_path) as running:
@@ -71,7 +73,7 @@ def test_endpoint_that_the_sandbox_forgot_is_registered_again(
 
 
 def test_endpoint_of_a_seeded_sandbox_is_not_taken_for_the_one_before_its_reset(
-    sandbox: Sandbox, tmp_path: Path
+    sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:
     """A reset to a seed repeats the ids: the listener does not delete the endpoint it has made."""
     for _ in range(2):
@@ -83,7 +85,7 @@ def test_endpoint_of_a_seeded_sandbox_is_not_taken_for_the_one_before_its_reset(
 
 
 def test_listener_that_runs_goes_on_after_a_reset_of_the_sandbox(
-    pay: Pay, sandbox: Sandbox, tmp_path: Path
+    pay: Pay, sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:
     """Its endpoint is registered again; events whose ids a seed repeats are no duplicates."""
     sandbox.control("POST", "/reset", {"seed": 7})
@@ -103,7 +105,9 @@ def test_listener_that_runs_goes_on_after_a_reset_of_the_sandbox(
     assert {one["id"] for one in events[:2]} == {one["id"] for one in events[2:]}
 
 
-def test_taken_port_means_another_endpoint(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_taken_port_means_another_endpoint(
+    sandbox: Sandbox, tmp_path: Path, listen: Listen
+) -> None:
     """When the kept port is taken another one is used, and the sandbox's old endpoint goes."""
     with listen(tmp_path) as running:
         first = running.wait("ready")[0]
@@ -117,7 +121,9 @@ def test_taken_port_means_another_endpoint(sandbox: Sandbox, tmp_path: Path) -> 
     assert [one["id"] for one in listed] == [second["endpoint"]]
 
 
-def test_two_listeners_at_once_each_get_every_event(pay: Pay, tmp_path: Path) -> None:
+def test_two_listeners_at_once_each_get_every_event(
+    pay: Pay, tmp_path: Path, listen: Listen
+) -> None:
     """A second listener of the same kind is one of its own and takes nothing from the first."""
     with listen(tmp_path) as one, listen(tmp_path) as two:
         assert one.wait("ready")[0]["url"] != two.wait("ready")[0]["url"]
@@ -126,7 +132,7 @@ def test_two_listeners_at_once_each_get_every_event(pay: Pay, tmp_path: Path) ->
             assert [event["duplicate"] for event in running.wait("event", 2)] == [False, False]
 
 
-def test_killed_listener_leaves_nothing_undone(pay: Pay, tmp_path: Path) -> None:
+def test_killed_listener_leaves_nothing_undone(pay: Pay, tmp_path: Path, listen: Listen) -> None:
     """R50: kill -9 with the target away; the same command forwards everything when it runs again."""
     with Target() as target:
         port = target.port
@@ -140,7 +146,7 @@ def test_killed_listener_leaves_nothing_undone(pay: Pay, tmp_path: Path) -> None
         assert len(set(target.ids)) == 2
 
 
-def test_until_ends_with_zero(pay: Pay, tmp_path: Path) -> None:
+def test_until_ends_with_zero(pay: Pay, tmp_path: Path, listen: Listen) -> None:
     """`--until` ends the listener by itself with exit 0 once the event has been forwarded."""
     with (
         Target() as target,
@@ -166,7 +172,7 @@ def test_until_that_does_not_come_is_11(sandbox: Sandbox, svc: Svc) -> None:
     assert (result.code, result.error["code"]) == (11, "until_not_reached")
 
 
-def test_strict_fails_when_a_forward_failed(pay: Pay, tmp_path: Path) -> None:
+def test_strict_fails_when_a_forward_failed(pay: Pay, tmp_path: Path, listen: Listen) -> None:
     """`--strict`: exit 11 when the target refused an event, even when a signal ended it."""
     with (
         Target(lambda _: status_line(500)) as target,
@@ -180,7 +186,9 @@ def test_strict_fails_when_a_forward_failed(pay: Pay, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
-def test_signals_end_it_at_once(number: int, code: int, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_signals_end_it_at_once(
+    number: int, code: int, sandbox: Sandbox, tmp_path: Path, listen: Listen
+) -> None:
     """R78: a signal ends the listener within a second, with its own exit code."""
     with listen(tmp_path) as running:
         started = time.monotonic()
@@ -206,7 +214,9 @@ def test_closed_stdout_ends_it(pay: Pay) -> None:
     process.stderr.close()
 
 
-def test_print_secret_prints_only_that(sandbox: Sandbox, svc: Svc, tmp_path: Path) -> None:
+def test_print_secret_prints_only_that(
+    sandbox: Sandbox, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
     """`--print-secret`: the secret that signs the listener's deliveries, also while it runs."""
     first = svc("events", "listen", "--print-secret").out
     with listen(tmp_path) as running:
@@ -217,7 +227,7 @@ def test_print_secret_prints_only_that(sandbox: Sandbox, svc: Svc, tmp_path: Pat
     assert [one["id"] for one in sandbox.control("GET", "/webhook_endpoints")["data"]] == [endpoint]
 
 
-def test_given_secret_registers_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_given_secret_registers_nothing(sandbox: Sandbox, tmp_path: Path, listen: Listen) -> None:
     """SVC_WEBHOOK_SECRET uses an endpoint that exists: nothing is sent to the service."""
     with listen(tmp_path, env={"SVC_WEBHOOK_SECRET": SECRET, "SVC_API_KEY": ""}) as running:
         [ready] = running.wait("ready")
@@ -231,7 +241,9 @@ def test_given_secret_registers_nothing(sandbox: Sandbox, tmp_path: Path) -> Non
     assert sandbox.control("GET", "/webhook_endpoints")["data"] == []
 
 
-def test_public_url_is_registered_and_its_host_served(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_public_url_is_registered_and_its_host_served(
+    sandbox: Sandbox, tmp_path: Path, listen: Listen
+) -> None:
     """`--public-url`: the tunnel's address is registered and its Host header is let in (R55)."""
     with listen(tmp_path, "--public-url", "https://tunnel.example") as running:
         [ready] = running.wait("ready")
@@ -343,7 +355,9 @@ def test_human_lines_keep_ids_and_amounts_whole(columns: int, pay: Pay, tmp_path
     assert text.startswith("Ready.")
 
 
-def test_inbox_shows_what_came_and_what_became_of_it(pay: Pay, svc: Svc, tmp_path: Path) -> None:
+def test_inbox_shows_what_came_and_what_became_of_it(
+    pay: Pay, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
     """`inbox`: newest first, with state and attempts; `show` has payload, headers and answers."""
 
     def reply(request: Any) -> bytes:
@@ -381,7 +395,7 @@ def test_inbox_shows_what_came_and_what_became_of_it(pay: Pay, svc: Svc, tmp_pat
 
 
 @pytest.fixture
-def received(pay: Pay, tmp_path: Path) -> Iterator[tuple[Target, Received]]:
+def received(pay: Pay, tmp_path: Path, listen: Listen) -> Iterator[tuple[Target, Received]]:
     """A target and the order.paid that it has refused; now it takes everything."""
     with Target(lambda _: status_line(500)) as target:
         with listen(tmp_path, "--forward-to", str(target.port)) as running:
@@ -539,7 +553,9 @@ def test_verify_tells_an_event_of_the_other_mode() -> None:
     assert "event of live mode; this is test mode" in result.err
 
 
-def test_verify_knows_the_listeners_secret(pay: Pay, svc: Svc, tmp_path: Path) -> None:
+def test_verify_knows_the_listeners_secret(
+    pay: Pay, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
     """A delivery of one's own listener is checked with its endpoint's secret, nothing to set."""
     with listen(tmp_path) as running:
         pay()

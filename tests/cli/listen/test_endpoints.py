@@ -12,7 +12,7 @@ from unittest.mock import patch
 import pytest
 
 from support.absence import holding
-from support.listeners import Pay, listen
+from support.listeners import Listen, Pay
 from support.listening import NOW, Target, event
 from support.running import Sandbox, Svc
 from svc.cli.events import link
@@ -264,7 +264,7 @@ def test_an_id_alone_does_not_say_that_an_endpoint_is_ours(sandbox: Sandbox) -> 
 
 
 def test_a_disabled_endpoint_is_told_and_registered_again(
-    sandbox: Sandbox, pay: Pay, tmp_path: Path
+    sandbox: Sandbox, pay: Pay, tmp_path: Path, listen: Listen
 ) -> None:
     """One line on stderr, and deliveries come again."""
     with Target() as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
@@ -295,7 +295,7 @@ def test_a_sandbox_that_does_not_answer_is_told_once() -> None:
 
 
 def test_a_sandbox_that_moved_is_named(
-    svc: Svc, isolated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, isolated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listen: Listen
 ) -> None:
     """It runs at another port: one line says where, and the same command goes on there."""
     monkeypatch.delenv("SVC_API_KEY", raising=False)

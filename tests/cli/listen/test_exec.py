@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.listeners import listen
+from support.listeners import Listen
 from support.listening import Target, status_line
 from support.running import Result, Sandbox, Svc, inside
 
@@ -104,7 +104,9 @@ def test_until_that_a_command_does_not_bring_is_11(sandbox: Sandbox, svc: Svc) -
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )
-def test_command_ends_with_the_listener(number: int, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_command_ends_with_the_listener(
+    number: int, sandbox: Sandbox, tmp_path: Path, listen: Listen
+) -> None:
     """R78: a signal to the listener ends all that the command has started, within a second."""
     pids = tmp_path / "pids"
     command = f"trap '' TERM INT; sleep 60 & echo $! $$ > {pids}.new; mv {pids}.new {pids}; wait"

@@ -8,7 +8,7 @@ import pytest
 
 from cli.listen.test_rotation import deliver
 from support.absence import holding
-from support.listeners import listen
+from support.listeners import Listen
 from support.listening import event
 from support.running import Svc
 from svc.signature import header_value
@@ -26,7 +26,7 @@ def real(service: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.usefixtures("gnome_keyring", "real")
 def test_endpoint_and_secret_are_found_again(
-    registered: Registered, svc: Svc, isolated: Path, tmp_path: Path
+    registered: Registered, svc: Svc, isolated: Path, tmp_path: Path, listen: Listen
 ) -> None:
     """Registered once and verified with the keyring's secret ever after; none lies in a file."""
     for _ in range(2):
@@ -52,7 +52,7 @@ def test_endpoint_and_secret_are_found_again(
 @pytest.mark.slow
 @pytest.mark.usefixtures("gnome_keyring", "real")
 def test_secret_that_was_rolled_in_the_dashboard(
-    registered: Registered, svc: Svc, tmp_path: Path
+    registered: Registered, svc: Svc, tmp_path: Path, listen: Listen
 ) -> None:
     """R48: `--new-secret-stdin` once; from then on either secret verifies, for a day."""
     svc("events", "listen", "--print-secret")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.listeners import Pay, listen
+from support.listeners import Listen, Pay
 from support.listening import Target, status_line
 from support.running import Sandbox, Svc, inside
 
@@ -34,7 +34,7 @@ def test_json_is_one_document(pay: Pay, tmp_path: Path) -> None:
     assert "event" in kinds
 
 
-def test_json_is_whole_after_a_signal(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_json_is_whole_after_a_signal(sandbox: Sandbox, tmp_path: Path, listen: Listen) -> None:
     """R72, R78: Ctrl-C ends the document too."""
     with listen(tmp_path, "-o", "json", ready=False) as running:
         end = time.monotonic() + 10
@@ -67,7 +67,7 @@ def test_secret_is_bare_unless_a_format_is_asked_for(sandbox: Sandbox, svc: Svc)
     assert queried == bare.strip()
 
 
-def test_replay_prints_one_document(pay: Pay, svc: Svc, tmp_path: Path) -> None:
+def test_replay_prints_one_document(pay: Pay, svc: Svc, tmp_path: Path, listen: Listen) -> None:
     """R72: an array of forwards, an empty one where nothing was to be sent."""
     assert svc.ok("events", "replay", "--failed") == []
     with Target(lambda _: status_line(500)) as target:

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from support.listeners import Pay, Running, listen
+from support.listeners import Listen, Pay, Running
 from support.listening import OK, Received, Target, status_line
 from support.running import Svc
 
 
 @pytest.fixture
-def waiting(pay: Pay, tmp_path: Path) -> int:
+def waiting(pay: Pay, tmp_path: Path, listen: Listen) -> int:
     """The port of a target that was away while two events came."""
     with Target() as target:
         port = target.port
@@ -67,7 +67,9 @@ def test_pending_events_that_went_elsewhere_stay_owed(waiting: int, svc: Svc) ->
     assert set(states(svc).values()) == {"pending"}
 
 
-def test_no_resume_leaves_them_alone(waiting: int, svc: Svc, pay: Pay, tmp_path: Path) -> None:
+def test_no_resume_leaves_them_alone(
+    waiting: int, svc: Svc, pay: Pay, tmp_path: Path, listen: Listen
+) -> None:
     """`--no-resume`: only new events are forwarded; what waited is kept as it was."""
     routes = ("--forward-to", f"*.paid=:{waiting}/a", "--forward-to", f":{waiting}/b")
     with Target(port=waiting) as target, listen(tmp_path, *routes, "--no-resume") as running:
@@ -84,7 +86,7 @@ def test_no_resume_leaves_them_alone(waiting: int, svc: Svc, pay: Pay, tmp_path:
 
 
 def test_pending_events_are_left_to_the_listener_that_runs(
-    waiting: int, svc: Svc, tmp_path: Path
+    waiting: int, svc: Svc, tmp_path: Path, listen: Listen
 ) -> None:
     """`replay --pending` beside a running listener sends nothing and names it; afterwards it may."""
     routes = ("--forward-to", f"*.paid=:{waiting}/a", "--forward-to", f":{waiting}/b")
@@ -101,7 +103,7 @@ def test_pending_events_are_left_to_the_listener_that_runs(
 
 
 def test_a_listener_that_starts_meanwhile_waits_for_the_replay(
-    waiting: int, svc: Svc, tmp_path: Path
+    waiting: int, svc: Svc, tmp_path: Path, listen: Listen
 ) -> None:
     """R50: what `replay --pending` is sending is not sent by a listener as well, nor by a twin."""
     hangs, go_on = threading.Event(), threading.Event()
@@ -198,7 +200,9 @@ def test_a_person_is_told_what_waits(waiting: int, svc: Svc, option: str, words:
 
 
 @pytest.mark.slow
-def test_failed_events_go_only_to_who_did_not_take_them(pay: Pay, svc: Svc, tmp_path: Path) -> None:
+def test_failed_events_go_only_to_who_did_not_take_them(
+    pay: Pay, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
     """A target that has taken an event does not get it again because another one did not."""
     broken = {"is": True}
 

@@ -7,7 +7,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from support.listeners import Pay, listen
+from support.listeners import Listen, Pay
 from support.listening import SECRET, event
 from support.running import Sandbox, Svc
 from svc.signature import header_value
@@ -58,7 +58,7 @@ def test_new_secret_needs_an_endpoint_of_our_own(sandbox: Sandbox, svc: Svc) -> 
 
 
 def test_secret_of_another_listener_is_recognised(
-    pay: Pay, svc: Svc, sandbox: Sandbox, tmp_path: Path
+    pay: Pay, svc: Svc, sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:
     """A delivery for one endpoint that arrives at another: the record says whose secret it was."""
     other = svc("events", "listen", "--events", "payout.*", "--print-secret").out.strip()

@@ -10,7 +10,7 @@ import pytest
 from process.tunnels import stand_ins
 from process.tunnels.server import children, until
 from process.tunnels.stand_ins import cloudflared_log, on_path, stand_in
-from support.listeners import Running, listen
+from support.listeners import Listen, Running
 from support.listening import Target, event, status, talk
 from support.running import Sandbox, Svc, inside
 from svc.signature import header_value
@@ -56,7 +56,7 @@ def deliver(port: int, url: str, secret: str, number: int, host: str) -> int:
 
 
 def test_cloudflared_stand_in_that_moves_gets_another_endpoint(
-    sandbox: Sandbox, cloudflared: Path, tmp_path: Path
+    sandbox: Sandbox, cloudflared: Path, tmp_path: Path, listen: Listen
 ) -> None:
     """A new address means a new endpoint, which the service knows before `tunnel up` is told."""
     with listen(tmp_path, *ARGV) as running:
@@ -82,7 +82,7 @@ def test_cloudflared_stand_in_that_moves_gets_another_endpoint(
 
 
 def test_deliveries_go_on_after_a_cloudflared_stand_in_has_moved(
-    sandbox: Sandbox, cloudflared: Path, tmp_path: Path
+    sandbox: Sandbox, cloudflared: Path, tmp_path: Path, listen: Listen
 ) -> None:
     """R55: the tunnel's host is let in, and no other; after a move the new one, newly signed."""
     with Target() as target, listen(tmp_path, *ARGV, "--forward-to", f"{target.port}") as running:
@@ -102,7 +102,7 @@ def test_deliveries_go_on_after_a_cloudflared_stand_in_has_moved(
 
 
 def test_a_stranger_does_not_move_the_endpoint_of_a_cloudflared_stand_in(
-    sandbox: Sandbox, cloudflared: Path, tmp_path: Path
+    sandbox: Sandbox, cloudflared: Path, tmp_path: Path, listen: Listen
 ) -> None:
     """R105: his aborted request is in the log, and the link is lost and found: all as before."""
     log = tmp_path / "bin" / "cloudflared.more"
@@ -131,7 +131,9 @@ def test_secret_of_a_tunnel_that_has_no_address_yet_is_not_made_up(sandbox: Sand
     assert sandbox.control("GET", "/webhook_endpoints")["data"] == []
 
 
-def test_sandbox_on_this_machine_needs_no_tunnel(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_sandbox_on_this_machine_needs_no_tunnel(
+    sandbox: Sandbox, tmp_path: Path, listen: Listen
+) -> None:
     """With `auto` nothing is started for a sandbox on this machine, though a program is there."""
     with listen(tmp_path) as running:
         [ready] = running.wait("ready")

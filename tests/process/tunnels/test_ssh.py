@@ -20,7 +20,7 @@ from process.tunnels.server import (
     serving,
     until,
 )
-from support.listeners import Pay, Running, listen
+from support.listeners import Listen, Pay, Running
 from support.listening import Target
 from support.running import Sandbox, Svc, inside
 from svc.clock import SystemClock
@@ -74,7 +74,7 @@ def links(running: Running) -> list[str]:
 
 
 def test_events_come_through_ssh_and_again_after_the_connection_was_cut(
-    pay: Pay, server: Server, argv: tuple[str, ...], tmp_path: Path
+    pay: Pay, server: Server, argv: tuple[str, ...], tmp_path: Path, listen: Listen
 ) -> None:
     """Events arrive verified over TLS, nginx and ssh; a cut is told at once and mended alone."""
     with Target() as target, listen(tmp_path, *argv, "--forward-to", f"{target.port}") as running:
@@ -101,7 +101,7 @@ def test_events_come_through_ssh_and_again_after_the_connection_was_cut(
 
 
 def test_restart_behind_ssh_uses_the_same_endpoint(
-    sandbox: Sandbox, argv: tuple[str, ...], tmp_path: Path
+    sandbox: Sandbox, argv: tuple[str, ...], tmp_path: Path, listen: Listen
 ) -> None:
     """The public address stays, so one endpoint serves every run; its secret can be asked for."""
     ready = []
@@ -116,7 +116,7 @@ def test_restart_behind_ssh_uses_the_same_endpoint(
 
 
 def test_ssh_has_no_key_of_ours_and_dies_with_a_listener_that_is_killed(
-    sandbox: Sandbox, argv: tuple[str, ...], tmp_path: Path
+    sandbox: Sandbox, argv: tuple[str, ...], tmp_path: Path, listen: Listen
 ) -> None:
     """R43: ssh is given nothing of ours; a kill -9 of the listener leaves no ssh behind."""
     with listen(tmp_path, *argv) as running:

@@ -16,7 +16,7 @@ import pytest
 from typer.main import get_command
 
 from support.absence import importable
-from support.listeners import listen
+from support.listeners import Listen
 from support.listening import Target
 from support.running import Sandbox, Svc
 from svc.cli.events.inspect import InspectAt
@@ -52,7 +52,9 @@ def usual_port_taken() -> Iterator[None]:
         yield
 
 
-def test_page_shows_what_the_sandbox_sends(sandbox: Sandbox, svc: Svc, tmp_path: Path) -> None:
+def test_page_shows_what_the_sandbox_sends(
+    sandbox: Sandbox, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
     """The address is in the ready record and file and on stderr; the page has what came."""
     port, ready_file = free_port(), tmp_path / "ready.json"
     argv = ("--inspect", str(port), "--ready-file", str(ready_file))
@@ -75,7 +77,9 @@ def test_page_shows_what_the_sandbox_sends(sandbox: Sandbox, svc: Svc, tmp_path:
 
 
 @pytest.mark.slow
-def test_taken_usual_port_means_another_one(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_taken_usual_port_means_another_one(
+    sandbox: Sandbox, tmp_path: Path, listen: Listen
+) -> None:
     """Without a port the usual one is not insisted on."""
     with usual_port_taken(), listen(tmp_path, "--inspect", "--retry", "off") as running:
         [ready] = running.wait("ready")
@@ -132,7 +136,9 @@ def test_port_may_be_left_out(args: list[str], expected: InspectAt | None) -> No
 
 
 @pytest.mark.slow
-def test_without_the_option_there_is_no_page(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_without_the_option_there_is_no_page(
+    sandbox: Sandbox, tmp_path: Path, listen: Listen
+) -> None:
     """The ready record says so."""
     with listen(tmp_path) as running:
         assert running.wait("ready")[0]["inspector"] is None
@@ -140,7 +146,7 @@ def test_without_the_option_there_is_no_page(sandbox: Sandbox, tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_open_page_does_not_delay_the_end(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_open_page_does_not_delay_the_end(sandbox: Sandbox, tmp_path: Path, listen: Listen) -> None:
     """Somebody who watches, or half a request, does not keep the listener (promise R78)."""
     with listen(tmp_path, "--inspect") as running:
         [ready] = running.wait("ready")
