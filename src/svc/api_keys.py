@@ -16,6 +16,7 @@ _KINDS: Final[dict[str, Kind]] = {"sk": "secret", "pk": "publishable", "rk": "re
 _LENGTH_MAX: Final = 512
 
 SIGNING_VARIABLE: Final = "SVC_WEBHOOK_SECRET"
+LOG_VARIABLE: Final = "SVC_LOG_CREDENTIALS"
 
 
 class ApiKey(NamedTuple):

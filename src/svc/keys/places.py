@@ -26,6 +26,10 @@ class KeyPlace(NamedTuple):
         name = f"{self.origin}|{self.profile}|{self.mode}"
         return name if self.slot == "secret" else f"{name}|{self.slot}"
 
+    def user_of_log(self, name: str) -> str:
+        """The same for the credentials of a team's log."""
+        return f"{self.origin}|{self.profile}|{self.mode}|log|{name}"
+
     def user_of_endpoint(self, endpoint_id: str) -> str:
         """The same for the signing secret of a webhook endpoint."""
         return f"{self.origin}|{self.profile}|{self.mode}|{endpoint_id}"

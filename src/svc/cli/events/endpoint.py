@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from secrets import token_hex
 from typing import Any, Final, Literal
 
 from svc.api_keys import parse_signing_secret
@@ -26,6 +27,7 @@ _REGISTERED: Final = (
     "SELECT url, events FROM endpoints"
     " WHERE origin = ? AND profile = ? AND mode = ? AND endpoint_id = ?"
 )
+_SECRET_BYTES: Final = 24
 _THIS_RUN: Final = "for this run only"
 _KEEP = (
     "INSERT OR REPLACE INTO endpoints"
@@ -80,6 +82,27 @@ class Endpoints:
         # A sandbox that was reset to its seed gives the id of one that it had before.
         self._tell(made, {name: at for name, at in earlier.items() if name != made.id})
         return made
+
+    def of_log(self, url: str, name: str) -> Endpoint:
+        """Gives our own secret for what comes from a team's log; makes one at first.
+
+        The service knows nothing of it.
+        """
+        endpoint_id = f"log_{name}"
+        secrets = self.secrets_of(endpoint_id)
+        if secrets:
+            where = "in the state database" if self._sandbox else "in your keyring"
+            return Endpoint(endpoint_id, url, secrets, where)
+        secret = f"whsec_{token_hex(_SECRET_BYTES)}"
+        where = "in the state database" if self._sandbox else "in your keyring"
+        try:
+            if not self._sandbox:
+                self._secrets.keep(endpoint_id, secret)
+        except KeyStoreError as error:
+            self._session.out.warn(f"{error.message} The signing secret is held for this run only.")
+            return Endpoint(endpoint_id, url, (secret,), _THIS_RUN)
+        self._remember(endpoint_id, url, (), secret)
+        return Endpoint(endpoint_id, url, (secret,), where)
 
     def standing(self, path: str, events: tuple[str, ...]) -> Standing:
         """Says what a sandbox knows of a listener's endpoints; all others are taken to be enabled.
@@ -189,11 +212,14 @@ class Endpoints:
     def _keep(self, endpoint_id: str, url: str, events: tuple[str, ...], secret: str) -> str:
         """Keeps it, without a secret where there is no keyring, for it stays with the service."""
         where = self._store(endpoint_id, secret)
+        self._remember(endpoint_id, url, events, secret)
+        return where
+
+    def _remember(self, endpoint_id: str, url: str, events: tuple[str, ...], secret: str) -> None:
         values = (*self._who, url, ",".join(events), endpoint_id)
         shown = secret if self._sandbox else None
         with self._state.write() as tx:
             tx.execute(_KEEP, (*values, shown, self._session.clock.now()))
-        return where
 
     def _store(self, endpoint_id: str, secret: str) -> str:
         if self._sandbox:

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final, Literal
 
-from svc.listen.records import EventReceived, Forwarded, Record, Rejected, TunnelDown, TunnelUp
+from svc.listen.records import (
+    EventReceived,
+    Forwarded,
+    LogState,
+    Missed,
+    Record,
+    Rejected,
+    TunnelDown,
+    TunnelUp,
+)
 from svc.money import format_amount
 from svc.render.text import cells, one_line, shorten, wrap
 
@@ -154,6 +163,7 @@ class AbsenceTracker:
 
 
 _TYPE_WIDTH: Final = 18
+_LATE_SECONDS: Final = 60.0
 _MARK_WIDTH: Final = 9
 _REPLY_WIDTH: Final = 200
 _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
@@ -202,6 +212,7 @@ class HumanLines:
             (kind if layout.narrow else kind.ljust(_TYPE_WIDTH), "strong"),
             (record.id, ""),
             *self._verdict(record),
+            *_age(record),
         ]
         return layout.row(cells) + (_shown_payload(record.payload) if self._payload else "")
 
@@ -239,6 +250,22 @@ class HumanLines:
         cells = [(self._layout.clock(record.time), "quiet"), what]
         whole = self._layout.row([*cells, (text, "")])
         if up or whole.count("\n") == 1:
+            return whole
+        return self._layout.row(cells) + self._layout.note(text, "")
+
+    def log(self, record: LogState | Missed) -> str:
+        """One line for each change of a team's log, and for what it had dropped."""
+        self._last = ""
+        if isinstance(record, Missed):
+            what: Cell = ("missed", "bad")
+            text = f"{record.events:,} events had been dropped for their age before they were read"
+        else:
+            up = record.reason is None
+            what = ("log up", "good") if up else ("log down", "bad")
+            text = one_line(record.reason or record.address)
+        cells = [(self._layout.clock(record.time), "quiet"), what]
+        whole = self._layout.row([*cells, (text, "")])
+        if whole.count("\n") == 1:
             return whole
         return self._layout.row(cells) + self._layout.note(text, "")
 
@@ -313,6 +340,19 @@ def distance(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.0f} {unit}"
     return f"{max(seconds, 1):.0f} s"
+
+
+def _age(record: EventReceived) -> list[Cell]:
+    """How late an event of a log was fetched, and whether somebody may have had it."""
+    if record.came_at is None:
+        return []
+    late = record.time - record.came_at
+    cells: list[Cell] = []
+    if late >= _LATE_SECONDS:
+        cells.append((f"fetched {distance(late)} after it came", "quiet"))
+    if record.redelivered:
+        cells.append(("redelivered", "waiting"))
+    return cells
 
 
 def _mark(record: EventReceived) -> Cell:

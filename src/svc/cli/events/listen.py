@@ -1,15 +1,17 @@
 """`svc events listen`: receive webhooks, verify each, keep it, answer, show and forward it."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from svc.cli.events.inspect import ListenVerb
-from svc.cli.events.options import Given, read
+from svc.cli.events.options import Given, ListenOptions, read
 from svc.cli.events.run import listen_to, print_secret
 from svc.cli.framework.app import new_app
 from svc.cli.framework.session import Session
+from svc.errors import UsageError
 
 app = new_app()
 
@@ -135,6 +137,39 @@ def listen(
             "input; the old one is accepted for a day more.",
         ),
     ] = False,
+    from_: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="LOG",
+            help="Read a team's log, nats+tls://HOST/NAME, that svc events receive fills; nothing "
+            "is registered, and no tunnel is needed.",
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="With --from: share a queue; each event goes to one of the group."
+        ),
+    ] = None,
+    from_start: Annotated[
+        str,
+        typer.Option(
+            metavar="WHEN", help="With --from, at the first run: now, all, or so long ago: 2h."
+        ),
+    ] = "now",
+    name: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="With --from: this reader's name; default: the user's."),
+    ] = None,
+    signature: Annotated[
+        str,
+        typer.Option(
+            metavar="WHOSE",
+            help="With --from: own, made anew with this machine's secret; or original, which an "
+            "app refuses after 5 minutes.",
+        ),
+    ] = "own",
     print_secret_: Annotated[
         bool, typer.Option("--print-secret", help="Print the signing secret and end.")
     ] = False,
@@ -147,6 +182,7 @@ def listen(
     $ svc events listen --forward-to 3000/webhooks --inspect
     $ svc events listen --forward-to 'order.*=:3000/orders' --forward-to :3000/rest
     $ svc events listen --forward-to 3000 --until order.paid --timeout 60 --exec 'pytest -q'
+    $ svc events listen --from nats+tls://log.example.com/shop --forward-to 3000
     $ svc events listen -o ndjson | jq -r 'select(.record == "event").id'
     """
     session = Session.of(ctx)
@@ -175,9 +211,63 @@ def listen(
         resume=not no_resume,
         new_secret_stdin=new_secret_stdin,
         print_secret=print_secret_,
+        log=from_,
     )
     asked = read(session, given)
-    if print_secret_:
+    if from_ is not None:
+        listen_from_log(session, given, asked, LogGiven(from_, group, from_start, name, signature))
+    elif group is not None:
+        raise UsageError("--group is for events of a team's log: --from.", param="--group")
+    elif print_secret_:
         print_secret(session, asked)
     else:
         listen_to(session, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class LogGiven:
+    """The options of a team's log as they stand on the command line."""
+
+    address: str
+    group: str | None
+    start: str
+    name: str | None
+    signature: str
+
+
+def listen_from_log(
+    session: Session, given: Given, asked: ListenOptions, log_given: LogGiven
+) -> None:
+    """Listens to a team's log; loads what that needs, and nothing of it otherwise.
+
+    Raises:
+        UsageError: a value is wrong, or belongs to a receiver of one's own.
+    """
+    from svc.cli.events.from_log import listen_from, print_own_secret
+    from svc.cli.events.team import read_log
+
+    alien = {
+        "--tunnel": given.tunnel != "auto",
+        "--public-url": given.public_url is not None,
+        "--port": given.port is not None,
+        "--endpoint-secret-stdin": given.secret_stdin,
+        "--new-secret-stdin": given.new_secret_stdin,
+        "--ack": given.ack != "received",
+    }
+    for option in (name for name, there in alien.items() if there):
+        raise UsageError(
+            f"{option} belongs to who receives from the service; --from reads what is in a log.",
+            param=option,
+            hint="Give it to svc events receive",
+        )
+    log = read_log(
+        log_given.address,
+        group=log_given.group,
+        start=log_given.start,
+        name=log_given.name,
+        signature=log_given.signature,
+    )
+    if given.print_secret:
+        print_own_secret(session, log)
+    else:
+        listen_from(session, asked, log)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from svc.api_keys import SIGNING_VARIABLE
+from svc.api_keys import LOG_VARIABLE, SIGNING_VARIABLE
 from svc.cli.events.inspect import Inspection
 from svc.cli.events.link import SandboxWatch, TunnelLink
 from svc.cli.events.screen import RecordPrinter
@@ -15,7 +15,7 @@ from svc.cli.framework.session import Session
 from svc.errors import LocalError
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.listen.inbox.inbox import Inbox
-from svc.listen.listener import Listener, ListenerPlan
+from svc.listen.listener import Listener, ListenerPlan, OpenSource
 from svc.listen.records import Ready, Record, Summary
 from svc.system import signals
 from svc.system.processes import Group, group_of_its_own
@@ -36,7 +36,8 @@ class ExecProcess:
 
     def __init__(self, command: str, env: Mapping[str, str], secret: str) -> None:
         self._command = command
-        self._env = {name: value for name, value in env.items() if name != KEY_VARIABLE}
+        kept_back = (KEY_VARIABLE, LOG_VARIABLE)
+        self._env = {name: value for name, value in env.items() if name not in kept_back}
         self._env[SIGNING_VARIABLE] = secret
         self._group: Group | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -114,7 +115,7 @@ class Ended:
 def run_loop(
     plan: ListenerPlan,
     inbox: Inbox,
-    bound: socket.socket,
+    bound: "socket.socket | OpenSource",
     session: Session,
     command: str | None,
     screen: RecordPrinter,
@@ -158,7 +159,7 @@ class _Loop:
         self._signal: int | None = None
         self._relay: Listener | None = None
 
-    async def run(self, bound: socket.socket) -> Ended:
+    async def run(self, bound: "socket.socket | OpenSource") -> Ended:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._unexpected)
         self._relay = Listener(self._plan, self._inbox, self._session.clock, self._tell)

@@ -33,32 +33,37 @@ _UNITS: Final = {None: 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024}
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The options as they stand on the command line."""
+    """The options as they stand on the command line of `verb`.
 
-    forward_to: tuple[str, ...]
-    events: tuple[str, ...]
-    tunnel: str
-    public_url: str | None
-    port: int | None
-    secret_stdin: bool
-    ack: str
-    concurrency: int
-    ordered: bool
-    forward_timeout: float
-    retry: str
-    headers: tuple[str, ...]
-    allow_remote: bool
-    max_body: str
-    shown: str
-    inspect: str | None
-    until: str | None
-    timeout: float | None
-    ready_file: Path | None
-    command: str | None
-    strict: bool
-    resume: bool
-    new_secret_stdin: bool
-    print_secret: bool
+    `log` is the address of a team's log that events go into or come from.
+    """
+
+    forward_to: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    tunnel: str = "auto"
+    public_url: str | None = None
+    port: int | None = None
+    secret_stdin: bool = False
+    ack: str = "received"
+    concurrency: int = 8
+    ordered: bool = False
+    forward_timeout: float = 8.0
+    retry: str = "fast"
+    headers: tuple[str, ...] = ()
+    allow_remote: bool = False
+    max_body: str = "1MiB"
+    shown: str = "summary"
+    inspect: str | None = None
+    until: str | None = None
+    timeout: float | None = None
+    ready_file: Path | None = None
+    command: str | None = None
+    strict: bool = False
+    resume: bool = True
+    new_secret_stdin: bool = False
+    print_secret: bool = False
+    verb: Literal["listen", "receive"] = "listen"
+    log: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,8 @@ class ListenOptions:
     """The same, read.
 
     `secrets` are those of an endpoint that exists already, `new_secret` has replaced that of our
-    own endpoint. `again` is the command that leads to the same endpoint.
+    own endpoint. `again` is the command that leads to the same endpoint. `chosen` says that the
+    event types were named. `log` is the address of a team's log, if there is one.
     """
 
     routes: Routes
@@ -89,6 +95,8 @@ class ListenOptions:
     resume: bool
     new_secret: str | None
     again: str
+    chosen: bool = False
+    log: str | None = None
 
 
 def read(session: Session, given: Given) -> ListenOptions:
@@ -98,7 +106,7 @@ def read(session: Session, given: Given) -> ListenOptions:
         UsageError: a value is wrong; names the option and what it takes.
     """
     if not given.print_secret:
-        refuse_formats(session, "listen")
+        refuse_formats(session, given.verb)
     return ListenOptions(
         routes=Routes.parse(given.forward_to, allow_remote=given.allow_remote),
         events=select_events(given.events),
@@ -125,12 +133,15 @@ def read(session: Session, given: Given) -> ListenOptions:
         resume=given.resume,
         new_secret=_new_secret(session, given),
         again=_again(session, given),
+        chosen=bool(given.events),
+        log=given.log,
     )
 
 
 def _again(session: Session, given: Given) -> str:
     everywhere = session.given.everywhere
     words = ["svc", "events", "listen"]
+    words += ["--from", given.log] if given.log and given.verb == "listen" else []
     for option, value in (("--profile", everywhere.profile), ("--base-url", everywhere.base_url)):
         words += [option, value] if value else []
     words += ["--live"] if everywhere.live else []

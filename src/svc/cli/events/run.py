@@ -1,7 +1,7 @@
 """Running `svc events listen`: a port, an endpoint, the relay, and an exit code that is true."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +19,7 @@ from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.errors import CheckFailed, LocalError, NotFound
 from svc.listen.identity import ListenerId, Listening, claimed, last_endpoint
+from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import ListenerPlan, remove
 from svc.listen.receiver.server import bind, new_path
@@ -41,8 +42,14 @@ class _Place:
     link: TunnelLink | SandboxWatch | None
 
 
-def listen_to(session: Session, asked: ListenOptions) -> None:
+def listen_to(
+    session: Session,
+    asked: ListenOptions,
+    into: Callable[[SqliteInbox], Inbox] = lambda inbox: inbox,
+) -> None:
     """Listens until it is stopped or what was asked for has come.
+
+    `into` says where deliveries are kept, if not in the inbox of this machine alone.
 
     Raises:
         CheckFailed: `--until` was not reached, or `--strict` found something wrong.
@@ -59,14 +66,17 @@ def listen_to(session: Session, asked: ListenOptions) -> None:
         _prepared(session, asked, chosen, sandbox=sandbox) as place,
     ):
         screen = RecordPrinter(
-            session, asked, place.endpoint, _waiting(place) if asked.routes.targets else 0
+            session,
+            asked,
+            place.endpoint,
+            count_waiting(place.state, place.claim) if asked.routes.targets else 0,
         )
         inbox = SqliteInbox(place.state, place.claim.scope, retake_failed=asked.ack == "forwarded")
         plan = _plan(session, asked, place, inspection)
         try:
             ended = run_loop(
                 plan,
-                inbox,
+                into(inbox),
                 place.bound,
                 session,
                 asked.command,
@@ -78,14 +88,15 @@ def listen_to(session: Session, asked: ListenOptions) -> None:
             screen.close()
             place.state.hurry(_CLOSE_SECONDS)
             inbox.close()
-    _conclude(asked, ended)
+    conclude(asked, ended)
 
 
-def _waiting(place: _Place) -> int:
-    [row] = place.state.rows(
+def count_waiting(state: State, claim: ListenerId) -> int:
+    """Counts the events that an earlier run of a listener has left to forward."""
+    [row] = state.rows(
         "SELECT COUNT(*) AS waiting FROM inbox JOIN listeners ON listeners.id = listener"
         " WHERE scope = ? AND outcome IS NULL",
-        (place.claim.scope,),
+        (claim.scope,),
     )
     return int(row["waiting"])
 
@@ -109,10 +120,10 @@ def print_secret(session: Session, asked: ListenOptions) -> None:
     if not secrets:
         with _prepared(session, asked, chosen, sandbox=sandbox, linking=False) as place:
             endpoint_id, secrets = place.endpoint.id, place.endpoint.secrets
-    _show_secrets(session, None if asked.secrets else endpoint_id, secrets)
+    show_secrets(session, None if asked.secrets else endpoint_id, secrets)
 
 
-def _show_secrets(session: Session, endpoint_id: str | None, secrets: tuple[str, ...]) -> None:
+def show_secrets(session: Session, endpoint_id: str | None, secrets: tuple[str, ...]) -> None:
     """Prints bare lines, for `$(...)`, and one JSON document only where a format was asked for."""
     asked = session.given.everywhere
     if session.settings.output in (None, "human", "id") and not (asked.query or asked.fields):
@@ -128,6 +139,7 @@ def _listening(session: Session, asked: ListenOptions, chosen: ChosenTunnel | No
     settings = session.settings
     way = chosen.way if chosen is not None else str(asked.public_url or "local")
     way = "given" if asked.secrets else way
+    way = f"{way} to {asked.log}" if asked.log else way
     return Listening(session.base_url.origin, settings.profile, settings.mode, way, asked.events)
 
 
@@ -205,10 +217,13 @@ def _plan(
     )
 
 
-def _conclude(asked: ListenOptions, ended: Ended) -> None:
-    """Turns what happened into an exit code; a failed check counts more than how it was ended."""
+def conclude(asked: ListenOptions, ended: Ended, *, missed: int = 0) -> None:
+    """Turns what happened into an exit code; a failed check counts more than how it was ended.
+
+    `missed` events had been dropped by a log before they were read.
+    """
     if asked.strict:
-        _check_strictly(ended.summary)
+        _check_strictly(ended.summary, missed)
     if ended.signal is not None:
         raise Stopped(ended.signal)
     if asked.command is not None and ended.exec_code != 0:
@@ -234,8 +249,9 @@ def _tell_of_command(asked: ListenOptions, code: int | None) -> None:
     )
 
 
-def _check_strictly(summary: Summary) -> None:
+def _check_strictly(summary: Summary, missed: int) -> None:
     faults = {
+        "missed": missed,
         "rejected": summary.rejected,
         "not forwarded": summary.failed + summary.pending + summary.withheld,
     }

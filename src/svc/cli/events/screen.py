@@ -17,6 +17,8 @@ from svc.cli.framework.session import Session
 from svc.listen.records import (
     EventReceived,
     Forwarded,
+    LogState,
+    Missed,
     Ready,
     Record,
     Rejected,
@@ -192,9 +194,12 @@ class RecordPrinter:
         )
         self._warnings = HumanLines(layout_of(session, streams.stderr))
         self._machine = Machine(self._stdout, array=session.format == "json")
+        self.missed = 0  # events that a log had dropped before they were read
 
     def show(self, record: Record) -> None:
         """Prints one record."""
+        if isinstance(record, Missed):
+            self.missed += record.events
         if self._format == "human":
             self._show_to_a_person(record)
         else:
@@ -217,6 +222,9 @@ class RecordPrinter:
             if isinstance(record, TunnelDown) or not self._quiet:
                 self._lines.interrupt()
                 put(self._stderr, self._warnings.tunnel(record))
+        elif isinstance(record, LogState | Missed):
+            self._lines.interrupt()
+            put(self._stderr, self._warnings.log(record))
         elif text := self._text(record):
             put(self._stdout, text)
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from svc.api_keys import SIGNING_VARIABLE, without_line_end
+from svc.api_keys import LOG_VARIABLE, SIGNING_VARIABLE, without_line_end
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
@@ -182,7 +182,7 @@ def open_page(session: Session, page: str) -> None:
     import webbrowser
 
     # The library hands on the environment of this process: the only way to keep something back.
-    names = (KEY_VARIABLE, SIGNING_VARIABLE)
+    names = (KEY_VARIABLE, SIGNING_VARIABLE, LOG_VARIABLE)
     kept = {name: os.environ.pop(name) for name in names if name in os.environ}
     try:
         opened = webbrowser.open(page)

@@ -44,6 +44,8 @@ COMMANDS: Final = {
 # Verbs of `svc events` with modules of their own: their imports are heavier than a GET's.
 EVENT_VERBS: Final = {
     "listen": Entry("Receive webhooks, verify and forward them.", WEBHOOKS),
+    "receive": Entry("Put what the service delivers into a team's log.", WEBHOOKS),
+    "log": Entry("Set up a team's log and see how it is.", WEBHOOKS),
     "inbox": Entry("Show what was received.", WEBHOOKS),
     "replay": Entry("Send received events again, signed anew.", WEBHOOKS),
     "verify": Entry("Check one delivery offline.", WEBHOOKS),

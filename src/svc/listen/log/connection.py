@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from svc.errors import AuthError, ConfigError, NetworkError, NotFound, SvcError
+from svc.errors import ApiError, AuthError, ConfigError, NetworkError, NotFound, SvcError
 from svc.listen.log.address import LogAddress
 from svc.listen.log.credentials import Credentials
 
@@ -44,7 +44,7 @@ class LogDown(NetworkError):  # noqa: N818  it says what is the matter
     type = "log_unavailable"
 
 
-class LogRefusal(SvcError):  # noqa: N818  the log's own answer
+class LogRefusal(ApiError):  # noqa: N818  the log's own answer
     """The log answered with an error: `status` as HTTP has it, `number` the log's own."""
 
     def __init__(self, status: int, number: int, message: str) -> None:

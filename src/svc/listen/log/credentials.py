@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Self
 
 from svc.errors import UsageError
-
-VARIABLE: Final = "SVC_LOG_CREDENTIALS"
+from svc.api_keys import LOG_VARIABLE
 
 _JWT: Final = re.compile(r"-+BEGIN NATS USER JWT-+\s+(\S+)\s+-+END NATS USER JWT-+")
 _SEED: Final = re.compile(r"-+BEGIN USER NKEY SEED-+\s+(\S+)\s+-+END USER NKEY SEED-+")
@@ -74,8 +73,8 @@ def from_environment(env: Mapping[str, str]) -> Credentials | None:
     Raises:
         UsageError: it holds none.
     """
-    text = env.get(VARIABLE, "")
-    return Credentials.parse(text, VARIABLE) if text else None
+    text = env.get(LOG_VARIABLE, "")
+    return Credentials.parse(text, LOG_VARIABLE) if text else None
 
 
 def _seed(text: str, source: str) -> bytes:

@@ -5,9 +5,11 @@ listener's own inbox says. So a laptop may sleep, and nobody has to tidy up afte
 """
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
@@ -40,11 +42,15 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """From which place reading goes on; `missed` events before it are not there any more."""
+    """From which place reading goes on; `missed` events before it are not there any more.
+
+    `behind` counts those that are there to be read; `anew`: the log is another one than before.
+    """
 
     seq: int
     missed: int
     anew: bool
+    behind: int
 
 
 async def find_start(connection: LogConnection, mode: Mode, position: Position) -> Start:
@@ -57,15 +63,16 @@ async def find_start(connection: LogConnection, mode: Mode, position: Position) 
     """
     state = (await stream_info(connection, mode))["state"]
     first, last = int(state["first_seq"]), int(state["last_seq"])
+    whole = int(state["messages"])
     if position.seq == 0:
-        return Start(max(first, 1), 0, anew=False)
+        return Start(max(first, 1), 0, anew=False, behind=whole)
     if position.seq < first:
-        return Start(first, first - position.seq - 1, anew=False)
+        return Start(first, first - position.seq - 1, anew=False, behind=whole)
     if position.seq <= last:
         there = await event_at(connection, mode, position.seq)
         if there == position.event_id:
-            return Start(position.seq + 1, 0, anew=False)
-    return Start(max(first, 1), 0, anew=True)
+            return Start(position.seq + 1, 0, anew=False, behind=last - position.seq)
+    return Start(max(first, 1), 0, anew=True, behind=whole)
 
 
 async def event_at(connection: LogConnection, mode: Mode, seq: int) -> str | None:
@@ -84,6 +91,19 @@ async def end_of(connection: LogConnection, mode: Mode) -> Position:
     if last == 0 or int(state.get("messages", 0)) == 0:
         return Position(last, "")
     return Position(last, await event_at(connection, mode, last) or "")
+
+
+async def before(connection: LogConnection, mode: Mode, moment: float) -> Position:
+    """Gives the place before the first event that came at a moment (unix seconds) or later."""
+    stream = connection.address.stream(mode)
+    since = datetime.fromtimestamp(moment, UTC).isoformat()
+    asked = {"start_time": since, "next_by_subj": connection.address.subjects(mode)}
+    answer = await connection.request(f"$JS.API.DIRECT.GET.{stream}", json.dumps(asked).encode())
+    found = int(answer.headers.get("Nats-Sequence", "0"))
+    if not found:
+        return await end_of(connection, mode)
+    earlier = await event_at(connection, mode, found - 1) if found > 1 else None
+    return Position(found - 1, earlier) if earlier is not None else Position(0, "")
 
 
 class CursorSource:

@@ -72,7 +72,7 @@ async def look(
     behind, missed = None, None
     if position is not None:
         start = await find_start(connection, mode, position)
-        behind, missed = max(int(state["last_seq"]) - start.seq + 1, 0), start.missed
+        behind, missed = start.behind, start.missed
     events = int(state["messages"])
     return LogStatus(
         address=str(connection.address),

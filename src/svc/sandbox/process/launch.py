@@ -57,7 +57,7 @@ class LaunchOptions:
         return cls(**json.loads(text))
 
 
-_SECRETS: Final = ("SVC_API_KEY", "SVC_WEBHOOK_SECRET")
+_SECRETS: Final = ("SVC_API_KEY", "SVC_WEBHOOK_SECRET", "SVC_LOG_CREDENTIALS")
 _POLL: Final = 0.02  # seconds
 _READ: Final = 65536
 

@@ -1,0 +1,219 @@
+"""`svc events log`: a team's log set up once, looked at, and filled again after a loss."""
+
+from typing import Annotated, Any, Final
+
+import typer
+
+from svc.cli.events.team import open_log, place_of
+from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.inputs import seconds_of
+from svc.cli.framework.prompts import read_secret
+from svc.cli.framework.session import Session
+from svc.errors import UsageError
+from svc.journal import State
+from svc.listen.inbox.inbox import Position
+from svc.listen.log import streams, template
+from svc.listen.log.address import LogAddress
+from svc.listen.log.connection import LogConnection, LogRefusal
+from svc.listen.log.credentials import Credentials
+from svc.listen.log.inboxes import LogInbox
+from svc.listen.log.refill import copies
+from svc.listen.log.refill import refill as fill
+from svc.listen.log.status import look
+
+app = new_noun("Set up a team's log and see how it is.")
+
+To = Annotated[str, typer.Option("--to", metavar="LOG", help="nats+tls://HOST/NAME.")]
+From = Annotated[str, typer.Option("--from", metavar="LOG", help="nats+tls://HOST/NAME.")]
+Names = list[str] | None
+
+_DAYS: Final = "3d"  # for so long the log itself knows what it has
+_UNITS: Final = {"MiB": 1 << 20, "GiB": 1 << 30}
+
+
+@verb(app, "template")
+def template_(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Option(metavar="NAME", help="The log's name.")],
+    node: Annotated[
+        int, typer.Option(metavar="N", min=1, max=template.NODES, help="Which of the servers.")
+    ] = 1,
+    laptop: Annotated[Names, typer.Option(metavar="NAME", help="Who reads; repeatable.")] = None,
+    group: Annotated[Names, typer.Option(metavar="NAME", help="Who shares; repeatable.")] = None,
+    trial: Annotated[
+        bool, typer.Option("--trial", help="All servers on this machine, without certificates.")
+    ] = False,
+) -> None:
+    """Print the configuration of one of the three servers of a log.
+
+    svc writes it and runs no server. Its users may do what they need and nothing else; their
+    passwords come from the server's environment.
+
+    $ svc events log template --name shop --laptop anna --laptop ben > nats.conf
+    $ svc events log template --name shop --trial --node 2 > nats-2.conf
+    """
+    session = Session.of(ctx)
+    names = (name, *(laptop or ()), *(group or ()))
+    LogAddress.parse(f"nats://127.0.0.1/{name}", "--name")
+    for one in names[1:]:
+        LogAddress.parse(f"nats://127.0.0.1/{one}", "--laptop")
+    team = template.Team(
+        name,
+        session.settings.mode,
+        tuple(laptop or ("laptop",)),
+        tuple(group or ("ci",)),
+    )
+    text = template.configuration(team, template.Node(node, trial))
+    session.streams.stdout.write(text)
+
+
+@verb(app)
+def create(
+    ctx: typer.Context,
+    to: To,
+    group: Annotated[
+        Names, typer.Option(metavar="NAME", help="A queue that jobs share; repeatable.")
+    ] = None,
+    replicas: Annotated[
+        int, typer.Option(metavar="N", min=1, max=5, help="Copies; 1 only for trying out.")
+    ] = 3,
+    max_bytes: Annotated[
+        str, typer.Option(metavar="SIZE", help="How much it holds, such as 512MiB.")
+    ] = "10GiB",
+) -> None:
+    """Make the streams of a log, with an admin's credentials; what is there is left as it is.
+
+    Says how a stream that is there differs from what svc would make.
+
+    $ svc events log create --to nats+tls://log.example.com/shop --group ci
+    """
+    session = Session.of(ctx)
+    address, mode = LogAddress.parse(to, "--to"), session.settings.mode
+    wanted = [
+        streams.events_stream(address, mode, session.base_url.origin, replicas, _size(max_bytes)),
+        streams.failed_stream(address, mode, replicas),
+    ]
+    with open_log(session, address) as connection:
+        made = [_made(connection, one) for one in wanted]
+        groups = [
+            _group_made(connection, session, streams.group_consumer(one, replicas, start=_ALL))
+            for one in group or ()
+        ]
+    session.out.value({"object": "log", "address": str(address), "streams": made, "groups": groups})
+
+
+@verb(app)
+def login(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The log's name.")],
+) -> None:
+    """Store credentials of a log in the OS keyring: USER:PASSWORD, or a NATS credentials file.
+
+    They come on standard input, or are asked for and not shown. In CI: SVC_LOG_CREDENTIALS.
+
+    $ svc events log login shop < anna.creds
+    """
+    session = Session.of(ctx)
+    LogAddress.parse(f"nats://127.0.0.1/{name}", "NAME")
+    store, user = session.key_store(), place_of(session).user_of_log(name)
+    store.get(user)  # a keyring that is not there is told before anybody types
+    command = f"svc events log login {name}"
+    text = read_secret(session, "Credentials: ", stdin=True, command=command)
+    given = Credentials.parse(text, "Standard input")
+    backend = store.put(user, given.text)
+    session.out.value({"object": "log_login", "name": name, "user": given.user, "keyring": backend})
+
+
+@verb(app)
+def status(ctx: typer.Context, log: From) -> None:
+    """Show how a log is: what it holds, its copies, its groups, how far this machine has read.
+
+    $ svc events log status --from nats+tls://log.example.com/shop
+    $ svc events log status --from nats+tls://log.example.com/shop --query behind --raw
+    """
+    session = Session.of(ctx)
+    address = LogAddress.parse(log, "--from")
+    position = position_here(session, address)
+    with open_log(session, address) as connection:
+        found = look(connection, session.settings.mode, position, session.clock.now())
+        session.out.value(connection.run(found).as_data())
+
+
+@verb(app)
+def refill(
+    ctx: typer.Context,
+    to: To,
+    since: Annotated[
+        str, typer.Option(metavar="DURATION", help="Copies of the last 90s, 2h, 3d.")
+    ] = _DAYS,
+) -> None:
+    """Put the copies that receivers of this machine have kept into a log that has lost events.
+
+    What the log still has is recognised by its id, for three days; what is put in comes behind it.
+
+    $ svc events log refill --to nats+tls://log.example.com/shop --since 3d
+    """
+    session = Session.of(ctx)
+    address, settings = LogAddress.parse(to, "--to"), session.settings
+    begin = session.clock.now() - seconds_of(since, "--since")
+    found = copies(session.state(), session.base_url.origin, settings.profile, settings.mode, begin)
+    with open_log(session, address) as connection:
+        done = fill(found, LogInbox(connection, settings.mode))
+    session.out.value({"object": "refill", "copies": done.copies, "added": done.added})
+
+
+def position_here(session: Session, address: LogAddress) -> Position | None:
+    """Gives how far a listener of this machine has read a log, the furthest of several."""
+    if not session.paths.has_state:
+        return None
+    rows = _positions(session.state(), session, address)
+    return max(rows, key=lambda one: one.seq, default=None)
+
+
+def _positions(state: State, session: Session, address: LogAddress) -> list[Position]:
+    settings = session.settings
+    rows = state.rows(
+        "SELECT scope, position_seq, position_id FROM listeners"
+        " WHERE origin = ? AND profile = ? AND mode = ? AND position_seq IS NOT NULL",
+        (session.base_url.origin, settings.profile, settings.mode),
+    )
+    return [
+        Position(row["position_seq"], row["position_id"])
+        for row in rows
+        if f"|{address}" in row["scope"]
+    ]
+
+
+_ALL: Final[dict[str, Any]] = {"deliver_policy": "all"}
+
+
+def _made(connection: LogConnection, wanted: dict[str, Any]) -> dict[str, Any]:
+    try:
+        differs = connection.run(streams.make(connection, wanted))
+    except LogRefusal as error:
+        if "replicas" in error.message:
+            error.hint = "One server alone keeps one copy, for trying out: --replicas 1"
+        raise
+    return {
+        "name": wanted["name"],
+        "made": differs is None,
+        "differs": [
+            {"field": one.field, "wanted": one.wanted, "found": one.found} for one in differs or ()
+        ],
+    }
+
+
+def _group_made(
+    connection: LogConnection, session: Session, wanted: dict[str, Any]
+) -> dict[str, Any]:
+    made = connection.run(streams.make_group(connection, session.settings.mode, wanted))
+    return {"name": wanted["name"].removeprefix("g_"), "made": made}
+
+
+def _size(text: str) -> int:
+    number, unit = text[:-3], text[-3:]
+    if unit not in _UNITS or not number.isascii() or not number.isdigit() or not int(number):
+        raise UsageError(
+            f"--max-bytes {text!r} is no size.", param="--max-bytes", hint="Write 512MiB or 10GiB"
+        )
+    return int(number) * _UNITS[unit]

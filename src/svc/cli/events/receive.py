@@ -1,0 +1,126 @@
+"""`svc events receive`: put what the service delivers into a team's log."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from svc.cli.events.options import Given, read
+from svc.cli.events.run import listen_to
+from svc.cli.events.team import examine, open_log, tell
+from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.session import Session
+from svc.errors import UsageError
+from svc.listen.inbox.inbox import Inbox
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.log import checks
+from svc.listen.log.address import LogAddress
+from svc.listen.log.connection import LogConnection
+from svc.listen.log.inboxes import CopiedInbox, LogInbox
+
+app = new_app()
+
+Elsewhere = Annotated[str | None, typer.Option(hidden=True)]
+
+
+@verb(app)
+def receive(
+    ctx: typer.Context,
+    to: Annotated[str, typer.Option("--to", metavar="LOG", help="nats+tls://HOST/NAME.")],
+    public_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Address that leads to --port.")
+    ] = None,
+    tunnel: Annotated[str, typer.Option(metavar="HOW", help="As of svc events listen.")] = "auto",
+    port: Annotated[
+        int | None,
+        typer.Option(metavar="PORT", min=1, max=65535, help="Local port; default: the last one."),
+    ] = None,
+    events: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TYPE|GLOB", help="Repeatable, or a,b. Default: all 18."),
+    ] = None,
+    endpoint_secret_stdin: Annotated[
+        bool,
+        typer.Option(
+            "--endpoint-secret-stdin",
+            help="Use an endpoint that exists: its signing secret comes on standard input, or in "
+            "SVC_WEBHOOK_SECRET. Two receivers behind a balancer share one.",
+        ),
+    ] = False,
+    max_body: Annotated[str, typer.Option(metavar="SIZE", help="Largest body taken.")] = "1MiB",
+    log_monitor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log "
+            "that acknowledges before it writes to the disk.",
+        ),
+    ] = None,
+    no_copy: Annotated[
+        bool, typer.Option("--no-copy", help="Keep no copy on this machine's disk.")
+    ] = False,
+    print_: Annotated[
+        str, typer.Option("--print", metavar="WHAT", help="summary, payload or none.")
+    ] = "summary",
+    ready_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Written when ready, removed at the end.")
+    ] = None,
+    forward_to: Elsewhere = None,
+    ack: Elsewhere = None,
+    group: Elsewhere = None,
+) -> None:
+    """Receive webhooks for a team: verify each, keep a copy, put it into a shared log.
+
+    The service gets its 200 once a majority of the log's servers has the event on disk, and 503
+    where they have not, so that it comes again. Nothing is forwarded from here: that is what
+    svc events listen --from does, on every laptop and in every job.
+
+    $ svc events receive --to nats+tls://log.example.com/shop --public-url https://hooks.example.com/svc --port 8080
+    """  # noqa: E501  an example is one line
+    session = Session.of(ctx)
+    for option, given in (("--forward-to", forward_to), ("--ack", ack), ("--group", group)):
+        _refuse(option, given, to)
+    address = LogAddress.parse(to, "--to")
+    asked = read(
+        session,
+        Given(
+            verb="receive",
+            tunnel=tunnel,
+            public_url=public_url,
+            port=port,
+            events=tuple(events or ()),
+            secret_stdin=endpoint_secret_stdin,
+            max_body=max_body,
+            shown=print_,
+            ready_file=ready_file,
+            log=str(address),
+        ),
+    )
+    with open_log(session, address) as connection:
+        sync = checks.sync(log_monitor)
+        checks.refuse(sync, "--log-monitor")
+        tell(session, sync)
+        examine(
+            session,
+            connection,
+            writes=session.base_url.origin,
+            max_body=asked.limits.body_bytes,
+        )
+        listen_to(session, asked, _inbox(session, connection, copies=not no_copy))
+
+
+def _inbox(
+    session: Session, connection: LogConnection, *, copies: bool
+) -> Callable[[SqliteInbox], Inbox]:
+    log = LogInbox(connection, session.settings.mode)
+    return lambda copy: CopiedInbox(copy, log) if copies else log
+
+
+def _refuse(option: str, given: str | None, to: str) -> None:
+    if given is not None:
+        raise UsageError(
+            f"receive has no {option}: it forwards nothing.",
+            param=option,
+            hint=f"svc events listen --from {to} does that, on every machine that wants events",
+        )

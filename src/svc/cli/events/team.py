@@ -1,0 +1,132 @@
+"""What the commands of a team's log share: its address, who one is there, and what is looked at."""
+
+import re
+import socket
+import ssl
+from dataclasses import dataclass
+from typing import Final
+
+from svc.cli.framework.inputs import seconds_of
+from svc.cli.framework.session import Session
+from svc.errors import KeyStoreError, UsageError
+from svc.keys.places import Place
+from svc.listen.log import checks
+from svc.listen.log.address import LogAddress
+from svc.listen.log.connection import LogConnection, check_installed
+from svc.listen.log.credentials import Credentials, from_environment
+from svc.listen.log.streams import stream_info
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
+
+
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """How a listener reads a log; `start` is in seconds back, 0 for now, None for all.
+
+    `group` names a queue that is shared; without one the listener reads at its own pace, as
+    `name`, by default that of its user.
+    """
+
+    address: LogAddress
+    group: str | None = None
+    start: float | None = 0.0
+    name: str | None = None
+    signs_anew: bool = True
+
+
+def read_log(
+    address: str, *, group: str | None, start: str, name: str | None, signature: str
+) -> LogOptions:
+    """Reads the options of --from.
+
+    Raises:
+        UsageError: a value is wrong.
+    """
+    for option, given in (("--group", group), ("--name", name)):
+        if given is not None and not _NAME.fullmatch(given):
+            raise UsageError(
+                f"{option} {given!r}: letters, digits, - and _, at most 32.", param=option
+            )
+    if signature not in ("own", "original"):
+        raise UsageError(
+            f"--signature is {signature!r}.", param="--signature", hint="Use one of: own, original"
+        )
+    words = {"now": 0.0, "all": None}
+    back = words[start] if start in words else float(seconds_of(start, "--from-start"))
+    parsed = LogAddress.parse(address, "--from")
+    return LogOptions(parsed, group, back, name, signs_anew=signature == "own")
+
+
+def place_of(session: Session) -> Place:
+    """What stored credentials are bound to: this origin, profile and mode."""
+    settings = session.settings
+    return Place(session.base_url.origin, settings.profile, settings.mode)
+
+
+def open_log(session: Session, address: LogAddress) -> LogConnection:
+    """Gives a connection to be entered.
+
+    Raises:
+        ConfigError: the extra is not installed.
+        UsageError: SVC_LOG_CREDENTIALS holds no credentials.
+    """
+    check_installed()
+    return LogConnection(address, _credentials(session, address), _context(session, address))
+
+
+def own_name(log: LogOptions, connection: LogConnection) -> str:
+    """What this machine is called at the log."""
+    if log.name is not None:
+        return log.name
+    if connection.credentials is not None:
+        return connection.credentials.label
+    host = "".join(one if one.isalnum() or one in "-_" else "-" for one in socket.gethostname())
+    return host[:32] or "laptop"
+
+
+def examine(
+    session: Session, connection: LogConnection, *, writes: str | None, max_body: int = 0
+) -> None:
+    """Refuses a log that would lose or mix up events, and warns of what is doubtful.
+
+    `writes` is the origin of the events that a receiver is going to put in, None for a reader;
+    `max_body` the largest of them, in bytes.
+
+    Raises:
+        ConfigError, UsageError: the log must not be used.
+    """
+    info = connection.run(stream_info(connection, session.settings.mode))
+    checks.belongs(info, writes, session.settings.mode)
+    option = "--to" if writes else "--from"
+    checks.refuse(checks.version(connection), option)
+    if writes:
+        checks.refuse(checks.payload(connection, max_body), "--max-body")
+    for remark in (checks.replicas(info), checks.limits(info)) if writes else ():
+        tell(session, remark)
+
+
+def tell(session: Session, remark: checks.Remark) -> None:
+    """Warns of what is not as it should be."""
+    if remark.verdict != "ok":
+        session.out.warn(f"The log: {remark.detail}. {remark.fix or ''}".rstrip())
+
+
+def _credentials(session: Session, address: LogAddress) -> Credentials | None:
+    given = from_environment(session.env)
+    if given is not None:
+        return given
+    try:
+        stored = session.key_store().get(place_of(session).user_of_log(address.name))
+    except KeyStoreError:
+        if address.tls:
+            raise
+        return None  # a log of this machine may need none
+    return Credentials.parse(stored.secret, "The keyring") if stored is not None else None
+
+
+def _context(session: Session, address: LogAddress) -> ssl.SSLContext | None:
+    if not address.tls:
+        return None
+    from svc.client.wire.tls import context
+
+    return context(session.settings.ca_bundle)
