@@ -228,6 +228,8 @@ _svc_words() {
     ack) words='received forwarded' ;;
     retry) words='fast real off' ;;
     print) words='summary payload none' ;;
+    from_start) words='now all' ;;
+    signature) words='own original' ;;
     auth) words='bearer basic' ;;
     fixture) words='demo' ;;
     env_shell) words='sh fish powershell' ;;
@@ -441,7 +443,7 @@ _svc_own() {
       shared='global'
       ;;
     'events')
-      commands='retrieve listen inbox replay verify'
+      commands='retrieve listen receive log inbox replay verify'
       options=''
       arguments=''
       shared='global'
@@ -454,7 +456,49 @@ _svc_own() {
       ;;
     'events listen')
       commands=''
-      options='--forward-to:+t --events:+w.event_type --tunnel:w.tunnel --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.retry --header:+t --allow-remote-forward:- --max-body:t --print:w.print --inspect:%t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --new-secret-stdin:- --print-secret:- '
+      options='--forward-to:+t --events:+w.event_type --tunnel:w.tunnel --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.retry --header:+t --allow-remote-forward:- --max-body:t --print:w.print --inspect:%t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --new-secret-stdin:- --from:t --group:t --from-start:w.from_start --name:t --signature:w.signature --print-secret:- '
+      arguments=''
+      shared='global'
+      ;;
+    'events receive')
+      commands=''
+      options='--to:t --public-url:t --tunnel:w.tunnel --port:t --events:+w.event_type --endpoint-secret-stdin:- --max-body:t --log-monitor:t --no-copy:- --print:w.print --ready-file:f '
+      arguments=''
+      shared='global'
+      ;;
+    'events log')
+      commands='template create login status refill'
+      options=''
+      arguments=''
+      shared='global'
+      ;;
+    'events log template')
+      commands=''
+      options='--name:t --node:t --laptop:+t --group:+t --trial:- '
+      arguments=''
+      shared='global'
+      ;;
+    'events log create')
+      commands=''
+      options='--to:t --group:+t --replicas:t --max-bytes:t '
+      arguments=''
+      shared='global'
+      ;;
+    'events log login')
+      commands=''
+      options=''
+      arguments='t'
+      shared='global'
+      ;;
+    'events log status')
+      commands=''
+      options='--from:t '
+      arguments=''
+      shared='global'
+      ;;
+    'events log refill')
+      commands=''
+      options='--to:t --since:t '
       arguments=''
       shared='global'
       ;;

@@ -254,6 +254,10 @@ function __svc_words
             printf '%s\t%s\n' 'fast' '' 'real' '' 'off' ''
         case print
             printf '%s\t%s\n' 'summary' '' 'payload' '' 'none' ''
+        case from_start
+            printf '%s\t%s\n' 'now' '' 'all' ''
+        case signature
+            printf '%s\t%s\n' 'own' '' 'original' ''
         case auth
             printf '%s\t%s\n' 'bearer' '' 'basic' ''
         case fixture
@@ -462,7 +466,7 @@ function __svc_command --no-scope-shadowing
             set arguments 'w.operation' 'f'
             set shared 'global'
         case 'events'
-            set commands 'retrieve' 'Retrieve an event.' 'listen' 'Receive webhooks, verify each over its raw bytes, keep, show and forward it.' 'inbox' 'Show what was received, the newest first. Every delivery in it was verified.' 'replay' 'Send received events again: the same bytes, signed now.' 'verify' 'Check one delivery: exit 0 if it is authentic, else 11 and what is wrong.'
+            set commands 'retrieve' 'Retrieve an event.' 'listen' 'Receive webhooks, verify each over its raw bytes, keep, show and forward it.' 'receive' 'Receive webhooks for a team: verify each, keep a copy, put it into a shared log.' 'log' 'Set up a team\'s log and see how it is.' 'inbox' 'Show what was received, the newest first. Every delivery in it was verified.' 'replay' 'Send received events again: the same bytes, signed now.' 'verify' 'Check one delivery: exit 0 if it is authentic, else 11 and what is wrong.'
             set options 
             set arguments 
             set shared 'global'
@@ -473,7 +477,42 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'events listen'
             set commands 
-            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable.' --events '+w.event_type' 'Repeatable, or a,b.' --tunnel 'w.tunnel' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'Address of a tunnel that you run to --port.' --port 't' 'Local port; default: the last one.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.ack' 'Answer the service when received, or forwarded.' --concurrency 't' 'Forwards at once to one target.' --ordered '-' 'One at a time for each data.object.id.' --forward-timeout 't' 'Limit of one forward.' --retry 'w.retry' 'fast: wait for a target that is away, HTTP errors are final; real: the service\'s schedule; off.' --header '+t' 'Sent along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'Largest body taken.' --print 'w.print' 'summary, payload or none.' --inspect '%t' 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.' --until 'w.event_type' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long; exit 11 if --until or --exec was not done.' --ready-file 'f' 'Written when ready, removed at the end.' --exec 't' 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --no-resume '-' 'Leave alone what an earlier run could not forward; it is kept.' --new-secret-stdin '-' 'The endpoint\'s signing secret was replaced: take the new one from standard input; the old one is accepted for a day more.' --print-secret '-' 'Print the signing secret and end.'
+            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable.' --events '+w.event_type' 'Repeatable, or a,b.' --tunnel 'w.tunnel' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'Address of a tunnel that you run to --port.' --port 't' 'Local port; default: the last one.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.ack' 'Answer the service when received, or forwarded.' --concurrency 't' 'Forwards at once to one target.' --ordered '-' 'One at a time for each data.object.id.' --forward-timeout 't' 'Limit of one forward.' --retry 'w.retry' 'fast: wait for a target that is away, HTTP errors are final; real: the service\'s schedule; off.' --header '+t' 'Sent along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'Largest body taken.' --print 'w.print' 'summary, payload or none.' --inspect '%t' 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.' --until 'w.event_type' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long; exit 11 if --until or --exec was not done.' --ready-file 'f' 'Written when ready, removed at the end.' --exec 't' 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --no-resume '-' 'Leave alone what an earlier run could not forward; it is kept.' --new-secret-stdin '-' 'The endpoint\'s signing secret was replaced: take the new one from standard input; the old one is accepted for a day more.' --from 't' 'Read a team\'s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.' --group 't' 'With --from: share a queue; each event goes to one of the group.' --from-start 'w.from_start' 'With --from, at the first run: now, all, or so long ago: 2h.' --name 't' 'With --from: this reader\'s name; default: the user\'s.' --signature 'w.signature' 'With --from: own, made anew with this machine\'s secret; or original, which an app refuses after 5 minutes.' --print-secret '-' 'Print the signing secret and end.'
+            set arguments 
+            set shared 'global'
+        case 'events receive'
+            set commands 
+            set options --to 't' 'nats+tls://HOST/NAME.' --public-url 't' 'Address that leads to --port.' --tunnel 'w.tunnel' 'As of svc events listen.' --port 't' 'Local port; default: the last one.' --events '+w.event_type' 'Repeatable, or a,b.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --max-body 't' 'Largest body taken.' --log-monitor 't' 'Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.' --no-copy '-' 'Keep no copy on this machine\'s disk.' --print 'w.print' 'summary, payload or none.' --ready-file 'f' 'Written when ready, removed at the end.'
+            set arguments 
+            set shared 'global'
+        case 'events log'
+            set commands 'template' 'Print the configuration of one of the three servers of a log.' 'create' 'Make the streams of a log, with an admin\'s credentials; what is there is left as it is.' 'login' 'Store credentials of a log in the OS keyring: USER:PASSWORD, or a NATS credentials file.' 'status' 'Show how a log is: what it holds, its copies, its groups, how far this machine has read.' 'refill' 'Put the copies that receivers of this machine have kept into a log that has lost events.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'events log template'
+            set commands 
+            set options --name 't' 'The log\'s name.' --node 't' 'Which of the servers.' --laptop '+t' 'Who reads; repeatable.' --group '+t' 'Who shares; repeatable.' --trial '-' 'All servers on this machine, without certificates.'
+            set arguments 
+            set shared 'global'
+        case 'events log create'
+            set commands 
+            set options --to 't' 'nats+tls://HOST/NAME.' --group '+t' 'A queue that jobs share; repeatable.' --replicas 't' 'Copies; 1 only for trying out.' --max-bytes 't' 'How much it holds, such as 512MiB.'
+            set arguments 
+            set shared 'global'
+        case 'events log login'
+            set commands 
+            set options 
+            set arguments 't'
+            set shared 'global'
+        case 'events log status'
+            set commands 
+            set options --from 't' 'nats+tls://HOST/NAME.'
+            set arguments 
+            set shared 'global'
+        case 'events log refill'
+            set commands 
+            set options --to 't' 'nats+tls://HOST/NAME.' --since 't' 'Copies of the last 90s, 2h, 3d.'
             set arguments 
             set shared 'global'
         case 'events inbox'

@@ -23,6 +23,8 @@ $script:SvcWords = @{
     'ack' = @(@('received', ''), @('forwarded', ''))
     'retry' = @(@('fast', ''), @('real', ''), @('off', ''))
     'print' = @(@('summary', ''), @('payload', ''), @('none', ''))
+    'from_start' = @(@('now', ''), @('all', ''))
+    'signature' = @(@('own', ''), @('original', ''))
     'auth' = @(@('bearer', ''), @('basic', ''))
     'fixture' = @(,@('demo', ''))
     'env_shell' = @(@('sh', ''), @('fish', ''), @('powershell', ''))
@@ -237,7 +239,7 @@ $script:SvcCommands = @{
         Shared = @(,'global')
     }
     'events' = @{
-        Commands = @(@('retrieve', 'Retrieve an event.'), @('listen', 'Receive webhooks, verify each over its raw bytes, keep, show and forward it.'), @('inbox', 'Show what was received, the newest first. Every delivery in it was verified.'), @('replay', 'Send received events again: the same bytes, signed now.'), @('verify', 'Check one delivery: exit 0 if it is authentic, else 11 and what is wrong.'))
+        Commands = @(@('retrieve', 'Retrieve an event.'), @('listen', 'Receive webhooks, verify each over its raw bytes, keep, show and forward it.'), @('receive', 'Receive webhooks for a team: verify each, keep a copy, put it into a shared log.'), @('log', 'Set up a team''s log and see how it is.'), @('inbox', 'Show what was received, the newest first. Every delivery in it was verified.'), @('replay', 'Send received events again: the same bytes, signed now.'), @('verify', 'Check one delivery: exit 0 if it is authentic, else 11 and what is wrong.'))
         Options = @()
         Arguments = @()
         Shared = @(,'global')
@@ -250,7 +252,49 @@ $script:SvcCommands = @{
     }
     'events listen' = @{
         Commands = @()
-        Options = @(@('--forward-to', '+t', 'Where to forward: 3000, :3000/hooks or a URL; repeatable.'), @('--events', '+w.event_type', 'Repeatable, or a,b.'), @('--tunnel', 'w.tunnel', 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].'), @('--public-url', 't', 'Address of a tunnel that you run to --port.'), @('--port', 't', 'Local port; default: the last one.'), @('--endpoint-secret-stdin', '-', 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.'), @('--ack', 'w.ack', 'Answer the service when received, or forwarded.'), @('--concurrency', 't', 'Forwards at once to one target.'), @('--ordered', '-', 'One at a time for each data.object.id.'), @('--forward-timeout', 't', 'Limit of one forward.'), @('--retry', 'w.retry', 'fast: wait for a target that is away, HTTP errors are final; real: the service''s schedule; off.'), @('--header', '+t', 'Sent along; repeatable.'), @('--allow-remote-forward', '-', 'Forward to other machines too.'), @('--max-body', 't', 'Largest body taken.'), @('--print', 'w.print', 'summary, payload or none.'), @('--inspect', '%t', 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.'), @('--until', 'w.event_type', 'End after N events of a type (or GLOB) have come.'), @('--timeout', 't', 'End after so long; exit 11 if --until or --exec was not done.'), @('--ready-file', 'f', 'Written when ready, removed at the end.'), @('--exec', 't', 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.'), @('--strict', '-', 'Exit 11 if a delivery was rejected or not forwarded.'), @('--no-resume', '-', 'Leave alone what an earlier run could not forward; it is kept.'), @('--new-secret-stdin', '-', 'The endpoint''s signing secret was replaced: take the new one from standard input; the old one is accepted for a day more.'), @('--print-secret', '-', 'Print the signing secret and end.'))
+        Options = @(@('--forward-to', '+t', 'Where to forward: 3000, :3000/hooks or a URL; repeatable.'), @('--events', '+w.event_type', 'Repeatable, or a,b.'), @('--tunnel', 'w.tunnel', 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].'), @('--public-url', 't', 'Address of a tunnel that you run to --port.'), @('--port', 't', 'Local port; default: the last one.'), @('--endpoint-secret-stdin', '-', 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.'), @('--ack', 'w.ack', 'Answer the service when received, or forwarded.'), @('--concurrency', 't', 'Forwards at once to one target.'), @('--ordered', '-', 'One at a time for each data.object.id.'), @('--forward-timeout', 't', 'Limit of one forward.'), @('--retry', 'w.retry', 'fast: wait for a target that is away, HTTP errors are final; real: the service''s schedule; off.'), @('--header', '+t', 'Sent along; repeatable.'), @('--allow-remote-forward', '-', 'Forward to other machines too.'), @('--max-body', 't', 'Largest body taken.'), @('--print', 'w.print', 'summary, payload or none.'), @('--inspect', '%t', 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.'), @('--until', 'w.event_type', 'End after N events of a type (or GLOB) have come.'), @('--timeout', 't', 'End after so long; exit 11 if --until or --exec was not done.'), @('--ready-file', 'f', 'Written when ready, removed at the end.'), @('--exec', 't', 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.'), @('--strict', '-', 'Exit 11 if a delivery was rejected or not forwarded.'), @('--no-resume', '-', 'Leave alone what an earlier run could not forward; it is kept.'), @('--new-secret-stdin', '-', 'The endpoint''s signing secret was replaced: take the new one from standard input; the old one is accepted for a day more.'), @('--from', 't', 'Read a team''s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.'), @('--group', 't', 'With --from: share a queue; each event goes to one of the group.'), @('--from-start', 'w.from_start', 'With --from, at the first run: now, all, or so long ago: 2h.'), @('--name', 't', 'With --from: this reader''s name; default: the user''s.'), @('--signature', 'w.signature', 'With --from: own, made anew with this machine''s secret; or original, which an app refuses after 5 minutes.'), @('--print-secret', '-', 'Print the signing secret and end.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'events receive' = @{
+        Commands = @()
+        Options = @(@('--to', 't', 'nats+tls://HOST/NAME.'), @('--public-url', 't', 'Address that leads to --port.'), @('--tunnel', 'w.tunnel', 'As of svc events listen.'), @('--port', 't', 'Local port; default: the last one.'), @('--events', '+w.event_type', 'Repeatable, or a,b.'), @('--endpoint-secret-stdin', '-', 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.'), @('--max-body', 't', 'Largest body taken.'), @('--log-monitor', 't', 'Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.'), @('--no-copy', '-', 'Keep no copy on this machine''s disk.'), @('--print', 'w.print', 'summary, payload or none.'), @('--ready-file', 'f', 'Written when ready, removed at the end.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'events log' = @{
+        Commands = @(@('template', 'Print the configuration of one of the three servers of a log.'), @('create', 'Make the streams of a log, with an admin''s credentials; what is there is left as it is.'), @('login', 'Store credentials of a log in the OS keyring: USER:PASSWORD, or a NATS credentials file.'), @('status', 'Show how a log is: what it holds, its copies, its groups, how far this machine has read.'), @('refill', 'Put the copies that receivers of this machine have kept into a log that has lost events.'))
+        Options = @()
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'events log template' = @{
+        Commands = @()
+        Options = @(@('--name', 't', 'The log''s name.'), @('--node', 't', 'Which of the servers.'), @('--laptop', '+t', 'Who reads; repeatable.'), @('--group', '+t', 'Who shares; repeatable.'), @('--trial', '-', 'All servers on this machine, without certificates.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'events log create' = @{
+        Commands = @()
+        Options = @(@('--to', 't', 'nats+tls://HOST/NAME.'), @('--group', '+t', 'A queue that jobs share; repeatable.'), @('--replicas', 't', 'Copies; 1 only for trying out.'), @('--max-bytes', 't', 'How much it holds, such as 512MiB.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'events log login' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'t')
+        Shared = @(,'global')
+    }
+    'events log status' = @{
+        Commands = @()
+        Options = @(,@('--from', 't', 'nats+tls://HOST/NAME.'))
+        Arguments = @()
+        Shared = @(,'global')
+    }
+    'events log refill' = @{
+        Commands = @()
+        Options = @(@('--to', 't', 'nats+tls://HOST/NAME.'), @('--since', 't', 'Copies of the last 90s, 2h, 3d.'))
         Arguments = @()
         Shared = @(,'global')
     }

@@ -62,7 +62,11 @@ def test_options_and_arguments_are_those_of_the_parser(noun: str) -> None:
     for command in below(noun):
         context = parsers()[command.name]
         params = context.command.get_params(context)
-        options = [param for param in params if param.param_type_name == "option"]
+        options = [
+            param
+            for param in params
+            if param.param_type_name == "option" and not getattr(param, "hidden", False)
+        ]
         assert {frozenset((*param.opts, *param.secondary_opts)) for param in options} == {
             frozenset((*option.names, *option.negatives)) for option in found().options_of(command)
         }, command.name
@@ -141,6 +145,8 @@ def typed(command: Command, stand_in: str) -> list[str]:
     for argument in command.arguments:
         prefix = argument.values.ids[0] if argument.values.ids else ""
         words.append(f"{prefix}{stand_in}" if argument.required else "")
+    for option in command.options:
+        words += [option.names[0], stand_in] if option.required else []
     return [word for word in words if word]
 
 

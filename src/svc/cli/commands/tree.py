@@ -78,7 +78,12 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
     help_text = (command.help or "").strip()
     taken = {_group(param) for param in command.params}
     short = tuple(word for word, meant in SHORT_NAMES.items() if (meant,) == path)
-    own = [param for param in command.params if _group(param) == "own" or _means_more(name, param)]
+    own = [
+        param
+        for param in command.params
+        if (_group(param) == "own" or _means_more(name, param))
+        and not getattr(param, "hidden", False)  # only there to be refused with a better word
+    ]
     kinds = _kinds(command.callback) if command.callback is not None else {}
     return Command(
         path=path,

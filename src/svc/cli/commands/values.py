@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 
 from svc import spec
 from svc.batch.operations import OPERATIONS
-from svc.cli.events.options import Ack, Shown
+from svc.cli.events.options import Ack, Shown, SignedBy
 from svc.cli.framework.options import COLORS, FORMATS
 from svc.cli.framework.registry import COMMANDS
 from svc.cli.help.page import TOPICS
@@ -136,6 +136,10 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("events listen", "--retry"): _words("retry", get_args(Retry), closed=True),
     ("events listen", "--print"): _words("print", get_args(Shown), closed=True),
     ("events listen", "--until"): _EVENT_TYPE,
+    ("events listen", "--signature"): _words("signature", get_args(SignedBy), closed=True),
+    ("events listen", "--from-start"): _words("from_start", ("now", "all")),
+    ("events receive", "--print"): _words("print", get_args(Shown), closed=True),
+    ("events receive", "--tunnel"): _words("tunnel", (*get_args(Tunnel)[:-1], "ssh:")),
     ("events listen", "--tunnel"): _words("tunnel", (*get_args(Tunnel)[:-1], "ssh:")),
     ("events inbox", "--type"): _EVENT_TYPE,
     ("profiles use", "name"): Values(profiles=True),

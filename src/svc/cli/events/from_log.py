@@ -15,7 +15,6 @@ from svc.cli.events.screen import RecordPrinter
 from svc.cli.events.team import LogOptions, examine, open_log, own_name
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
-from svc.journal import State
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.waiting import status_for_group, status_for_sender
@@ -26,6 +25,7 @@ from svc.listen.listener import ListenerPlan, OpenSource, remove
 from svc.listen.log import group, own_cursor
 from svc.listen.log.connection import LogConnection
 from svc.listen.receiver.server import new_path
+from svc.state import Database
 
 _CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (promise R78)
 
@@ -35,7 +35,7 @@ class _Reader:
     """What a listener of a log stands on."""
 
     connection: LogConnection
-    state: State
+    state: Database
     claim: ListenerId
     endpoint: Endpoint
 
@@ -76,7 +76,7 @@ def print_own_secret(session: Session, log: LogOptions) -> None:
     show_secrets(session, endpoint.id, endpoint.secrets)
 
 
-def _own_endpoint(session: Session, state: State, log: LogOptions) -> Endpoint:
+def _own_endpoint(session: Session, state: Database, log: LogOptions) -> Endpoint:
     endpoints = Endpoints(session, state, sandbox=is_sandbox(session))
     return endpoints.of_log(str(log.address), log.address.name)
 

@@ -212,10 +212,11 @@ def listen(
         new_secret_stdin=new_secret_stdin,
         print_secret=print_secret_,
         log=from_,
+        signature=signature,
     )
     asked = read(session, given)
     if from_ is not None:
-        listen_from_log(session, given, asked, LogGiven(from_, group, from_start, name, signature))
+        listen_from_log(session, given, asked, LogGiven(from_, group, from_start, name))
     elif group is not None:
         raise UsageError("--group is for events of a team's log: --from.", param="--group")
     elif print_secret_:
@@ -232,7 +233,6 @@ class LogGiven:
     group: str | None
     start: str
     name: str | None
-    signature: str
 
 
 def listen_from_log(
@@ -265,7 +265,7 @@ def listen_from_log(
         group=log_given.group,
         start=log_given.start,
         name=log_given.name,
-        signature=log_given.signature,
+        signature=asked.signature,
     )
     if given.print_secret:
         print_own_secret(session, log)

@@ -10,7 +10,6 @@ from svc.cli.framework.inputs import seconds_of
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
-from svc.journal import State
 from svc.listen.inbox.inbox import Position
 from svc.listen.log import streams, template
 from svc.listen.log.address import LogAddress
@@ -20,6 +19,7 @@ from svc.listen.log.inboxes import LogInbox
 from svc.listen.log.refill import copies
 from svc.listen.log.refill import refill as fill
 from svc.listen.log.status import look
+from svc.state import Database
 
 app = new_noun("Set up a team's log and see how it is.")
 
@@ -170,7 +170,7 @@ def position_here(session: Session, address: LogAddress) -> Position | None:
     return max(rows, key=lambda one: one.seq, default=None)
 
 
-def _positions(state: State, session: Session, address: LogAddress) -> list[Position]:
+def _positions(state: Database, session: Session, address: LogAddress) -> list[Position]:
     settings = session.settings
     rows = state.rows(
         "SELECT scope, position_seq, position_id FROM listeners"

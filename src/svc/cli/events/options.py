@@ -26,6 +26,7 @@ from svc.spec import WEBHOOK_BODY_MAX
 
 Shown = Literal["summary", "payload", "none"]
 Ack = Literal["received", "forwarded"]
+SignedBy = Literal["own", "original"]
 
 _SIZE: Final = re.compile(r"([0-9]{1,9})(B|KiB|MiB)?")
 _UNITS: Final = {None: 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024}
@@ -64,6 +65,7 @@ class Given:
     print_secret: bool = False
     verb: Literal["listen", "receive"] = "listen"
     log: str | None = None
+    signature: str = "own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ class ListenOptions:
     again: str
     chosen: bool = False
     log: str | None = None
+    signature: SignedBy = "own"
 
 
 def read(session: Session, given: Given) -> ListenOptions:
@@ -135,6 +138,7 @@ def read(session: Session, given: Given) -> ListenOptions:
         again=_again(session, given),
         chosen=bool(given.events),
         log=given.log,
+        signature=cast("SignedBy", _one_of("--signature", given.signature, get_args(SignedBy))),
     )
 
 

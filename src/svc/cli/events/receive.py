@@ -1,6 +1,7 @@
 """`svc events receive`: put what the service delivers into a team's log."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -81,7 +82,6 @@ def receive(
     session = Session.of(ctx)
     for option, given in (("--forward-to", forward_to), ("--ack", ack), ("--group", group)):
         _refuse(option, given, to)
-    address = LogAddress.parse(to, "--to")
     asked = read(
         session,
         Given(
@@ -94,9 +94,11 @@ def receive(
             max_body=max_body,
             shown=print_,
             ready_file=ready_file,
-            log=str(address),
+            log=to,
         ),
     )
+    address = LogAddress.parse(to, "--to")
+    asked = replace(asked, log=str(address))
     with open_log(session, address) as connection:
         sync = checks.sync(log_monitor)
         checks.refuse(sync, "--log-monitor")

@@ -91,7 +91,7 @@ def listen_to(
     conclude(asked, ended)
 
 
-def count_waiting(state: State, claim: ListenerId) -> int:
+def count_waiting(state: Database, claim: ListenerId) -> int:
     """Counts the events that an earlier run of a listener has left to forward."""
     [row] = state.rows(
         "SELECT COUNT(*) AS waiting FROM inbox JOIN listeners ON listeners.id = listener"

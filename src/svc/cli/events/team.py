@@ -6,10 +6,11 @@ import ssl
 from dataclasses import dataclass
 from typing import Final
 
+from svc.cli.events.options import SignedBy
 from svc.cli.framework.inputs import seconds_of
 from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
-from svc.keys.places import Place
+from svc.keys.places import KeyPlace
 from svc.listen.log import checks
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection, check_installed
@@ -35,7 +36,7 @@ class LogOptions:
 
 
 def read_log(
-    address: str, *, group: str | None, start: str, name: str | None, signature: str
+    address: str, *, group: str | None, start: str, name: str | None, signature: SignedBy
 ) -> LogOptions:
     """Reads the options of --from.
 
@@ -47,20 +48,16 @@ def read_log(
             raise UsageError(
                 f"{option} {given!r}: letters, digits, - and _, at most 32.", param=option
             )
-    if signature not in ("own", "original"):
-        raise UsageError(
-            f"--signature is {signature!r}.", param="--signature", hint="Use one of: own, original"
-        )
     words = {"now": 0.0, "all": None}
     back = words[start] if start in words else float(seconds_of(start, "--from-start"))
     parsed = LogAddress.parse(address, "--from")
     return LogOptions(parsed, group, back, name, signs_anew=signature == "own")
 
 
-def place_of(session: Session) -> Place:
+def place_of(session: Session) -> KeyPlace:
     """What stored credentials are bound to: this origin, profile and mode."""
     settings = session.settings
-    return Place(session.base_url.origin, settings.profile, settings.mode)
+    return KeyPlace(session.base_url.origin, settings.profile, settings.mode)
 
 
 def open_log(session: Session, address: LogAddress) -> LogConnection:

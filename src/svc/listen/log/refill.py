@@ -8,20 +8,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from svc.errors import LocalError, SvcError
-from svc.journal import Row, State
 from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept
 from svc.listen.verify.verify import Delivery, read_facts
+from svc.state import Database, Row
 
 _PAGE = 256
 _PAGE_BYTES = 8 * 1024 * 1024
-# What was withheld belongs to another mode's log, if to any.
+# What listeners have read in a log is no copy of it; what was withheld belongs to another mode's
+# log, if to any.
 _COPIES = """
 SELECT seq, received_at, headers, body FROM (
   SELECT i.seq, i.received_at, p.headers, p.body,
     SUM(LENGTH(p.body)) OVER (ORDER BY i.seq) - LENGTH(p.body) AS before
   FROM inbox i JOIN payloads p ON p.inbox_seq = i.seq JOIN listeners l ON l.id = i.listener
   WHERE l.origin = ? AND l.profile = ? AND l.mode = ? AND i.seq > ? AND i.received_at >= ?
-    AND l.position_seq IS NULL AND i.outcome IS NOT 'withheld' AND i.outcome IS NOT 'reset'
+    AND instr(l.scope, '|nats') = 0 AND i.outcome IS NOT 'withheld' AND i.outcome IS NOT 'reset'
   ORDER BY i.seq LIMIT ?
 ) WHERE before < ? ORDER BY seq"""
 
@@ -34,7 +35,9 @@ class Refilled:
     added: int = 0
 
 
-def copies(state: State, origin: str, profile: str, mode: str, since: float) -> Iterator[Delivery]:
+def copies(
+    state: Database, origin: str, profile: str, mode: str, since: float
+) -> Iterator[Delivery]:
     """Gives what the receivers of this machine have verified since then (unix seconds), in order.
 
     Raises:

@@ -72,7 +72,7 @@ jetstream {{
   max_file_store: 12GB
   # Names and addresses of shoppers lie in it.
   cipher: chachapoly
-  key: $SVC_LOG_KEY
+  key: $LOG_KEY
 }}
 
 cluster {{
@@ -91,7 +91,7 @@ authorization {{
 def passwords(team: Team) -> list[str]:
     """Names the variables of the environment that a server reads when it starts."""
     users = ["admin", "receiver", *team.laptops, *team.groups]
-    return ["SVC_LOG_KEY", *map(_variable, users)]
+    return ["LOG_KEY", *map(_variable, users)]
 
 
 def _head(team: Team, node: Node) -> str:
@@ -182,4 +182,4 @@ def _user(name: str, publish: Sequence[str], subscribe: Sequence[str]) -> str:
 
 
 def _variable(user: str) -> str:
-    return f"SVC_LOG_{user.upper().replace('-', '_')}_PASSWORD" if user != "SVC_LOG_KEY" else user
+    return f"LOG_{user.upper().replace('-', '_')}_PASSWORD" if user != "LOG_KEY" else user

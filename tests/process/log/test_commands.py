@@ -1,0 +1,273 @@
+"""A team's log by the commands that people type: real servers from the template, a sandbox."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from support.forking import Forking
+from support.listening import Target
+from support.log_servers import Node, Servers, free_ports
+from support.running import Result, Sandbox, Svc
+from svc.signature import verify
+
+PASSWORDS = {
+    name: f"pw{number}"
+    for number, name in enumerate(
+        ("ADMIN", "RECEIVER", "ANNA", "BEN", "CI"),
+    )
+}
+USERS = {name.lower(): f"{name.lower()}:{password}" for name, password in PASSWORDS.items()}
+
+
+@dataclass
+class Team:
+    """The servers, and the program as each of the users."""
+
+    running: Servers
+    svc: Svc
+    folder: Path
+
+    @property
+    def url(self) -> str:
+        return self.running.url()
+
+    def run(self, user: str, *argv: str, code: int = 0) -> Result:
+        done = self.svc(*argv, env={"SVC_LOG_CREDENTIALS": USERS[user]})
+        assert done.code == code, (argv, done.out, done.err)
+        return done
+
+
+def server_of(svc: Svc, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Servers:
+    """One server of the trial template, at ports that are free."""
+    text = svc(
+        "events",
+        "log",
+        "template",
+        "--name",
+        "shop",
+        "--trial",
+        "--laptop",
+        "anna",
+        "--laptop",
+        "ben",
+    ).out
+    alone = text[: text.index("cluster {")] + text[text.index("authorization {") :]
+    port, monitor = free_ports(2)
+    alone = alone.replace('"127.0.0.1:4222"', f'"127.0.0.1:{port}"')
+    alone = alone.replace('"127.0.0.1:8222"', f'"127.0.0.1:{monitor}"')
+    alone = alone.replace('"./shop-1"', f'"{folder}/data"')
+    monkeypatch.setenv("LOG_KEY", "akeyofnoimportance")
+    for name, password in PASSWORDS.items():
+        monkeypatch.setenv(f"LOG_{name}_PASSWORD", password)
+    return Servers([Node(folder, "shop-1", port, monitor, alone)])
+
+
+@pytest.fixture
+def team(
+    needed: None, sandbox: Sandbox, svc: Svc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Team]:
+    running = server_of(svc, tmp_path / "server", monkeypatch)
+    running.nodes[0].start()
+    try:
+        made = Team(running, svc, tmp_path)
+        made.run(
+            "admin",
+            "events",
+            "log",
+            "create",
+            "--to",
+            made.url,
+            "--replicas",
+            "1",
+            "--group",
+            "ci",
+            "--max-bytes",
+            "64MiB",
+        )
+        yield made
+    finally:
+        running.close()
+
+
+class Command:
+    """A command that runs until the block ends."""
+
+    def __init__(self, forking: Forking, folder: Path, user: str, *argv: str) -> None:
+        self.out = folder / f"{user}-{time.monotonic_ns()}.ndjson"
+        self._err = self.out.with_suffix(".err")
+        env = {**os.environ, "SVC_LOG_CREDENTIALS": USERS[user]}
+        with self.out.open("wb") as out, self._err.open("wb") as err:
+            line = ("events", *argv, "-o", "ndjson")
+            self.process = forking.start(line, env, out.fileno(), err.fileno())
+
+    def wait(self, kind: str, count: int = 1) -> list[dict[str, object]]:
+        end = time.monotonic() + 20
+        while True:
+            lines = self.out.read_text().splitlines()
+            found = [one for one in map(json.loads, lines) if one["record"] == kind]
+            if len(found) >= count:
+                return found
+            assert time.monotonic() < end, self._err.read_text()
+            time.sleep(0.02)
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
+    team: Team, forking: Forking
+) -> None:
+    """From the service by a receiver to each laptop and to one job, with the template's rights."""
+    with ExitStack() as open_, Target() as anna, Target() as ci:
+
+        def begin(user: str, *argv: str) -> Command:
+            command = Command(forking, team.folder, user, *argv)
+            open_.callback(command.end)
+            command.wait("ready")
+            return command
+
+        monitor = ("--log-monitor", team.running.monitor)
+        receiver = begin("receiver", "receive", "--to", team.url, *monitor)
+        laptop = begin("anna", "listen", "--from", team.url, "--forward-to", str(anna.port))
+        begin("ben", "listen", "--from", team.url)
+        begin("ci", "listen", "--from", team.url, "--group", "ci", "--forward-to", str(ci.port))
+        paid = team.svc("sandbox", "trigger", "order.paid", "-o", "id").out.split()[-1]
+        assert paid in [one["id"] for one in receiver.wait("event", 2)]
+        came = next(one for one in laptop.wait("event", 2) if one["id"] == paid)
+        assert came["redelivered"] == 0
+        assert came["came_at"]
+        laptop.wait("forward", 2)
+        [got] = [one for one in anna.received if paid.encode() in one.body]
+        command = ("events", "listen", "--from", team.url, "--print-secret", "-o", "human")
+        secret = team.run("anna", *command).out.strip()
+        verify(got.body, got.header("svc-signature"), [secret], int(time.time()))
+        end = time.monotonic() + 10
+        while paid not in ci.ids:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        status = team.run("admin", "events", "log", "status", "--from", team.url).json
+        assert (status["events"], status["failed"], status["behind"]) == (2, 0, 0)
+        assert [one["name"] for one in status["groups"]] == ["ci"]
+    refilled = team.run("admin", "events", "log", "refill", "--to", team.url).json
+    assert (refilled["copies"], refilled["added"]) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("user", "argv", "right"),
+    [
+        ("receiver", ("events", "listen", "--from", "LOG", "--name", "x"), "CONSUMER."),
+        ("anna", ("events", "listen", "--from", "LOG", "--name", "ben"), "CONSUMER."),
+        ("ci", ("events", "listen", "--from", "LOG"), "CONSUMER."),
+        ("anna", ("events", "log", "refill", "--to", "LOG"), "svc.shop.test"),
+    ],
+)
+def test_refused_right_names_itself(
+    user: str, argv: tuple[str, ...], right: str, team: Team
+) -> None:
+    """nats-py has a time-out for it; who read that would look for a firewall."""
+    if "refill" in argv:
+        keep_a_copy(team)
+    started = time.monotonic()
+    done = team.svc(
+        *(team.url if word == "LOG" else word for word in argv),
+        env={"SVC_LOG_CREDENTIALS": USERS[user]},
+    )
+    error = json.loads(done.err.splitlines()[-1])["error"]
+    assert right in error["message"], done.err
+    assert f"user {user}" in error["message"]
+    assert time.monotonic() - started < 8
+
+
+def keep_a_copy(team: Team) -> None:
+    """Receives one event, so that there is something to put into the log."""
+    done = team.svc(
+        "events",
+        "listen",
+        "--until",
+        "order.paid",
+        "--timeout",
+        "15",
+        "--exec",
+        f"{sys.executable} -m svc sandbox trigger order.paid -o id",
+    )
+    assert done.code == 0, done.err
+
+
+def test_credentials_that_are_not_taken_are_named(team: Team) -> None:
+    done = team.svc(
+        "events", "log", "status", "--from", team.url, env={"SVC_LOG_CREDENTIALS": "anna:wrong"}
+    )
+    error = json.loads(done.err)["error"]
+    assert (done.code, error["code"]) == (4, "log_credentials_refused")
+    assert "wrong" not in done.err
+
+
+def test_stream_of_another_mode_or_service_is_refused(team: Team) -> None:
+    """Test and live events, and those of two services, never meet in one log."""
+    address = ("--to", team.url)
+    done = team.svc(
+        "events",
+        "receive",
+        *address,
+        "--base-url",
+        "http://127.0.0.1:9",
+        env={"SVC_LOG_CREDENTIALS": USERS["receiver"], "SVC_API_KEY": "sk_test_sandbox"},
+    )
+    assert (done.code, json.loads(done.err.splitlines()[-1])["error"]["code"]) == (
+        2,
+        "log_of_other_origin",
+    )
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (("listen", "--from", "nats://log.example.com/shop"), "Without TLS"),
+        (("listen", "--from", "nats+tls://a:b@log.example.com/shop"), "no user name or password"),
+        (("listen", "--from", "https://log.example.com/shop"), "no address of a log"),
+        (("listen", "--from", "nats://127.0.0.1/a.b"), "no name of a log"),
+        (("listen", "--from", "nats://127.0.0.1/shop", "--port", "1"), "--port belongs"),
+        (("listen", "--from", "nats://127.0.0.1/shop", "--ack", "forwarded"), "--ack belongs"),
+        (("listen", "--from", "nats://127.0.0.1/shop", "--group", "ci", "--ordered"), "no order"),
+        (("listen", "--from", "nats://127.0.0.1/shop", "--group", "ci"), "target has taken"),
+        (("listen", "--group", "ci"), "--group is for"),
+        (("receive", "--to", "nats://127.0.0.1/shop", "--forward-to", "3000"), "forwards nothing"),
+        (("receive", "--to", "nats://127.0.0.1/shop", "--ack", "received"), "forwards nothing"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_opened(
+    argv: tuple[str, ...], words: str, needed: None, sandbox: Sandbox, svc: Svc
+) -> None:
+    done = svc("events", *argv)
+    assert done.code == 2, done.err
+    assert words in json.loads(done.err)["error"]["message"]
+
+
+def test_lazy_log_is_refused(
+    needed: None, sandbox: Sandbox, svc: Svc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It answers at once and writes minutes later: a power cut would lose what was acknowledged."""
+    running = server_of(svc, tmp_path / "server", monkeypatch)
+    node = running.nodes[0]
+    lazy = node.config.replace("sync_interval: always", "sync_interval: 2m")
+    node.config = lazy.replace("max_payload: 4MB", "max_payload: 1MB")
+    node.start()
+    try:
+        team = Team(running, svc, tmp_path)
+        team.run("admin", "events", "log", "create", "--to", team.url, "--replicas", "1")
+        argv = ("events", "receive", "--to", team.url, "--log-monitor", running.monitor)
+        done = team.run("receiver", *argv, code=2)
+        assert "loses what it has acknowledged" in done.err
+        done = team.run("receiver", *argv[:-2], code=2)
+        assert "not visible from here" in done.err
+        assert "max_payload" in done.err
+    finally:
+        running.close()
