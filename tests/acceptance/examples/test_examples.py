@@ -192,7 +192,12 @@ def test_the_example_of_requests_works(verb: str, world: World, svc: Svc) -> Non
     )
 
 
-EVENTS = [line for line in examples() if line.startswith("svc events ")]
+# Those of a team's log need its servers: process/log runs those commands, on real ones.
+EVENTS = [
+    line
+    for line in examples()
+    if line.startswith("svc events ") and "nats+tls:" not in line and " log " not in line
+]
 SECRET = "whsec_0123456789abcdefghijklmn"
 
 
