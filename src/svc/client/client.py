@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from svc import api_keys
+from svc.api_keys import Auth, Mode
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.ending import CallEnd, error_of
@@ -27,7 +28,6 @@ from svc.client.retry import (
 )
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError
-from svc.spec import Auth, Mode
 
 if TYPE_CHECKING:
     from svc.client.quota import RetryQuota
@@ -77,7 +77,7 @@ class Client:
         expected: asked at each new connection; false where it leads to somebody else.
 
     Raises:
-        AuthError, UsageError: before anything is sent, see `api_keys.refuse_out_of_place`.
+        AuthError, UsageError: before anything is sent, see `api_keys.check`.
     """
 
     def __init__(  # noqa: PLR0913  everything that is not a value is passed in
@@ -99,8 +99,7 @@ class Client:
         quota: "RetryQuota | None" = None,
         expected: Callable[[], bool] | None = None,
     ) -> None:
-        key = api_keys.parse_to_send(api_key)
-        api_keys.refuse_out_of_place(key, "This", mode, base_url)
+        api_keys.check(base_url, api_key, mode)
         self.base_url = base_url
         self.mode = mode
         self.clock = clock or SystemClock()

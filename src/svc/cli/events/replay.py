@@ -77,13 +77,13 @@ def replay(
         check_targets([target])
     state = session.state()
     archive = archive_of(session, state)
-    asked = _Asked(target, times, original_signature, allow_remote_forward, not events)
+    asked = _ReplayOptions(target, times, original_signature, allow_remote_forward, not events)
     with _alone(session) if pending else nullcontext():
         entries = _chosen(archive, events or [], InboxFilter(failed=failed, pending=pending))
         if pending:
             _refuse_beside_a_listener(session, state)
         with ReplayLoop() as replayer:
-            job = _Job(session, archive, _Secrets(session, state), asked, replayer)
+            job = _ReplayJob(session, archive, _Secrets(session, state), asked, replayer)
             refused = job.replay_all(entries)
     if replayer.stopped_by is not None:
         raise Stopped(replayer.stopped_by)
@@ -132,7 +132,7 @@ def _chosen(archive: InboxHistory, names: list[str], wanted: InboxFilter) -> lis
     return list(archive.entries(wanted))[::-1]
 
 
-class _Asked(NamedTuple):
+class _ReplayOptions(NamedTuple):
     """What the command line wants of a job.
 
     Attributes:
@@ -179,11 +179,11 @@ class _Secrets:
 
 
 @dataclass(slots=True)
-class _Job:
+class _ReplayJob:
     session: Session
     archive: InboxHistory
     secrets: _Secrets
-    asked: _Asked
+    asked: _ReplayOptions
     replayer: ReplayLoop
 
     def replay_all(self, entries: list[InboxEntry]) -> int:

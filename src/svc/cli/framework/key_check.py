@@ -3,6 +3,7 @@
 import time
 from typing import Any
 
+from svc.api_keys import Mode
 from svc.cli.framework.session import Session
 from svc.client.client import Client
 from svc.client.reply import id_in
@@ -12,7 +13,6 @@ from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthor
 from svc.keys.facts import KeyFact
 from svc.keys.places import KeyPlace, title
 from svc.keys.resolve import VARIABLE
-from svc.spec import Mode
 
 
 def client_of(session: Session, secret: str, mode: Mode) -> Client:

@@ -15,6 +15,7 @@ from svc.cli.keys.shared import Publishable, app, place_of, tell_of_variable
 from svc.errors import AuthError, KeyStoreError, UsageError
 from svc.keys.facts import KeyFact
 from svc.keys.places import OURS, SANDBOX_DATA, KeyPlace, title
+from svc.keys.resolve import refuse_live_key_here, refuse_plain_http
 
 
 @verb(app)
@@ -35,7 +36,7 @@ def add(
     $ svc keys add --profile shop --stdin < key.txt
     """
     session = Session.of(ctx)
-    api_keys.refuse_plain_http(session.base_url)
+    refuse_plain_http(session.base_url)
     store = session.key_store()
     # A keyring that is not there is told before anybody types a key or the service is called.
     store.get(place_of(session, session.settings.mode, publishable=publishable).user)
@@ -136,7 +137,7 @@ def _new_key(session: Session, *, stdin: bool, publishable: bool) -> ApiKey:
             outcome="not_sent",
             hint="Leave the mode out: the key's prefix says it",
         )
-    api_keys.refuse_live_key_here(key, "This", session.base_url)
+    refuse_live_key_here(key, "This", session.base_url)
     return key
 
 

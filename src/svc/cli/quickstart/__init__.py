@@ -16,7 +16,7 @@ import typer
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.help_page import folded
 from svc.cli.framework.session import Session
-from svc.cli.quickstart.processes import SvcProcesses, Target, environment, running_target
+from svc.cli.quickstart.processes import DemoTarget, SvcProcesses, environment, running_target
 from svc.errors import CheckFailed
 from svc.money import format_amount
 from svc.render.text import wrap
@@ -95,7 +95,7 @@ class _Story:
         )
         self._found(self._children.wait_for(ready, process, _SECONDS).strip())
 
-    def _listen(self, target: Target) -> Path:
+    def _listen(self, target: DemoTarget) -> Path:
         argv = ("events", "listen", "--forward-to", target.url)
         self._title("Webhooks, verified and forwarded to a local address", *argv)
         ready, log = self._folder / "listen.ready", self._folder / "listen.ndjson"
@@ -121,7 +121,7 @@ class _Story:
         self._found(paid["payment"]["id"], paid["payment"]["status"])
         return str(paid["payment"]["id"])
 
-    def _arrival(self, target: Target, records: Path, order: str) -> Any:
+    def _arrival(self, target: DemoTarget, records: Path, order: str) -> Any:
         self._title("The webhook arrives")
         event = self._forwarded_event(target, order)
         seen = self._record_of(records, event["id"])
@@ -130,7 +130,7 @@ class _Story:
             raise CheckFailed("The webhook arrived but was not verified.")
         return event
 
-    def _forwarded_event(self, target: Target, order: str) -> Any:
+    def _forwarded_event(self, target: DemoTarget, order: str) -> Any:
         deadline = self._session.clock.monotonic() + _SECONDS
         while (left := deadline - self._session.clock.monotonic()) > 0:
             try:

@@ -2,11 +2,12 @@
 
 import re
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, Literal, Self
 
 from svc.base_url import BaseUrl
 from svc.errors import ConfigError, UsageError
-from svc.spec import Mode
+
+Mode = Literal["test", "live"]
 
 _SHAPE: Final = re.compile(r"(?P<scheme>nats(?:\+tls)?)://(?P<hosts>[^/]+)/(?P<name>[^/]*)/?")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")

@@ -22,7 +22,7 @@ from svc.sandbox.http.exchange import BODY, CallerGoneError, HttpReply, read_bod
 from svc.sandbox.parameters.bodies import decode_body
 from svc.sandbox.parameters.kinds import Integer, Text
 from svc.sandbox.parameters.problems import Problem, internal, resource_missing
-from svc.sandbox.parameters.tables import Field, Fields, Params, check, coerce, refuse_unknown
+from svc.sandbox.parameters.tables import Fields, Parameter, Params, check, coerce, refuse_unknown
 from svc.sandbox.resources import orders, shopper
 from svc.sandbox.store.documents import Doc, compact
 from svc.sandbox.store.transaction import Transaction
@@ -77,7 +77,7 @@ def controls(log: RequestLog) -> tuple[ControlEndpoint, ...]:
         limit = int(call.params.get("limit", LIMIT_DEFAULT))
         return log.page(limit, call.params.get("path"))
 
-    fields = (Field("limit", Integer(1, KEPT)), Field("path", Text()))
+    fields = (Parameter("limit", Integer(1, KEPT)), Parameter("path", Text()))
     return (ControlEndpoint("GET", "/requests", show, fields),)
 
 

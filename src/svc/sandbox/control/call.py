@@ -15,15 +15,15 @@ from svc.sandbox.http.exchange import BODY, Limit, read_body
 from svc.sandbox.parameters.bodies import DecodedInput, decode_body, decode_query
 from svc.sandbox.parameters.kinds import Choice, Integer, Text
 from svc.sandbox.parameters.problems import Problem, resource_missing
-from svc.sandbox.parameters.tables import Field, Fields, check, coerce, refuse_unknown
+from svc.sandbox.parameters.tables import Fields, Parameter, check, coerce, refuse_unknown
 from svc.sandbox.store.documents import Doc, compact
 from svc.spec import LIMIT_DEFAULT, LIMIT_MAX, SANDBOX_ROOT
 
 _TYPE: Final = "sandbox_error"
-_MODE: Final = Field("mode", Choice(("test", "live")))
+_MODE: Final = Parameter("mode", Choice(("test", "live")))
 PAGING: Final[Fields] = (
-    Field("limit", Integer(1, LIMIT_MAX)),
-    Field("starting_after", Text()),
+    Parameter("limit", Integer(1, LIMIT_MAX)),
+    Parameter("starting_after", Text()),
 )
 
 
