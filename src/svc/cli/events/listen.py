@@ -5,11 +5,28 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.events.inspect import ListenVerb
-from svc.cli.events.options import Given, read
+from svc.base_url import BaseUrl
+from svc.cli.events.inspect import InspectAt, ListenVerb
+from svc.cli.events.options import (
+    Ack,
+    ListenOptions,
+    Shown,
+    body_size,
+    command_again,
+    given_secrets,
+    refuse_formats,
+    shell_command,
+)
 from svc.cli.events.run import listen_to, print_secret
 from svc.cli.framework.app import new_app
 from svc.cli.framework.session import Session
+from svc.listen.forward.request import parse_header
+from svc.listen.forward.retry import Retry
+from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.progress import Until
+from svc.listen.receiver.connection import ReceiverLimits
+from svc.listen.routes import Routes, select_events
+from svc.listen.tunnels.option import TunnelOption
 
 app = new_app()
 
@@ -57,7 +74,7 @@ def listen(
         ),
     ] = False,
     ack: Annotated[
-        str, typer.Option(metavar="WHEN", help="Answer the service when received, or forwarded.")
+        Ack, typer.Option(metavar="WHEN", help="Answer the service when received, or forwarded.")
     ] = "received",
     concurrency: Annotated[
         int, typer.Option(metavar="N", min=1, max=256, help="Forwards at once to one target.")
@@ -69,7 +86,7 @@ def listen(
         float, typer.Option(min=0.1, metavar="SECONDS", help="Limit of one forward.")
     ] = 8.0,
     retry: Annotated[
-        str,
+        Retry,
         typer.Option(
             metavar="HOW",
             help="fast: wait for a target that is away, HTTP errors are final; real: the "
@@ -84,7 +101,7 @@ def listen(
     ] = False,
     max_body: Annotated[str, typer.Option(metavar="SIZE", help="Largest body taken.")] = "1MiB",
     print_: Annotated[
-        str, typer.Option("--print", metavar="WHAT", help="summary, payload or none.")
+        Shown, typer.Option("--print", metavar="WHAT", help="summary, payload or none.")
     ] = "summary",
     inspect: Annotated[
         str | None,
@@ -127,14 +144,6 @@ def listen(
             "--no-resume", help="Leave alone what an earlier run could not forward; it is kept."
         ),
     ] = False,
-    new_secret_stdin: Annotated[
-        bool,
-        typer.Option(
-            "--new-secret-stdin",
-            help="The endpoint's signing secret was replaced: take the new one from standard "
-            "input; the old one is accepted for a day more.",
-        ),
-    ] = False,
     print_secret_: Annotated[
         bool, typer.Option("--print-secret", help="Print the signing secret and end.")
     ] = False,
@@ -150,34 +159,32 @@ def listen(
     $ svc events listen -o ndjson | jq -r 'select(.record == "event").id'
     """
     session = Session.of(ctx)
-    given = Given(
-        forward_to=tuple(forward_to or ()),
-        events=tuple(events or ()),
-        tunnel=tunnel,
-        public_url=public_url,
+    if not print_secret_:
+        refuse_formats(session, "listen")
+    options = ListenOptions(
+        routes=Routes.parse(tuple(forward_to or ()), allow_remote=allow_remote_forward),
+        events=select_events(tuple(events or ())),
+        tunnel=TunnelOption.parse(tunnel),
+        public_url=BaseUrl.parse(public_url) if public_url else None,
         port=port,
-        secret_stdin=endpoint_secret_stdin,
+        secrets=given_secrets(session, piped=endpoint_secret_stdin),
         ack=ack,
-        concurrency=concurrency,
-        ordered=ordered,
-        forward_timeout=forward_timeout,
-        retry=retry,
-        headers=tuple(header or ()),
-        allow_remote=allow_remote_forward,
-        max_body=max_body,
+        manner=ForwardOptions(
+            concurrency=concurrency, ordered=ordered, retry=retry, seconds=forward_timeout
+        ),
+        headers=tuple(parse_header(text) for text in header or ()),
+        limits=ReceiverLimits(body_bytes=body_size(max_body)),
         shown=print_,
-        inspect=inspect,
-        until=until,
+        inspect=InspectAt.parse(inspect),
+        until=Until.parse(until) if until else None,
         timeout=timeout,
         ready_file=ready_file,
-        command=exec_,
+        command=shell_command(exec_),
         strict=strict,
         resume=not no_resume,
-        new_secret_stdin=new_secret_stdin,
-        print_secret=print_secret_,
+        again=command_again(session, events or (), tunnel, public_url),
     )
-    asked = read(session, given)
     if print_secret_:
-        print_secret(session, asked)
+        print_secret(session, options)
     else:
-        listen_to(session, asked)
+        listen_to(session, options)

@@ -8,11 +8,10 @@ from typing import Annotated, NamedTuple
 import typer
 
 from svc.api_keys import SIGNING_VARIABLE
-from svc.cli.events.endpoint import Endpoints
 from svc.cli.events.inbox import archive_of, entry_of
 from svc.cli.events.options import check_targets, refuse_formats
 from svc.cli.events.screen import Records
-from svc.cli.events.secrets import from_environment
+from svc.cli.events.secrets import StoredSecrets, from_environment
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
@@ -154,7 +153,7 @@ class _Secrets:
 
     def __init__(self, session: Session, state: Database) -> None:
         self._given = from_environment(session.env)
-        self._endpoints = Endpoints(session, state, sandbox=False)
+        self._stored = StoredSecrets.of(session, state)
         self._known: dict[str, tuple[str, ...]] = {}
 
     def of(self, entry: InboxEntry) -> tuple[str, ...]:
@@ -167,7 +166,8 @@ class _Secrets:
             return self._given
         name = entry.endpoint_id
         if name is not None and name not in self._known:
-            self._known[name] = self._endpoints.secrets_of(name)
+            secret = self._stored.get(name)
+            self._known[name] = () if secret is None else (secret,)
         found = self._known.get(name or "")
         if not found:
             raise UsageError(

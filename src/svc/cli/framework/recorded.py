@@ -76,8 +76,12 @@ def send_recorded(
     *,
     idempotency_key: str | None = None,
     new_request: bool = False,
+    meant_at: float | None = None,
 ) -> Sent:
     """Records a POST, sends it and keeps how it ended.
+
+    `meant_at`, in Unix seconds, is when somebody decided on it: the command's beginning, unless a
+    long one decides for itself.
 
     Raises:
         Conflict: the same request is unresolved, or the key was used for another one; not sent.
@@ -94,7 +98,7 @@ def send_recorded(
             scope_of(session),
             key_given=idempotency_key is not None,
             served_at=served_now(session),
-            meant_at=session.began_at,
+            meant_at=session.began_at if meant_at is None else meant_at,
         )
         try:
             asked = asked._replace(account=_account(session, client, journal, asked))

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
-from svc.cli.framework.options import FORMATS, SharedOptions
+from svc.cli.framework.options import FORMATS, Format, SharedOptions
 from svc.cli.framework.streams import FORCING, Streams
 from svc.clock import Clock, SystemClock
 from svc.errors import LocalError, SvcError, UsageError
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from svc.keys.store import KeyStore
     from svc.render.output import Output
     from svc.state import Database
-
-
-Format = Literal["human", "json", "ndjson", "csv", "id"]
 
 
 class Session:

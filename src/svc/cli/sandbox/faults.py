@@ -1,7 +1,7 @@
 """What goes wrong on purpose: `svc sandbox fault`."""
 
 import json
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 
 import typer
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 API: Final = "faults"
 WEBHOOK: Final = "webhook_faults"
-CONNECTIONS: Final = ("close", "reset", "truncate", "garbage", "drip")
-EFFECTS: Final = ("duplicate", "reorder", "drop", "bad_signature", "stale_timestamp", "delay")
+Connection = Literal["close", "reset", "truncate", "garbage", "drip"]
+WebhookEffect = Literal["duplicate", "reorder", "drop", "bad_signature", "stale_timestamp", "delay"]
 
 app = new_noun("Have requests and webhook deliveries go wrong on purpose.")
 
@@ -78,18 +78,18 @@ def add(
         ),
     ] = None,
     connection: Annotated[
-        str | None,
+        Connection | None,
         typer.Option(
             metavar="HOW",
-            help=f"One of {', '.join(CONNECTIONS)}.",
+            help=f"One of {', '.join(get_args(Connection))}.",
             rich_help_panel=_REQUESTS,
         ),
     ] = None,
     webhook: Annotated[
-        str | None,
+        WebhookEffect | None,
         typer.Option(
             metavar="EFFECT",
-            help=f"One of {', '.join(EFFECTS)}.",
+            help=f"One of {', '.join(get_args(WebhookEffect))}.",
             rich_help_panel=_DELIVERIES,
         ),
     ] = None,
