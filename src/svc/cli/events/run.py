@@ -19,7 +19,7 @@ from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.errors import CheckFailed, LocalError, NotFound
 from svc.listen.identity import ListenerId, Listening, claimed, last_endpoint, pending
-from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import ListenerPlan, remove
 from svc.listen.receiver.server import bind, new_path
 from svc.listen.records import Summary
@@ -64,7 +64,8 @@ def listen_to(session: Session, asked: ListenOptions) -> None:
             place.endpoint,
             pending(place.state, place.claim) if asked.routes.targets else 0,
         )
-        inbox = SqliteInbox(place.state, place.claim.scope, retake_failed=asked.ack == "forwarded")
+        retake = asked.ack == "forwarded"
+        inbox = open_inbox(session.state, place.claim.scope, session.clock, retake_failed=retake)
         plan = _plan(session, asked, place, inspection)
         try:
             ended = run_loop(
@@ -80,7 +81,7 @@ def listen_to(session: Session, asked: ListenOptions) -> None:
         finally:
             screen.close()
             place.state.hurry(_CLOSE_SECONDS)
-            inbox.close()
+            inbox.close(_CLOSE_SECONDS)
     _conclude(asked, ended)
 
 
