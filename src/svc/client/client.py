@@ -9,9 +9,10 @@ from svc import api_keys
 from svc.api_keys import Auth, Mode
 from svc.base_url import BaseUrl
 from svc.client.call import Call
+from svc.client.contradiction import refuse_contradiction
 from svc.client.ending import CallEnd, error_of
 from svc.client.exchange import Deadline, Trouble, Wire, WireRequest
-from svc.client.reply import IsTaken, Reply, classify, limits_of, refuse_contradiction, reply_of
+from svc.client.reply import IsTaken, Reply, classify, limits_of, reply_of
 from svc.client.request import Prepared, checked_version, fraction, prepare, uuid4
 from svc.client.retry import (
     CLOCK_STEP_SECONDS,

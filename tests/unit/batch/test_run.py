@@ -14,7 +14,8 @@ from svc.batch import run as run_module
 from svc.batch.results import ResultLine, Results
 from svc.client.client import Client
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
-from svc.client.journal.entry import Asked, restored
+from svc.client.journal.entry import Asked
+from svc.client.journal.stored import restored
 from svc.clock import SystemClock
 from svc.errors import AuthError, LocalError, ReplyContradiction, Unauthorized
 from svc.state.database import GONE

@@ -152,7 +152,7 @@ def _name_other_mode(session: "Session", error: SvcError) -> None:
 
 def _name_request(bug: SvcError, intent: "Intent") -> None:
     """Says that a request may have been carried out all the same (promise R10)."""
-    from svc.client.journal.refusals import resume_command
+    from svc.client.journal.commands import resume_command
 
     bug.outcome, bug.request = "unknown", intent.id
     bug.idempotency_key = intent.stored.idempotency_key
@@ -216,7 +216,7 @@ def _stopped_sending(stopped: "Stopped") -> SvcError | None:
     intent = stopped.sending
     if intent is None:
         return None
-    from svc.client.journal.refusals import resume_command
+    from svc.client.journal.commands import resume_command
 
     return _interrupted(
         stopped,

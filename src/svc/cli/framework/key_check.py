@@ -6,7 +6,7 @@ from typing import Any
 from svc.api_keys import Mode
 from svc.cli.framework.session import Session
 from svc.client.client import Client
-from svc.client.reply import id_in
+from svc.client.contradiction import id_in
 from svc.client.resources import orders
 from svc.client.wire.proxy import chosen
 from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthorized

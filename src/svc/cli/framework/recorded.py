@@ -8,27 +8,22 @@ from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.client.call import Call
 from svc.client.client import Client
+from svc.client.contradiction import Contradiction
+from svc.client.journal.commands import resume_command, where_to_look
 from svc.client.journal.entry import (
     NOBODY_ELSE,
     Account,
     Asked,
     Intent,
-    Scope,
     Settled,
-    restored,
     settled_by,
     settled_with,
 )
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
-from svc.client.journal.refusals import (
-    done_before,
-    not_ours,
-    refused_to_other_key,
-    resume_command,
-    where_to_look,
-)
-from svc.client.reply import Contradiction, Reply
+from svc.client.journal.refusals import done_before, not_ours, refused_to_other_key
+from svc.client.journal.stored import Scope, restored
+from svc.client.reply import Reply
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from svc.base_url import BaseUrl
     from svc.client.call import Call
     from svc.client.client import AttemptRecord, Client
-    from svc.client.journal.entry import Scope
+    from svc.client.journal.stored import Scope
     from svc.client.request import Prepared
     from svc.config import Config, Settings
     from svc.keys.facts import KeyFacts
@@ -139,7 +139,7 @@ class Session:
 
     def command(self, words: str) -> str:
         """A command line for the profile, address and mode of this one, such as `svc get ID`."""
-        from svc.client.journal.entry import Scope
+        from svc.client.journal.stored import Scope
 
         settings = self.settings
         return self.say(Scope(settings.profile, settings.mode, str(settings.base_url)), words)
