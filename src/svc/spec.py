@@ -159,6 +159,7 @@ SANDBOX_ROOT: Final = "/_sandbox"
 REDELIVERED_HEADER: Final = "Svc-Redelivered"
 SANDBOX_HEADER: Final = "Svc-Sandbox"
 SANDBOX_WORLD_HEADER: Final = "Svc-Sandbox-World"
+SANDBOX_TIME_HEADER: Final = "Svc-Sandbox-Time"
 SANDBOX_PORT: Final = 4242
 
 # --- ISO 3166-1 alpha-2 -----------------------------------------------------------------------

@@ -72,6 +72,7 @@ class Client:
         wire: carries requests; sockets if not given.
         auth: how the key is sent.
         on_attempt: told after every attempt.
+        on_reply: told of every success.
         proxy: address of a proxy, used for https only.
         ca_bundle: PEM file trusted besides the system's authorities.
         quota: allowance of further attempts that several clients share.
@@ -99,6 +100,7 @@ class Client:
         ca_bundle: str | None = None,
         quota: "RetryQuota | None" = None,
         expected: Callable[[], bool] | None = None,
+        on_reply: Callable[[Reply], None] = lambda _: None,
     ) -> None:
         api_keys.check(base_url, api_key, mode)
         self.base_url = base_url
@@ -111,6 +113,7 @@ class Client:
         self._api_key = api_key
         self._authorization = api_keys.authorization(api_key, auth)
         self._on_attempt = on_attempt
+        self._on_reply = on_reply
         self._quota = quota
         self._wire = wire or _socket_wire(base_url, self.clock, proxy, ca_bundle, expected)
 
@@ -275,7 +278,9 @@ class Client:
             self._quota.give()
         key = prepared.idempotency_key
         refuse_contradiction(call, finding, mode=self.mode, idempotency_key=key)
-        return reply_of(finding, attempts=attempts, idempotency_key=key)
+        reply = reply_of(finding, attempts=attempts, idempotency_key=key)
+        self._on_reply(reply)
+        return reply
 
 
 def _socket_wire(

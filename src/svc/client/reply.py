@@ -11,7 +11,7 @@ from svc.client.json import NotJson, has_more_values, parse_given, parse_list
 from svc.client.refusal import read, request_id
 from svc.client.retry import AttemptResult, Meaning, meaning_of, retry_after
 from svc.client.text import one_line
-from svc.spec import API_ROOT, ID_PREFIXES, REPLAYED_HEADER
+from svc.spec import API_ROOT, ID_PREFIXES, REPLAYED_HEADER, SANDBOX_TIME_HEADER
 
 # The code of an error: what answered is the answer to another request.
 NOT_OURS: Final = "reply_not_ours"
@@ -44,6 +44,24 @@ class Reply(NamedTuple):
     @property
     def world(self) -> str | None:
         return world_of(self.headers)
+
+
+def served_at(headers: Headers) -> float | None:
+    """What the clock of the service said, in Unix seconds; None where it did not say it.
+
+    A sandbox's clock can be turned and has a header of its own.
+    """
+    from datetime import datetime
+
+    from svc.client.retry import http_date
+
+    turned = header(headers, SANDBOX_TIME_HEADER)
+    if turned is None:
+        return http_date(header(headers, "date") or "")
+    try:
+        return datetime.fromisoformat(turned).timestamp()
+    except ValueError:
+        return None
 
 
 class ReplyLimits(NamedTuple):

@@ -29,6 +29,7 @@ from svc.spec import (
     IDEMPOTENCY_HEADER,
     REPLAYED_HEADER,
     REQUEST_ID_HEADER,
+    SANDBOX_TIME_HEADER,
     SANDBOX_WORLD_HEADER,
     VERSION_HEADER,
     VERSIONS,
@@ -189,6 +190,7 @@ class Api:
             (REQUEST_ID_HEADER, passage.id),
             (VERSION_HEADER, passage.version),
             (SANDBOX_WORLD_HEADER, self._engine.world),
+            (SANDBOX_TIME_HEADER, self._engine.clock.now_text()),
         )
 
     async def _pass(self, passage: RequestContext) -> HttpReply:
