@@ -1,6 +1,7 @@
 """The main job as a user does it: an order is paid, and its webhook arrives verified."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -125,3 +126,26 @@ def test_unverified_delivery_is_refused_and_never_forwarded(
     rejected = next(record for record in said if record["record"] == "rejected")
     assert rejected["reason"] == "signature_mismatch"
     assert target.arrivals.empty()
+
+
+def test_quickstart_tells_its_steps_beside_a_result_for_programs(tmp_path: Path) -> None:
+    """In a pipe the story is on stderr, and what it suggests can be typed as it stands."""
+    program = tmp_path / "bin" / "svc"
+    program.parent.mkdir()
+    program.symlink_to(Path(sys.executable).parent / "svc")
+    done = subprocess.run(
+        [program, "quickstart"],
+        env={**os.environ, "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["verified"] is True
+    steps = [line[0] for line in done.stderr.splitlines() if line[1:3] == "  " and line[0] != " "]
+    assert steps == ["1", "2", "3", "4", "5", "6"]
+    assert f"   $ {program} sandbox start --detach\n" in done.stderr
+    assert done.stderr.endswith(
+        f"Next: {program} sandbox start --detach, then {program} orders create --help\n"
+    )
