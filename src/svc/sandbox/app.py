@@ -23,6 +23,7 @@ from svc.sandbox.openapi import document
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.resources import (
     disputes,
+    events,
     orders,
     payments,
     payouts,
@@ -30,7 +31,7 @@ from svc.sandbox.resources import (
     refunds,
     webhook_endpoints,
 )
-from svc.sandbox.resources.operation import ApiRoutes, act, create, listing, retrieve
+from svc.sandbox.resources.operation import ApiRoutes
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.sender import WebhookSender
@@ -38,41 +39,14 @@ from svc.spec import API_ROOT, REQUEST_ID_HEADER, SANDBOX_ROOT, VERSION_HEADER, 
 
 # In the specification's order; the resource is what a restricted key needs.
 OPERATIONS: Final = (
-    create("/v1/orders", orders.create, orders.CREATE, "orders", orders.created_view),
-    retrieve("/v1/orders/:id", "orders", orders.KIND),
-    act("/v1/orders/:id", orders.update, orders.CREATE, "orders", orders.KIND, partial=True),
-    act("/v1/orders/:id/cancel", orders.cancel, orders.CANCEL, "orders", orders.KIND),
-    listing("/v1/orders", "orders", orders.KIND, orders.FILTERS),
-    act("/v1/orders/:id/capture", payments.capture, payments.CAPTURE, "payments", orders.KIND),
-    retrieve("/v1/payments/:id", "payments", payments.KIND),
-    listing("/v1/payments", "payments", payments.KIND, payments.FILTERS),
-    create("/v1/refunds", refunds.create, refunds.CREATE, "refunds"),
-    retrieve("/v1/refunds/:id", "refunds", refunds.KIND),
-    listing("/v1/refunds", "refunds", refunds.KIND, refunds.FILTERS),
-    create("/v1/payouts", payouts.create, payouts.CREATE, "payouts"),
-    retrieve("/v1/payouts/:id", "payouts", payouts.KIND),
-    listing("/v1/payouts", "payouts", payouts.KIND, payouts.FILTERS),
-    create("/v1/landed-cost/quotes", quotes.create, quotes.CREATE, "landed_cost"),
-    retrieve("/v1/landed-cost/quotes/:id", "landed_cost", quotes.KIND),
-    create(
-        "/v1/webhook_endpoints",
-        webhook_endpoints.create,
-        webhook_endpoints.CREATE,
-        "webhook_endpoints",
-        webhook_endpoints.created_view,
-    ),
-    retrieve("/v1/events/:id", "events", "event"),
-    act(
-        "/v1/disputes/:id",
-        disputes.update,
-        disputes.UPDATE,
-        "disputes",
-        disputes.KIND,
-        partial=True,
-    ),
-    retrieve("/v1/disputes/:id", "disputes", disputes.KIND),
-    listing("/v1/disputes", "disputes", disputes.KIND, disputes.FILTERS),
-    act("/v1/disputes/:id/accept", disputes.accept, (), "disputes", disputes.KIND),
+    *orders.OPERATIONS,
+    *payments.OPERATIONS,
+    *refunds.OPERATIONS,
+    *payouts.OPERATIONS,
+    *quotes.OPERATIONS,
+    *webhook_endpoints.OPERATIONS,
+    *events.OPERATIONS,
+    *disputes.OPERATIONS,
 )
 
 

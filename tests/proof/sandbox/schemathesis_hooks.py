@@ -19,9 +19,9 @@ import jsonschema_rs
 import schemathesis
 
 from svc.sandbox.app import OPERATIONS
-from svc.sandbox.control.scenarios import ORDER
 from svc.sandbox.openapi import errors
 from svc.sandbox.openapi.document import document
+from svc.sandbox.resources.orders import EXAMPLE as ORDER
 from svc.spec import VERSIONS
 
 DOCUMENT = document(OPERATIONS)
@@ -54,7 +54,7 @@ DESTINATION = {
     "iban": "DE89370400440532013000",
 }
 BEYOND = {
-    (operation.method, operation.path.replace(":id", "{id}")): errors.own(operation)
+    (operation.method, operation.path.replace(":id", "{id}")): operation.refuses
     | {"resource_missing", "url_invalid", errors.KEY_REUSED}
     for operation in OPERATIONS
 }

@@ -15,7 +15,6 @@ from svc.clock import SystemClock
 from svc.sandbox.app import OPERATIONS
 from svc.sandbox.openapi.document import document
 from svc.sandbox.openapi.errors import BY_STATUS, KEY_REUSED, refusals_of
-from svc.sandbox.openapi.names import NAMES
 from svc.sandbox.process import launch
 from svc.sandbox.process.launch import LaunchOptions
 
@@ -68,7 +67,7 @@ def test_document_names_every_operation_once() -> None:
         for path, methods in DOCUMENT["paths"].items()
         for method, described in methods.items()
     }
-    assert set(found) == {f"{o.method} {o.path}" for o in OPERATIONS} == set(NAMES)
+    assert set(found) == {f"{o.method} {o.path}" for o in OPERATIONS}
     assert len(set(found.values())) == len(found)
 
 
@@ -80,7 +79,7 @@ def test_every_reference_leads_somewhere() -> None:
         for step in place.split("/"):
             here = here[step]
     ids = set(re.findall(r'"operationId": "(\w+)"', text))
-    assert ids == {name.id for name in NAMES.values()}
+    assert ids == {operation.title.id for operation in OPERATIONS}
 
 
 @pytest.mark.parametrize("name", sorted(DOCUMENT["components"]["schemas"]))
@@ -91,7 +90,7 @@ def test_every_schema_is_a_schema(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "operation", [o for o in OPERATIONS if NAMES[f"{o.method} {o.path}"].example]
+    "operation", [operation for operation in OPERATIONS if operation.title.example]
 )
 def test_every_example_fits_its_schema(operation: Any) -> None:
     """What the document shows as a body is one."""

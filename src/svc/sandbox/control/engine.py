@@ -21,7 +21,8 @@ from svc.sandbox.http.exchange import STATE
 from svc.sandbox.jobs.runner import Counts
 from svc.sandbox.parameters.kinds import Choice, Currency, Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem, invalid, missing
-from svc.sandbox.parameters.tables import Kind, Parameter, Settings
+from svc.sandbox.parameters.schema import Schema
+from svc.sandbox.parameters.tables import NO_CODES, Codes, Kind, Parameter, Settings
 from svc.sandbox.store import settings
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
@@ -38,6 +39,12 @@ class _Anything(Kind):
 
     def check(self, value: Any, name: str, settings: Settings) -> Any:  # noqa: ARG002
         return value
+
+    def codes(self) -> Codes:
+        return NO_CODES
+
+    def schema(self, empty: Schema) -> Schema:  # noqa: ARG002
+        return {}
 
 
 def shown_health(engine: Engine) -> Doc:

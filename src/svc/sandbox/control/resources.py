@@ -15,7 +15,8 @@ from svc.sandbox.parameters.problems import (
     unexpected_state,
     wrong_type,
 )
-from svc.sandbox.parameters.tables import Kind, Parameter, Params, Settings
+from svc.sandbox.parameters.schema import Schema
+from svc.sandbox.parameters.tables import WRONG_TYPE, Codes, Kind, Parameter, Params, Settings
 from svc.sandbox.resources import api_keys, disputes, payments, payouts, refunds
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
@@ -126,6 +127,12 @@ class _Free(Kind):
         if not isinstance(value, dict):
             raise wrong_type(name, "an object")
         return value
+
+    def codes(self) -> Codes:
+        return WRONG_TYPE
+
+    def schema(self, empty: Schema) -> Schema:  # noqa: ARG002
+        return {"type": "object"}
 
 
 async def _change(

@@ -15,34 +15,17 @@ from svc.sandbox.store.transaction import Transaction
 
 APPROVED: Final = "4242424242424242"
 DECLINED: Final = "4000000000000002"
-IBAN: Final = "DE89370400440532013000"
 _YEARS: Final = 3  # until a sample card expires
-
-ORDER: Final[Mapping[str, Any]] = {
-    "amount": 12900,
-    "currency": "EUR",
-    "shipping": {"country": "DE", "postal_code": "10115"},
-    "items": [
-        {"name": "Linen jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900},
-    ],
-}
-PAYOUT: Final[Mapping[str, Any]] = {
-    "amount": 10000,
-    "currency": "EUR",
-    "source_currency": "USD",
-    "destination": {"country": "DE", "account_holder_name": "Muster GmbH", "iban": IBAN},
-    "reference": "INV-7",
-}
 
 
 def new_order(world: Transaction, changes: Mapping[str, Any]) -> Doc:
     """An unpaid order, with parameters changed; raises Problem if they are not in order."""
-    return orders.create(world, _params(world, orders.CREATE, {**ORDER, **changes}))
+    return orders.create(world, _params(world, orders.CREATE, {**orders.EXAMPLE, **changes}))
 
 
 def new_payout(world: Transaction, changes: Mapping[str, Any]) -> Doc:
     """A created payout, with parameters changed; raises Problem if they are not in order."""
-    return payouts.create(world, _params(world, payouts.CREATE, {**PAYOUT, **changes}))
+    return payouts.create(world, _params(world, payouts.CREATE, {**payouts.EXAMPLE, **changes}))
 
 
 def attempt(world: Transaction, unpaid: Doc, number: str = APPROVED) -> Doc:

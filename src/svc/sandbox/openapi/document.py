@@ -1,8 +1,8 @@
 """The OpenAPI document of the `/v1` surface (promise R88), put together from the tables."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from starlette.types import Receive, Scope, Send
 
@@ -11,13 +11,11 @@ from svc.sandbox.http.auth import ERROR_TYPE
 from svc.sandbox.http.exchange import HttpReply, refusal
 from svc.sandbox.openapi import errors
 from svc.sandbox.openapi.answers import OBJECTS
-from svc.sandbox.openapi.inputs import schema_of, table
-from svc.sandbox.openapi.names import Name, links_from, name_of
 from svc.sandbox.parameters.bodies import FORM_TYPE, JSON_TYPE
-from svc.sandbox.parameters.kinds import Metadata
+from svc.sandbox.parameters.metadata import Metadata
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.schema import BLANK, EMPTY, SHARED, Schema, ref
-from svc.sandbox.parameters.tables import Object, Parameter
+from svc.sandbox.parameters.tables import Object, Parameter, schema_of
 from svc.sandbox.resources.operation import ID, ApiOperation
 from svc.sandbox.store.documents import Doc, compact
 from svc.spec import (
@@ -61,6 +59,30 @@ _REPLAYED: Final[Doc] = {
 }
 
 
+_TAGS: Final = {
+    "orders": "Orders",
+    "payments": "Payments",
+    "refunds": "Refunds",
+    "payouts": "Payouts",
+    "landed_cost": "Landed cost",
+    "webhook_endpoints": "Webhook endpoints and events",
+    "events": "Webhook endpoints and events",
+    "disputes": "Disputes",
+}
+_FIRST: Final = "$response.body#/data/0/id"
+_OWN: Final = "$response.body#/id"
+# Which operations take the id of what another one answers.
+_FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
+    "Order": ("retrieveOrder", "updateOrder", "cancelOrder", "captureOrder"),
+    "NewOrder": ("retrieveOrder", "updateOrder", "cancelOrder", "captureOrder"),
+    "Payment": ("retrievePayment",),
+    "Refund": ("retrieveRefund",),
+    "Payout": ("retrievePayout",),
+    "LandedCostQuote": ("retrieveQuote",),
+    "Dispute": ("retrieveDispute", "updateDispute", "acceptDispute"),
+}
+
+
 def document(operations: Iterable[ApiOperation]) -> Doc:
     """The whole document as JSON; equal tables give equal documents.
 
@@ -101,16 +123,16 @@ def _paths(operations: Iterable[ApiOperation]) -> Doc:
 
 
 def _described(operation: ApiOperation) -> Doc:
-    name = name_of(operation)
+    title = operation.title
     described = {
-        "operationId": name.id,
-        "summary": name.summary,
-        "tags": [name.tag],
+        "operationId": title.id,
+        "summary": title.summary,
+        "tags": [_TAGS[operation.resource]],
         "parameters": _parameters(operation),
-        "responses": {"200": _answer(operation, name), **errors.refused(operation)},
+        "responses": {"200": _answer(operation), **errors.refused(operation)},
     }
     if operation.method == "POST":
-        described["requestBody"] = _body(operation, name)
+        described["requestBody"] = _body(operation)
     return described
 
 
@@ -123,13 +145,13 @@ def _parameters(operation: ApiOperation) -> list[Doc]:
 
 def _query(field: Parameter) -> Doc:
     nested = {"style": "deepObject", "explode": True} if isinstance(field.kind, Object) else {}
-    return {"name": field.name, "in": "query", **nested, "schema": schema_of(field.kind, BLANK)}
+    return {"name": field.name, "in": "query", **nested, "schema": field.kind.schema(BLANK)}
 
 
-def _body(operation: ApiOperation, name: Name) -> Doc:
-    schema = table(operation.fields, EMPTY, partial=operation.partial)
-    form = table(operation.fields, BLANK, partial=operation.partial)
-    example = {"example": name.example} if name.example else {}
+def _body(operation: ApiOperation) -> Doc:
+    schema = schema_of(operation.fields, EMPTY, partial=operation.partial)
+    form = schema_of(operation.fields, BLANK, partial=operation.partial)
+    example = {"example": operation.title.example} if operation.title.example else {}
     nested = {
         field.name: {"style": "deepObject", "explode": True}
         for field in operation.fields
@@ -145,16 +167,29 @@ def _body(operation: ApiOperation, name: Name) -> Doc:
     }
 
 
-def _answer(operation: ApiOperation, name: Name) -> Doc:
+def _answer(operation: ApiOperation) -> Doc:
     replayed = _REPLAYED if operation.method == "POST" else {}
-    answer: Schema = ref(name.answer)
+    answer: Schema = ref(operation.title.answer)
     shown = {
         "description": "Done.",
         "headers": {**errors.EVERY_ANSWER, **replayed},
         "content": {errors.JSON: {"schema": answer}},
     }
-    links = links_from(name.answer)
+    links = _links_from(operation.title.answer)
     return {**shown, "links": links} if links else shown
+
+
+def _links_from(answer: str) -> dict[str, Any]:
+    """The operations that take an id of this answer, as OpenAPI links."""
+    single = answer.removesuffix("List")
+    place = _FIRST if single != answer else _OWN
+    links = {
+        target: {"operationId": target, "parameters": {"id": place}}
+        for target in _FOLLOWING.get(single, ())
+    }
+    if single == "Payment":
+        links["createRefund"] = {"operationId": "createRefund", "requestBody": {"payment": place}}
+    return links
 
 
 PATH: Final = f"{SANDBOX_ROOT}/openapi.json"

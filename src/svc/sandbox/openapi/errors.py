@@ -3,13 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from svc.sandbox.parameters import kinds
 from svc.sandbox.parameters.schema import TEXT, Schema, identifier, strict
-from svc.sandbox.parameters.tables import Fields, Kind, ListOf, Object, Parameter
+from svc.sandbox.parameters.tables import Codes, codes_of
 from svc.sandbox.resources.operation import ApiOperation
 from svc.spec import ID_PREFIXES, REQUEST_ID_HEADER, VERSION_HEADER, VERSIONS
-
-Codes = frozenset[str]
 
 INVALID_REQUEST: Final = "invalid_request_error"
 IDEMPOTENCY: Final = "idempotency_error"
@@ -37,91 +34,15 @@ KEY_REUSED: Final = "idempotency_key_reused"
 
 _ALWAYS: Final = frozenset({"version_invalid", "parameter_unknown", "body_invalid", "http_invalid"})
 _WRITING: Final = frozenset({"idempotency_key_invalid"})
-_STRING: Final = frozenset({"parameter_invalid_type"})
-_NUMBER: Final = frozenset({"parameter_invalid_integer"})
-_LIST: Final = _STRING | {"parameter_too_long", "parameter_invalid_empty"}
-
-# What an operation refuses beyond its parameter table: relations and states.
-OWN: Final[Mapping[str, Codes]] = {
-    "POST /v1/orders": frozenset({"amount_too_large"}),
-    "POST /v1/orders/:id": frozenset({"order_unexpected_state", "amount_too_large"}),
-    "POST /v1/orders/:id/cancel": frozenset({"order_unexpected_state"}),
-    "POST /v1/orders/:id/capture": frozenset(
-        {"capture_not_allowed", "order_unexpected_state", "amount_too_large"}
-    ),
-    "POST /v1/refunds": frozenset(
-        {
-            "payment_not_refundable",
-            "payment_already_refunded",
-            "payment_disputed",
-            "amount_too_large",
-        }
-    ),
-    "POST /v1/payouts": frozenset(
-        {"parameters_exclusive", "parameter_missing", "iban_invalid", "balance_insufficient"}
-    ),
-    "POST /v1/landed-cost/quotes": frozenset({"amount_too_large"}),
-    "POST /v1/webhook_endpoints": frozenset({"webhook_endpoint_limit"}),
-    "POST /v1/disputes/:id": frozenset({"dispute_unexpected_state", "evidence_missing"}),
-    "POST /v1/disputes/:id/accept": frozenset({"dispute_unexpected_state"}),
-}
-_NO_CODES: Final[Codes] = frozenset()
 
 
 def refusals_of(operation: ApiOperation) -> Codes:
     """The codes of type `invalid_request_error` that an operation answers with status 400."""
-    codes = _ALWAYS | codes_of(operation.fields) | own(operation)
+    codes = _ALWAYS | codes_of(operation.fields) | operation.refuses
     if operation.method == "POST":
         return codes | _WRITING
     # A list starts after an object; a cursor that names none is 400 (assumptions: Error codes).
     return codes | {"resource_missing"} if operation.kind is None else codes
-
-
-def own(operation: ApiOperation) -> Codes:
-    """What no parameter table can say."""
-    return OWN.get(f"{operation.method} {operation.path}", _NO_CODES)
-
-
-def codes_of(fields: Fields) -> Codes:
-    """The codes that a parameter table can answer with."""
-    return _NO_CODES.union(*map(_codes_of_field, fields))
-
-
-def _codes_of_field(field: Parameter) -> Codes:
-    codes = codes_of_kind(field.kind)
-    if field.required:
-        return codes | {"parameter_missing", "parameter_invalid_empty"}
-    return codes if field.clearable else codes | {"parameter_invalid_empty"}
-
-
-def codes_of_kind(kind: Kind) -> Codes:
-    """The codes that a kind of value can answer with.
-
-    Raises:
-        KeyError: a kind that nobody has looked at yet.
-    """
-    if isinstance(kind, Object):
-        return _STRING | codes_of(kind.fields)
-    if isinstance(kind, ListOf):
-        return _LIST | codes_of_kind(kind.kind)
-    return _BY_KIND[type(kind)]
-
-
-_BY_KIND: Final[Mapping[type[Kind], Codes]] = {
-    kinds.Text: _STRING | {"parameter_too_long"},
-    kinds.Shaped: _STRING | {"parameter_invalid_value"},
-    kinds.Choice: _STRING | {"parameter_invalid_value"},
-    kinds.Integer: _NUMBER,
-    kinds.Amount: _NUMBER | {"amount_too_small", "amount_too_large"},
-    kinds.Boolean: frozenset({"parameter_invalid_boolean"}),
-    kinds.Timestamp: _STRING | {"parameter_invalid_timestamp"},
-    kinds.Currency: _STRING | {"currency_invalid", "currency_unsupported"},
-    kinds.Country: _STRING | {"country_code_invalid"},
-    kinds.HsCode: _STRING | {"hs_code_invalid"},
-    kinds.EventType: _STRING | {"event_type_unknown"},
-    kinds.Url: _STRING | {"url_invalid"},
-    kinds.Metadata: _STRING | {"parameter_too_long", "parameter_invalid_empty"},
-}
 
 
 _REQUEST_ID: Final = identifier(ID_PREFIXES["request"])

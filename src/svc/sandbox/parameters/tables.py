@@ -13,10 +13,18 @@ from typing import Any, Final
 
 from svc.sandbox.parameters import problems
 from svc.sandbox.parameters.bodies import DecodedInput, Tree
+from svc.sandbox.parameters.schema import Schema, either, strict
 
+Codes = frozenset[str]
 Settings = Mapping[str, Any]
 Params = dict[str, Any]
 
+NO_CODES: Final[Codes] = frozenset()
+WRONG_TYPE: Final[Codes] = frozenset({"parameter_invalid_type"})
+
+_EMPTY: Final[Codes] = frozenset({"parameter_invalid_empty"})
+_MISSING: Final[Codes] = frozenset({"parameter_missing"})
+_LONG: Final[Codes] = frozenset({"parameter_too_long"})
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
@@ -35,6 +43,14 @@ class Kind(ABC):
     def check(self, value: Any, name: str, settings: Settings) -> Any:
         """The value as the operation uses it; raises Problem naming `name` if it breaks a rule."""
 
+    @abstractmethod
+    def codes(self) -> Codes:
+        """The error codes that `check` can answer with."""
+
+    @abstractmethod
+    def schema(self, empty: Schema) -> Schema:
+        """What `check` takes, as JSON Schema, where it is not empty; `empty` is what is, inside."""
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -48,6 +64,18 @@ class Parameter:
     kind: Kind
     required: bool = False
     clearable: bool = True
+
+    def codes(self) -> Codes:
+        """The error codes that a request can be answered with for this field."""
+        codes = self.kind.codes()
+        if self.required:
+            return codes | _MISSING | _EMPTY
+        return codes if self.clearable else codes | _EMPTY
+
+    def schema(self, empty: Schema) -> Schema:
+        """What the field takes, as JSON Schema; `empty` is what counts as an empty value."""
+        schema = self.kind.schema(empty)
+        return either(schema, empty) if self.clearable and not self.required else schema
 
 
 Fields = tuple[Parameter, ...]
@@ -74,6 +102,20 @@ def check(fields: Fields, tree: Tree, settings: Settings, *, partial: bool = Fal
     return _checked(fields, tree, "", settings, partial=partial)
 
 
+def codes_of(fields: Fields) -> Codes:
+    """The error codes that a table can answer with."""
+    return NO_CODES.union(*(field.codes() for field in fields))
+
+
+def schema_of(fields: Fields, empty: Schema, *, partial: bool = False) -> Schema:
+    """The object that a table describes, with what counts as an empty value in it.
+
+    `partial` is an update: nothing is required.
+    """
+    optional = [field.name for field in fields if partial or not field.required]
+    return strict({field.name: field.schema(empty) for field in fields}, optional)
+
+
 @dataclass(frozen=True, slots=True)
 class Object(Kind):
     """An object with a table of its own; `rule` looks at all fields together afterwards."""
@@ -95,6 +137,12 @@ class Object(Kind):
         if self.rule is not None:
             self.rule(clean, name)
         return clean
+
+    def codes(self) -> Codes:
+        return WRONG_TYPE | codes_of(self.fields)
+
+    def schema(self, empty: Schema) -> Schema:
+        return schema_of(self.fields, empty, partial=self.partial)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +168,13 @@ class ListOf(Kind):
         if len(value) > self.most:
             raise problems.too_long(name, f"{self.most} entries")
         return [self._entry(entry, f"{name}[{i}]", settings) for i, entry in enumerate(value)]
+
+    def codes(self) -> Codes:
+        return WRONG_TYPE | _LONG | _EMPTY | self.kind.codes()
+
+    def schema(self, empty: Schema) -> Schema:
+        items = self.kind.schema(empty)
+        return {"type": "array", "items": items, "minItems": 1, "maxItems": self.most}
 
     def _entry(self, entry: Any, name: str, settings: Settings) -> Any:
         if is_empty(entry):

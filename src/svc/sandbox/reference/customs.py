@@ -122,7 +122,7 @@ def vat_bps(country: str) -> int:
 HS_DIGITS_FOR_GUARANTEE: Final = 6
 _CHAPTER_DIGITS: Final = 2
 _UNKNOWN_ORIGINS: Final = (None, "", "XX", "ZZ")
-_WARNINGS: Final = {
+WARNINGS: Final = {
     "hs_code_incomplete": "The tariff code of {item} has fewer than 6 digits.",
     "origin_country_unknown": "The country of origin of {item} is unknown.",
     "destination_not_supported": "No guarantee is given for imports of {item} into {country}.",
@@ -233,5 +233,5 @@ def _warning(code: str, item: str, country: str) -> dict[str, str]:
     return {
         "code": code,
         "item": item,
-        "message": _WARNINGS[code].format(item=item, country=country),
+        "message": WARNINGS[code].format(item=item, country=country),
     }

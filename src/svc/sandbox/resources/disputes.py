@@ -4,14 +4,16 @@ from datetime import timedelta
 from typing import Any, Final
 
 from svc.sandbox import clock
+from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import Boolean, Choice, Text
 from svc.sandbox.parameters.problems import invalid, too_long, unexpected_state
 from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.reference import fx
-from svc.sandbox.resources import payments
+from svc.sandbox.resources import operation, payments
+from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import DISPUTE_STATUSES, EVIDENCE_KEYS, ID_PREFIXES
+from svc.spec import DISPUTE_REASONS, DISPUTE_STATUSES, EVIDENCE_KEYS, ID_PREFIXES
 
 KIND: Final = "dispute"
 LAPSE: Final = "dispute.lapse"  # names of jobs
@@ -36,6 +38,24 @@ UPDATE: Final = (
 FILTERS: Final = (
     Parameter("payment", Text(), clearable=False),
     Parameter("status", Choice(DISPUTE_STATUSES), clearable=False),
+)
+ANSWER: Final = schema.resource(
+    KIND,
+    {
+        "payment": schema.identifier(ID_PREFIXES["payment"]),
+        "order": schema.identifier(ID_PREFIXES["order"]),
+        "amount": schema.integer(1, 10**14),
+        "currency": schema.CURRENCY,
+        "reason": schema.words(DISPUTE_REASONS),
+        "status": schema.words(DISPUTE_STATUSES),
+        "evidence": schema.strict(
+            dict.fromkeys(EVIDENCE_KEYS, schema.TEXT), optional=EVIDENCE_KEYS
+        ),
+        "evidence_status": schema.words(("none", "draft", "submitted")),
+        "evidence_due_by": schema.TIMESTAMP,
+        "evidence_submitted_at": schema.nullable(schema.TIMESTAMP),
+        "closed_at": schema.nullable(schema.TIMESTAMP),
+    },
 )
 
 
@@ -156,3 +176,40 @@ def _move(world: Transaction, dispute: Doc, payment: Doc, sign: int) -> None:
     target = payment["settlement_currency"]
     amount = fx.convert(dispute["amount"], dispute["currency"], target)
     world.move_balance(target, sign * amount)
+
+
+_UNEXPECTED: Final = "dispute_unexpected_state"
+OPERATIONS: Final = (
+    operation.act(
+        "/v1/disputes/:id",
+        update,
+        UPDATE,
+        "disputes",
+        KIND,
+        Title("updateDispute", "Attach evidence; submit it", "Dispute"),
+        partial=True,
+        refuses=(_UNEXPECTED, "evidence_missing"),
+    ),
+    operation.retrieve(
+        "/v1/disputes/:id",
+        "disputes",
+        KIND,
+        Title("retrieveDispute", "Retrieve a dispute", "Dispute"),
+    ),
+    operation.listing(
+        "/v1/disputes",
+        "disputes",
+        KIND,
+        FILTERS,
+        Title("listDisputes", "List disputes", "DisputeList"),
+    ),
+    operation.act(
+        "/v1/disputes/:id/accept",
+        accept,
+        (),
+        "disputes",
+        KIND,
+        Title("acceptDispute", "Give a dispute up", "Dispute"),
+        refuses=(_UNEXPECTED,),
+    ),
+)

@@ -1,13 +1,13 @@
 """Operations as data: what a method and path ask for, and what is needed for it."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from svc.sandbox.parameters.kinds import Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem, resource_missing
-from svc.sandbox.parameters.tables import Fields, Object, Parameter, Params
+from svc.sandbox.parameters.tables import NO_CODES, Codes, Fields, Object, Parameter, Params
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import LIMIT_DEFAULT, LIMIT_MAX
@@ -26,11 +26,25 @@ _CREATED: Final = Parameter(
 
 
 @dataclass(frozen=True, slots=True)
+class Title:
+    """What the OpenAPI document calls an operation: its id, its purpose, the schema of its answer.
+
+    `example` is a body that is carried out as it stands.
+    """
+
+    id: str
+    summary: str
+    answer: str
+    example: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ApiOperation:
     """One method on one path.
 
     `run` gets the world, the object named in the path ({} without one) and the checked parameters.
-    `resource` and `level` are what a restricted key needs. `partial` marks an update.
+    `resource` and `level` are what a restricted key needs. `partial` marks an update. `refuses`
+    are the error codes beyond those of `fields`: what relations and states forbid.
     """
 
     method: str
@@ -38,9 +52,11 @@ class ApiOperation:
     resource: str
     level: str
     run: Callable[[Transaction, Doc, Params], Doc]
+    title: Title
     fields: Fields = ()
     kind: str | None = None
     partial: bool = False
+    refuses: Codes = NO_CODES
 
 
 class ApiRoutes:
@@ -84,11 +100,21 @@ def create(
     run: Callable[[Transaction, Params], Doc],
     fields: Fields,
     resource: str,
+    title: Title,
+    *,
     view: Callable[[Doc], Doc] = public,
+    refuses: Iterable[str] = (),
 ) -> ApiOperation:
     """A POST on a collection."""
     return ApiOperation(
-        "POST", path, resource, "write", lambda world, _, params: view(run(world, params)), fields
+        "POST",
+        path,
+        resource,
+        "write",
+        lambda world, _, params: view(run(world, params)),
+        title,
+        fields,
+        refuses=frozenset(refuses),
     )
 
 
@@ -98,8 +124,10 @@ def act(
     fields: Fields,
     resource: str,
     kind: str,
+    title: Title,
     *,
     partial: bool = False,
+    refuses: Iterable[str] = (),
 ) -> ApiOperation:
     """A POST on one object."""
     return ApiOperation(
@@ -108,27 +136,29 @@ def act(
         resource,
         "write",
         lambda world, target, params: public(run(world, target, params)),
+        title,
         fields,
         kind,
         partial,
+        frozenset(refuses),
     )
 
 
-def retrieve(path: str, resource: str, kind: str) -> ApiOperation:
+def retrieve(path: str, resource: str, kind: str, title: Title) -> ApiOperation:
     """A GET of one object."""
     return ApiOperation(
-        "GET", path, resource, "read", lambda _, target, __: public(target), kind=kind
+        "GET", path, resource, "read", lambda _, target, __: public(target), title, kind=kind
     )
 
 
-def listing(path: str, resource: str, kind: str, filters: Fields) -> ApiOperation:
+def listing(path: str, resource: str, kind: str, filters: Fields, title: Title) -> ApiOperation:
     """A GET of a list; `filters` are fields that the store can compare (assumptions: Lists)."""
     names = tuple(field.name for field in filters)
 
     def run(world: Transaction, _: Doc, params: Params) -> Doc:
         return _page(world, kind, names, params)
 
-    return ApiOperation("GET", path, resource, "read", run, (*_PAGING, *filters, _CREATED))
+    return ApiOperation("GET", path, resource, "read", run, title, (*_PAGING, *filters, _CREATED))
 
 
 def target_of(world: Transaction, operation: ApiOperation, identity: str) -> Doc:

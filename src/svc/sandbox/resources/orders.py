@@ -1,13 +1,16 @@
 """Orders: creating, pricing, updating and cancelling them (assumptions: Order, Order states)."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
-from svc.sandbox.parameters.kinds import Amount, Choice, Currency, Metadata
+from svc.sandbox.parameters import schema
+from svc.sandbox.parameters.kinds import Amount, Choice, Currency
+from svc.sandbox.parameters.metadata import Metadata, merged
 from svc.sandbox.parameters.problems import invalid, unexpected_state
 from svc.sandbox.parameters.tables import Parameter, Params
 from svc.sandbox.reference import methods
-from svc.sandbox.resources import goods, payments, quotes
-from svc.sandbox.resources.goods import merged
+from svc.sandbox.resources import goods, operation, payments, quotes
+from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import AMOUNT_MAX, CANCELLATION_REASONS, CAPTURE_METHODS, ID_PREFIXES, ORDER_STATUSES
@@ -26,6 +29,43 @@ CREATE: Final = (
 )
 CANCEL: Final = (Parameter("cancellation_reason", Choice(CANCELLATION_REASONS)),)
 FILTERS: Final = (Parameter("status", Choice(ORDER_STATUSES), clearable=False),)
+
+EXAMPLE: Final[Mapping[str, Any]] = {"amount": 12900, **goods.EXAMPLE}
+_LANDED_COST: Final = schema.strict(
+    {
+        "duty": schema.AMOUNT,
+        "vat": schema.AMOUNT,
+        "fees": schema.AMOUNT,
+        "total": schema.AMOUNT,
+        "currency": schema.CURRENCY,
+        "guaranteed": schema.BOOLEAN,
+        "quote": schema.identifier(ID_PREFIXES["landed_cost_quote"]),
+    }
+)
+ANSWER: Final = schema.resource(
+    KIND,
+    {
+        "status": schema.words(ORDER_STATUSES),
+        "amount": schema.integer(1),
+        "currency": schema.CURRENCY,
+        "settlement_currency": schema.CURRENCY,
+        "shipping": goods.SHOWN_SHIPPING,
+        "items": goods.shown_list(),
+        "capture_method": schema.words(CAPTURE_METHODS),
+        "methods": {"type": "array", "items": schema.TEXT, "minItems": 1, "uniqueItems": True},
+        "landed_cost": _LANDED_COST,
+        "amount_total": schema.integer(1, 10**14),
+        "amount_captured": schema.AMOUNT,
+        "amount_refunded": schema.AMOUNT,
+        "latest_payment": schema.nullable(schema.identifier(ID_PREFIXES["payment"])),
+        "cancellation_reason": schema.nullable(
+            schema.words((*CANCELLATION_REASONS, "authorization_expired"))
+        ),
+        "cancelled_at": schema.nullable(schema.TIMESTAMP),
+        "paid_at": schema.nullable(schema.TIMESTAMP),
+        "metadata": schema.METADATA,
+    },
+)
 
 _WHY_NOT_CANCELLED: Final = {
     "paid": "The order is paid and cannot be cancelled; refund its payment instead.",
@@ -140,3 +180,42 @@ def _price(world: Transaction, order: Doc) -> None:
     if order["amount_total"] > AMOUNT_MAX:  # or it could not be captured by its own amount
         message = f"amount and landed cost together must be at most {AMOUNT_MAX}."
         raise invalid("amount_too_large", "amount", message)
+
+
+_UNEXPECTED: Final = "order_unexpected_state"
+OPERATIONS: Final = (
+    operation.create(
+        "/v1/orders",
+        create,
+        CREATE,
+        "orders",
+        Title("createOrder", "Create an order", "NewOrder", EXAMPLE),
+        view=created_view,
+        refuses=("amount_too_large",),
+    ),
+    operation.retrieve(
+        "/v1/orders/:id", "orders", KIND, Title("retrieveOrder", "Retrieve an order", "Order")
+    ),
+    operation.act(
+        "/v1/orders/:id",
+        update,
+        CREATE,
+        "orders",
+        KIND,
+        Title("updateOrder", "Update an unpaid order", "Order"),
+        partial=True,
+        refuses=(_UNEXPECTED, "amount_too_large"),
+    ),
+    operation.act(
+        "/v1/orders/:id/cancel",
+        cancel,
+        CANCEL,
+        "orders",
+        KIND,
+        Title("cancelOrder", "Cancel an order", "Order"),
+        refuses=(_UNEXPECTED,),
+    ),
+    operation.listing(
+        "/v1/orders", "orders", KIND, FILTERS, Title("listOrders", "List orders", "OrderList")
+    ),
+)

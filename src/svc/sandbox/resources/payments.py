@@ -8,12 +8,14 @@ from datetime import timedelta
 from typing import Any, Final
 
 from svc.sandbox import clock
+from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import Amount, Choice, Text, amount_too_large
 from svc.sandbox.parameters.problems import Problem, unexpected_state
 from svc.sandbox.parameters.tables import Parameter, Params
-from svc.sandbox.reference import fx
+from svc.sandbox.reference import cards, fx
 from svc.sandbox.reference.cards import message_for
-from svc.sandbox.resources import goods
+from svc.sandbox.resources import goods, operation
+from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import ID_PREFIXES, PAYMENT_STATUSES
@@ -30,6 +32,36 @@ CAPTURE: Final = (Parameter("amount", Amount()),)
 FILTERS: Final = (
     Parameter("order", Text(), clearable=False),
     Parameter("status", Choice(PAYMENT_STATUSES), clearable=False),
+)
+ANSWER: Final = schema.resource(
+    KIND,
+    {
+        "order": schema.identifier(ID_PREFIXES["order"]),
+        "status": schema.words(PAYMENT_STATUSES),
+        "amount": schema.integer(1, 10**14),
+        "amount_captured": schema.AMOUNT,
+        "amount_released": schema.AMOUNT,
+        "amount_refunded": schema.AMOUNT,
+        "currency": schema.CURRENCY,
+        "method": schema.TEXT,
+        "card": schema.nullable(
+            schema.strict(
+                {"brand": schema.words(brand.name for brand in cards.BRANDS), "last4": schema.LAST4}
+            )
+        ),
+        "payment_method": schema.nullable(schema.ref("PaymentMethod")),
+        "retried": schema.BOOLEAN,
+        "acquirer": schema.nullable(schema.TEXT),
+        "failure_code": schema.nullable(schema.TEXT),
+        "failure_message": schema.nullable(schema.TEXT),
+        "decline_type": schema.nullable(schema.words(("soft", "hard"))),
+        "disputed": schema.BOOLEAN,
+        "settlement_currency": schema.nullable(schema.CURRENCY),
+        "settlement_amount": schema.nullable(schema.AMOUNT),
+        "fx_rate": schema.nullable(schema.RATE),
+        "authorization_expires_at": schema.nullable(schema.TIMESTAMP),
+        "captured_at": schema.nullable(schema.TIMESTAMP),
+    },
 )
 
 
@@ -179,3 +211,29 @@ def _authorize(world: Transaction, order: Doc, payment: Doc) -> None:
     world.save(order)
     world.schedule_at(expiry, EXPIRE, payment["id"])
     world.emit("payment.authorized", payment)
+
+
+OPERATIONS: Final = (
+    operation.act(
+        "/v1/orders/:id/capture",
+        capture,
+        CAPTURE,
+        "payments",
+        "order",
+        Title("captureOrder", "Capture an authorised payment", "Payment"),
+        refuses=("capture_not_allowed", "order_unexpected_state", "amount_too_large"),
+    ),
+    operation.retrieve(
+        "/v1/payments/:id",
+        "payments",
+        KIND,
+        Title("retrievePayment", "Retrieve a payment", "Payment"),
+    ),
+    operation.listing(
+        "/v1/payments",
+        "payments",
+        KIND,
+        FILTERS,
+        Title("listPayments", "List payments", "PaymentList"),
+    ),
+)

@@ -1,16 +1,19 @@
 """Payouts: from the balance through the local network to the receiving bank."""
 
 import re
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final
 
 from svc.sandbox import clock
-from svc.sandbox.parameters.kinds import Amount, Choice, Country, Currency, Metadata, Shaped, Text
+from svc.sandbox.parameters import schema
+from svc.sandbox.parameters.kinds import Amount, Choice, Country, Currency, Shaped, Text
+from svc.sandbox.parameters.metadata import Metadata, merged
 from svc.sandbox.parameters.problems import Problem, invalid, missing
 from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.reference import banks, fx
-from svc.sandbox.resources import goods
-from svc.sandbox.resources.goods import merged
+from svc.sandbox.resources import goods, operation
+from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import ID_PREFIXES, PAYOUT_STATUSES
@@ -67,6 +70,45 @@ CREATE: Final = (
     Parameter("metadata", Metadata()),
 )
 FILTERS: Final = (Parameter("status", Choice(PAYOUT_STATUSES), clearable=False),)
+EXAMPLE: Final[Mapping[str, Any]] = {
+    "amount": 10000,
+    "currency": "EUR",
+    "source_currency": "USD",
+    "destination": {
+        "country": "DE",
+        "account_holder_name": "Muster GmbH",
+        "iban": "DE89370400440532013000",
+    },
+    "reference": "INV-7",
+}
+ANSWER: Final = schema.resource(
+    KIND,
+    {
+        "status": schema.words(PAYOUT_STATUSES),
+        "amount": schema.integer(1),
+        "currency": schema.CURRENCY,
+        "source_currency": schema.CURRENCY,
+        "source_amount": schema.integer(1, 10**18),
+        "fx_rate": schema.RATE,
+        "network_fees": schema.integer(1, 10**18),
+        "destination": schema.strict(
+            {
+                "country": schema.COUNTRY,
+                "account_holder_name": schema.TEXT,
+                "bank_name": schema.nullable(schema.TEXT),
+                "last4": schema.LAST4,
+            }
+        ),
+        "reference": schema.nullable(schema.TEXT),
+        "failure_reason": schema.nullable(schema.words(FAILURE_MESSAGES)),
+        "failure_message": schema.nullable(schema.TEXT),
+        "estimated_arrival": schema.TIMESTAMP,
+        "sent_at": schema.nullable(schema.TIMESTAMP),
+        "paid_at": schema.nullable(schema.TIMESTAMP),
+        "failed_at": schema.nullable(schema.TIMESTAMP),
+        "metadata": schema.METADATA,
+    },
+)
 
 
 def create(world: Transaction, params: Params) -> Doc:
@@ -154,3 +196,26 @@ def _shown_destination(given: Params) -> Doc:
         "bank_name": given.get("bank_name"),
         "last4": account[-4:],
     }
+
+
+OPERATIONS: Final = (
+    operation.create(
+        "/v1/payouts",
+        create,
+        CREATE,
+        "payouts",
+        Title("createPayout", "Send a payout", "Payout", EXAMPLE),
+        refuses=(
+            "parameters_exclusive",
+            "parameter_missing",
+            "iban_invalid",
+            "balance_insufficient",
+        ),
+    ),
+    operation.retrieve(
+        "/v1/payouts/:id", "payouts", KIND, Title("retrievePayout", "Retrieve a payout", "Payout")
+    ),
+    operation.listing(
+        "/v1/payouts", "payouts", KIND, FILTERS, Title("listPayouts", "List payouts", "PayoutList")
+    ),
+)

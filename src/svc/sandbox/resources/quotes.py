@@ -4,10 +4,12 @@ from datetime import timedelta
 from typing import Any, Final
 
 from svc.sandbox import clock
+from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import Amount, Country, Currency
 from svc.sandbox.parameters.tables import Parameter, Params
 from svc.sandbox.reference import customs
-from svc.sandbox.resources import goods
+from svc.sandbox.resources import goods, operation
+from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import ID_PREFIXES
@@ -21,6 +23,38 @@ CREATE: Final = (
     Parameter("items", goods.ITEMS, required=True),
     Parameter("ship_from_country", Country()),
     Parameter("shipping_amount", Amount(0)),
+)
+ANSWER: Final = schema.resource(
+    KIND,
+    {
+        "currency": schema.CURRENCY,
+        "shipping": goods.SHOWN_SHIPPING,
+        "items": goods.shown_list(
+            {
+                "duty": schema.AMOUNT,
+                "vat": schema.AMOUNT,
+                "duty_rate_bps": schema.integer(0, 10_000),
+            }
+        ),
+        "ship_from_country": schema.COUNTRY,
+        "shipping_amount": schema.AMOUNT,
+        "duty": schema.AMOUNT,
+        "vat": schema.AMOUNT,
+        "fees": schema.AMOUNT,
+        "total": schema.AMOUNT,
+        "guaranteed": schema.BOOLEAN,
+        "warnings": {
+            "type": "array",
+            "items": schema.strict(
+                {
+                    "code": schema.words(customs.WARNINGS),
+                    "item": schema.TEXT,
+                    "message": schema.TEXT,
+                }
+            ),
+        },
+        "expires_at": schema.TIMESTAMP,
+    },
 )
 
 
@@ -78,3 +112,21 @@ def make(
 
 def _with_charges(item: Doc, line: customs.ItemCharges) -> Doc:
     return {**item, "duty": line.duty, "vat": line.vat, "duty_rate_bps": line.duty_rate_bps}
+
+
+OPERATIONS: Final = (
+    operation.create(
+        "/v1/landed-cost/quotes",
+        create,
+        CREATE,
+        "landed_cost",
+        Title("createQuote", "Quote duties, taxes and fees", "LandedCostQuote", goods.EXAMPLE),
+        refuses=("amount_too_large",),
+    ),
+    operation.retrieve(
+        "/v1/landed-cost/quotes/:id",
+        "landed_cost",
+        KIND,
+        Title("retrieveQuote", "Retrieve a quote", "LandedCostQuote"),
+    ),
+)

@@ -2,12 +2,14 @@
 
 from typing import Any, Final
 
-from svc.sandbox.parameters.kinds import Amount, Choice, Metadata, Text, amount_too_large
+from svc.sandbox.parameters import schema
+from svc.sandbox.parameters.kinds import Amount, Choice, Text, amount_too_large
+from svc.sandbox.parameters.metadata import Metadata, merged
 from svc.sandbox.parameters.problems import Problem, resource_missing
 from svc.sandbox.parameters.tables import Parameter, Params
 from svc.sandbox.reference import fx
-from svc.sandbox.resources import disputes, payments
-from svc.sandbox.resources.goods import merged
+from svc.sandbox.resources import disputes, operation, payments
+from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import ID_PREFIXES, REFUND_REASONS, REFUND_STATUSES
@@ -38,6 +40,19 @@ CREATE: Final = (
 FILTERS: Final = (
     Parameter("payment", Text(), clearable=False),
     Parameter("status", Choice(REFUND_STATUSES), clearable=False),
+)
+ANSWER: Final = schema.resource(
+    KIND,
+    {
+        "payment": schema.identifier(ID_PREFIXES["payment"]),
+        "order": schema.identifier(ID_PREFIXES["order"]),
+        "amount": schema.integer(1, 10**14),
+        "currency": schema.CURRENCY,
+        "reason": schema.nullable(schema.words(REFUND_REASONS)),
+        "status": schema.words(REFUND_STATUSES),
+        "failure_reason": schema.nullable(schema.words(FAILURE_REASONS)),
+        "metadata": schema.METADATA,
+    },
 )
 
 
@@ -131,3 +146,26 @@ def _payment_of(world: Transaction, refund: Doc) -> Doc:
     payment = world.get(payments.KIND, refund["payment"])
     assert payment is not None
     return payment
+
+
+OPERATIONS: Final = (
+    operation.create(
+        "/v1/refunds",
+        create,
+        CREATE,
+        "refunds",
+        Title("createRefund", "Refund all or part of a payment", "Refund"),
+        refuses=(
+            "payment_not_refundable",
+            "payment_already_refunded",
+            "payment_disputed",
+            "amount_too_large",
+        ),
+    ),
+    operation.retrieve(
+        "/v1/refunds/:id", "refunds", KIND, Title("retrieveRefund", "Retrieve a refund", "Refund")
+    ),
+    operation.listing(
+        "/v1/refunds", "refunds", KIND, FILTERS, Title("listRefunds", "List refunds", "RefundList")
+    ),
+)

@@ -7,6 +7,7 @@ somebody typed by mistake is never stored.
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import Boolean, Choice, Integer, Text
 from svc.sandbox.parameters.problems import (
     Problem,
@@ -24,6 +25,7 @@ from svc.sandbox.store.transaction import Transaction
 from svc.spec import ID_PREFIXES
 
 KIND: Final = "payment_method"
+_NETWORK_TOKENS: Final = ("active", "suspended", "unavailable")
 _STAND_INS: Final = {
     "visa": "4242424242424242",
     "mastercard": "5555555555554444",
@@ -33,6 +35,21 @@ _STAND_INS: Final = {
     "discover": "6011111111111117",
     "diners": "3056930009020004",
 }
+ANSWER: Final = schema.resource(
+    KIND,
+    {
+        "type": {"const": "card"},
+        "card": schema.strict(
+            {
+                "brand": schema.words(_STAND_INS),
+                "last4": schema.LAST4,
+                "network_token": schema.words(_NETWORK_TOKENS),
+                "exp_month": schema.integer(1, 12),
+                "exp_year": schema.integer(2000, 9999),
+            }
+        ),
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,28 @@
 """Webhook endpoints: registering them, their secrets, their health, the dashboard's actions."""
 
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from svc.sandbox.clock import SECOND, micros, moment, text
-from svc.sandbox.parameters.kinds import EventType, Text, Url
-from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.parameters.tables import ListOf, Parameter, Params
+from svc.sandbox.parameters import schema
+from svc.sandbox.parameters.kinds import EventType, Text, string
+from svc.sandbox.parameters.problems import Problem, invalid
+from svc.sandbox.parameters.tables import (
+    WRONG_TYPE,
+    Codes,
+    Kind,
+    ListOf,
+    Parameter,
+    Params,
+    Settings,
+)
+from svc.sandbox.resources import operation
+from svc.sandbox.resources.operation import Title
 from svc.sandbox.store import deliveries, jobs
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import ID_PREFIXES, SECRET_PREFIX, VERSIONS
+from svc.spec import EVENT_TYPES, ID_PREFIXES, SECRET_PREFIX, VERSIONS
 from svc.system.loopback import is_loopback
 
 KIND = "webhook_endpoint"
@@ -23,6 +35,91 @@ FAILING_SECONDS = 5 * 24 * 3600  # all failed for so long: disabled
 # _secret, _old_secret, _old_secret_until (microseconds): signing
 # _failing_since (microseconds): the first failure after the last success
 # _warned: the e-mail about an exhausted event was written since then
+
+_NAMES_MAX: Final = 1000  # entries of the list; repeated names are merged
+
+_NEVER_IN_URLS: Final = frozenset(' "<>\\^`{|}')
+_URL: Final = "^[Hh][Tt][Tt][Pp][Ss]?://"
+_URL_MAX: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Url(Kind):
+    """The address of a webhook receiver: https, or http to this machine where that is allowed."""
+
+    def check(self, value: Any, name: str, settings: Settings) -> str:
+        url = string(value, name)
+        if not _is_receiver(url, allow_http=bool(settings["allow_http_webhooks"])):
+            message = f"{name} must be an absolute https address of at most {_URL_MAX} characters."
+            raise invalid("url_invalid", name, message)
+        return url
+
+    def codes(self) -> Codes:
+        return WRONG_TYPE | {"url_invalid"}
+
+    def schema(self, empty: schema.Schema) -> schema.Schema:  # noqa: ARG002
+        return {"type": "string", "format": "uri", "maxLength": _URL_MAX, "pattern": _URL}
+
+
+def _is_receiver(url: str, *, allow_http: bool) -> bool:
+    if len(url) > _URL_MAX or not url.isascii() or not url.isprintable():
+        return False
+    if not _NEVER_IN_URLS.isdisjoint(url):
+        return False
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return False
+    if not host or "@" in parts.netloc:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and allow_http and is_loopback(host))
+
+
+CREATE: Final = (
+    Parameter("url", Url(), required=True),
+    Parameter("events", ListOf(EventType(), _NAMES_MAX), required=True),
+    Parameter("description", Text(200)),
+)
+ANSWER: Final = schema.resource(
+    KIND,
+    {
+        "url": schema.TEXT,
+        "events": {
+            "type": "array",
+            "items": schema.words(EVENT_TYPES),
+            "minItems": 1,
+            "uniqueItems": True,
+        },
+        "secret": {"type": "string", "pattern": f"^{SECRET_PREFIX}[0-9A-Za-z]{{32}}$"},
+        "status": schema.words(("enabled", "disabled")),
+        "description": schema.nullable(schema.TEXT),
+        "api_version": schema.words(VERSIONS),
+    },
+)
+
+
+def create(world: Transaction, params: Params) -> Doc:
+    """Registers an endpoint for the event types named; a type named twice counts once."""
+    if len(world.find(KIND, status="enabled")) >= ENABLED_MAX:
+        message = f"At most {ENABLED_MAX} endpoints can be enabled in a mode."
+        raise Problem(400, "webhook_endpoint_limit", message)
+    return new_endpoint(
+        world,
+        url=params["url"],
+        events=list(dict.fromkeys(params["events"])),
+        description=params.get("description"),
+    )
+
+
+def created_view(endpoint: Doc) -> Doc:
+    """The answer to a registration, the only one that shows the signing secret."""
+    shown: Doc = {}
+    for name, value in public(endpoint).items():
+        shown[name] = value
+        if name == "events":
+            shown["secret"] = endpoint["_secret"]
+    return shown
 
 
 def new_endpoint(
@@ -166,33 +263,19 @@ def _mail(world: Transaction, endpoint: Doc, kind: str, subject: str, body: str)
     world.add(mail)
 
 
-_NAMES_MAX: Final = 1000  # entries of the list; repeated names are merged
-
-CREATE: Final = (
-    Parameter("url", Url(), required=True),
-    Parameter("events", ListOf(EventType(), _NAMES_MAX), required=True),
-    Parameter("description", Text(200)),
+OPERATIONS: Final = (
+    operation.create(
+        "/v1/webhook_endpoints",
+        create,
+        CREATE,
+        "webhook_endpoints",
+        Title(
+            "createWebhookEndpoint",
+            "Register an endpoint",
+            "NewWebhookEndpoint",
+            {"url": "https://shop.example/webhooks", "events": ["order.paid"]},
+        ),
+        view=created_view,
+        refuses=("webhook_endpoint_limit",),
+    ),
 )
-
-
-def create(world: Transaction, params: Params) -> Doc:
-    """Registers an endpoint for the event types named; a type named twice counts once."""
-    if len(world.find(KIND, status="enabled")) >= ENABLED_MAX:
-        message = f"At most {ENABLED_MAX} endpoints can be enabled in a mode."
-        raise Problem(400, "webhook_endpoint_limit", message)
-    return new_endpoint(
-        world,
-        url=params["url"],
-        events=list(dict.fromkeys(params["events"])),
-        description=params.get("description"),
-    )
-
-
-def created_view(endpoint: Doc) -> Doc:
-    """The answer to a registration, the only one that shows the signing secret."""
-    shown: Doc = {}
-    for name, value in public(endpoint).items():
-        shown[name] = value
-        if name == "events":
-            shown["secret"] = endpoint["_secret"]
-    return shown

@@ -1,0 +1,30 @@
+"""Events as the API shows them: each with its resource as it was (assumptions: Events)."""
+
+from typing import Final
+
+from svc.sandbox.parameters import schema
+from svc.sandbox.resources import operation
+from svc.sandbox.resources.operation import Title
+from svc.spec import EVENT_TYPES, VERSIONS
+
+KIND: Final = "event"
+_NOUNS: Final = tuple(dict.fromkeys(name.partition(".")[0] for name in EVENT_TYPES))
+
+
+def _of(noun: str) -> schema.Schema:
+    """The events of one resource."""
+    types = [name for name in EVENT_TYPES if name.startswith(noun + ".")]
+    fields = {
+        "type": schema.words(types),
+        "api_version": schema.words(VERSIONS),
+        "data": schema.strict({"object": schema.ref(noun.capitalize())}),
+    }
+    return schema.strict(schema.resource(KIND, fields))
+
+
+ANSWER: Final[schema.Schema] = {"oneOf": [_of(noun) for noun in _NOUNS]}
+OPERATIONS: Final = (
+    operation.retrieve(
+        "/v1/events/:id", "events", KIND, Title("retrieveEvent", "Retrieve an event", "Event")
+    ),
+)
