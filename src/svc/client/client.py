@@ -6,7 +6,6 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from svc import api_keys
-from svc.api_keys import Auth, Mode
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.contradiction import refuse_contradiction
@@ -30,6 +29,7 @@ from svc.client.retry import (
 )
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError
+from svc.spec import Auth, Mode
 
 DEADLINE_SECONDS = 60.0
 # What is found where an earlier run sent it and this one may not.
@@ -77,7 +77,7 @@ class Client:
         expected: asked at each new connection; false where it leads to somebody else.
 
     Raises:
-        AuthError, UsageError: before anything is sent, see `api_keys.check`.
+        AuthError, UsageError: before anything is sent, see `api_keys.refuse_out_of_place`.
     """
 
     def __init__(  # noqa: PLR0913  everything that is not a value is passed in
@@ -100,7 +100,8 @@ class Client:
         expected: Callable[[], bool] | None = None,
         on_reply: Callable[[Reply], None] = lambda _: None,
     ) -> None:
-        api_keys.check(base_url, api_key, mode)
+        key = api_keys.parse_to_send(api_key)
+        api_keys.refuse_out_of_place(key, "This", mode, base_url)
         self.base_url = base_url
         self.mode = mode
         self.clock = clock or SystemClock()

@@ -131,9 +131,9 @@ class SandboxClient:
         prepared = prepare(call, self.base_url, new_key=self._new_key, root=SANDBOX_ROOT)
         own = [("Host", self.base_url.host_header), (SANDBOX_HEADER, "1")]
         if key is not None:
-            own.append(
-                ("Authorization", api_keys.authorization(api_keys.publishable(key), "bearer"))
-            )
+            given = api_keys.parse_to_send(key)
+            api_keys.refuse_other_kinds(given, "This", given.mode)
+            own.append(("Authorization", api_keys.authorization(key, "bearer")))
         headers = (*own, *prepared.headers)
         most = _HEALTH_MAX if call is HEALTH else None
         return WireRequest(

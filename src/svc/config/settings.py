@@ -4,16 +4,14 @@ Pure: nothing is read here but the values that are passed in.
 """
 
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, cast
+from typing import Final, NamedTuple, Protocol, cast
 
 from svc.base_url import BaseUrl
 from svc.config.fields import Check, date, one_of, seconds
-from svc.config.model import COLORS, FORMATS, Auth, Color, Config, Format, Profile
+from svc.config.model import COLORS, FORMATS, Color, Config, Format, Profile
 from svc.errors import ConfigError, UsageError
+from svc.spec import MODES, Auth, Mode
 
-Mode: TypeAlias = Literal["test", "live"]
-
-MODES: Final = ("test", "live")
 MAX_TIME_SECONDS: Final = 60.0
 PATIENCE_SECONDS: Final = 30 * 86400.0  # no end, for anything that waits on a socket
 COLOR: Final[Color] = "auto"

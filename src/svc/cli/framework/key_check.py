@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from svc.api_keys import Mode
 from svc.cli.framework.session import Session
 from svc.client.client import Client
 from svc.client.contradiction import id_in
@@ -15,6 +14,7 @@ from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthor
 from svc.keys.facts import KeyFact
 from svc.keys.places import KeyPlace, title
 from svc.keys.resolve import VARIABLE
+from svc.spec import Mode
 
 OnReply = Callable[[Reply], None]
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from svc.api_keys import ApiKey
+from svc.api_keys import ApiKey, refuse_plain_http
 from svc.base_url import BaseUrl
 from svc.cli.framework.app import verb
 from svc.cli.framework.key_check import key_shown, utc
@@ -16,7 +16,6 @@ from svc.cli.keys.shared import app, place_of, tell_of_variable
 from svc.errors import KeyStoreError, LocalError, SvcError, UsageError
 from svc.keys.facts import KeyFact, Roll
 from svc.keys.places import SANDBOX_DATA
-from svc.keys.resolve import refuse_plain_http
 from svc.spec import KEY_GRACE_MAX_SECONDS
 
 
