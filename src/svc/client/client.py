@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from itertools import count
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from svc import api_keys
 from svc.base_url import BaseUrl
@@ -22,6 +22,7 @@ from svc.client.retry import (
     Meaning,
     Reason,
     Retry,
+    RetryQuota,
     Stop,
     connect_seconds,
     decide,
@@ -29,9 +30,6 @@ from svc.client.retry import (
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError
 from svc.spec import Auth, Mode
-
-if TYPE_CHECKING:
-    from svc.client.quota import RetryQuota
 
 DEADLINE_SECONDS = 60.0
 # What is found where an earlier run sent it and this one may not.
@@ -98,7 +96,7 @@ class Client:
         on_attempt: Callable[[AttemptRecord], None] | None = None,
         proxy: str | None = None,
         ca_bundle: str | None = None,
-        quota: "RetryQuota | None" = None,
+        quota: RetryQuota | None = None,
         expected: Callable[[], bool] | None = None,
         on_reply: Callable[[Reply], None] = lambda _: None,
     ) -> None:
