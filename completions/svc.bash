@@ -210,7 +210,7 @@ _svc_long_name() {
 _svc_words() {
   case $1 in
     version) words='2026-03-01 2026-09-01' ;;
-    format) words='human json ndjson csv id' ;;
+    output) words='human json ndjson csv id' ;;
     color) words='auto always never' ;;
     currency) words='AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG' ;;
     country) words='AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW' ;;
@@ -225,14 +225,16 @@ _svc_words() {
     dispute_status) words='needs_response under_review won lost' ;;
     event_type) words='order.paid order.cancelled payment.authorized payment.captured payment.failed payment.processing payment.cancelled refund.created refund.succeeded refund.failed dispute.opened dispute.evidence_submitted dispute.won dispute.lost payout.created payout.sent payout.paid payout.failed' ;;
     tunnel) words='auto none cloudflared ngrok ssh:' ;;
-    ack) words='received forwarded' ;;
-    retry) words='fast real off' ;;
-    print) words='summary payload none' ;;
+    events_listen_ack) words='received forwarded' ;;
+    events_listen_retry) words='fast real off' ;;
+    events_listen_print_) words='summary payload none' ;;
     from_start) words='now all' ;;
-    signature) words='own original' ;;
+    events_listen_signature) words='own original' ;;
+    events_receive_print_) words='summary payload none' ;;
+    keys_remind_format_) words='text json github ics' ;;
     auth) words='bearer basic' ;;
     fixture) words='demo' ;;
-    env_shell) words='sh fish powershell' ;;
+    sandbox_env_shell) words='sh fish powershell' ;;
     card) words='4242424242424242 4000000000008013 4000000000009995 4000000000000002 4000000000000119 4000000000009979 4000000000009987 4000000000008021 4000000000000069 4000000000000127 4100000000000019 4000000000003220 4000008400001629 4000000000000259 4000000000002685 4000000000007726 4000000000005126 4000000000008039' ;;
     method) words='card sepa_debit bacs_debit us_bank_account becs_debit ideal bancontact eps multibanco mb_way bizum p24 blik twint swish vipps mobilepay payto interac konbini paypay alipay wechat_pay kakao_pay paynow promptpay fpx upi pix oxxo knet benefit klarna paypal' ;;
     three_ds) words='succeed fail abandon' ;;
@@ -242,20 +244,20 @@ _svc_words() {
     delivery_status) words='pending succeeded failed dropped' ;;
     http_method) words='GET POST' ;;
     fault_status) words='429 500 502 503 504' ;;
-    connection) words='close reset truncate garbage drip' ;;
-    webhook_fault) words='duplicate reorder drop bad_signature stale_timestamp delay' ;;
-    key_type) words='secret publishable restricted' ;;
+    sandbox_fault_add_connection) words='close reset truncate garbage drip' ;;
+    sandbox_fault_add_webhook) words='duplicate reorder drop bad_signature stale_timestamp delay' ;;
+    sandbox_keys_create_kind) words='secret publishable restricted' ;;
     permission) words='orders=none orders=read orders=write payments=none payments=read payments=write refunds=none refunds=read refunds=write payouts=none payouts=read payouts=write landed_cost=none landed_cost=read landed_cost=write disputes=none disputes=read disputes=write webhook_endpoints=none webhook_endpoints=read webhook_endpoints=write events=none events=read events=write all=none all=read all=write' ;;
     get_path) words='/v1/orders /v1/payments /v1/refunds /v1/payouts /v1/disputes' ;;
     post_path) words='/v1/orders /v1/payments /v1/refunds /v1/payouts /v1/disputes /v1/landed_cost_quotes /v1/webhook_endpoints' ;;
     operation) words='orders.create orders.update orders.cancel orders.capture refunds.create payouts.create landed-cost-quotes.create disputes.update' ;;
     setting) words='active_profile output color max_time cache keyring_backends' ;;
-    decision) words='won lost' ;;
-    clock) words='realtime frozen' ;;
+    sandbox_decide_outcome) words='won lost' ;;
+    sandbox_clock_mode) words='realtime frozen' ;;
     sandbox_setting) words='smart_retries= settlement_currency= country= collect_landed_cost= pinned_version= unknown_parameters= error_envelope= insecure_http= allow_http_webhooks= allow_remote_webhooks= rate_limit= signature_time= webhook_delivery=' ;;
     balance) words='AED= AFN= ALL= AMD= AOA= ARS= AUD= AWG= AZN= BAM= BBD= BDT= BGN= BHD= BIF= BMD= BND= BOB= BOV= BRL= BSD= BTN= BWP= BYN= BZD= CAD= CDF= CHE= CHF= CHW= CLF= CLP= CNY= COP= COU= CRC= CUP= CVE= CZK= DJF= DKK= DOP= DZD= EGP= ERN= ETB= EUR= FJD= FKP= GBP= GEL= GHS= GIP= GMD= GNF= GTQ= GYD= HKD= HNL= HTG= HUF= IDR= ILS= INR= IQD= IRR= ISK= JMD= JOD= JPY= KES= KGS= KHR= KMF= KPW= KRW= KWD= KYD= KZT= LAK= LBP= LKR= LRD= LSL= LYD= MAD= MDL= MGA= MKD= MMK= MNT= MOP= MRU= MUR= MVR= MWK= MXN= MXV= MYR= MZN= NAD= NGN= NIO= NOK= NPR= NZD= OMR= PAB= PEN= PGK= PHP= PKR= PLN= PYG= QAR= RON= RSD= RUB= RWF= SAR= SBD= SCR= SDG= SEK= SGD= SHP= SLE= SOS= SRD= SSP= STN= SVC= SYP= SZL= THB= TJS= TMT= TND= TOP= TRY= TTD= TWD= TZS= UAH= UGX= USD= USN= UYI= UYU= UYW= UZS= VED= VES= VND= VUV= WST= XAF= XCD= XCG= XOF= XPF= YER= ZAR= ZMW= ZWG=' ;;
     completion_shell) words='bash zsh fish powershell' ;;
-    help) words='exit-codes environment output webhooks money sandbox ci assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor quickstart commands completion help' ;;
+    help) words='exit-codes environment output webhooks money sandbox faults ci reminders comparison assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor quickstart commands completion help' ;;
     *) words='' ;;
   esac
 }
@@ -456,13 +458,13 @@ _svc_own() {
       ;;
     'events listen')
       commands=''
-      options='--forward-to:+t --events:+w.event_type --tunnel:w.tunnel --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.retry --header:+t --allow-remote-forward:- --max-body:t --print:w.print --inspect:%t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --new-secret-stdin:- --from:t --group:t --from-start:w.from_start --name:t --signature:w.signature --print-secret:- '
+      options='--forward-to:+t --events:+w.event_type --tunnel:w.tunnel --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.events_listen_ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.events_listen_retry --header:+t --allow-remote-forward:- --max-body:t --print:w.events_listen_print_ --inspect:%t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --from:t --group:t --from-start:w.from_start --name:t --signature:w.events_listen_signature --print-secret:- '
       arguments=''
       shared='global'
       ;;
     'events receive')
       commands=''
-      options='--to:t --public-url:t --tunnel:w.tunnel --port:t --events:+w.event_type --endpoint-secret-stdin:- --max-body:t --log-monitor:t --no-copy:- --print:w.print --ready-file:f '
+      options='--to:t --public-url:t --tunnel:w.tunnel --port:t --events:+w.event_type --endpoint-secret-stdin:- --max-body:t --log-monitor:t --no-copy:- --print:w.events_receive_print_ --ready-file:f '
       arguments=''
       shared='global'
       ;;
@@ -600,7 +602,7 @@ _svc_own() {
       ;;
     'keys remind')
       commands=''
-      options='--max-age:t --warn:t --format:t --created:t '
+      options='--max-age:t --warn:t --format:w.keys_remind_format_ --created:t '
       arguments=''
       shared='global'
       ;;
@@ -708,7 +710,7 @@ _svc_own() {
       ;;
     'sandbox env')
       commands=''
-      options='--port:t --shell:w.env_shell '
+      options='--port:t --shell:w.sandbox_env_shell '
       arguments=''
       shared='global'
       ;;
@@ -745,7 +747,7 @@ _svc_own() {
     'sandbox decide')
       commands=''
       options=''
-      arguments='i.dp_ w.decision'
+      arguments='i.dp_ w.sandbox_decide_outcome'
       shared='global'
       ;;
     'sandbox advance')
@@ -757,7 +759,7 @@ _svc_own() {
     'sandbox clock')
       commands=''
       options='--to:t '
-      arguments='w.clock'
+      arguments='w.sandbox_clock_mode'
       shared='global'
       ;;
     'sandbox reset')
@@ -870,7 +872,7 @@ _svc_own() {
       ;;
     'sandbox fault add')
       commands=''
-      options='--skip:t --times:t --delay-ms:t --method:w.http_method --path:t --idempotency-key:t --after:- --status:w.fault_status --retry-after:t --body:t --connection:w.connection --webhook:w.webhook_fault --type:w.event_type --endpoint:i.we_ --count:t '
+      options='--skip:t --times:t --delay-ms:t --method:w.http_method --path:t --idempotency-key:t --after:- --status:w.fault_status --retry-after:t --body:t --connection:w.sandbox_fault_add_connection --webhook:w.sandbox_fault_add_webhook --type:w.event_type --endpoint:i.we_ --count:t '
       arguments=''
       shared='global'
       ;;
@@ -900,7 +902,7 @@ _svc_own() {
       ;;
     'sandbox keys create')
       commands=''
-      options='--type:w.key_type --permission:+w.permission '
+      options='--type:w.sandbox_keys_create_kind --permission:+w.permission '
       arguments=''
       shared='global'
       ;;
@@ -939,9 +941,9 @@ _svc_own() {
 
 _svc_shared() {
   case $shared in
-    'global') shared='--profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.format -o:w.format --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
-    'request global') shared='--data:+t -d:+t --body:f --idempotency-key:t --new-request:- --dry-run:- --curl:- --form:- --json-body:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.format -o:w.format --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
-    'list global') shared='--limit:t --starting-after:t --all:- --max:t --created-gte:t --created-gt:t --created-lte:t --created-lt:t --param:+t --raw-csv:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.format -o:w.format --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
+    'global') shared='--profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
+    'request global') shared='--data:+t -d:+t --body:f --idempotency-key:t --new-request:- --dry-run:- --curl:- --form:- --json-body:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
+    'list global') shared='--limit:t --starting-after:t --all:- --max:t --created-gte:t --created-gt:t --created-lte:t --created-lt:t --param:+t --raw-csv:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
   esac
 }
 

@@ -218,7 +218,7 @@ function __svc_words
     switch $argv[1]
         case version
             printf '%s\t%s\n' '2026-03-01' '' '2026-09-01' ''
-        case format
+        case output
             printf '%s\t%s\n' 'human' '' 'json' '' 'ndjson' '' 'csv' '' 'id' ''
         case color
             printf '%s\t%s\n' 'auto' '' 'always' '' 'never' ''
@@ -248,21 +248,25 @@ function __svc_words
             printf '%s\t%s\n' 'order.paid' '' 'order.cancelled' '' 'payment.authorized' '' 'payment.captured' '' 'payment.failed' '' 'payment.processing' '' 'payment.cancelled' '' 'refund.created' '' 'refund.succeeded' '' 'refund.failed' '' 'dispute.opened' '' 'dispute.evidence_submitted' '' 'dispute.won' '' 'dispute.lost' '' 'payout.created' '' 'payout.sent' '' 'payout.paid' '' 'payout.failed' ''
         case tunnel
             printf '%s\t%s\n' 'auto' '' 'none' '' 'cloudflared' '' 'ngrok' '' 'ssh:' ''
-        case ack
+        case events_listen_ack
             printf '%s\t%s\n' 'received' '' 'forwarded' ''
-        case retry
+        case events_listen_retry
             printf '%s\t%s\n' 'fast' '' 'real' '' 'off' ''
-        case print
+        case events_listen_print_
             printf '%s\t%s\n' 'summary' '' 'payload' '' 'none' ''
         case from_start
             printf '%s\t%s\n' 'now' '' 'all' ''
-        case signature
+        case events_listen_signature
             printf '%s\t%s\n' 'own' '' 'original' ''
+        case events_receive_print_
+            printf '%s\t%s\n' 'summary' '' 'payload' '' 'none' ''
+        case keys_remind_format_
+            printf '%s\t%s\n' 'text' '' 'json' '' 'github' '' 'ics' ''
         case auth
             printf '%s\t%s\n' 'bearer' '' 'basic' ''
         case fixture
             printf '%s\t%s\n' 'demo' ''
-        case env_shell
+        case sandbox_env_shell
             printf '%s\t%s\n' 'sh' '' 'fish' '' 'powershell' ''
         case card
             printf '%s\t%s\n' '4242424242424242' 'paid' '4000000000008013' 'declined: do_not_honor, approved when tried again' '4000000000009995' 'declined: insufficient_funds' '4000000000000002' 'declined: generic_decline' '4000000000000119' 'declined: processing_error' '4000000000009979' 'declined: stolen_card' '4000000000009987' 'declined: lost_card' '4000000000008021' 'declined: account_closed' '4000000000000069' 'declined: expired_card' '4000000000000127' 'declined: incorrect_cvc' '4100000000000019' 'declined: fraudulent' '4000000000003220' 'asks the shopper (3-D Secure)' '4000008400001629' 'declined: generic_decline, asks the shopper (3-D Secure)' '4000000000000259' 'disputed: fraudulent' '4000000000002685' 'disputed: product_not_received' '4000000000007726' 'refunds stay pending' '4000000000005126' 'refunds fail' '4000000000008039' 'network token suspended'
@@ -282,11 +286,11 @@ function __svc_words
             printf '%s\t%s\n' 'GET' '' 'POST' ''
         case fault_status
             printf '%s\t%s\n' '429' '' '500' '' '502' '' '503' '' '504' ''
-        case connection
+        case sandbox_fault_add_connection
             printf '%s\t%s\n' 'close' '' 'reset' '' 'truncate' '' 'garbage' '' 'drip' ''
-        case webhook_fault
+        case sandbox_fault_add_webhook
             printf '%s\t%s\n' 'duplicate' '' 'reorder' '' 'drop' '' 'bad_signature' '' 'stale_timestamp' '' 'delay' ''
-        case key_type
+        case sandbox_keys_create_kind
             printf '%s\t%s\n' 'secret' '' 'publishable' '' 'restricted' ''
         case permission
             printf '%s\t%s\n' 'orders=none' '' 'orders=read' '' 'orders=write' '' 'payments=none' '' 'payments=read' '' 'payments=write' '' 'refunds=none' '' 'refunds=read' '' 'refunds=write' '' 'payouts=none' '' 'payouts=read' '' 'payouts=write' '' 'landed_cost=none' '' 'landed_cost=read' '' 'landed_cost=write' '' 'disputes=none' '' 'disputes=read' '' 'disputes=write' '' 'webhook_endpoints=none' '' 'webhook_endpoints=read' '' 'webhook_endpoints=write' '' 'events=none' '' 'events=read' '' 'events=write' '' 'all=none' '' 'all=read' '' 'all=write' ''
@@ -298,9 +302,9 @@ function __svc_words
             printf '%s\t%s\n' 'orders.create' '' 'orders.update' '' 'orders.cancel' '' 'orders.capture' '' 'refunds.create' '' 'payouts.create' '' 'landed-cost-quotes.create' '' 'disputes.update' ''
         case setting
             printf '%s\t%s\n' 'active_profile' '' 'output' '' 'color' '' 'max_time' '' 'cache' '' 'keyring_backends' ''
-        case decision
+        case sandbox_decide_outcome
             printf '%s\t%s\n' 'won' '' 'lost' ''
-        case clock
+        case sandbox_clock_mode
             printf '%s\t%s\n' 'realtime' '' 'frozen' ''
         case sandbox_setting
             printf '%s\t%s\n' 'smart_retries=' '' 'settlement_currency=' '' 'country=' '' 'collect_landed_cost=' '' 'pinned_version=' '' 'unknown_parameters=' '' 'error_envelope=' '' 'insecure_http=' '' 'allow_http_webhooks=' '' 'allow_remote_webhooks=' '' 'rate_limit=' '' 'signature_time=' '' 'webhook_delivery=' ''
@@ -309,7 +313,7 @@ function __svc_words
         case completion_shell
             printf '%s\t%s\n' 'bash' '' 'zsh' '' 'fish' '' 'powershell' ''
         case help
-            printf '%s\t%s\n' 'exit-codes' 'What the exit status of a command means.' 'environment' 'Every variable that svc reads.' 'output' 'Formats, queries, and where errors go.' 'webhooks' 'Receiving events: verify, answer, skip, replay.' 'money' 'Amounts in minor units; paying once.' 'sandbox' 'The service on this machine: keys, test cards, time.' 'ci' 'Running svc where nobody watches.' 'assumptions' 'What the specification says, and what we chose.' 'orders' 'Create, retrieve, update, capture, cancel and list orders.' 'payments' 'Retrieve and list payments.' 'refunds' 'Return all or part of a payment.' 'payouts' 'Send money to receiving banks.' 'landed-cost-quotes' 'Quote duties, taxes and fees.' 'disputes' 'Answer disputes with evidence.' 'get' 'Send any GET: an id or a /v1/ path.' 'post' 'Send any POST to a /v1/ path.' 'batch' 'Run an operation for every row of a file.' 'events' 'Retrieve events; receive, verify and forward webhooks.' 'webhook-endpoints' 'Register webhook endpoints.' 'requests' 'See what was sent; settle what has no known outcome.' 'keys' 'Keep API keys in the OS keyring.' 'profiles' 'Name accounts and switch between them.' 'config' 'Read and change settings.' 'whoami' 'Show profile, origin, mode and key in use.' 'doctor' 'Check this machine and the account, with remedies.' 'quickstart' 'See an order paid and its webhook arrive, in 15 seconds.' 'commands' 'List every command, for people or as data.' 'completion' 'Complete commands, options and ids in your shell.' 'help' 'Read about exit codes, webhooks, assumptions and more.'
+            printf '%s\t%s\n' 'exit-codes' 'What the exit status of a command means.' 'environment' 'Every variable that svc reads.' 'output' 'Formats, queries, and where errors go.' 'webhooks' 'Receiving events: verify, answer, skip, replay.' 'money' 'Amounts in minor units; paying once.' 'sandbox' 'The service on this machine: keys, test cards, time.' 'faults' 'What can be made to go wrong in a sandbox, on purpose.' 'ci' 'Running svc where nobody watches.' 'reminders' 'When keys are to be replaced, and who says so.' 'comparison' 'svc beside the Stripe CLI.' 'assumptions' 'What the specification says, and what we chose.' 'orders' 'Create, retrieve, update, capture, cancel and list orders.' 'payments' 'Retrieve and list payments.' 'refunds' 'Return all or part of a payment.' 'payouts' 'Send money to receiving banks.' 'landed-cost-quotes' 'Quote duties, taxes and fees.' 'disputes' 'Answer disputes with evidence.' 'get' 'Send any GET: an id or a /v1/ path.' 'post' 'Send any POST to a /v1/ path.' 'batch' 'Run an operation for every row of a file.' 'events' 'Retrieve events; receive, verify and forward webhooks.' 'webhook-endpoints' 'Register webhook endpoints.' 'requests' 'See what was sent; settle what has no known outcome.' 'keys' 'Keep API keys in the OS keyring.' 'profiles' 'Name accounts and switch between them.' 'config' 'Read and change settings.' 'whoami' 'Show profile, origin, mode and key in use.' 'doctor' 'Check this machine and the account, with remedies.' 'quickstart' 'See an order paid and its webhook arrive, in 15 seconds.' 'commands' 'List every command, for people or as data.' 'completion' 'Complete commands, options and ids in your shell.' 'help' 'Read about exit codes, webhooks, assumptions and more.'
     end
 end
 
@@ -477,12 +481,12 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'events listen'
             set commands 
-            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable.' --events '+w.event_type' 'Repeatable, or a,b.' --tunnel 'w.tunnel' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'Address of a tunnel that you run to --port.' --port 't' 'Local port; default: the last one.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.ack' 'Answer the service when received, or forwarded.' --concurrency 't' 'Forwards at once to one target.' --ordered '-' 'One at a time for each data.object.id.' --forward-timeout 't' 'Limit of one forward.' --retry 'w.retry' 'fast: wait for a target that is away, HTTP errors are final; real: the service\'s schedule; off.' --header '+t' 'Sent along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'Largest body taken.' --print 'w.print' 'summary, payload or none.' --inspect '%t' 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.' --until 'w.event_type' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long; exit 11 if --until or --exec was not done.' --ready-file 'f' 'Written when ready, removed at the end.' --exec 't' 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --no-resume '-' 'Leave alone what an earlier run could not forward; it is kept.' --new-secret-stdin '-' 'The endpoint\'s signing secret was replaced: take the new one from standard input; the old one is accepted for a day more.' --from 't' 'Read a team\'s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.' --group 't' 'With --from: share a queue; each event goes to one of the group.' --from-start 'w.from_start' 'With --from, at the first run: now, all, or so long ago: 2h.' --name 't' 'With --from: this reader\'s name; default: the user\'s.' --signature 'w.signature' 'With --from: own, made anew with this machine\'s secret; or original, which an app refuses after 5 minutes.' --print-secret '-' 'Print the signing secret and end.'
+            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable.' --events '+w.event_type' 'Repeatable, or a,b.' --tunnel 'w.tunnel' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'Address of a tunnel that you run to --port.' --port 't' 'Local port; default: the last one.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.events_listen_ack' 'Answer the service when received, or forwarded.' --concurrency 't' 'Forwards at once to one target.' --ordered '-' 'One at a time for each data.object.id.' --forward-timeout 't' 'Limit of one forward.' --retry 'w.events_listen_retry' 'fast: wait for a target that is away, HTTP errors are final; real: the service\'s schedule; off.' --header '+t' 'Sent along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'Largest body taken.' --print 'w.events_listen_print_' 'summary, payload or none.' --inspect '%t' 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.' --until 'w.event_type' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long; exit 11 if --until or --exec was not done.' --ready-file 'f' 'Written when ready, removed at the end.' --exec 't' 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --no-resume '-' 'Leave alone what an earlier run could not forward; it is kept.' --from 't' 'Read a team\'s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.' --group 't' 'With --from: share a queue; each event goes to one of the group.' --from-start 'w.from_start' 'With --from, at the first run: now, all, or so long ago: 2h.' --name 't' 'With --from: this reader\'s name; default: the user\'s.' --signature 'w.events_listen_signature' 'With --from: own, made anew with this machine\'s secret; or original, which an app refuses after 5 minutes.' --print-secret '-' 'Print the signing secret and end.'
             set arguments 
             set shared 'global'
         case 'events receive'
             set commands 
-            set options --to 't' 'nats+tls://HOST/NAME.' --public-url 't' 'Address that leads to --port.' --tunnel 'w.tunnel' 'As of svc events listen.' --port 't' 'Local port; default: the last one.' --events '+w.event_type' 'Repeatable, or a,b.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --max-body 't' 'Largest body taken.' --log-monitor 't' 'Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.' --no-copy '-' 'Keep no copy on this machine\'s disk.' --print 'w.print' 'summary, payload or none.' --ready-file 'f' 'Written when ready, removed at the end.'
+            set options --to 't' 'nats+tls://HOST/NAME.' --public-url 't' 'Address that leads to --port.' --tunnel 'w.tunnel' 'As of svc events listen.' --port 't' 'Local port; default: the last one.' --events '+w.event_type' 'Repeatable, or a,b.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --max-body 't' 'Largest body taken.' --log-monitor 't' 'Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.' --no-copy '-' 'Keep no copy on this machine\'s disk.' --print 'w.events_receive_print_' 'summary, payload or none.' --ready-file 'f' 'Written when ready, removed at the end.'
             set arguments 
             set shared 'global'
         case 'events log'
@@ -597,7 +601,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'keys remind'
             set commands 
-            set options --max-age 't' 'When a key is to be replaced.' --warn 't' 'How long before to say so.' --format 't' 'One of text, json, github, ics.' --created 't' 'How old the key in SVC_API_KEY is, as 2025-10-01.'
+            set options --max-age 't' 'When a key is to be replaced.' --warn 't' 'How long before to say so.' --format 'w.keys_remind_format_' 'One of text, json, github, ics.' --created 't' 'How old the key in SVC_API_KEY is, as 2025-10-01.'
             set arguments 
             set shared 'global'
         case 'profiles'
@@ -687,7 +691,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'sandbox env'
             set commands 
-            set options --port 't' 'Which one, where several are running.' --shell 'w.env_shell' 'One of sh, fish, powershell.'
+            set options --port 't' 'Which one, where several are running.' --shell 'w.sandbox_env_shell' 'One of sh, fish, powershell.'
             set arguments 
             set shared 'global'
         case 'sandbox pay'
@@ -718,7 +722,7 @@ function __svc_command --no-scope-shadowing
         case 'sandbox decide'
             set commands 
             set options 
-            set arguments 'i.dp_' 'w.decision'
+            set arguments 'i.dp_' 'w.sandbox_decide_outcome'
             set shared 'global'
         case 'sandbox advance'
             set commands 
@@ -728,7 +732,7 @@ function __svc_command --no-scope-shadowing
         case 'sandbox clock'
             set commands 
             set options --to 't' 'Go forward to this moment first.'
-            set arguments 'w.clock'
+            set arguments 'w.sandbox_clock_mode'
             set shared 'global'
         case 'sandbox reset'
             set commands 
@@ -822,7 +826,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'sandbox fault add'
             set commands 
-            set options --skip 't' 'Let N matching ones pass first (0).' --times 't' 'Then spoil N of them (1).' --delay-ms 't' 'Real milliseconds; goes with all.' --method 'w.http_method' 'Only GET or POST.' --path 't' 'Only these, as \'/v1/orders*\'.' --idempotency-key 't' 'Only with this key.' --after '-' 'Spoil the answer only: the change is made and its result stored.' --status 'w.fault_status' '429, 500, 502, 503 or 504.' --retry-after 't' 'Header that goes with the status.' --body 't' 'Body in place of the error.' --connection 'w.connection' 'One of close, reset, truncate, garbage, drip.' --webhook 'w.webhook_fault' 'One of duplicate, reorder, drop, bad_signature, stale_timestamp, delay.' --type 'w.event_type' 'Only these, as \'order.*\'.' --endpoint 'i.we_' 'Only to this one, we_... .' --count 't' 'Copies of a duplicate (1), or how many are reordered (2).'
+            set options --skip 't' 'Let N matching ones pass first (0).' --times 't' 'Then spoil N of them (1).' --delay-ms 't' 'Real milliseconds; goes with all.' --method 'w.http_method' 'Only GET or POST.' --path 't' 'Only these, as \'/v1/orders*\'.' --idempotency-key 't' 'Only with this key.' --after '-' 'Spoil the answer only: the change is made and its result stored.' --status 'w.fault_status' '429, 500, 502, 503 or 504.' --retry-after 't' 'Header that goes with the status.' --body 't' 'Body in place of the error.' --connection 'w.sandbox_fault_add_connection' 'One of close, reset, truncate, garbage, drip.' --webhook 'w.sandbox_fault_add_webhook' 'One of duplicate, reorder, drop, bad_signature, stale_timestamp, delay.' --type 'w.event_type' 'Only these, as \'order.*\'.' --endpoint 'i.we_' 'Only to this one, we_... .' --count 't' 'Copies of a duplicate (1), or how many are reordered (2).'
             set arguments 
             set shared 'global'
         case 'sandbox fault list'
@@ -847,7 +851,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'sandbox keys create'
             set commands 
-            set options --type 'w.key_type' 'One of secret, publishable, restricted.' --permission '+w.permission' 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, disputes, webhook_endpoints, events or all.'
+            set options --type 'w.sandbox_keys_create_kind' 'One of secret, publishable, restricted.' --permission '+w.permission' 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, disputes, webhook_endpoints, events or all.'
             set arguments 
             set shared 'global'
         case 'sandbox keys roll'
@@ -878,11 +882,11 @@ function __svc_command --no-scope-shadowing
     end
     switch $shared
         case 'global'
-            set shared --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.format' 'One of human, json, ndjson, csv, id.' -o 'w.format' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
+            set shared --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.output' 'One of human, json, ndjson, csv, id.' -o 'w.output' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
         case 'request global'
-            set shared --data '+t' 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].' -d '+t' 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].' --body 'f' 'A JSON object; options and -d win over it.' --idempotency-key 't' 'Your own key; a new one if it is not given.' --new-request '-' 'Send it although the same request is unresolved.' --dry-run '-' 'Print the request as JSON and send nothing.' --curl '-' 'Print the same call for curl and send nothing.' --form '-' 'Send the body form-encoded.' --json-body '-' 'Send the body as JSON.' --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.format' 'One of human, json, ndjson, csv, id.' -o 'w.format' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
+            set shared --data '+t' 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].' -d '+t' 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].' --body 'f' 'A JSON object; options and -d win over it.' --idempotency-key 't' 'Your own key; a new one if it is not given.' --new-request '-' 'Send it although the same request is unresolved.' --dry-run '-' 'Print the request as JSON and send nothing.' --curl '-' 'Print the same call for curl and send nothing.' --form '-' 'Send the body form-encoded.' --json-body '-' 'Send the body as JSON.' --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.output' 'One of human, json, ndjson, csv, id.' -o 'w.output' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
         case 'list global'
-            set shared --limit 't' 'Objects a page (25).' --starting-after 't' 'Begin behind this object.' --all '-' 'Follow all pages.' --max 't' 'Stop after N objects; follows pages.' --created-gte 't' 'Created at or after, as 2026-10-01T09:00:00Z.' --created-gt 't' 'Created after.' --created-lte 't' 'Created at or before.' --created-lt 't' 'Created before.' --param '+t' 'Any other query parameter.' --raw-csv '-' 'Leave cells as they are that a spreadsheet runs.' --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.format' 'One of human, json, ndjson, csv, id.' -o 'w.format' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
+            set shared --limit 't' 'Objects a page (25).' --starting-after 't' 'Begin behind this object.' --all '-' 'Follow all pages.' --max 't' 'Stop after N objects; follows pages.' --created-gte 't' 'Created at or after, as 2026-10-01T09:00:00Z.' --created-gt 't' 'Created after.' --created-lte 't' 'Created at or before.' --created-lt 't' 'Created before.' --param '+t' 'Any other query parameter.' --raw-csv '-' 'Leave cells as they are that a spreadsheet runs.' --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.output' 'One of human, json, ndjson, csv, id.' -o 'w.output' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
     end
 end
 

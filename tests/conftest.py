@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.drawing import choose_examples
 from support.forking import Forking
 from support.keyrings import gnome_keyring, session_bus
 from support.limits import Limits, end_all, limit_of
@@ -33,8 +34,15 @@ def pytest_configure(config: pytest.Config) -> None:
     limits = Limits()
     limits.watch_processes()
     config.pluginmanager.register(limits)
+    choose_examples(config.getoption("markexpr"))
     if not hasattr(config, "workerinput"):  # once, before the workers start
         compile_program()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """What `-n auto` means: three workers for two cores, for tests of processes mostly wait."""
+    return len(os.sched_getaffinity(0)) * 3 // 2
 
 
 @pytest.hookimpl(trylast=True)

@@ -2,28 +2,34 @@
 
 import re
 from binascii import b2a_base64
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from svc.base_url import BaseUrl
 from svc.errors import AuthError, UsageError
 from svc.redaction import masked
-from svc.spec import KEY_PREFIXES, SANDBOX_KEYS, SECRET_PREFIX
+from svc.spec import KEY_PREFIXES, SANDBOX_KEYS, SECRET_PREFIX, Auth, KeyKind, Mode
 
-Kind: TypeAlias = Literal["secret", "publishable", "restricted"]
-Mode: TypeAlias = Literal["test", "live"]
-
-_KINDS: Final[dict[str, Kind]] = {"sk": "secret", "pk": "publishable", "rk": "restricted"}
+_PREFIX_LENGTH: Final = len("sk_test_")  # of all of them
 _LENGTH_MAX: Final = 512
 
 SIGNING_VARIABLE: Final = "SVC_WEBHOOK_SECRET"
 LOG_VARIABLE: Final = "SVC_LOG_CREDENTIALS"
+
+# Secret and restricted keys and signing secrets as the service writes them, and as Basic
+# authentication has them. A word that ends so, such as `risk_live_`, is none.
+_LIKE_SECRET = (
+    rb"(?<![0-9A-Za-z])(?:(?:sk|rk)_(?:test|live)_|whsec_)[0-9A-Za-z]{6,}"
+    rb"|(?:c2t|cmt)f(?:dGVzd|bGl2Z)[0-9A-Za-z+/]{6,}"
+)
+_ESCAPE = rb"%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\."
+_SIGNS = (b"k_", b"whsec_", b"c2tf", b"cmtf")
 
 
 class ApiKey(NamedTuple):
     """A key whose text has the form of one; it never shows its secret by itself (promise R39)."""
 
     secret: str
-    kind: Kind
+    kind: KeyKind
     mode: Mode
 
     @property
@@ -49,15 +55,27 @@ def parse(text: str, source: str) -> ApiKey:
         UsageError: it has another form, or characters that no key has (promise R44).
     """
     _check_characters(text, source, "key")
-    if not text.startswith(KEY_PREFIXES) or text in KEY_PREFIXES:
+    known = KEY_PREFIXES.get(text[:_PREFIX_LENGTH])
+    if known is None or text in KEY_PREFIXES:
         raise UsageError(
             f"{source} holds no API key: a key begins with sk_, rk_ or pk_, and then test_ or "
             "live_.",
             code="api_key_invalid",
             hint="Copy the whole key from the dashboard",
         )
-    mode: Mode = "live" if text[2:].startswith("_live_") else "test"
-    return ApiKey(text, _KINDS[text[:2]], mode)
+    return ApiKey(text, *known)
+
+
+def parse_to_send(text: str) -> ApiKey:
+    """Does the same for a key that a caller wants to send; nothing was.
+
+    Raises:
+        AuthError: it is no key.
+    """
+    try:
+        return parse(text, "This")
+    except UsageError as error:
+        raise _refusal(error.message, error.code, error.hint) from None
 
 
 def parse_signing_secret(text: str, source: str) -> str:
@@ -87,64 +105,72 @@ def fingerprint(secret: str) -> str:
     return prefix + masked(secret.removeprefix(prefix))
 
 
-def _check_characters(text: str, source: str, what: str) -> None:
-    if not text:
-        raise UsageError(f"{source} holds no {what}: it is empty.", code=f"{_code(what)}_missing")
-    if len(text) > _LENGTH_MAX or not all("!" <= mark <= "~" for mark in text):
-        raise UsageError(
-            f"{source} holds no usable {what}: it has spaces, line ends or characters that are "
-            "not ASCII, or is too long.",
-            code=f"{_code(what)}_invalid",
-            hint=f"Give the {what} alone, on one line",
-        )
+def refuse_out_of_place(key: ApiKey, source: str, mode: Mode, address: BaseUrl) -> None:
+    """Refuses a key that must not be sent to an address for a mode.
 
-
-def _code(what: str) -> str:
-    return "api_key" if what == "key" else "secret"
-
-
-Auth: TypeAlias = Literal["bearer", "basic"]
-
-# Secret and restricted keys and signing secrets as the service writes them, and as Basic
-# authentication has them. A word that ends so, such as `risk_live_`, is none.
-_LIKE_SECRET = (
-    rb"(?<![0-9A-Za-z])(?:(?:sk|rk)_(?:test|live)_|whsec_)[0-9A-Za-z]{6,}"
-    rb"|(?:c2t|cmt)f(?:dGVzd|bGl2Z)[0-9A-Za-z+/]{6,}"
-)
-_ESCAPE = rb"%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\."
-_SIGNS = (b"k_", b"whsec_", b"c2tf", b"cmtf")
-_PUBLIC_KEYS = frozenset(SANDBOX_KEYS.values())
-
-
-def check(base_url: BaseUrl, api_key: str, mode: Mode) -> None:
-    """Refuses a key that must not be sent to this address or for this mode.
+    `source` says where the key is from, such as `SVC_API_KEY`; it begins a sentence.
 
     Raises:
-        AuthError: no key, a malformed or publishable one, one of the other mode, a live key for
-            this machine (promises R21, R30).
-        UsageError: plain http to another machine (promise R21).
+        AuthError: it is publishable, of the other mode, or a live key for this machine.
+        UsageError: plain http to another machine.
     """
-    _check_form(api_key)
-    if api_key.startswith("pk_"):
-        raise AuthError(
-            "A publishable key cannot read or change data.",
-            code="secret_key_required",
-            outcome="not_sent",
-            hint="Use a secret key (sk_...) or a restricted key (rk_...).",
-        )
-    if mode_of(api_key) != mode:
-        raise AuthError(
-            f"The key is a {mode_of(api_key)} key, but this call is for {mode} mode.",
-            code="mode_mismatch",
-            outcome="not_sent",
-            hint=f"Use a {mode} key, or choose the mode with --{mode_of(api_key)}.",
-        )
-    _check_place(base_url, api_key)
+    refuse_plain_http(address)
+    refuse_publishable(key, source)
+    refuse_other_mode(key, source, mode)
+    refuse_live_key_here(key, source, address)
 
 
-def mode_of(api_key: str) -> Mode:
-    """The mode that a key's prefix states (spec: Authentication)."""
-    return "live" if api_key[2:].startswith("_live_") else "test"
+def refuse_plain_http(address: BaseUrl) -> None:
+    """Raises UsageError where a key would leave this machine in clear (promise R21)."""
+    if address.is_clear:
+        raise UsageError(
+            f"{address.origin} would carry the key in clear.",
+            code="https_required",
+            param="base_url",
+            hint="Use https://; plain http is for this machine only",
+        )
+
+
+def refuse_publishable(key: ApiKey, source: str) -> None:
+    """Raises AuthError on a key that can neither read nor change data (promise R30)."""
+    if key.kind == "publishable":
+        raise _refusal(
+            f"{source} is a publishable key ({key.fingerprint}), which cannot read or change data.",
+            "secret_key_required",
+            f"Use a secret (sk_{key.mode}_) or a restricted key (rk_{key.mode}_)",
+        )
+
+
+def refuse_other_kinds(key: ApiKey, source: str, mode: Mode) -> None:
+    """Raises AuthError on any but a publishable key, the only kind that the checkout takes."""
+    if key.kind != "publishable":
+        raise _refusal(
+            f"{source} is no publishable key ({key.fingerprint}); the checkout takes no other.",
+            "publishable_key_required",
+            f"Use a pk_{mode}_ key: svc sandbox keys create --type publishable",
+        )
+
+
+def refuse_other_mode(key: ApiKey, source: str, mode: Mode) -> None:
+    """Raises AuthError on a key of the other mode (promise R30)."""
+    if key.mode != mode:
+        way = "add --live" if mode == "test" else "leave out --live"
+        raise _refusal(
+            f"{source} is a {key.mode} key ({key.fingerprint}), but the mode is {mode}.",
+            "mode_mismatch",
+            f"Use a {mode} key, or {way}",
+        )
+
+
+def refuse_live_key_here(key: ApiKey, source: str, address: BaseUrl) -> None:
+    """Raises AuthError on a live key for this machine, the sandbox's own excepted (R21)."""
+    if address.is_loopback and key.mode == "live" and not key.is_public_constant:
+        raise _refusal(
+            f"{source} is a live key ({key.fingerprint}); it is not sent to {address.origin}, "
+            "which is this machine and not the service.",
+            "live_key_refused",
+            "Use a test key, or choose the service: --profile NAME or --base-url URL",
+        )
 
 
 def authorization(api_key: str, auth: Auth) -> str:
@@ -173,23 +199,6 @@ def refuse_secrets(api_key: str, *parts: bytes | str | None) -> None:
             )
 
 
-def publishable(api_key: str) -> str:
-    """Returns a publishable key, the only kind that the checkout takes.
-
-    Raises:
-        AuthError: on any other key.
-    """
-    _check_form(api_key)
-    if not api_key.startswith("pk_"):
-        raise AuthError(
-            "The checkout takes a publishable key only.",
-            code="publishable_key_required",
-            outcome="not_sent",
-            hint="Use pk_test_sandbox.",
-        )
-    return api_key
-
-
 def _forms(api_key: str) -> list[bytes]:
     """How a key is written: as it is, and as Basic authentication has it, up to the colon."""
     plain = api_key.encode()
@@ -208,30 +217,21 @@ def _looks_secret(part: bytes) -> bool:
     return re.search(_LIKE_SECRET, re.sub(_ESCAPE, b" ", part)) is not None
 
 
-def _check_form(api_key: str) -> None:
-    shaped = api_key.startswith(KEY_PREFIXES) and api_key not in KEY_PREFIXES
-    if not shaped or not all("!" <= mark <= "~" for mark in api_key):
-        raise AuthError(
-            "The API key is missing or malformed." if api_key else "There is no API key.",
-            code="api_key_invalid" if api_key else "api_key_missing",
-            outcome="not_sent",
-            hint="Keys begin with sk_test_, sk_live_, rk_test_ or rk_live_: svc keys add",
-        )
+def _refusal(message: str, code: str | None, hint: str | None) -> AuthError:
+    return AuthError(message, code=code, outcome="not_sent", hint=hint)
 
 
-def _check_place(base_url: BaseUrl, api_key: str) -> None:
-    if base_url.scheme != "https" and not base_url.is_loopback:
+def _check_characters(text: str, source: str, what: str) -> None:
+    if not text:
+        raise UsageError(f"{source} holds no {what}: it is empty.", code=f"{_code(what)}_missing")
+    if len(text) > _LENGTH_MAX or not all("!" <= mark <= "~" for mark in text):
         raise UsageError(
-            f"{base_url.origin} would carry the key in clear.",
-            code="https_required",
-            param="base_url",
-            hint="Use https://; plain http is for this machine only.",
+            f"{source} holds no usable {what}: it has spaces, line ends or characters that are "
+            "not ASCII, or is too long.",
+            code=f"{_code(what)}_invalid",
+            hint=f"Give the {what} alone, on one line",
         )
-    public = api_key in _PUBLIC_KEYS
-    if base_url.is_loopback and mode_of(api_key) == "live" and not public:
-        raise AuthError(
-            f"A live key is not sent to {base_url.origin}: that is this machine, not the service.",
-            code="live_key_refused",
-            outcome="not_sent",
-            hint="Use a test key, or the sandbox's own sk_live_sandbox.",
-        )
+
+
+def _code(what: str) -> str:
+    return "api_key" if what == "key" else "secret"

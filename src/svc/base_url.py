@@ -70,6 +70,11 @@ class BaseUrl(NamedTuple):
         mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
         return (mapped or address).is_loopback
 
+    @property
+    def is_clear(self) -> bool:
+        """True where a key would leave this machine in clear (promise R21)."""
+        return self.scheme != "https" and not self.is_loopback
+
     def url(self, path: str) -> str:
         """The whole address of an API path such as `/v1/orders`."""
         return f"{self.origin}{self.prefix}{path}"

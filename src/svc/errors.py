@@ -21,6 +21,7 @@ SvcError
     └── SignatureError     11   a webhook delivery is not authentic
 """
 
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import Literal
 
@@ -225,3 +226,15 @@ class SignatureError(CheckFailed):
     def __init__(self, reason: str, message: str, *, hint: str | None = None) -> None:
         super().__init__(message, code=reason, hint=hint)
         self.reason = reason
+
+
+def wrong_choice(name: str, word: str, words: Iterable[str]) -> UsageError:
+    """The one sentence for a word that is none of a closed set; `name` is the option's."""
+    from difflib import get_close_matches
+
+    known = [str(each) for each in words]
+    near = get_close_matches(word, known, 1)
+    meant = f" Did you mean {near[0]!r}?" if near else ""
+    return UsageError(
+        f"{name} is {word!r}.{meant}", param=name, hint=f"Use one of: {', '.join(known)}"
+    )

@@ -4,7 +4,7 @@ The sandbox, the client and the tests read the same facts here, so that a correc
 service changes one place.
 """
 
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 # --- The specification says -----------------------------------------------------------------
 
@@ -21,7 +21,18 @@ ID_PREFIXES_STATED: Final = {
     "dispute": "dp_",
 }
 
-KEY_PREFIXES: Final = ("sk_test_", "sk_live_", "pk_test_", "pk_live_", "rk_test_", "rk_live_")
+Mode: TypeAlias = Literal["test", "live"]
+Auth: TypeAlias = Literal["bearer", "basic"]
+KeyKind: TypeAlias = Literal["secret", "publishable", "restricted"]
+MODES: Final = ("test", "live")
+KEY_PREFIXES: Final[dict[str, tuple[KeyKind, Mode]]] = {
+    "sk_test_": ("secret", "test"),
+    "sk_live_": ("secret", "live"),
+    "pk_test_": ("publishable", "test"),
+    "pk_live_": ("publishable", "live"),
+    "rk_test_": ("restricted", "test"),
+    "rk_live_": ("restricted", "live"),
+}
 
 SIGNATURE_HEADER: Final = "Svc-Signature"
 VERSION_HEADER: Final = "Svc-Version"
@@ -159,6 +170,7 @@ SANDBOX_ROOT: Final = "/_sandbox"
 REDELIVERED_HEADER: Final = "Svc-Redelivered"
 SANDBOX_HEADER: Final = "Svc-Sandbox"
 SANDBOX_WORLD_HEADER: Final = "Svc-Sandbox-World"
+SANDBOX_TIME_HEADER: Final = "Svc-Sandbox-Time"
 SANDBOX_PORT: Final = 4242
 
 # --- ISO 3166-1 alpha-2 -----------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The main job as a user does it: an order is paid, and its webhook arrives verified."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from support.running import Sandbox, Svc
-from svc.cli.quickstart.processes import Target, running_target
+from svc.cli.quickstart.processes import DemoTarget, running_target
 from svc.signature import verify
 
 pytestmark = pytest.mark.smoke
@@ -24,7 +25,7 @@ ORDER = (
 
 
 @pytest.fixture
-def target() -> Iterator[Target]:
+def target() -> Iterator[DemoTarget]:
     """The user's own web server."""
     with running_target() as running:
         yield running
@@ -60,7 +61,7 @@ def records(process: "subprocess.Popen[str]") -> list[dict[str, Any]]:
 
 
 def test_order_is_paid_and_its_webhook_arrives_verified(
-    svc: Svc, sandbox: Sandbox, target: Target, tmp_path: Path
+    svc: Svc, sandbox: Sandbox, target: DemoTarget, tmp_path: Path
 ) -> None:
     """Create, pay, receive order.paid verified and forwarded as it was sent, refund a part."""
     argv = ("--forward-to", target.url, "--until", "order.paid", "--timeout", "20", "-o", "ndjson")
@@ -89,7 +90,7 @@ def test_order_is_paid_and_its_webhook_arrives_verified(
 
 
 def test_same_listener_again_uses_the_same_endpoint(
-    svc: Svc, sandbox: Sandbox, target: Target, tmp_path: Path
+    svc: Svc, sandbox: Sandbox, target: DemoTarget, tmp_path: Path
 ) -> None:
     """An endpoint is registered once for each profile, mode, URL and event list, then reused."""
     for run in range(2):
@@ -100,14 +101,14 @@ def test_same_listener_again_uses_the_same_endpoint(
     assert len(sandbox.control("GET", "/webhook_endpoints")["data"]) == 1
 
 
-def test_until_not_reached_is_exit_11(svc: Svc, sandbox: Sandbox, target: Target) -> None:
+def test_until_not_reached_is_exit_11(svc: Svc, sandbox: Sandbox, target: DemoTarget) -> None:
     """A script learns that the awaited event did not come."""
     argv = ("--forward-to", target.url, "--until", "order.paid", "--timeout", "1")
     assert svc("events", "listen", *argv).code == 11
 
 
 def test_unverified_delivery_is_refused_and_never_forwarded(
-    svc: Svc, sandbox: Sandbox, target: Target, tmp_path: Path
+    svc: Svc, sandbox: Sandbox, target: DemoTarget, tmp_path: Path
 ) -> None:
     """R49: a forged delivery gets 400; the listener says why and forwards nothing."""
     argv = ("--forward-to", target.url, "--timeout", "4", "-o", "ndjson")
@@ -125,3 +126,26 @@ def test_unverified_delivery_is_refused_and_never_forwarded(
     rejected = next(record for record in said if record["record"] == "rejected")
     assert rejected["reason"] == "signature_mismatch"
     assert target.arrivals.empty()
+
+
+def test_quickstart_tells_its_steps_beside_a_result_for_programs(tmp_path: Path) -> None:
+    """In a pipe the story is on stderr, and what it suggests can be typed as it stands."""
+    program = tmp_path / "bin" / "svc"
+    program.parent.mkdir()
+    program.symlink_to(Path(sys.executable).parent / "svc")
+    done = subprocess.run(
+        [program, "quickstart"],
+        env={**os.environ, "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["verified"] is True
+    steps = [line[0] for line in done.stderr.splitlines() if line[1:3] == "  " and line[0] != " "]
+    assert steps == ["1", "2", "3", "4", "5", "6"]
+    assert f"   $ {program} sandbox start --detach\n" in done.stderr
+    assert done.stderr.endswith(
+        f"Next: {program} sandbox start --detach, then {program} orders create --help\n"
+    )

@@ -1,4 +1,4 @@
-"""The README's section on reminders: each command line that it shows runs."""
+"""`svc help reminders`: each command line that it shows runs."""
 
 import os
 import re
@@ -9,25 +9,28 @@ from pathlib import Path
 import pytest
 
 from support.running import Svc
+from svc.cli.help.page import File, Shown
+from svc.cli.help.reminders import PAGE
 
-ROOT = Path(__file__).parents[2]
-HEADING = "## Keys that grow old\n"
 # What may stand before a command where it is shown: a cron schedule, a unit's or a step's word.
 BEFORE = re.compile(r"^(?:(?:\S+ ){4}\S+  |ExecStart=%h/\.local/bin/|\s+- run: )?(svc keys .+)$")
 
 
-def section() -> str:
-    """The README's section."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert HEADING in readme
-    return readme.partition(HEADING)[2].partition("\n## ")[0]
+def copied() -> str:
+    """What the page has to be copied."""
+    found = []
+    for part in PAGE.parts:
+        if isinstance(part, File):
+            found.append(part.text)
+        elif isinstance(part, Shown):
+            found += part.lines
+    return "\n".join(found)
 
 
 def shown() -> list[str]:
-    """The command lines in the section's blocks."""
-    blocks = re.findall(r"```\w*\n(.*?)```", section(), re.DOTALL)
-    found = [BEFORE.match(line) for block in blocks for line in block.splitlines()]
-    return [match[1] for match in found if match]
+    """The command lines in it."""
+    found = [BEFORE.match(line) for line in copied().splitlines()]
+    return [match[1] for match in found if match and "remind" in match[1]]
 
 
 def test_a_cron_line_a_timer_a_workflow_and_a_calendar_are_shown() -> None:
@@ -36,7 +39,7 @@ def test_a_cron_line_a_timer_a_workflow_and_a_calendar_are_shown() -> None:
     assert len(lines) == 4
     assert sum("--created" in line for line in lines) == 1
     for words in ("* * 1  svc", "OnCalendar=", "WantedBy=timers.target", "- cron:", "SVC_API_KEY:"):
-        assert words in section()
+        assert words in copied()
 
 
 @pytest.mark.parametrize("line", shown())

@@ -33,6 +33,35 @@ def test_a_mistyped_word_is_answered_with_the_nearest(
 
 
 @pytest.mark.parametrize(
+    ("line", "param"),
+    [
+        ("sandbox clock frozn", "MODE"),
+        ("sandbox env --shell frozn", "--shell"),
+        ("completion frozn", "SHELL"),
+        ("sandbox decide dp_x frozn", "OUTCOME"),
+        ("events listen --ack frozn", "--ack"),
+        ("events listen --tunnel frozn", "--tunnel"),
+        ("orders list --color frozn", "--color"),
+        ("keys remind --format frozn", "--format"),
+        ("batch frozn FILE", "OPERATION"),
+        ("sandbox start --fixture frozn", "--fixture"),
+        ("sandbox trigger frozn", "TYPE"),
+        ("sandbox fault add --connection frozn", "--connection"),
+        ("sandbox keys create --type frozn", "--type"),
+    ],
+)
+def test_every_wrong_choice_is_told_in_one_sentence(
+    svc: Svc, sandbox: Sandbox, line: str, param: str
+) -> None:
+    """Which option it is, what stands there, and what can stand there; the same for a program."""
+    result = svc(*line.split(), "-o", "json")
+    assert result.code == 2
+    assert result.error["param"] == param
+    assert result.error["message"].startswith(f"{param} is 'frozn'.")
+    assert " Use one of: " in result.error["message"]
+
+
+@pytest.mark.parametrize(
     ("line", "way"),
     [
         ("auth", "svc keys"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from support.absence import files_in
 from support.running import Sandbox, Svc
 from support.stand_in_service import StandIn
 from svc.keys.places import KeyPlace
@@ -153,7 +154,10 @@ def test_a_hostile_keyring_is_refused_and_never_imported(
         refused = svc(*argv, "--base-url", URL, stdin=KEY)
         assert (refused.code, refused.error["code"]) == (4, "keyring_refused"), argv
         assert "evil_ring.Keyring" in refused.error["message"]
-    assert not (folder / "imported").exists()
+    imported = folder / "imported"
+    assert not imported.exists()
+    subprocess.run([sys.executable, "-c", "import evil_ring"], check=True)
+    assert imported.exists()  # as it would have been
 
 
 @pytest.mark.slow
@@ -182,8 +186,16 @@ def test_the_real_keyrings_alt_is_never_used(
     plain = {"PYTHON_KEYRING_BACKEND": "keyrings.alt.file.PlaintextKeyring"}
     named = svc("orders", "list", "--base-url", URL, env={**env, **plain})
     assert (named.code, named.error["code"]) == (4, "keyring_refused")
-    home = Path(os.environ["HOME"])
-    assert not list(home.rglob("keyring_pass.cfg"))
-    for path in home.rglob("*"):
-        if path.is_file() and path.suffix != ".keyring":  # GNOME Keyring's own, encrypted
+    assert_nothing_is_kept_plainly({**os.environ, **env})
+
+
+def assert_nothing_is_kept_plainly(env: dict[str, str]) -> None:
+    """No file of keyrings.alt by its name, and no file with the key."""
+    name = "from keyrings.alt.file import PlaintextKeyring; print(PlaintextKeyring.filename)"
+    told = subprocess.run([sys.executable, "-c", name], env=env, check=True, capture_output=True)
+    assert told.stdout == b"keyring_pass.cfg\n"
+    found = files_in(Path(os.environ["HOME"]))
+    assert "keyring_pass.cfg" not in {path.name for path in found}
+    for path in found:
+        if path.suffix != ".keyring":  # GNOME Keyring's own, encrypted
             assert b"4eC39" not in path.read_bytes(), path

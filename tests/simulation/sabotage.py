@@ -11,7 +11,7 @@ from unittest.mock import patch
 from svc.batch import imports, validate, workers
 from svc.cli.batch import run
 from svc.client import client, refusal, reply
-from svc.client.journal import entry, transaction
+from svc.client.journal import stored, transaction
 from svc.client.reply import classify
 
 
@@ -56,12 +56,12 @@ def _any_own_code(refusal: Any) -> bool:
 
 RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "what is the same request is not a matter of spelling": (
-        (entry, "identity", _as_spelled),
+        (stored, "identity", _as_spelled),
         (validate, "identity", _as_spelled),
     ),
     "a list holds what it is about to send": ((imports.ImportTable, "reserve", _looked_at_once),),
     "an answer names the objects that the request names": (
-        (reply, "_other_object", lambda data, call: None),
+        (reply, "other_object", lambda data, call: None),
     ),
     "what was made is on record for one request only": (
         (client, "classify", lambda result, call, now, is_taken=None: classify(result, call, now)),

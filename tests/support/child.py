@@ -5,6 +5,8 @@ With `real` the service's schedule goes 60 times as fast.
 
 import asyncio
 import sys
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
@@ -16,7 +18,7 @@ from svc.clock import SystemClock
 from svc.listen.forward import retry
 from svc.listen.forward.retry import Retry
 from svc.listen.forward.target_queue import ForwardOptions
-from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import Listener, ListenerPlan
 from svc.listen.receiver.server import bind
 from svc.listen.records import Ready, Record
@@ -30,12 +32,13 @@ def tell(record: Record) -> None:
         print("ready", flush=True)
 
 
-async def main(state: Database, target: str, retry: Retry) -> None:
+async def main(open_state: Callable[[], Database], target: str, retry: Retry) -> None:
     bound = bind()
     print(bound.getsockname()[1], flush=True)
     plan = ListenerPlan("test", (SECRET,), PATH, "http://127.0.0.1/x", Routes.parse([target]))
     plan = replace(plan, manner=ForwardOptions(retry=retry))
-    relay = Listener(plan, SqliteInbox(state, "test"), SystemClock(), tell)
+    clock = SystemClock()
+    relay = Listener(plan, open_inbox(open_state, "test", clock), clock, tell)
     with heard(asyncio.get_running_loop(), STOPPING, lambda _: relay.stop()):
         await relay.run(bound)
 
@@ -47,8 +50,9 @@ QUICK: Final[dict[str, Any]] = {
 }
 
 if __name__ == "__main__":
-    with (
-        patch.multiple(retry, **QUICK),
-        Database.open(Path(sys.argv[1]), clock=SystemClock()) as opened,
-    ):
-        asyncio.run(main(opened, sys.argv[2], cast("Retry", sys.argv[3])))
+    with patch.multiple(retry, **QUICK), ExitStack() as stack:
+
+        def open_state() -> Database:
+            return stack.enter_context(Database.open(Path(sys.argv[1]), clock=SystemClock()))
+
+        asyncio.run(main(open_state, sys.argv[2], cast("Retry", sys.argv[3])))

@@ -3,17 +3,29 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 TESTS = Path(__file__).parent.parent
 
 
-def spawn(state: Path, target: int, retry: str = "fast") -> tuple["subprocess.Popen[str]", int]:
-    """Starts a listener on a state database that forwards to a port; gives its own port too."""
+def spawn(
+    state: Path, target: int, retry: str = "fast", under: Sequence[str] = ()
+) -> tuple["subprocess.Popen[str]", int]:
+    """Starts a listener on a state database that forwards to a port; gives its own port too.
+
+    `under` is a program that starts it and watches.
+    """
     process = subprocess.Popen(
-        [sys.executable, str(TESTS / "support" / "child.py"), str(state), str(target), retry],
+        [
+            *under,
+            sys.executable,
+            str(TESTS / "support" / "child.py"),
+            str(state),
+            str(target),
+            retry,
+        ],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(TESTS)},

@@ -6,14 +6,14 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from svc.clock import Clock, ManualClock
 from svc.listen.inbox.inbox import Inbox
-from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import Listener, ListenerPlan
 from svc.listen.receiver.server import bind
 from svc.listen.records import EventReceived, Forwarded, Record, Rejected, Summary
@@ -176,9 +176,11 @@ class RunningListener:
     """A running relay and everything that it has told."""
 
     def __init__(self, state: Path, plan: ListenerPlan, clock: Clock) -> None:
-        self._state = Database.open(state, clock=clock)
-        self._plan = plan
+        self._open = ExitStack()
+        self._path = state
         self._clock = clock
+        self._state = self.open_state()
+        self._plan = plan
         self._bound = bind()
         self.port: int = self._bound.getsockname()[1]
         self.records: list[Record] = []
@@ -193,7 +195,10 @@ class RunningListener:
 
     def make_inbox(self) -> Inbox:
         retake = self._plan.ack == "forwarded"
-        return SqliteInbox(self._state, "test", retake_failed=retake)
+        return open_inbox(self.open_state, "test", self._clock, retake_failed=retake)
+
+    def open_state(self) -> Database:
+        return self._open.enter_context(Database.open(self._path, clock=self._clock))
 
     def start(self) -> None:
         self._thread.start()
@@ -204,7 +209,7 @@ class RunningListener:
         try:
             asyncio.run(self._run())
         finally:
-            self._state.close()
+            self._open.close()
             self._bound.close()
 
     def stop(self) -> Summary:
@@ -213,7 +218,7 @@ class RunningListener:
             self._loop.call_soon_threadsafe(self._relay.stop)
         self._thread.join(10)
         assert not self._thread.is_alive()
-        self._state.close()
+        self._open.close()
         self._bound.close()
         assert self.summary is not None
         return self.summary

@@ -16,7 +16,7 @@ from support.surroundings import GIVEN
 
 SECONDS: Final = 60.0
 # What needs a process: it runs until it is told to stop, starts others, or sends from many threads.
-APART: Final = frozenset("listen start stop quickstart checkout replay batch completion".split())
+APART: Final = frozenset("listen start stop quickstart checkout replay completion".split())
 NO_KEYRING: Final = "keyring.backends.fail.Keyring"
 
 

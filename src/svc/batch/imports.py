@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
-from svc.client.journal.entry import Scope
 from svc.client.journal.journal import KEPT_SECONDS
 from svc.client.journal.leases import Leases
+from svc.client.journal.stored import Scope
 from svc.clock import Clock
 from svc.errors import Conflict
 from svc.state import Database, Row

@@ -12,17 +12,9 @@ from svc.batch.plan import Task
 from svc.batch.results import ResultLine
 from svc.batch.workers import RowJob
 from svc.client.call import Encoding
-from svc.client.journal.entry import (
-    NOBODY_ELSE,
-    Account,
-    Asked,
-    Intent,
-    Scope,
-    Settled,
-    Stored,
-    restored,
-)
+from svc.client.journal.entry import NOBODY_ELSE, Account, Asked, Intent, Settled
 from svc.client.journal.journal import Journal
+from svc.client.journal.stored import Scope, Stored, restored
 from svc.errors import Conflict, OutcomeUnknown, SvcError
 
 

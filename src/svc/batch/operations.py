@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from svc.client.call import Body, Call
 from svc.client.fields import Fields, fields_at
 from svc.client.resources import disputes, orders, payouts, quotes, refunds
-from svc.errors import UsageError
+from svc.errors import wrong_choice
 
 Path: TypeAlias = tuple[str, ...]
 
@@ -63,11 +63,7 @@ def named(name: str) -> BatchOperation:
         UsageError: there is none of that name.
     """
     if name not in OPERATIONS:
-        raise UsageError(
-            f"{name!r} is no operation of a batch.",
-            param="OPERATION",
-            hint=f"Use one of: {', '.join(OPERATIONS)}",
-        )
+        raise wrong_choice("OPERATION", name, OPERATIONS)
     return OPERATIONS[name]
 
 

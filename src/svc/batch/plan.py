@@ -12,15 +12,10 @@ from typing import Final, NamedTuple
 
 from svc.batch.imports import key_of
 from svc.batch.rows import Bad, BatchRow
-from svc.client.journal.entry import Intent, unread
-from svc.client.journal.refusals import (
-    Say,
-    in_full,
-    is_in_the_future,
-    is_too_old,
-    not_again,
-    resume_command,
-)
+from svc.client.journal.commands import Say, in_full, resume_command
+from svc.client.journal.entry import Intent
+from svc.client.journal.refusals import is_in_the_future, is_too_old, not_again
+from svc.client.journal.stored import unread
 from svc.client.refusal import is_about_key
 from svc.errors import Conflict, SvcError
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from svc.batch.imports import Elsewhere, Import
 from svc.batch.rows import BatchRow
+from svc.client.journal.commands import resume_command, resume_of
 from svc.client.journal.entry import Account, Intent
-from svc.client.journal.refusals import resume_command, resume_of
 from svc.errors import Conflict
 
 _DAY_SECONDS: Final = 24 * 3600

@@ -10,8 +10,8 @@ from typing import Any, Final
 from svc.batch.operations import ANSWERED_INSIDE, BatchOperation
 from svc.batch.rows import Bad, BadRow, BatchRow, Given, Read, blank_amount
 from svc.client.fields import MONEY, check_names, check_whole
-from svc.client.journal.entry import Scope
 from svc.client.journal.identity import identity
+from svc.client.journal.stored import Scope
 from svc.client.request import encoded
 from svc.errors import UsageError
 from svc.spec import ID_PREFIXES

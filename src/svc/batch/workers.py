@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.journal.entry import Intent
-from svc.client.quota import RetryQuota
 from svc.client.reply import Reply
 from svc.client.request import Prepared
 from svc.clock import Clock
@@ -25,7 +24,10 @@ _SLOWEST: Final = 0.5
 ROWS_PER_RETRY: Final = 2
 _UNANSWERED_MAX: Final = 20  # rows one after the other
 _RETRY_COST: Final = 5
+_TIMEOUT_COST: Final = 10
+_REFUND: Final = 1
 _CAPACITY_MAX: Final = 500
+_NAP_SECONDS: Final = 0.1
 _CAPACITY_MIN: Final = 15  # three further attempts: what a single command has
 
 
@@ -75,13 +77,13 @@ class Rate:
             self._since, self._through = now, 0
 
 
-class SharedQuota(RetryQuota):
+class SharedQuota:
     """The retry allowance of one batch (promise R17): a service that is down ends it soon.
 
     It is 500 for 200 rows or more, and less for fewer, so that rows and further attempts together
     are at most one and a half requests a row. A service that takes requests and never answers uses
     none of it, since a row then waits out its deadline in one attempt: rows without an answer are
-    counted as well.
+    counted as well. All workers share it.
 
     Attributes:
         exhausted: whether no other row should be begun.
@@ -89,23 +91,30 @@ class SharedQuota(RetryQuota):
 
     def __init__(self, rows: int) -> None:
         most = _RETRY_COST * rows // ROWS_PER_RETRY
-        super().__init__(max(_CAPACITY_MIN, min(_CAPACITY_MAX, most)))
-        self.exhausted = False
+        self._most = max(_CAPACITY_MIN, min(_CAPACITY_MAX, most))
+        self._left = self._most
+        self._lock = Lock()
         self._unanswered = 0
+        self.exhausted = False
 
     def take(self, *, timed_out: bool) -> bool:
         """Pays for one further attempt; false if there is not enough left."""
-        paid = super().take(timed_out=timed_out)
-        self.exhausted = self.exhausted or not paid
+        cost = _TIMEOUT_COST if timed_out else _RETRY_COST
+        with self._lock:
+            paid = self._left >= cost
+            self._left -= cost if paid else 0
+            self.exhausted = self.exhausted or not paid
         return paid
+
+    def give(self) -> None:
+        """Pays a little back for a request that succeeded."""
+        with self._lock:
+            self._left = min(self._most, self._left + _REFUND)
 
     def row_ended(self, *, answered: bool) -> None:
         """Remembers whether a row got a definite answer in the end."""
         self._unanswered = 0 if answered else self._unanswered + 1
         self.exhausted = self.exhausted or self._unanswered >= _UNANSWERED_MAX
-
-
-_NAP_SECONDS: Final = 0.1
 
 
 class RowJob(NamedTuple):

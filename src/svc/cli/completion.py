@@ -12,7 +12,7 @@ import typer
 
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
-from svc.completion.packaged import SHELLS, packaged
+from svc.completion.packaged import SHELLS, Shell, packaged
 from svc.errors import LocalError, UsageError
 from svc.system.files import make_folder, put_in_place
 
@@ -23,7 +23,7 @@ app = new_app()
 def completion(
     ctx: typer.Context,
     shell: Annotated[
-        str,
+        Shell,
         typer.Argument(metavar="SHELL", help=f"One of {', '.join(SHELLS)}", show_default=False),
     ],
     install: Annotated[
@@ -44,10 +44,6 @@ def completion(
     $ svc completion fish > ~/.config/fish/completions/svc.fish
     """
     session = Session.of(ctx)
-    if shell not in SHELLS:
-        raise UsageError(
-            f"There is no script for {shell!r}.", hint=f"Use one of: {', '.join(SHELLS)}"
-        )
     if install and uninstall:
         raise UsageError("--install and --uninstall exclude each other.", param="--uninstall")
     if uninstall:

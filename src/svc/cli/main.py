@@ -25,7 +25,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Not closed: closing the state database would move its log into it, which waits for the disk
     # twice more on every POST. What was committed is safe in the log (promise R68), and the system
     # closes what a process leaves open.
-    return run(Session(arguments, os.environ, Streams.of_process()))
+    session = Session(arguments, os.environ, Streams.of_process())
+    session.called = sys.argv[0]
+    return run(session)
 
 
 def run(session: Session) -> int:

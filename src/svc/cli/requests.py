@@ -13,9 +13,11 @@ from svc.cli.framework.service_clock import refuse_expired_key, served_now
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.client import Client
-from svc.client.journal.entry import Intent, moment, restored
+from svc.client.journal.commands import resume_command
+from svc.client.journal.entry import Intent, moment
 from svc.client.journal.journal import Journal
-from svc.client.journal.refusals import resume_command, unknown_request
+from svc.client.journal.refusals import unknown_request
+from svc.client.journal.stored import restored
 from svc.client.resources import find
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.errors import LocalError, UsageError

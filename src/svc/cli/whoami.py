@@ -28,6 +28,7 @@ def whoami(ctx: typer.Context) -> None:
     """
     session = Session.of(ctx)
     facts: dict[str, Any] = {
+        "object": "whoami",
         "profile": session.settings.profile,
         "origin": session.base_url.origin,
         "mode": session.settings.mode,
@@ -45,7 +46,7 @@ def whoami(ctx: typer.Context) -> None:
 def _key_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
     """Adds the key; without one, gives the error and leaves the rest open."""
     names = ("key", "key_kind", "key_source", "key_added", "key_age_days")
-    facts.update(dict.fromkeys((*names, "reachable", "key_accepted")))
+    facts.update(dict.fromkeys((*names, "reachable", "key_accepted", "service_time")))
     try:
         key = session.key
     except AuthError as error:
@@ -76,7 +77,7 @@ def _added(session: Session) -> float | None:
 
 def _service_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
     try:
-        ask(session, session.key.secret, session.key.mode)
+        ask(session, session.key.secret, session.key.mode, session.note_reply)
     except NetworkError as error:
         facts["reachable"] = False
         return error
@@ -87,4 +88,5 @@ def _service_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
             error.hint = mend(session)
         return error
     facts["reachable"] = facts["key_accepted"] = True
+    facts["service_time"] = utc(session.now())
     return None

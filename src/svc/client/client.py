@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from itertools import count
 from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from svc import api_keys
-from svc.api_keys import Auth, Mode
 from svc.base_url import BaseUrl
 from svc.client.call import Call
+from svc.client.contradiction import refuse_contradiction
 from svc.client.ending import CallEnd, error_of
 from svc.client.exchange import Deadline, Trouble, Wire, WireRequest
-from svc.client.reply import IsTaken, Reply, classify, limits_of, refuse_contradiction, reply_of
+from svc.client.reply import IsTaken, Reply, classify, limits_of, reply_of
 from svc.client.request import Prepared, checked_version, fraction, prepare, uuid4
 from svc.client.retry import (
     CLOCK_STEP_SECONDS,
@@ -22,15 +22,14 @@ from svc.client.retry import (
     Meaning,
     Reason,
     Retry,
+    RetryQuota,
     Stop,
     connect_seconds,
     decide,
 )
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError
-
-if TYPE_CHECKING:
-    from svc.client.quota import RetryQuota
+from svc.spec import Auth, Mode
 
 DEADLINE_SECONDS = 60.0
 # What is found where an earlier run sent it and this one may not.
@@ -71,13 +70,14 @@ class Client:
         wire: carries requests; sockets if not given.
         auth: how the key is sent.
         on_attempt: told after every attempt.
+        on_reply: told of every success.
         proxy: address of a proxy, used for https only.
         ca_bundle: PEM file trusted besides the system's authorities.
         quota: allowance of further attempts that several clients share.
         expected: asked at each new connection; false where it leads to somebody else.
 
     Raises:
-        AuthError, UsageError: before anything is sent, see `api_keys.check`.
+        AuthError, UsageError: before anything is sent, see `api_keys.refuse_out_of_place`.
     """
 
     def __init__(  # noqa: PLR0913  everything that is not a value is passed in
@@ -96,10 +96,12 @@ class Client:
         on_attempt: Callable[[AttemptRecord], None] | None = None,
         proxy: str | None = None,
         ca_bundle: str | None = None,
-        quota: "RetryQuota | None" = None,
+        quota: RetryQuota | None = None,
         expected: Callable[[], bool] | None = None,
+        on_reply: Callable[[Reply], None] = lambda _: None,
     ) -> None:
-        api_keys.check(base_url, api_key, mode)
+        key = api_keys.parse_to_send(api_key)
+        api_keys.refuse_out_of_place(key, "This", mode, base_url)
         self.base_url = base_url
         self.mode = mode
         self.clock = clock or SystemClock()
@@ -110,6 +112,7 @@ class Client:
         self._api_key = api_key
         self._authorization = api_keys.authorization(api_key, auth)
         self._on_attempt = on_attempt
+        self._on_reply = on_reply
         self._quota = quota
         self._wire = wire or _socket_wire(base_url, self.clock, proxy, ca_bundle, expected)
 
@@ -274,7 +277,9 @@ class Client:
             self._quota.give()
         key = prepared.idempotency_key
         refuse_contradiction(call, finding, mode=self.mode, idempotency_key=key)
-        return reply_of(finding, attempts=attempts, idempotency_key=key)
+        reply = reply_of(finding, attempts=attempts, idempotency_key=key)
+        self._on_reply(reply)
+        return reply
 
 
 def _socket_wire(

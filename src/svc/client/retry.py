@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from svc.client.exchange import Headers, RawReply, Trouble, header
 
@@ -117,6 +117,16 @@ class Reason(Enum):
     QUOTA = "too many other requests needed another attempt"
     KEY_AGE = "the idempotency key is too old to repeat safely"
     CLOCK_BEHIND = "the clock was put back, so that nobody can tell the key's age"
+
+
+class RetryQuota(Protocol):
+    """An allowance of further attempts that several clients share (promise R17)."""
+
+    def take(self, *, timed_out: bool) -> bool:
+        """Pays for one further attempt; false if there is not enough left."""
+
+    def give(self) -> None:
+        """Pays a little back for a request that succeeded."""
 
 
 class Retry(NamedTuple):

@@ -50,6 +50,7 @@ class SandboxClient:
         wire: Wire | None = None,
         new_key: Callable[[], str] = uuid4,
         ca_bundle: str | None = None,
+        on_reply: Callable[[Reply], None] = lambda _: None,
     ) -> None:
         if not base_url.is_loopback:
             raise _no_sandbox(f"{base_url} is not on this machine")
@@ -59,6 +60,7 @@ class SandboxClient:
         self._deadline = deadline
         self._new_key = new_key
         self._wire = wire or _socket_wire(base_url, self._clock, ca_bundle)
+        self._on_reply = on_reply
         self._health: Reply | None = None
 
     def __enter__(self) -> Self:
@@ -120,16 +122,18 @@ class SandboxClient:
         else:
             finding = classify(result, call, self._clock.now())
         if finding.meaning is Meaning.DONE:
-            return reply_of(finding, attempts=1)
+            reply = reply_of(finding, attempts=1)
+            self._on_reply(reply)
+            return reply
         raise self._failed(call, finding)
 
     def _request(self, call: Call, key: str | None) -> WireRequest:
         prepared = prepare(call, self.base_url, new_key=self._new_key, root=SANDBOX_ROOT)
         own = [("Host", self.base_url.host_header), (SANDBOX_HEADER, "1")]
         if key is not None:
-            own.append(
-                ("Authorization", api_keys.authorization(api_keys.publishable(key), "bearer"))
-            )
+            given = api_keys.parse_to_send(key)
+            api_keys.refuse_other_kinds(given, "This", given.mode)
+            own.append(("Authorization", api_keys.authorization(key, "bearer")))
         headers = (*own, *prepared.headers)
         most = _HEALTH_MAX if call is HEALTH else None
         return WireRequest(

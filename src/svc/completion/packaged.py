@@ -1,18 +1,24 @@
 """The completion scripts as they are packaged, one for each shell."""
 
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from svc.errors import LocalError
 
 # The shells, and the name of each one's file.
-SHELLS: Final = {"bash": "svc.bash", "zsh": "_svc", "fish": "svc.fish", "powershell": "svc.ps1"}
+Shell = Literal["bash", "zsh", "fish", "powershell"]
+SHELLS: Final[dict[Shell, str]] = {
+    "bash": "svc.bash",
+    "zsh": "_svc",
+    "fish": "svc.fish",
+    "powershell": "svc.ps1",
+}
 
 _PACKAGED: Final = Path(__file__).parent / "scripts"
 _CHECKOUT: Final = Path(__file__).parents[3] / "completions"
 
 
-def packaged(shell: str) -> str:
+def packaged(shell: Shell) -> str:
     """Reads the script of the installed program, or of the checkout that it runs from.
 
     Raises:

@@ -160,7 +160,7 @@ def _refuse_plain_http(text: str, param: str) -> None:
     Not a check of the file: one that holds such an address already can then still be mended.
     """
     address = BaseUrl.parse(text)
-    if address.scheme != "https" and not address.is_loopback:
+    if address.is_clear:
         raise ConfigError(
             f"{address.origin} would carry API keys in clear.",
             code="https_required",

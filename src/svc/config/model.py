@@ -7,8 +7,8 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from svc.base_url import BaseUrl
 from svc.errors import ConfigError
+from svc.spec import Auth
 
-Auth: TypeAlias = Literal["bearer", "basic"]
 Format: TypeAlias = Literal["human", "json", "ndjson", "csv", "id"]
 Color: TypeAlias = Literal["auto", "always", "never"]
 

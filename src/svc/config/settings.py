@@ -4,16 +4,14 @@ Pure: nothing is read here but the values that are passed in.
 """
 
 from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, cast
+from typing import Final, NamedTuple, Protocol, cast
 
 from svc.base_url import BaseUrl
 from svc.config.fields import Check, date, one_of, seconds
-from svc.config.model import COLORS, FORMATS, Auth, Color, Config, Format, Profile
+from svc.config.model import COLORS, FORMATS, Color, Config, Format, Profile
 from svc.errors import ConfigError, UsageError
+from svc.spec import MODES, Auth, Mode
 
-Mode: TypeAlias = Literal["test", "live"]
-
-MODES: Final = ("test", "live")
 MAX_TIME_SECONDS: Final = 60.0
 PATIENCE_SECONDS: Final = 30 * 86400.0  # no end, for anything that waits on a socket
 COLOR: Final[Color] = "auto"
@@ -90,7 +88,7 @@ def resolve(options: Options, env: Mapping[str, str], config: Config) -> Setting
         UsageError: a value of an option or a variable is wrong.
         ConfigError: the profile is not known, or an address is refused (promise R23).
     """
-    given = _Given(env)
+    given = _GivenSettings(env)
     named = given.text(options.profile, "SVC_PROFILE")
     profile = config.active if named is None else config.profile(named)
     address = _address(options, given, profile)
@@ -119,7 +117,7 @@ def resolve(options: Options, env: Mapping[str, str], config: Config) -> Setting
 _FORMAT: Final = one_of(FORMATS)
 
 
-class _Given:
+class _GivenSettings:
     """Values of options, else of variables; an empty variable counts as not set."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
@@ -137,13 +135,13 @@ class _Given:
         return value
 
 
-def _mode(options: Options, given: _Given) -> Mode | None:
+def _mode(options: Options, given: _GivenSettings) -> Mode | None:
     if options.live is not None:
         return "live" if options.live else "test"
     return cast("Mode | None", given.checked(None, "SVC_MODE", "", one_of(MODES)))
 
 
-def _max_time(options: Options, given: _Given) -> float | None:
+def _max_time(options: Options, given: _GivenSettings) -> float | None:
     text = given.text(None, "SVC_MAX_TIME")
     value: float | str | None = options.max_time
     if value is None and text is not None:
@@ -158,18 +156,18 @@ def _max_time(options: Options, given: _Given) -> float | None:
     return cast("float | None", value)
 
 
-def _color(options: Options, given: _Given, config: Config) -> Color:
+def _color(options: Options, given: _GivenSettings, config: Config) -> Color:
     asked = given.checked(options.color, "", "--color", one_of(COLORS))
     if asked is None and given.text(None, "NO_COLOR"):
         return "never"
     return cast("Color", asked or config.color or COLOR)
 
 
-def _given_address(options: Options, given: _Given) -> str | None:
+def _given_address(options: Options, given: _GivenSettings) -> str | None:
     return given.text(options.base_url, "SVC_BASE_URL")
 
 
-def _address(options: Options, given: _Given, profile: Profile) -> BaseUrl | None:
+def _address(options: Options, given: _GivenSettings, profile: Profile) -> BaseUrl | None:
     text = _given_address(options, given)
     if text is None:
         return profile.base_url

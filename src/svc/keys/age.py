@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from svc.api_keys import Mode
 from svc.clock import Clock
-from svc.spec import KEY_GRACE_MAX_SECONDS
+from svc.spec import KEY_GRACE_MAX_SECONDS, Mode
 
 if TYPE_CHECKING:
     from svc.state import Database

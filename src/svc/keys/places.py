@@ -2,7 +2,7 @@
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from svc.api_keys import Mode
+from svc.spec import Mode
 
 Slot: TypeAlias = Literal["secret", "publishable"]
 

@@ -4,13 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from svc import api_keys
-from svc.api_keys import ApiKey, Kind, Mode
-from svc.base_url import BaseUrl
+from svc.api_keys import ApiKey
 from svc.config import Settings
 from svc.config.model import DEFAULT_PROFILE
-from svc.errors import AuthError, KeyStoreError, UsageError
+from svc.errors import AuthError, KeyStoreError
 from svc.keys.places import SANDBOX_DATA, KeyPlace, title
-from svc.spec import SANDBOX_KEYS
+from svc.spec import SANDBOX_KEYS, KeyKind, Mode
 
 if TYPE_CHECKING:  # made only where the environment holds no key
     from svc.keys.facts import KeyFacts
@@ -29,7 +28,7 @@ class ResolvedKey(NamedTuple):
     """
 
     secret: str
-    kind: Kind
+    kind: KeyKind
     mode: Mode
     fingerprint: str
     source: str
@@ -59,11 +58,9 @@ def resolve_key(
         KeyStoreError: the keyring cannot be asked.
     """
     address = settings.base_url
-    refuse_plain_http(address)
+    api_keys.refuse_plain_http(address)
     key, source = _found(settings, env, store, facts)
-    refuse_publishable(key, source)
-    _refuse_other_mode(key, source, settings.mode)
-    refuse_live_key_here(key, source, address)
+    api_keys.refuse_out_of_place(key, source, settings.mode, address)
     return ResolvedKey(key.secret, key.kind, key.mode, key.fingerprint, source)
 
 
@@ -90,56 +87,9 @@ def publishable_key(
         key = api_keys.parse(api_keys.without_line_end(env[PUBLISHABLE_VARIABLE]), source)
     else:
         return SANDBOX_KEYS[f"publishable_{settings.mode}"]
-    if key.kind != "publishable":
-        raise _auth_error(
-            f"{source} is no publishable key ({key.fingerprint}); the checkout takes no other.",
-            "publishable_key_required",
-            f"Use a pk_{settings.mode}_ key: svc sandbox keys create --type publishable",
-        )
-    _refuse_other_mode(key, source, settings.mode)
+    api_keys.refuse_other_kinds(key, source, settings.mode)
+    api_keys.refuse_other_mode(key, source, settings.mode)
     return key.secret
-
-
-def refuse_plain_http(address: BaseUrl) -> None:
-    """Raises UsageError where a key would leave this machine in clear (promise R21)."""
-    if address.scheme != "https" and not address.is_loopback:
-        raise UsageError(
-            f"{address.origin} would carry the key in clear.",
-            code="https_required",
-            param="base_url",
-            hint="Use https://; plain http is for this machine only",
-        )
-
-
-def refuse_publishable(key: ApiKey, source: str) -> None:
-    """Raises AuthError on a key that can neither read nor change data (promise R30)."""
-    if key.kind == "publishable":
-        raise _auth_error(
-            f"{source} is a publishable key ({key.fingerprint}), which cannot read or change data.",
-            "secret_key_required",
-            f"Use a secret (sk_{key.mode}_) or a restricted key (rk_{key.mode}_)",
-        )
-
-
-def refuse_live_key_here(key: ApiKey, source: str, address: BaseUrl) -> None:
-    """Raises AuthError on a live key for this machine, the sandbox's own excepted (R21)."""
-    if address.is_loopback and key.mode == "live" and not key.is_public_constant:
-        raise _auth_error(
-            f"{source} is a live key ({key.fingerprint}); it is not sent to {address.origin}, "
-            "which is this machine and not the service.",
-            "live_key_refused",
-            "Use a test key, or choose the service: --profile NAME or --base-url URL",
-        )
-
-
-def _refuse_other_mode(key: ApiKey, source: str, mode: Mode) -> None:
-    if key.mode != mode:
-        way = "add --live" if mode == "test" else "leave out --live"
-        raise _auth_error(
-            f"{source} is a {key.mode} key ({key.fingerprint}), but the mode is {mode}.",
-            "mode_mismatch",
-            f"Use a {mode} key, or {way}",
-        )
 
 
 def _found(

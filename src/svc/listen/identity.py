@@ -115,6 +115,16 @@ def last_endpoint(state: Database, listening: Listening, targets: Sequence[str] 
     return last.endpoint_id if last is not None else None
 
 
+def pending(state: Database, claim: ListenerId) -> int:
+    """Counts what earlier runs of a listener have left to forward."""
+    [row] = state.rows(
+        "SELECT COUNT(*) AS waiting FROM inbox JOIN listeners ON listeners.id = listener"
+        " WHERE scope = ? AND outcome IS NULL",
+        (claim.scope,),
+    )
+    return int(row["waiting"])
+
+
 def begin_anew(state: Database, claim: ListenerId) -> None:
     """Keeps all that came before a sandbox was reset as that of a listener of the past.
 

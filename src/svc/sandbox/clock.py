@@ -60,6 +60,10 @@ class VirtualClock:
     def mode(self) -> ClockMode:
         return self._mode
 
+    def now_text(self) -> str:
+        """The present moment as the API writes it."""
+        return text(moment(self.now()))
+
     def now(self) -> int:
         """Microseconds since 1970."""
         if self._mode == "realtime":

@@ -6,10 +6,10 @@
 
 from typing import Final
 
-from svc.state.database import GONE, Database, Row, Tx
+from svc.state.database import GONE, Database, NotSynced, Row, Tx
 from svc.state.opening import DAMAGED
 
 # Codes of errors after which the database holds nothing of what it held when it was opened.
 LOST: Final = (DAMAGED, GONE)
 
-__all__ = ["LOST", "Database", "Row", "Tx"]
+__all__ = ["LOST", "Database", "NotSynced", "Row", "Tx"]

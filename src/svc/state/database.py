@@ -1,5 +1,6 @@
 """The state database as the rest of the program sees it: read rows, write in a transaction."""
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,8 +12,10 @@ from svc.clock import Clock
 from svc.errors import LocalError
 from svc.state import opening
 from svc.state.opening import BusyRetry, damaged, open_database
+from svc.system import files
 
 GONE: Final = "state_replaced"  # the code of the error
+_LOG_PAGES_MAX: Final = 16_000  # 64 MB, where nobody has copied the log into the database before
 
 Row = dict[str, Any]
 Params = Sequence[object]
@@ -57,6 +60,10 @@ class Tx:
         return self._connection.execute(sql, params).fetchall()
 
 
+class NotSynced(LocalError):  # noqa: N818  it says what is the matter
+    """What was written may not be on the disk, and neither may what is written after it."""
+
+
 class Database:
     """The open database; every method may be called from any thread, one at a time runs.
 
@@ -74,6 +81,7 @@ class Database:
         self._clock = clock
         self._lock = threading.RLock()
         self._file = _file_of(path)
+        self._log: _Log | None = None
 
     @classmethod
     def open(cls, path: Path, *, clock: Clock) -> Self:
@@ -96,15 +104,40 @@ class Database:
                 # Inside, since a signal may come between this and what follows.
                 self._patience.run(lambda: self._connection.execute("BEGIN IMMEDIATE"))
                 yield Tx(self._connection)
-                self._connection.execute("COMMIT")
+                self._commit()
             except BaseException:
                 self._undo()
                 raise
+
+    def write_at_once(self, step: Callable[[Tx], Found]) -> Found | None:
+        """Runs a step as a `write` that waits for nobody; None where it would have to."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            with self._worded():
+                return self._stepped(step) if self._begun() else None
+        finally:
+            self._lock.release()
+
+    def sync_by_hand(self, sync: Callable[[int], None]) -> None:
+        """Has what is committed from now on synced by `sync`, which gets the log's descriptor.
+
+        For systems where a plain sync reaches the disk. `copy_log` is to be called now and then, on
+        another connection.
+        """
+        self.rows("PRAGMA synchronous = NORMAL")
+        self.rows(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES_MAX}")
+        self.rows("PRAGMA busy_timeout = 0")
+        self._log = _Log(self._path, sync)
 
     def rows(self, sql: str, params: Params = ()) -> list[Row]:
         """Reads outside any transaction."""
         with self._lock, self._worded():
             return self._patience.run(lambda: self._connection.execute(sql, params).fetchall())
+
+    def copy_log(self) -> None:
+        """Copies the log into the database, so that it is begun anew; holds nobody up."""
+        self.rows("PRAGMA wal_checkpoint(PASSIVE)")
 
     def empty_log(self) -> None:
         """Moves the log into the database, so that neither is longer than what it holds.
@@ -136,12 +169,39 @@ class Database:
         """Closes the file; the object is of no use afterwards."""
         with self._lock:
             self._connection.close()
+            if self._log is not None:
+                self._log.close()
+                self._log = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _begun(self) -> bool:
+        """Begins to write, unless somebody else does."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if opening.code_of(error) != sqlite3.SQLITE_BUSY:
+                raise
+            return False
+        return True
+
+    def _stepped(self, step: Callable[[Tx], Found]) -> Found:
+        try:
+            found = step(Tx(self._connection))
+            self._commit()
+        except BaseException:
+            self._undo()
+            raise
+        return found
+
+    def _commit(self) -> None:
+        self._connection.execute("COMMIT")
+        if self._log is not None:
+            self._log.sync()
 
     def _undo(self) -> None:
         # A full disk makes SQLite undo by itself; a second ROLLBACK would only hide that error.
@@ -162,6 +222,38 @@ class Database:
         with suppress(sqlite3.Error):
             self._connection.close()
         return damaged(self._path, self._clock)
+
+
+class _Log:
+    """The log of a database whose commits are synced by hand."""
+
+    def __init__(self, path: Path, sync: Callable[[int], None]) -> None:
+        self._path = path
+        self._sync = sync
+        files.sync_folder(path.parent)  # SQLite leaves that to its own first sync of the log
+        self._file = os.open(f"{path}-wal", os.O_RDONLY | os.O_CLOEXEC)
+        self._trouble = ""
+
+    def sync(self) -> None:
+        """Brings what was written to the disk; once that has failed it is not tried again.
+
+        The system forgets what it could not write, and what follows it in the log is worth nothing.
+        """
+        if not self._trouble:
+            try:
+                self._sync(self._file)
+            except OSError as error:
+                self._trouble = (error.strerror or str(error)).lower()
+        if self._trouble:
+            raise NotSynced(
+                f"The state database {self._path} did not reach the disk: {self._trouble}.",
+                code="state_not_synced",
+                hint="Check the disk before you run the command again.",
+            )
+
+    def close(self) -> None:
+        """Closes the file."""
+        os.close(self._file)
 
 
 def _file_of(path: Path) -> tuple[int, int] | None:

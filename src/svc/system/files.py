@@ -108,13 +108,22 @@ def put_in_place(fresh: Path, path: Path) -> None:
         OSError: it could not be put there, or not for good.
     """
     fresh.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Has the names of the files in a folder survive a power cut, where the system can.
+
+    Raises:
+        OSError: it cannot be read, or its disk fails.
+    """
     if not _OPENS_FOLDERS:
         return
-    folder = os.open(path.parent, os.O_RDONLY)
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(handle)
     finally:
-        os.close(folder)
+        os.close(handle)
 
 
 def advice(error: OSError) -> str | None:

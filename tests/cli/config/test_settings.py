@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -284,7 +285,11 @@ def test_an_active_profile_that_is_gone_can_be_mended(svc: Svc) -> None:
 
 def test_whoami_says_what_a_command_would_use(svc: Svc, sandbox: Sandbox) -> None:
     """Profile, origin, mode, key and its source, and that the service takes it."""
-    assert svc.ok("whoami") == {
+    found = svc.ok("whoami")
+    told = datetime.fromisoformat(found.pop("service_time"))
+    assert abs((told - datetime.now(UTC)).total_seconds()) < 60
+    assert found == {
+        "object": "whoami",
         "profile": "default",
         "origin": sandbox.url,
         "mode": "test",

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from support.running import Svc
 from svc.cli.framework.options import FORMATS, options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.cli.help import assumptions
-from svc.cli.help.page import ASSUMPTIONS, TOPICS, Page, Rows, Shown, page_of
+from svc.cli.help.page import ASSUMPTIONS, TOPICS, File, Page, Part, Rows, Shown, page_of
 from svc.errors import ExitCode
 from svc.sandbox.fidelity.table import ROWS
 from svc.sandbox.reference.cards import BEHAVIOURS
@@ -22,14 +23,22 @@ SOURCES = Path(__file__).parents[3] / "src" / "svc"
 PAGES = [topic for topic in TOPICS if topic != ASSUMPTIONS]
 
 
+def copied_lines(part: Part) -> Sequence[str]:
+    """What a part of a page has to be copied."""
+    if isinstance(part, File):
+        return part.text.splitlines()
+    return part.lines if isinstance(part, Shown) else ()
+
+
 def names_in(topic: str) -> set[str]:
     return {row["name"] for row in page_of(topic).rows()}
 
 
 def test_the_promised_topics_are_there(svc: Svc) -> None:
-    """The eight pages, listed by `svc help` alone."""
+    """The eleven pages, listed by `svc help` alone."""
     assert list(TOPICS) == (
-        "exit-codes environment output webhooks money sandbox ci assumptions".split()
+        "exit-codes environment output webhooks money sandbox faults ci reminders comparison "
+        "assumptions".split()
     )
     shown = svc("help")
     assert shown.code == 0
@@ -51,7 +60,7 @@ def test_page_is_text_in_a_pipe(svc: Svc, topic: str) -> None:
 def test_page_fits_its_width(topic: str, width: int) -> None:
     """No line of prose or of a table is wider than the terminal; what is to be copied may be."""
     page = page_of(topic)
-    copied = {f"  {line}" for part in page.parts if isinstance(part, Shown) for line in part.lines}
+    copied = {f"  {line}" for part in page.parts for line in copied_lines(part)}
     lines = set(page.text(width).splitlines()) - copied
     assert [line for line in lines if len(line) > width and " " in line.strip()] == []
 
@@ -74,7 +83,7 @@ def test_every_variable_is_explained() -> None:
     """The page has each SVC_ variable that the sources name, and no other."""
     named: set[str] = set()
     for path in SOURCES.rglob("*.py"):
-        if "topics" not in path.parts:
+        if "help" not in path.parts:
             named |= set(re.findall(r"\bSVC_[A-Z_]*[A-Z]\b", path.read_text(encoding="utf-8")))
     assert {name for name in names_in("environment") if name.startswith("SVC_")} == named
 

@@ -18,6 +18,7 @@ from support.running import Sandbox, Svc
 from svc.cli.events import link
 from svc.cli.events.endpoint import Endpoint, Endpoints, is_sandbox
 from svc.cli.events.link import SandboxWatch, watching
+from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
 from svc.clock import ManualClock
@@ -82,7 +83,7 @@ def endpoint(service: str, keyring: Keyring, url: str) -> tuple[Endpoint, str]:
         found = Endpoints(session, session.state(), sandbox=False).of(url, PATH, EVENTS)
         assert session.done is None
         if keyring.items:
-            assert Endpoints(session, session.state(), sandbox=False).secret_of(found.id or "")
+            assert StoredSecrets.of(session, session.state()).get(found.id or "")
     assert isinstance(streams.stderr, io.StringIO)
     return found, streams.stderr.getvalue()
 
@@ -102,33 +103,6 @@ def test_secret_of_a_real_endpoint_goes_to_the_keyring(
     assert silent == ""
     assert list(keyring.items.values()) == ["whsec_of_1"]
     assert holding(isolated / "state", b"whsec_of_1") == []
-
-
-def renewed(service: str, keyring: Keyring, secret: str, clock: ManualClock) -> tuple[str, ...]:
-    """Takes a new secret for the endpoint of `endpoint`, or only looks if it is empty."""
-    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    env = {**os.environ, "SVC_BASE_URL": service, "SVC_API_KEY": "sk_test_abcdefghijklmnop"}
-    with RealSession([], env, streams, clock) as session:
-        session.keyring = keyring
-        endpoints = Endpoints(session, session.state(), sandbox=False)
-        found = endpoints.of(f"https://tunnel.example{PATH}", PATH, EVENTS)
-        return (endpoints.renewed(found, secret) if secret else found).secrets
-
-
-def test_rolled_secret_stands_beside_the_old_one_for_a_day(
-    service: str, registered: list[dict[str, list[str]]], isolated: Path
-) -> None:
-    """R48: two secrets during a rotation, both in the keyring; after a day only the new one."""
-    keyring, clock = Keyring(), ManualClock(1_800_000_000.0)
-    assert renewed(service, keyring, "", clock) == ("whsec_of_1",)
-    assert renewed(service, keyring, "whsec_new", clock) == ("whsec_new", "whsec_of_1")
-    assert renewed(service, keyring, "", clock) == ("whsec_new", "whsec_of_1")
-    assert renewed(service, keyring, "whsec_new", clock) == ("whsec_new", "whsec_of_1")
-    assert len(keyring.items) == 2
-    clock.advance(86_400)
-    assert renewed(service, keyring, "", clock) == ("whsec_new",)
-    assert len(registered) == 1
-    assert holding(isolated / "state", b"whsec_") == []
 
 
 def test_another_url_means_another_endpoint_and_says_so(

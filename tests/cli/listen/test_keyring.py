@@ -49,22 +49,6 @@ def test_endpoint_and_secret_are_found_again(
     assert holding(isolated / "state", b"whsec_of_1") == []
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("gnome_keyring", "real")
-def test_secret_that_was_rolled_in_the_dashboard(
-    registered: Registered, svc: Svc, tmp_path: Path, listen: Listen
-) -> None:
-    """R48: `--new-secret-stdin` once; from then on either secret verifies, for a day."""
-    svc("events", "listen", "--print-secret")
-    taken = svc("events", "listen", "--print-secret", "--new-secret-stdin", stdin="whsec_new\n")
-    assert (taken.code, taken.out.split()) == (0, ["whsec_new", "whsec_of_1"])
-    with listen(tmp_path) as running:
-        [ready] = running.wait("ready")
-        for number, secret in enumerate(("whsec_new", "whsec_of_1")):
-            assert deliver(ready["url"], event(number), secret) == 200
-    assert len(registered) == 1
-
-
 @pytest.mark.usefixtures("real")
 def test_without_a_keyring_it_says_what_that_means(
     registered: Registered, svc: Svc, monkeypatch: pytest.MonkeyPatch

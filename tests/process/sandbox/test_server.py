@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from support.patience import patient
 from svc.sandbox.process.records import health, running
 
 pytestmark = pytest.mark.smoke
@@ -55,7 +56,7 @@ def test_signal_ends_it_gracefully(stub: Start, folder: Path, number: signal.Sig
     """R78: within a second, after the app has closed, and the signal still is what ended it."""
     sandbox = stub()
     assert list(folder.glob("run-*"))
-    assert ends(sandbox.process, number) < 1
+    assert ends(sandbox.process, number) < patient(1)
     assert sandbox.process.returncode == -number
     assert (folder / "diary").read_text() == "down"
     assert running(folder) == []
@@ -68,7 +69,7 @@ def test_idle_connection_does_not_hold_it_up(stub: Start) -> None:
     with socket.create_connection(("127.0.0.1", sandbox.record.port)) as idle:
         idle.sendall(b"GET /_sandbox/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert idle.recv(65536).startswith(b"HTTP/1.1 200")
-        assert ends(sandbox.process, signal.SIGTERM) < 1
+        assert ends(sandbox.process, signal.SIGTERM) < patient(1)
 
 
 def test_short_request_in_flight_is_answered(stub: Start) -> None:
@@ -88,7 +89,7 @@ def test_long_request_in_flight_is_cut(stub: Start, folder: Path) -> None:
     with socket.create_connection(("127.0.0.1", sandbox.record.port), timeout=5) as client:
         client.sendall(b"GET /slow?seconds=60 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         time.sleep(0.1)
-        assert ends(sandbox.process, signal.SIGTERM) < 1
+        assert ends(sandbox.process, signal.SIGTERM) < patient(1)
     assert (folder / "diary").read_text() == "down"
 
 

@@ -137,6 +137,7 @@ def test_sandbox_on_this_machine_needs_no_tunnel(
     """With `auto` nothing is started for a sandbox on this machine, though a program is there."""
     with listen(tmp_path) as running:
         [ready] = running.wait("ready")
+        assert children(os.getpid())  # they would be seen
         assert children(running.process.pid) == []
     assert ready["url"].startswith("http://127.0.0.1:")
     assert all(one["record"] != "tunnel" for one in running.records)
@@ -147,6 +148,7 @@ def test_people_see_the_stand_in_tunnel_on_stderr(sandbox: Sandbox, svc: Svc) ->
     result = svc("events", "listen", "-o", "human", *ARGV, "--timeout", "0.1")
     assert result.code == 0
     assert f"tunnel up  https://{FIRST}" in result.err
+    assert "--tunnel" in result.out
     assert "tunnel" not in result.out.replace("--tunnel", "")
     assert result.out.startswith("Ready. ")
     quiet = inside("events", "listen", "-o", "human", "-q", *ARGV, "--timeout", "0.1")

@@ -15,6 +15,7 @@ from proof.faults.ledger import Fault
 from proof.faults.operations import command
 from proof.faults.test_sharing import wait_for_posts
 from support.batches import orders_file, refs, running
+from support.patience import patient
 from support.running import Sandbox, Svc
 
 MARK = "mark-1"
@@ -34,7 +35,7 @@ def test_terminal_that_is_closed_leaves_the_request_resumable(machine: Machine) 
     begun = time.monotonic()
     os.close(terminal)
     _, status = os.waitpid(child, 0)
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < patient(1)
     assert os.waitstatus_to_exitcode(status) == 129
     (request,) = machine.unresolved()
     assert machine.run("requests", "resume", request).code == 0
@@ -55,7 +56,7 @@ def test_second_signal_ends_it_at_once(svc: Svc, sandbox: Sandbox, tmp_path: Pat
     begun = time.monotonic()
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=5)
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < patient(1)
     assert process.returncode == -signal.SIGINT
     sandbox.control("DELETE", "/faults")
     assert svc.ok("batch", "orders.create", str(path))["unknown"] == 0

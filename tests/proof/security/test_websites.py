@@ -141,7 +141,9 @@ def order(sandbox: Sandbox, name: str = "Linen jacket", **more: Any) -> Any:
         connection.close()
 
 
-@pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
+@pytest.mark.parametrize(
+    "name", ["localhost", pytest.param("127.0.0.1", marks=pytest.mark.slow(seconds=5))]
+)
 def test_no_page_drives_the_sandbox(page: Page, site: Site, sandbox: Sandbox, name: str) -> None:
     """R103: what it sends with the public keys, also in a popup or frame, changes nothing."""
     keyed = f"http://sk_test_sandbox:@127.0.0.1:{sandbox.port}"
@@ -225,11 +227,14 @@ def test_a_rebound_name_is_not_the_inspector(page: Page, tmp_path: Path) -> None
         assert len(target.received) == 1
 
 
-def test_no_text_of_a_merchant_runs_in_the_checkout(page: Page, sandbox: Sandbox) -> None:
+@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.slow(seconds=20))])
+def test_no_text_of_a_merchant_runs_in_the_checkout(
+    page: Page, sandbox: Sandbox, every: int
+) -> None:
     """In names, addresses and notes, in one order after another: all of it stays text."""
     page.add_init_script("window.owned = false")
     hostile = [attack for attack in ATTACKS if attack.isprintable()]
-    for attack in hostile[::4]:
+    for attack in hostile[::every]:
         name, city = attack[:250], attack[:90]
         made = order(
             sandbox,

@@ -22,9 +22,9 @@ from svc.batch.validate import Validator
 from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.client.client import Client
 from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
-from svc.client.journal.entry import Scope
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
+from svc.client.journal.stored import Scope
 from svc.clock import SystemClock
 from svc.state import Database
 

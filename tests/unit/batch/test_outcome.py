@@ -11,7 +11,8 @@ from svc.batch.outcome import error_fields, verdict
 from svc.batch.run import halting
 from svc.batch.workers import JobEnd, RowJob, SharedQuota
 from svc.client.exchange import Failure, RawReply, Trouble
-from svc.client.journal.entry import Asked, Settled, Stored, restored
+from svc.client.journal.entry import Asked, Settled
+from svc.client.journal.stored import Stored, restored
 from svc.client.reply import Reply
 from svc.errors import (
     ApiError,

@@ -16,9 +16,10 @@ from svc.batch.repeats import refuse_repeats
 from svc.batch.rows import Bad, BadRow, BatchRow, Read
 from svc.batch.validate import Validator
 from svc.batch.workers import RowJob
-from svc.client.journal.entry import NOBODY_ELSE, Asked, Scope, Settled
+from svc.client.journal.entry import NOBODY_ELSE, Asked, Settled
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
+from svc.client.journal.stored import Scope
 from svc.client.request import prepare
 from svc.client.resources import refunds
 from svc.clock import ManualClock

@@ -105,13 +105,20 @@ def test_a_short_list_has_what_a_single_command_has() -> None:
     assert [quota.take(timed_out=False) for _ in range(4)] == [True, True, True, False]
 
 
-def test_a_timeout_costs_twice_and_success_pays_back() -> None:
-    """R17: timeout 10, success +1."""
+def test_a_dead_service_drains_the_quota() -> None:
+    """R17: 500 units, 5 a retry, 10 after a timeout, 1 back for a success."""
     quota = SharedQuota(10_000)
-    taken = 0
-    while quota.take(timed_out=True):
-        taken += 1
-    assert taken == 50
-    for _ in range(5):
+    assert sum(quota.take(timed_out=False) for _ in range(200)) == 100
+    for _ in range(9):
         quota.give()
-    assert quota.take(timed_out=False)
+    assert not quota.take(timed_out=True)
+    quota.give()
+    assert quota.take(timed_out=True)
+
+
+def test_the_quota_does_not_grow_beyond_its_capacity() -> None:
+    """R17: a long good run earns no credit for a later storm."""
+    quota = SharedQuota(1)
+    for _ in range(100):
+        quota.give()
+    assert [quota.take(timed_out=False) for _ in range(4)] == [True, True, True, False]

@@ -15,18 +15,10 @@ import pytest
 
 from svc.base_url import BaseUrl
 from svc.client.call import Call
-from svc.client.journal.entry import (
-    Account,
-    Asked,
-    Intent,
-    Scope,
-    Settled,
-    restored,
-    settled_by,
-    settled_with,
-)
+from svc.client.journal.entry import Account, Asked, Intent, Settled, settled_by, settled_with
 from svc.client.journal.journal import EVERY, PRUNE, Journal, fresh_id
 from svc.client.journal.leases import Leases
+from svc.client.journal.stored import Scope, restored
 from svc.client.reply import Reply
 from svc.client.request import prepare
 from svc.client.resources import find, orders, payouts, refunds

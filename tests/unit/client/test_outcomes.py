@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from svc.batch.workers import SharedQuota
 from svc.client.call import Call
 from svc.client.exchange import Failure, RawReply, Trouble
-from svc.client.quota import RetryQuota
 from svc.client.resources import refunds
 from svc.errors import (
     ApiError,
@@ -410,7 +410,9 @@ def test_a_replay_is_told(bench: "type[Bench]") -> None:
 
 def test_a_dry_quota_ends_the_attempts(bench: "type[Bench]") -> None:
     """R17: when others have used it up, a call gets one attempt."""
-    made = bench(refusal(500), quota=RetryQuota(7))
+    quota = SharedQuota(rows=1)
+    assert quota.take(timed_out=True)
+    made = bench(refusal(500), quota=quota)
     with pytest.raises(OutcomeUnknown) as caught:
         made.client.send(POST)
     assert made.attempts == 2
@@ -418,14 +420,16 @@ def test_a_dry_quota_ends_the_attempts(bench: "type[Bench]") -> None:
 
 
 def test_success_pays_the_quota_back(bench: "type[Bench]") -> None:
-    """R17: one unit a success."""
-    quota = RetryQuota(5)
+    """R17: one unit a success, five a further attempt."""
+    quota = SharedQuota(rows=1)
+    assert quota.take(timed_out=True)
     assert quota.take(timed_out=False)
     made = bench(OK, quota=quota)
-    for _ in range(5):
-        assert quota.is_dry
+    for _ in range(4):
         made.client.send(POST)
-    assert not quota.is_dry
+    assert not quota.take(timed_out=False)
+    made.client.send(POST)
+    assert quota.take(timed_out=False)
 
 
 def test_a_given_key_is_used_and_a_bad_one_sends_nothing(bench: "type[Bench]") -> None:

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.client.call import Call
+from svc.client.contradiction import refuse_contradiction
 from svc.client.exchange import RawReply, header
 from svc.client.journal.entry import settled_with
 from svc.client.json import NotJson, parse, parse_list
-from svc.client.reply import is_replayed, refuse_contradiction, understood
+from svc.client.reply import is_replayed, understood
 from svc.client.resources import find, orders, payments, payouts, quotes, refunds
 from svc.client.retry import Meaning
 from svc.errors import ReplyContradiction

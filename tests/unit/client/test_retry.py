@@ -4,7 +4,6 @@ from email.utils import formatdate
 
 import pytest
 
-from svc.client.quota import RetryQuota
 from svc.client.request import fraction
 from svc.client.retry import (
     OPEN,
@@ -229,26 +228,6 @@ def test_dates_of_the_last_century_are_read() -> None:
         "Sun Nov  6 08:49:37 1994",
     )
     assert {http_date(form) for form in forms} == {784111777.0}
-
-
-def test_a_dead_service_drains_the_quota() -> None:
-    """R17: 500 units, 5 a retry, 10 after a timeout, 1 back for a success."""
-    quota = RetryQuota()
-    assert sum(quota.take(timed_out=False) for _ in range(200)) == 100
-    assert quota.is_dry
-    for _ in range(9):
-        quota.give()
-    assert not quota.take(timed_out=True)
-    quota.give()
-    assert quota.take(timed_out=True)
-
-
-def test_the_quota_does_not_grow_beyond_its_capacity() -> None:
-    """R17: a long good run earns no credit for a later storm."""
-    quota = RetryQuota(10)
-    for _ in range(100):
-        quota.give()
-    assert [quota.take(timed_out=False) for _ in range(3)] == [True, True, False]
 
 
 @pytest.mark.parametrize(("value", "seconds"), [("86400", 86400.0), ("86401", None)])

@@ -6,7 +6,7 @@ import pytest
 
 from svc.base_url import BaseUrl
 from svc.client.call import Call
-from svc.client.journal.entry import Stored, restored, stored
+from svc.client.journal.stored import Stored, restored, stored
 from svc.client.request import prepare
 from svc.client.resources import disputes, find, orders, payouts, refunds, webhook_endpoints
 from svc.errors import LocalError

@@ -34,7 +34,7 @@ DONE = RawReply(200, (), b'{"object":"list","data":[],"has_more":false}')
 )
 def test_a_key_in_its_place_is_taken(url: str, key: str, mode: Any) -> None:
     """R21: test keys anywhere safe, live keys to the service, the sandbox's own keys to it."""
-    api_keys.check(BaseUrl.parse(url), key, mode)
+    api_keys.refuse_out_of_place(api_keys.parse(key, "This"), "This", mode, BaseUrl.parse(url))
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support.drawing import examples
 from svc.config import editing, load, writing
 from svc.errors import ConfigError, ExitCode, LocalError
 
@@ -289,7 +290,9 @@ LINES = st.one_of(
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(0.6),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     comments=st.lists(LINES, min_size=6, max_size=6),

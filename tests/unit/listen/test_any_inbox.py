@@ -12,6 +12,7 @@ from support.team_log import connect, make_streams
 from svc.clock import ManualClock
 from svc.errors import LocalError
 from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept
+from svc.listen.inbox.quick import QuickInbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.verify.verify import Delivery, read_facts
@@ -44,7 +45,7 @@ def log_inbox(request: pytest.FixtureRequest, folder: Path) -> Opens:
     return lambda: LogInbox(started.enter_context(connect(running)), "test")
 
 
-@pytest.fixture(params=["sqlite", "memory", "log"])
+@pytest.fixture(params=["sqlite", "quick", "memory", "log"])
 def opens(request: pytest.FixtureRequest, tmp_path: Path) -> Opens:
     """Gives what opens the same inbox again and again."""
     if request.param == "log":
@@ -54,10 +55,15 @@ def opens(request: pytest.FixtureRequest, tmp_path: Path) -> Opens:
         return lambda: memory
     path = tmp_path / "state" / "state.db"
 
+    def state() -> Database:
+        opened = Database.open(path, clock=ManualClock(NOW))
+        request.addfinalizer(opened.close)
+        return opened
+
     def sqlite() -> Inbox:
-        state = Database.open(path, clock=ManualClock(NOW))
-        request.addfinalizer(state.close)
-        return SqliteInbox(state, "one")
+        if request.param == "quick":
+            return QuickInbox(state, "one", ManualClock(NOW))
+        return SqliteInbox(state(), "one")
 
     return sqlite
 

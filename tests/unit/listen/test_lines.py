@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from svc.cli.events.lines import HumanLines, Layout, as_ndjson
+from svc.cli.events.lines import HumanLines, LineLayout, as_ndjson
 from svc.listen.records import EventReceived, Forwarded, Rejected, TunnelDown, TunnelUp
 
 AT = 1_790_863_402.1049
@@ -40,7 +40,7 @@ FORWARD = Forwarded(
 def lines(
     width: int | None = 100, *, color: bool = False, payload: bool = False, holds: bool = False
 ) -> HumanLines:
-    layout = Layout(width=width, color=color, utc=True, tick="✓")
+    layout = LineLayout(width=width, color=color, utc=True, tick="✓")
     return HumanLines(layout, payload=payload, holds=holds)
 
 
@@ -115,7 +115,7 @@ def test_forward_names_its_event_when_another_line_stands_between() -> None:
     shown.event(EVENT)
     shown.event(replace(EVENT, id="evt_other"))
     assert shown.forward(FORWARD).endswith("24 ms  evt_3kPq0aVb7cXd9eYf1gZh2iWj\n")
-    narrow = HumanLines(Layout(80, color=False, utc=True), alone=True)
+    narrow = HumanLines(LineLayout(80, color=False, utc=True), alone=True)
     assert narrow.forward(FORWARD) == (
         "14:03:22.131    200 OK  24 ms  evt_3kPq0aVb7cXd9eYf1gZh2iWj\n"
     )

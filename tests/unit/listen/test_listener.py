@@ -21,6 +21,7 @@ from support.listening import (
     plan_for,
     status_line,
 )
+from support.patience import patient
 from svc.clock import ManualClock
 from svc.errors import LocalError
 from svc.listen.forward.target_queue import ForwardOptions
@@ -84,7 +85,7 @@ def test_sender_gets_its_answer_in_time_whatever_the_queue(tmp_path: Path) -> No
         for thread in threads:
             thread.join()
         assert answers == [504, 504, 504]
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < patient(2)
 
 
 def test_copies_wait_for_the_first_one(tmp_path: Path) -> None:
@@ -130,7 +131,7 @@ def test_ack_received_answers_before_the_target(tmp_path: Path) -> None:
     with Target(lambda _: None) as target, listening(tmp_path, target.port) as listener:
         started = time.monotonic()
         assert listener.send(event()) == 200
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < patient(1)
 
 
 def test_ordered_keeps_the_order_of_each_object(tmp_path: Path) -> None:

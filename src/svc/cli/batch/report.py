@@ -9,7 +9,7 @@ from svc.batch.plan import BatchPlan
 from svc.batch.results import ResultLine
 from svc.cli.batch.rows import BatchInput
 from svc.cli.framework.progress import LiveLine, bar
-from svc.client.reply import CONTRADICTED
+from svc.client.contradiction import CONTRADICTED
 from svc.errors import (
     ExitCode,
     Forbidden,

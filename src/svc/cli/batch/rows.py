@@ -11,7 +11,7 @@ from svc.batch.rows import Bad, BatchRow
 from svc.batch.validate import Validator
 from svc.cli.framework.session import Session
 from svc.client.inputs import STDIN, read_bytes
-from svc.client.journal.entry import Scope
+from svc.client.journal.stored import Scope
 from svc.errors import UsageError
 
 _ENDING = ".results.ndjson"

@@ -21,9 +21,10 @@ from svc.cli.framework.recorded import scope_of
 from svc.cli.framework.service_clock import sandbox_key_ages
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
-from svc.client.journal.entry import NOBODY_ELSE, Account, Intent, Scope
+from svc.client.journal.entry import NOBODY_ELSE, Account, Intent
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
+from svc.client.journal.stored import Scope
 from svc.errors import AuthError, LocalError, SvcError
 from svc.keys.resolve import VARIABLE
 

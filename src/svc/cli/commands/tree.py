@@ -26,7 +26,7 @@ _PANELS: Final[dict[str, Group]] = {
 _TYPES: Final[dict[object, Type]] = {int: "integer", float: "number"}
 
 
-class _Kind(NamedTuple):
+class _OptionKind(NamedTuple):
     """What a parameter takes, as its function declares it: Typer keeps it elsewhere each time."""
 
     type: Type
@@ -34,7 +34,7 @@ class _Kind(NamedTuple):
     maximum: float | None = None
 
 
-_TEXT: Final = _Kind("text")
+_TEXT: Final = _OptionKind("text")
 
 
 def tree() -> Tree:
@@ -128,23 +128,23 @@ def _shared(name: Set) -> tuple[Option, ...]:
     return tuple(_option("", param, kinds) for param in options_of(name))
 
 
-def _kinds(function: Callable[..., None]) -> dict[str, _Kind]:
+def _kinds(function: Callable[..., None]) -> dict[str, _OptionKind]:
     """The kinds of a function's parameters; where it is wrapped, of what is inside."""
     declared = inspect.signature(function).parameters.values()
     return {each.name: _kind(each.annotation, each.default) for each in declared}
 
 
-def _kind(annotation: Any, default: Any) -> _Kind:
+def _kind(annotation: Any, default: Any) -> _OptionKind:
     info = default
     if get_origin(annotation) is Annotated:
         annotation, info = get_args(annotation)[:2]
     of = next((kind for kind in (annotation, *get_args(annotation)) if kind in _TYPES), None)
     if of is None:
         return _TEXT
-    return _Kind(_TYPES[of], getattr(info, "min", None), getattr(info, "max", None))
+    return _OptionKind(_TYPES[of], getattr(info, "min", None), getattr(info, "max", None))
 
 
-def _option(command: str, param: Any, kinds: dict[str, _Kind]) -> Option:
+def _option(command: str, param: Any, kinds: dict[str, _OptionKind]) -> Option:
     # The long name first: Typer keeps the names of --help in no order.
     names = tuple(sorted(param.opts, key=lambda name: not name.startswith("--")))
     flag = bool(param.is_flag)

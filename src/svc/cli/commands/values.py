@@ -1,7 +1,7 @@
 """What can stand for the value of each option and argument, from where the program checks it.
 
-One table for `svc commands` and the completions. What help or the parser tell is not repeated
-here: `ord_...` in a help text is the kind of an id, the metavar FILE is a path.
+For `svc commands` and the completions. What help or the parser tell, a `Literal` above all, is not
+repeated here: `ord_...` in a help text is the kind of an id, the metavar FILE is a path.
 """
 
 import re
@@ -11,16 +11,11 @@ from typing import Any, Final, get_args
 
 from svc import spec
 from svc.batch.operations import OPERATIONS
-from svc.cli.events.options import Ack, Shown, SignedBy
-from svc.cli.framework.options import COLORS, FORMATS
 from svc.cli.framework.registry import COMMANDS
 from svc.cli.help.page import TOPICS
-from svc.cli.sandbox import bank, env, faults, keys, time
-from svc.completion.packaged import SHELLS
 from svc.completion.tree import ANYTHING, Values
 from svc.config.fields import SETTINGS
 from svc.config.model import AUTHS
-from svc.listen.forward.retry import Retry
 from svc.listen.tunnels.option import Kind as Tunnel
 from svc.money import CURRENCIES
 from svc.sandbox.control import fixtures
@@ -31,6 +26,9 @@ from svc.sandbox.resources.api_keys import LEVELS
 from svc.sandbox.store import settings
 
 _ID_IN_HELP: Final = re.compile(r"\b([a-z]{2,4}_)\.\.\.")
+
+
+_NOT_A_NAME: Final = re.compile(r"[^a-z]+")
 
 
 def _words(name: str, words: Iterable[str] | Mapping[str, str], *, closed: bool = False) -> Values:
@@ -97,8 +95,6 @@ _PAYING: Final = _ids("payment", "refund", "payout")
 _EVERYWHERE: Final[Mapping[str, Values]] = {
     "--profile": Values(profiles=True),
     "--api-version": _words("version", spec.VERSIONS),
-    "--output": _words("format", FORMATS, closed=True),
-    "--color": _words("color", COLORS, closed=True),
     "--currency": _CURRENCY,
     "--source-currency": _CURRENCY,
     "--settlement-currency": _CURRENCY,
@@ -132,13 +128,8 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ),
     ("post", "path"): _words("post_path", (f"{spec.API_ROOT}/{name}" for name in _PATHS)),
     ("batch", "operation"): _words("operation", tuple(OPERATIONS), closed=True),
-    ("events listen", "--ack"): _words("ack", get_args(Ack), closed=True),
-    ("events listen", "--retry"): _words("retry", get_args(Retry), closed=True),
-    ("events listen", "--print"): _words("print", get_args(Shown), closed=True),
     ("events listen", "--until"): _EVENT_TYPE,
-    ("events listen", "--signature"): _words("signature", get_args(SignedBy), closed=True),
     ("events listen", "--from-start"): _words("from_start", ("now", "all")),
-    ("events receive", "--print"): _words("print", get_args(Shown), closed=True),
     ("events receive", "--tunnel"): _words("tunnel", (*get_args(Tunnel)[:-1], "ssh:")),
     ("events listen", "--tunnel"): _words("tunnel", (*get_args(Tunnel)[:-1], "ssh:")),
     ("events inbox", "--type"): _EVENT_TYPE,
@@ -148,8 +139,6 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("config set", "name"): _words("setting", _SETTINGS),
     ("config unset", "name"): _words("setting", _SETTINGS),
     ("help", "words"): _words("help", _HELP),
-    ("completion", "shell"): _words("completion_shell", tuple(SHELLS), closed=True),
-    ("sandbox env", "--shell"): _words("env_shell", tuple(env.SHELLS), closed=True),
     ("sandbox pay", "--card"): _words("card", _CARDS),
     ("sandbox pay", "--method"): _words(
         "method", (methods.CARD, *(method.name for method in methods.METHODS))
@@ -159,9 +148,7 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("sandbox dispute", "--reason"): _words("dispute_reason", spec.DISPUTE_REASONS),
     ("sandbox settle", "identity"): _PAYING,
     ("sandbox fail", "identity"): _PAYING,
-    ("sandbox decide", "outcome"): _words("decision", bank.OUTCOMES, closed=True),
     ("sandbox advance", "--until"): _words("until", ("next", "idle")),
-    ("sandbox clock", "mode"): _words("clock", time.MODES, closed=True),
     ("sandbox trigger", "event_type"): replace(_EVENT_TYPE, closed=True),
     ("sandbox events", "--type"): _EVENT_TYPE,
     ("sandbox deliveries", "--status"): _words(
@@ -171,10 +158,7 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("sandbox balances", "changes"): _keys("balance", sorted(CURRENCIES)),
     ("sandbox fault add", "--method"): _words("http_method", ("GET", "POST")),
     ("sandbox fault add", "--status"): _words("fault_status", ("429", "500", "502", "503", "504")),
-    ("sandbox fault add", "--connection"): _words("connection", faults.CONNECTIONS),
-    ("sandbox fault add", "--webhook"): _words("webhook_fault", faults.EFFECTS),
     ("sandbox fault add", "--type"): _EVENT_TYPE,
-    ("sandbox keys create", "--type"): _words("key_type", keys.TYPES),
     ("sandbox keys create", "--permission"): _words("permission", _PERMISSIONS),
 }
 
@@ -207,6 +191,9 @@ def values_of(command: str, name: str, param: Any) -> Values:
     known = _HERE.get((command, name)) or _EVERYWHERE.get(name)
     if known is not None:
         return known
+    choices = getattr(param.type, "choices", ())
+    if choices:
+        return _words(_NOT_A_NAME.sub("_", f"{command} {param.name}".strip()), choices, closed=True)
     metavar = param.metavar or ""
     if "FILE" in metavar.strip("[]").split("|"):
         return Values(files=True)

@@ -1,40 +1,23 @@
 """The webhook endpoint of a listener: registered once, found again from then on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any, Final, Literal
 
 from svc.api_keys import parse_signing_secret
-from svc.cli.events.secrets import EndpointSecrets
+from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.resources import controls
 from svc.client.sandbox import SandboxClient
-from svc.errors import KeyStoreError, SvcError, UsageError
+from svc.errors import KeyStoreError, SvcError
 from svc.keys.places import KeyPlace
+from svc.listen.endpoints import EndpointTable
 from svc.state import Database
 
-_FIND = (
-    "SELECT endpoint_id FROM endpoints"
-    " WHERE origin = ? AND profile = ? AND mode = ? AND url = ? AND events = ?"
-)
-_OTHERS = (
-    "SELECT endpoint_id, url FROM endpoints"
-    " WHERE origin = ? AND profile = ? AND mode = ? AND events = ? AND url LIKE ? ESCAPE '!'"
-)
-_REGISTERED: Final = (
-    "SELECT url, events FROM endpoints"
-    " WHERE origin = ? AND profile = ? AND mode = ? AND endpoint_id = ?"
-)
 _SECRET_BYTES: Final = 24
 _THIS_RUN: Final = "for this run only"
-_KEEP = (
-    "INSERT OR REPLACE INTO endpoints"
-    " (origin, profile, mode, url, events, endpoint_id, secret, created_at)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-)
-
 Standing = Literal["enabled", "disabled", "forgotten"]
 
 
@@ -61,10 +44,10 @@ class Endpoints:
     def __init__(self, session: Session, state: Database, *, sandbox: bool) -> None:
         settings = session.settings
         self._session = session
-        self._state = state
         self._sandbox = sandbox
-        self._place = KeyPlace(settings.base_url.origin, settings.profile, settings.mode)
-        self._secrets = EndpointSecrets(session, state, self._place)
+        place = KeyPlace(settings.base_url.origin, settings.profile, settings.mode)
+        self._table = EndpointTable(state, place.origin, place.profile, place.mode)
+        self._stored = StoredSecrets(session, state, place)
 
     def of(self, url: str, path: str, events: tuple[str, ...]) -> Endpoint:
         """Gives the endpoint of a URL and event list; registers one if there is none.
@@ -89,19 +72,19 @@ class Endpoints:
         The service knows nothing of it.
         """
         endpoint_id = f"log_{name}"
-        secrets = self.secrets_of(endpoint_id)
-        if secrets:
-            where = "in the state database" if self._sandbox else "in your keyring"
-            return Endpoint(endpoint_id, url, secrets, where)
-        secret = f"whsec_{token_hex(_SECRET_BYTES)}"
         where = "in the state database" if self._sandbox else "in your keyring"
+        known = self._stored.get(endpoint_id)
+        if known is not None:
+            return Endpoint(endpoint_id, url, (known,), where)
+        secret = f"whsec_{token_hex(_SECRET_BYTES)}"
         try:
             if not self._sandbox:
-                self._secrets.keep(endpoint_id, secret)
+                self._stored.keep(endpoint_id, secret)
         except KeyStoreError as error:
             self._session.out.warn(f"{error.message} The signing secret is held for this run only.")
             return Endpoint(endpoint_id, url, (secret,), _THIS_RUN)
-        self._remember(endpoint_id, url, (), secret)
+        stored = secret if self._sandbox else None
+        self._table.keep(endpoint_id, url, (), stored, self._session.clock.now())
         return Endpoint(endpoint_id, url, (secret,), where)
 
     def standing(self, path: str, events: tuple[str, ...]) -> Standing:
@@ -118,61 +101,31 @@ class Endpoints:
             return "enabled"
         return "disabled" if "disabled" in there else "forgotten"
 
-    def secrets_in_use(self, endpoint_id: str | None, url: str | None = None) -> tuple[str, ...]:
-        """Gives the secrets of an endpoint that the service still knows, as far as one can tell.
+    def secret_in_use(self, endpoint_id: str | None, url: str | None = None) -> str | None:
+        """Gives the secret of an endpoint that the service still knows, as far as one can tell.
 
         With `url` only of one that delivers there.
         """
         if endpoint_id is None:
-            return ()
+            return None
         if self._sandbox:
-            rows = self._state.rows(_REGISTERED, (*self._who, endpoint_id))
             listed = self._listed()
             if not any(
-                self._status(one, {endpoint_id: row["url"]}, row["events"].split(",")) == "enabled"
-                for row in rows
-                if url in (None, row["url"])
+                self._status(one, {endpoint_id: known.url}, known.events) == "enabled"
+                for known in self._table.called(endpoint_id)
+                if url in (None, known.url)
                 for one in listed
             ):
-                return ()
-        return self.secrets_of(endpoint_id)
-
-    def secrets_of(self, endpoint_id: str) -> tuple[str, ...]:
-        """Gives the secret of an endpoint that was registered here, and the one before if valid."""
-        return self._secrets.of(endpoint_id)
-
-    def secret_of(self, endpoint_id: str) -> str | None:
-        """Gives the newest secret of an endpoint that was registered here."""
-        return next(iter(self.secrets_of(endpoint_id)), None)
-
-    def renewed(self, endpoint: Endpoint, secret: str) -> Endpoint:
-        """Takes the new signing secret of an endpoint; the old one is valid for a day more.
-
-        Raises:
-            UsageError: the endpoint was not registered here.
-            KeyStoreError: the keyring did not take it.
-        """
-        if endpoint.id is None:
-            raise UsageError(
-                "--new-secret-stdin is for the endpoint that svc has registered.",
-                param="--new-secret-stdin",
-                hint="Give both secrets, the new one first: SVC_WEBHOOK_SECRET=NEW,OLD",
-            )
-        self._secrets.replace(endpoint.id, secret, sandbox=self._sandbox)
-        return replace(endpoint, secrets=self.secrets_of(endpoint.id))
+                return None
+        return self._stored.get(endpoint_id)
 
     def _known(self, url: str, events: tuple[str, ...]) -> Endpoint | None:
-        rows = self._state.rows(_FIND, (*self._who, url, ",".join(events)))
-        if not rows:
+        known = self._table.at(url, events)
+        secret = None if known is None else self.secret_in_use(known.id, url)
+        if known is None or secret is None:
             return None
-        endpoint_id = rows[0]["endpoint_id"]
         where = "in the state database" if self._sandbox else "in your keyring"
-        secrets = self.secrets_in_use(endpoint_id, url)
-        return Endpoint(endpoint_id, url, secrets, where) if secrets else None
-
-    @property
-    def _who(self) -> tuple[str, str, str]:
-        return self._place.origin, self._place.profile, self._place.mode
+        return Endpoint(known.id, url, (secret,), where)
 
     @staticmethod
     def _status(
@@ -192,8 +145,7 @@ class Endpoints:
 
     def _earlier(self, path: str, events: tuple[str, ...]) -> dict[str, str]:
         """Gives the URLs of a listener's endpoints by their ids."""
-        rows = self._state.rows(_OTHERS, (*self._who, ",".join(events), f"%{path}"))
-        return {row["endpoint_id"]: row["url"] for row in rows}
+        return {one.id: one.url for one in self._table.at_path(path, events)}
 
     def _register(self, url: str, events: tuple[str, ...]) -> Endpoint:
         from svc.cli.framework.recorded import send_recorded
@@ -202,7 +154,7 @@ class Endpoints:
         session = self._session
         with session.client() as client:
             call = webhook_endpoints.create({"url": url, "events": list(events)})
-            sent = send_recorded(session, client, call)
+            sent = send_recorded(session, client, call, meant_at=session.clock.now())
         session.done = None  # an endpoint is no result of this command
         endpoint_id = str(sent.reply.data["id"])
         secret = parse_signing_secret(_secret_in(sent.reply.data), "The service's answer")
@@ -212,20 +164,15 @@ class Endpoints:
     def _keep(self, endpoint_id: str, url: str, events: tuple[str, ...], secret: str) -> str:
         """Keeps it, without a secret where there is no keyring, for it stays with the service."""
         where = self._store(endpoint_id, secret)
-        self._remember(endpoint_id, url, events, secret)
+        stored = secret if self._sandbox else None
+        self._table.keep(endpoint_id, url, events, stored, self._session.clock.now())
         return where
-
-    def _remember(self, endpoint_id: str, url: str, events: tuple[str, ...], secret: str) -> None:
-        values = (*self._who, url, ",".join(events), endpoint_id)
-        shown = secret if self._sandbox else None
-        with self._state.write() as tx:
-            tx.execute(_KEEP, (*values, shown, self._session.clock.now()))
 
     def _store(self, endpoint_id: str, secret: str) -> str:
         if self._sandbox:
             return "in the state database"
         try:
-            self._secrets.keep(endpoint_id, secret)
+            self._stored.keep(endpoint_id, secret)
         except KeyStoreError as error:
             self._session.out.warn(
                 f"{error.message} The signing secret of {endpoint_id} is held for this run "
@@ -261,10 +208,7 @@ class Endpoints:
                 self._control(controls.delete_endpoint(endpoint_id))
         except SvcError:
             return  # it is asked for again at the next start
-        with self._state.write() as tx:
-            tx.execute(
-                "DELETE FROM endpoints WHERE endpoint_id = ? AND url = ?", (endpoint_id, url)
-            )
+        self._table.forget(endpoint_id, url)
 
     def _control(self, call: Call) -> dict[str, Any]:
         session = self._session

@@ -10,7 +10,7 @@ from svc.cli.events.endpoint import Endpoint, Endpoints, is_sandbox
 from svc.cli.events.inspect import Inspection, inspecting
 from svc.cli.events.loop import run_loop
 from svc.cli.events.options import ListenOptions, check_targets
-from svc.cli.events.run import conclude, count_waiting, show_secrets
+from svc.cli.events.run import conclude, show_secrets
 from svc.cli.events.screen import RecordPrinter
 from svc.cli.events.team import LogOptions, examine, open_log, own_name
 from svc.cli.framework.session import Session
@@ -18,8 +18,9 @@ from svc.errors import UsageError
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.waiting import status_for_group, status_for_sender
-from svc.listen.identity import ListenerId, Listening, claimed, remember
+from svc.listen.identity import ListenerId, Listening, claimed, pending, remember
 from svc.listen.inbox.inbox import Position
+from svc.listen.inbox.quick import open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import ListenerPlan, OpenSource, remove
 from svc.listen.log import group, own_cursor
@@ -56,9 +57,10 @@ def listen_from(session: Session, asked: ListenOptions, log: LogOptions) -> None
         inspecting(session, asked.inspect) as inspection,
         _prepared(session, asked, log) as reader,
     ):
-        inbox = SqliteInbox(reader.state, reader.claim.scope, retake_failed=log.group is not None)
+        retake = log.group is not None
+        inbox = open_inbox(session.state, reader.claim.scope, session.clock, retake_failed=retake)
         source = _source(session, asked, log, reader, inbox)
-        waiting = count_waiting(reader.state, reader.claim) if asked.routes.targets else 0
+        waiting = pending(reader.state, reader.claim) if asked.routes.targets else 0
         screen = RecordPrinter(session, asked, reader.endpoint, waiting)
         plan = _plan(session, asked, log, reader, inspection)
         try:
@@ -66,7 +68,7 @@ def listen_from(session: Session, asked: ListenOptions, log: LogOptions) -> None
         finally:
             screen.close()
             reader.state.hurry(_CLOSE_SECONDS)
-            inbox.close()
+            inbox.close(_CLOSE_SECONDS)
     conclude(asked, ended, missed=screen.missed)
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from svc.cli.events.endpoint import Endpoints
+from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.app import Verb
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
@@ -111,8 +111,7 @@ class Inspection:
         await self._inspector.close()
 
     def _secrets_of(self, endpoint_id: str) -> Sequence[str]:
-        state = self._session.state()
-        found = Endpoints(self._session, state, sandbox=False).secret_of(endpoint_id)
+        found = StoredSecrets.of(self._session, self._session.state()).get(endpoint_id)
         return (found,) if found else ()
 
 

@@ -36,7 +36,7 @@ Cell = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class LineLayout:
     """A terminal of so many columns, or, without `width`, a file whose lines are never broken.
 
     `tick` marks what was verified where there is no room for the word.
@@ -190,7 +190,7 @@ class HumanLines:
     """
 
     def __init__(
-        self, layout: Layout, *, payload: bool = False, holds: bool = False, alone: bool = False
+        self, layout: LineLayout, *, payload: bool = False, holds: bool = False, alone: bool = False
     ) -> None:
         self._layout = layout
         self._payload = payload

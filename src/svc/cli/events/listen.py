@@ -1,17 +1,35 @@
 """`svc events listen`: receive webhooks, verify each, keep it, answer, show and forward it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from svc.cli.events.inspect import ListenVerb
-from svc.cli.events.options import Given, ListenOptions, read
+from svc.base_url import BaseUrl
+from svc.cli.events.inspect import InspectAt, ListenVerb
+from svc.cli.events.options import (
+    Ack,
+    ListenOptions,
+    Shown,
+    SignedBy,
+    body_size,
+    command_again,
+    given_secrets,
+    refuse_formats,
+    shell_command,
+)
 from svc.cli.events.run import listen_to, print_secret
 from svc.cli.framework.app import new_app
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
+from svc.listen.forward.request import parse_header
+from svc.listen.forward.retry import Retry
+from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.progress import Until
+from svc.listen.receiver.connection import ReceiverLimits
+from svc.listen.routes import Routes, select_events
+from svc.listen.tunnels.option import TunnelOption
 
 app = new_app()
 
@@ -59,7 +77,7 @@ def listen(
         ),
     ] = False,
     ack: Annotated[
-        str, typer.Option(metavar="WHEN", help="Answer the service when received, or forwarded.")
+        Ack, typer.Option(metavar="WHEN", help="Answer the service when received, or forwarded.")
     ] = "received",
     concurrency: Annotated[
         int, typer.Option(metavar="N", min=1, max=256, help="Forwards at once to one target.")
@@ -71,7 +89,7 @@ def listen(
         float, typer.Option(min=0.1, metavar="SECONDS", help="Limit of one forward.")
     ] = 8.0,
     retry: Annotated[
-        str,
+        Retry,
         typer.Option(
             metavar="HOW",
             help="fast: wait for a target that is away, HTTP errors are final; real: the "
@@ -86,7 +104,7 @@ def listen(
     ] = False,
     max_body: Annotated[str, typer.Option(metavar="SIZE", help="Largest body taken.")] = "1MiB",
     print_: Annotated[
-        str, typer.Option("--print", metavar="WHAT", help="summary, payload or none.")
+        Shown, typer.Option("--print", metavar="WHAT", help="summary, payload or none.")
     ] = "summary",
     inspect: Annotated[
         str | None,
@@ -129,14 +147,6 @@ def listen(
             "--no-resume", help="Leave alone what an earlier run could not forward; it is kept."
         ),
     ] = False,
-    new_secret_stdin: Annotated[
-        bool,
-        typer.Option(
-            "--new-secret-stdin",
-            help="The endpoint's signing secret was replaced: take the new one from standard "
-            "input; the old one is accepted for a day more.",
-        ),
-    ] = False,
     from_: Annotated[
         str | None,
         typer.Option(
@@ -163,7 +173,7 @@ def listen(
         typer.Option(metavar="NAME", help="With --from: this reader's name; default: the user's."),
     ] = None,
     signature: Annotated[
-        str,
+        SignedBy,
         typer.Option(
             metavar="WHOSE",
             help="With --from: own, made anew with this machine's secret; or original, which an "
@@ -186,59 +196,60 @@ def listen(
     $ svc events listen -o ndjson | jq -r 'select(.record == "event").id'
     """
     session = Session.of(ctx)
-    given = Given(
-        forward_to=tuple(forward_to or ()),
-        events=tuple(events or ()),
-        tunnel=tunnel,
-        public_url=public_url,
+    if not print_secret_:
+        refuse_formats(session, "listen")
+    options = ListenOptions(
+        routes=Routes.parse(tuple(forward_to or ()), allow_remote=allow_remote_forward),
+        events=select_events(tuple(events or ())),
+        tunnel=TunnelOption.parse(tunnel),
+        public_url=BaseUrl.parse(public_url) if public_url else None,
         port=port,
-        secret_stdin=endpoint_secret_stdin,
+        secrets=given_secrets(session, piped=endpoint_secret_stdin),
         ack=ack,
-        concurrency=concurrency,
-        ordered=ordered,
-        forward_timeout=forward_timeout,
-        retry=retry,
-        headers=tuple(header or ()),
-        allow_remote=allow_remote_forward,
-        max_body=max_body,
+        manner=ForwardOptions(
+            concurrency=concurrency, ordered=ordered, retry=retry, seconds=forward_timeout
+        ),
+        headers=tuple(parse_header(text) for text in header or ()),
+        limits=ReceiverLimits(body_bytes=body_size(max_body)),
         shown=print_,
-        inspect=inspect,
-        until=until,
+        inspect=InspectAt.parse(inspect),
+        until=Until.parse(until) if until else None,
         timeout=timeout,
         ready_file=ready_file,
-        command=exec_,
+        command=shell_command(exec_),
         strict=strict,
         resume=not no_resume,
-        new_secret_stdin=new_secret_stdin,
-        print_secret=print_secret_,
-        log=from_,
-        signature=signature,
+        again=command_again(session, events or (), tunnel, public_url, from_),
+        chosen=bool(events),
     )
-    asked = read(session, given)
     if from_ is not None:
-        listen_from_log(session, given, asked, LogGiven(from_, group, from_start, name))
+        source = LogSource(from_, group, from_start, name, signature)
+        listen_to_log(session, options, source, piped=endpoint_secret_stdin, secret=print_secret_)
     elif group is not None:
         raise UsageError("--group is for events of a team's log: --from.", param="--group")
     elif print_secret_:
-        print_secret(session, asked)
+        print_secret(session, options)
     else:
-        listen_to(session, asked)
+        listen_to(session, options)
 
 
 @dataclass(frozen=True, slots=True)
-class LogGiven:
+class LogSource:
     """The options of a team's log as they stand on the command line."""
 
     address: str
     group: str | None
     start: str
     name: str | None
+    signature: SignedBy
 
 
-def listen_from_log(
-    session: Session, given: Given, asked: ListenOptions, log_given: LogGiven
+def listen_to_log(
+    session: Session, options: ListenOptions, source: LogSource, *, piped: bool, secret: bool
 ) -> None:
-    """Listens to a team's log; loads what that needs, and nothing of it otherwise.
+    """Listens to a team's log, or prints its `secret`; loads what that needs only here.
+
+    `piped`: the secret of an endpoint was to come on standard input.
 
     Raises:
         UsageError: a value is wrong, or belongs to a receiver of one's own.
@@ -247,12 +258,11 @@ def listen_from_log(
     from svc.cli.events.team import read_log
 
     alien = {
-        "--tunnel": given.tunnel != "auto",
-        "--public-url": given.public_url is not None,
-        "--port": given.port is not None,
-        "--endpoint-secret-stdin": given.secret_stdin,
-        "--new-secret-stdin": given.new_secret_stdin,
-        "--ack": given.ack != "received",
+        "--tunnel": options.tunnel.kind != "auto",
+        "--public-url": options.public_url is not None,
+        "--port": options.port is not None,
+        "--endpoint-secret-stdin": piped,
+        "--ack": options.ack != "received",
     }
     for option in (name for name, there in alien.items() if there):
         raise UsageError(
@@ -260,14 +270,9 @@ def listen_from_log(
             param=option,
             hint="Give it to svc events receive",
         )
-    log = read_log(
-        log_given.address,
-        group=log_given.group,
-        start=log_given.start,
-        name=log_given.name,
-        signature=asked.signature,
-    )
-    if given.print_secret:
+    log = read_log(source.address, source.group, source.start, source.name)
+    log = replace(log, signs_anew=source.signature == "own")
+    if secret:
         print_own_secret(session, log)
     else:
-        listen_from(session, asked, log)
+        listen_from(session, options, log)

@@ -7,19 +7,18 @@ import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, cast, get_args
+from typing import Final, Literal
 
 from svc.base_url import BaseUrl
 from svc.cli.events.inspect import InspectAt
 from svc.cli.events.secrets import from_environment, from_stdin
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
-from svc.listen.forward.request import HeaderText, parse_header
-from svc.listen.forward.retry import Retry
+from svc.listen.forward.request import HeaderText
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.progress import Until
 from svc.listen.receiver.connection import ReceiverLimits
-from svc.listen.routes import Routes, select_events
+from svc.listen.routes import Routes
 from svc.listen.targets import Address, Target
 from svc.listen.tunnels.option import TunnelOption
 from svc.spec import WEBHOOK_BODY_MAX
@@ -33,48 +32,12 @@ _UNITS: Final = {None: 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024}
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """The options as they stand on the command line of `verb`.
-
-    `log` is the address of a team's log that events go into or come from.
-    """
-
-    forward_to: tuple[str, ...] = ()
-    events: tuple[str, ...] = ()
-    tunnel: str = "auto"
-    public_url: str | None = None
-    port: int | None = None
-    secret_stdin: bool = False
-    ack: str = "received"
-    concurrency: int = 8
-    ordered: bool = False
-    forward_timeout: float = 8.0
-    retry: str = "fast"
-    headers: tuple[str, ...] = ()
-    allow_remote: bool = False
-    max_body: str = "1MiB"
-    shown: str = "summary"
-    inspect: str | None = None
-    until: str | None = None
-    timeout: float | None = None
-    ready_file: Path | None = None
-    command: str | None = None
-    strict: bool = False
-    resume: bool = True
-    new_secret_stdin: bool = False
-    print_secret: bool = False
-    verb: Literal["listen", "receive"] = "listen"
-    log: str | None = None
-    signature: str = "own"
-
-
-@dataclass(frozen=True, slots=True)
 class ListenOptions:
-    """The same, read.
+    """The options, checked.
 
-    `secrets` are those of an endpoint that exists already, `new_secret` has replaced that of our
-    own endpoint. `again` is the command that leads to the same endpoint. `chosen` says that the
-    event types were named. `log` is the address of a team's log, if there is one.
+    `secrets` are those of an endpoint that exists already. `again` is the command that leads to
+    the same endpoint. `chosen` says that the event types were named. `log` is the address of a
+    team's log that deliveries go into.
     """
 
     routes: Routes
@@ -95,64 +58,9 @@ class ListenOptions:
     command: str | None
     strict: bool
     resume: bool
-    new_secret: str | None
     again: str
     chosen: bool = False
     log: str | None = None
-    signature: SignedBy = "own"
-
-
-def read(session: Session, given: Given) -> ListenOptions:
-    """Reads the options; standard input only where it is asked for.
-
-    Raises:
-        UsageError: a value is wrong; names the option and what it takes.
-    """
-    if not given.print_secret:
-        refuse_formats(session, given.verb)
-    return ListenOptions(
-        routes=Routes.parse(given.forward_to, allow_remote=given.allow_remote),
-        events=select_events(given.events),
-        tunnel=TunnelOption.parse(given.tunnel),
-        public_url=BaseUrl.parse(given.public_url) if given.public_url else None,
-        port=given.port,
-        secrets=from_stdin(session) if given.secret_stdin else from_environment(session.env),
-        ack=cast("Ack", _one_of("--ack", given.ack, get_args(Ack))),
-        manner=ForwardOptions(
-            concurrency=given.concurrency,
-            ordered=given.ordered,
-            retry=cast("Retry", _one_of("--retry", given.retry, get_args(Retry))),
-            seconds=given.forward_timeout,
-        ),
-        headers=tuple(parse_header(text) for text in given.headers),
-        limits=ReceiverLimits(body_bytes=_size(given.max_body)),
-        shown=cast("Shown", _one_of("--print", given.shown, get_args(Shown))),
-        inspect=InspectAt.parse(given.inspect),
-        until=Until.parse(given.until) if given.until else None,
-        timeout=given.timeout,
-        ready_file=given.ready_file,
-        command=_command(given.command),
-        strict=given.strict,
-        resume=given.resume,
-        new_secret=_new_secret(session, given),
-        again=_again(session, given),
-        chosen=bool(given.events),
-        log=given.log,
-        signature=cast("SignedBy", _one_of("--signature", given.signature, get_args(SignedBy))),
-    )
-
-
-def _again(session: Session, given: Given) -> str:
-    everywhere = session.given.everywhere
-    words = ["svc", "events", "listen"]
-    words += ["--from", given.log] if given.log and given.verb == "listen" else []
-    for option, value in (("--profile", everywhere.profile), ("--base-url", everywhere.base_url)):
-        words += [option, value] if value else []
-    words += ["--live"] if everywhere.live else []
-    words += [word for text in given.events for word in ("--events", text)]
-    words += ["--tunnel", given.tunnel] if given.tunnel != "auto" else []
-    words += ["--public-url", given.public_url] if given.public_url else []
-    return shlex.join(words)
 
 
 def refuse_formats(session: Session, verb: str) -> None:
@@ -170,29 +78,32 @@ def refuse_formats(session: Session, verb: str) -> None:
         )
 
 
-def _new_secret(session: Session, given: Given) -> str | None:
-    if not given.new_secret_stdin:
-        return None
-    if given.secret_stdin:
-        raise UsageError(
-            "--new-secret-stdin and --endpoint-secret-stdin exclude each other.",
-            param="--new-secret-stdin",
-        )
-    first, *more = from_stdin(session)
-    if more:
-        raise UsageError("Standard input holds two secrets.", param="--new-secret-stdin")
-    return first
+def given_secrets(session: Session, *, piped: bool) -> tuple[str, ...]:
+    """The secrets of an endpoint that exists, from standard input where that was asked for."""
+    return from_stdin(session) if piped else from_environment(session.env)
 
 
-def _one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise UsageError(
-            f"{option} is {value!r}.", param=option, hint=f"Use one of: {', '.join(allowed)}"
-        )
-    return value
+def command_again(
+    session: Session,
+    events: Iterable[str],
+    tunnel: str,
+    public_url: str | None,
+    log: str | None = None,
+) -> str:
+    """The command line that leads to the same endpoint."""
+    everywhere = session.given.everywhere
+    words = ["svc", "events", "listen", *(("--from", log) if log else ())]
+    for option, value in (("--profile", everywhere.profile), ("--base-url", everywhere.base_url)):
+        words += [option, value] if value else []
+    words += ["--live"] if everywhere.live else []
+    words += [word for text in events for word in ("--events", text)]
+    words += ["--tunnel", tunnel] if tunnel != "auto" else []
+    words += ["--public-url", public_url] if public_url else []
+    return shlex.join(words)
 
 
-def _size(text: str) -> int:
+def body_size(text: str) -> int:
+    """Reads `--max-body` as bytes; raises UsageError."""
     match = _SIZE.fullmatch(text)
     size = int(match[1]) * _UNITS[match[2]] if match else 0
     if not 0 < size <= WEBHOOK_BODY_MAX:
@@ -204,7 +115,8 @@ def _size(text: str) -> int:
     return size
 
 
-def _command(text: str | None) -> str | None:
+def shell_command(text: str | None) -> str | None:
+    """Refuses an empty `--exec`."""
     if text is not None and not text.strip():
         raise UsageError("--exec is empty.", param="--exec", hint="Give a command for the shell")
     return text

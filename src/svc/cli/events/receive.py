@@ -1,24 +1,35 @@
 """`svc events receive`: put what the service delivers into a team's log."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from svc.cli.events.options import Given, read
+from svc.base_url import BaseUrl
+from svc.cli.events.options import (
+    ListenOptions,
+    Shown,
+    body_size,
+    command_again,
+    given_secrets,
+    refuse_formats,
+)
 from svc.cli.events.run import listen_to
 from svc.cli.events.team import examine, open_log, tell
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
+from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log import checks
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.inboxes import CopiedInbox, LogInbox
+from svc.listen.receiver.connection import ReceiverLimits
+from svc.listen.routes import Routes, select_events
+from svc.listen.tunnels.option import TunnelOption
 
 app = new_app()
 
@@ -62,7 +73,7 @@ def receive(
         bool, typer.Option("--no-copy", help="Keep no copy on this machine's disk.")
     ] = False,
     print_: Annotated[
-        str, typer.Option("--print", metavar="WHAT", help="summary, payload or none.")
+        Shown, typer.Option("--print", metavar="WHAT", help="summary, payload or none.")
     ] = "summary",
     ready_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Written when ready, removed at the end.")
@@ -82,23 +93,30 @@ def receive(
     session = Session.of(ctx)
     for option, given in (("--forward-to", forward_to), ("--ack", ack), ("--group", group)):
         _refuse(option, given, to)
-    asked = read(
-        session,
-        Given(
-            verb="receive",
-            tunnel=tunnel,
-            public_url=public_url,
-            port=port,
-            events=tuple(events or ()),
-            secret_stdin=endpoint_secret_stdin,
-            max_body=max_body,
-            shown=print_,
-            ready_file=ready_file,
-            log=to,
-        ),
-    )
+    refuse_formats(session, "receive")
     address = LogAddress.parse(to, "--to")
-    asked = replace(asked, log=str(address))
+    options = ListenOptions(
+        routes=Routes.parse(()),
+        events=select_events(tuple(events or ())),
+        tunnel=TunnelOption.parse(tunnel),
+        public_url=BaseUrl.parse(public_url) if public_url else None,
+        port=port,
+        secrets=given_secrets(session, piped=endpoint_secret_stdin),
+        ack="received",
+        manner=ForwardOptions(),
+        headers=(),
+        limits=ReceiverLimits(body_bytes=body_size(max_body)),
+        shown=print_,
+        inspect=None,
+        until=None,
+        timeout=None,
+        ready_file=ready_file,
+        command=None,
+        strict=False,
+        resume=True,
+        again=command_again(session, events or (), tunnel, public_url),
+        log=str(address),
+    )
     with open_log(session, address) as connection:
         sync = checks.sync(log_monitor)
         checks.refuse(sync, "--log-monitor")
@@ -107,9 +125,9 @@ def receive(
             session,
             connection,
             writes=session.base_url.origin,
-            max_body=asked.limits.body_bytes,
+            max_body=options.limits.body_bytes,
         )
-        listen_to(session, asked, _inbox(session, connection, copies=not no_copy))
+        listen_to(session, options, _inbox(session, connection, copies=not no_copy))
 
 
 def _inbox(

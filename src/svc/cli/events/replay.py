@@ -8,11 +8,10 @@ from typing import Annotated, NamedTuple
 import typer
 
 from svc.api_keys import SIGNING_VARIABLE
-from svc.cli.events.endpoint import Endpoints
 from svc.cli.events.inbox import archive_of, entry_of
 from svc.cli.events.options import check_targets, refuse_formats
 from svc.cli.events.screen import Records
-from svc.cli.events.secrets import from_environment
+from svc.cli.events.secrets import StoredSecrets, from_environment
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
@@ -77,13 +76,13 @@ def replay(
         check_targets([target])
     state = session.state()
     archive = archive_of(session, state)
-    asked = _Asked(target, times, original_signature, allow_remote_forward, not events)
+    asked = _ReplayOptions(target, times, original_signature, allow_remote_forward, not events)
     with _alone(session) if pending else nullcontext():
         entries = _chosen(archive, events or [], InboxFilter(failed=failed, pending=pending))
         if pending:
             _refuse_beside_a_listener(session, state)
         with ReplayLoop() as replayer:
-            job = _Job(session, archive, _Secrets(session, state), asked, replayer)
+            job = _ReplayJob(session, archive, _Secrets(session, state), asked, replayer)
             refused = job.replay_all(entries)
     if replayer.stopped_by is not None:
         raise Stopped(replayer.stopped_by)
@@ -132,7 +131,7 @@ def _chosen(archive: InboxHistory, names: list[str], wanted: InboxFilter) -> lis
     return list(archive.entries(wanted))[::-1]
 
 
-class _Asked(NamedTuple):
+class _ReplayOptions(NamedTuple):
     """What the command line wants of a job.
 
     Attributes:
@@ -154,7 +153,7 @@ class _Secrets:
 
     def __init__(self, session: Session, state: Database) -> None:
         self._given = from_environment(session.env)
-        self._endpoints = Endpoints(session, state, sandbox=False)
+        self._stored = StoredSecrets.of(session, state)
         self._known: dict[str, tuple[str, ...]] = {}
 
     def of(self, entry: InboxEntry) -> tuple[str, ...]:
@@ -167,7 +166,8 @@ class _Secrets:
             return self._given
         name = entry.endpoint_id
         if name is not None and name not in self._known:
-            self._known[name] = self._endpoints.secrets_of(name)
+            secret = self._stored.get(name)
+            self._known[name] = () if secret is None else (secret,)
         found = self._known.get(name or "")
         if not found:
             raise UsageError(
@@ -179,11 +179,11 @@ class _Secrets:
 
 
 @dataclass(slots=True)
-class _Job:
+class _ReplayJob:
     session: Session
     archive: InboxHistory
     secrets: _Secrets
-    asked: _Asked
+    asked: _ReplayOptions
     replayer: ReplayLoop
 
     def replay_all(self, entries: list[InboxEntry]) -> int:

@@ -18,8 +18,9 @@ from svc.cli.events.tunnel import ChosenTunnel, choose
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.errors import CheckFailed, LocalError, NotFound
-from svc.listen.identity import ListenerId, Listening, claimed, last_endpoint
+from svc.listen.identity import ListenerId, Listening, claimed, last_endpoint, pending
 from svc.listen.inbox.inbox import Inbox
+from svc.listen.inbox.quick import open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import ListenerPlan, remove
 from svc.listen.receiver.server import bind, new_path
@@ -69,9 +70,10 @@ def listen_to(
             session,
             asked,
             place.endpoint,
-            count_waiting(place.state, place.claim) if asked.routes.targets else 0,
+            pending(place.state, place.claim) if asked.routes.targets else 0,
         )
-        inbox = SqliteInbox(place.state, place.claim.scope, retake_failed=asked.ack == "forwarded")
+        retake = asked.ack == "forwarded"
+        inbox = open_inbox(session.state, place.claim.scope, session.clock, retake_failed=retake)
         plan = _plan(session, asked, place, inspection)
         try:
             ended = run_loop(
@@ -87,18 +89,8 @@ def listen_to(
         finally:
             screen.close()
             place.state.hurry(_CLOSE_SECONDS)
-            inbox.close()
+            inbox.close(_CLOSE_SECONDS)
     conclude(asked, ended)
-
-
-def count_waiting(state: Database, claim: ListenerId) -> int:
-    """Counts the events that an earlier run of a listener has left to forward."""
-    [row] = state.rows(
-        "SELECT COUNT(*) AS waiting FROM inbox JOIN listeners ON listeners.id = listener"
-        " WHERE scope = ? AND outcome IS NULL",
-        (claim.scope,),
-    )
-    return int(row["waiting"])
 
 
 def print_secret(session: Session, asked: ListenOptions) -> None:
@@ -107,10 +99,8 @@ def print_secret(session: Session, asked: ListenOptions) -> None:
     chosen = choose(session, asked, sandbox=sandbox)
     endpoints = Endpoints(session, state, sandbox=sandbox)
     endpoint_id = last_endpoint(state, _listening(session, asked, chosen), asked.routes.spelled())
-    secrets = asked.secrets or endpoints.secrets_in_use(endpoint_id)
-    if secrets and asked.new_secret:
-        ours = None if asked.secrets else endpoint_id
-        secrets = endpoints.renewed(Endpoint(ours, "", secrets, ""), asked.new_secret).secrets
+    own = None if asked.secrets else endpoints.secret_in_use(endpoint_id)
+    secrets = asked.secrets or (() if own is None else (own,))
     if not secrets and chosen is not None and chosen.address is None:
         raise NotFound(
             f"There is no signing secret before {chosen.provider.name} has given its address.",
@@ -168,9 +158,6 @@ def _prepared(
             link = open_.enter_context(linked(session, chosen, register.port, register))
             address = link.address
         endpoint = link.endpoint if link is not None else register(address)
-        if asked.new_secret:
-            endpoints = Endpoints(session, state, sandbox=sandbox)
-            endpoint = endpoints.renewed(endpoint, asked.new_secret)
         renew = register.renewal(address) if link is None else None
         held: TunnelLink | SandboxWatch | None = link
         if renew is not None:

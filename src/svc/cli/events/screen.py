@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
 from svc.cli.events.endpoint import Endpoint
-from svc.cli.events.lines import HumanLines, Layout, as_ndjson
+from svc.cli.events.lines import HumanLines, LineLayout, as_ndjson
 from svc.cli.events.options import ListenOptions
 from svc.cli.events.welcome import farewell, welcome
 from svc.cli.framework.session import Session
@@ -141,12 +141,12 @@ class Records:
         self._machine.close()
 
 
-def layout_of(session: Session, stream: "TextIO") -> Layout:
+def layout_of(session: Session, stream: "TextIO") -> LineLayout:
     """Gives the layout for a stream; a file that is no terminal keeps each message on its line."""
     streams, env = session.streams, session.env
     everywhere = session.given.everywhere
     known = env.get("COLUMNS", "").isdigit() or stream.isatty()
-    return Layout(
+    return LineLayout(
         width=streams.width(env) if known else None,
         color=streams.wants_color(env, everywhere.color or "auto", stream),
         utc=bool(everywhere.utc),

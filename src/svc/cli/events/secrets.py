@@ -1,11 +1,11 @@
-"""Signing secrets: those given, those stored, and two in rotation.
+"""Signing secrets: those that the user gives, two of them in rotation, and those that are stored.
 
 A sandbox's are public test data and lie in the state database, those of a real service in the
-keyring, in one item for each endpoint and a second one for the secret before.
+keyring, in one item for each endpoint.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from svc.api_keys import SIGNING_VARIABLE, parse_signing_secret
 from svc.cli.framework.prompts import read_secret
@@ -13,14 +13,12 @@ from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
 from svc.keys.places import KeyPlace
 from svc.keys.store import SigningSecrets
+from svc.listen.endpoints import EndpointTable, RegisteredEndpoint, every_endpoint
 from svc.listen.verify.diagnosis import KnownSecret
 from svc.state import Database
 
-if TYPE_CHECKING:
-    from svc.state import Row
-
-
 _MOST: Final = 2  # while one is being replaced (promise R48)
+_MOST_READ: Final = 4  # some keyrings ask for each item
 
 
 def from_environment(env: Mapping[str, str]) -> tuple[str, ...]:
@@ -50,78 +48,53 @@ def _checked(parts: Sequence[str], source: str) -> tuple[str, ...]:
     return tuple(parse_signing_secret(part, source) for part in parts)
 
 
-_BEFORE: Final = "before"
-_ROTATION_SECONDS: Final = 86400  # for which the service may sign with the old one too
-_ROW: Final = (
-    "SELECT secret, created_at FROM endpoints WHERE endpoint_id = ?"
-    " AND origin = ? AND profile = ? AND mode = ?"
-    # A sandbox that was reset to its seed may give another listener's endpoint an id of before.
-    " ORDER BY created_at DESC"
-)
-
-
-class EndpointSecrets:
-    """Reads and keeps them for one origin, profile and mode."""
+class StoredSecrets:
+    """Those of the endpoints that were registered for one origin, profile and mode."""
 
     def __init__(self, session: Session, state: Database, place: KeyPlace) -> None:
         self._session = session
-        self._state = state
+        self._table = EndpointTable(state, place.origin, place.profile, place.mode)
         self._place = place
 
-    def of(self, endpoint_id: str) -> tuple[str, ...]:
-        """Gives the secret of an endpoint, for a day after a rotation the old one behind it."""
-        rows = self._state.rows(_ROW, (endpoint_id, *self._who))
-        stored: str = (rows[0]["secret"] or "") if rows else ""
-        since = rows[0]["created_at"] if rows else 0.0
-        fresh = self._session.clock.now() - since < _ROTATION_SECONDS
-        if stored:
-            found = tuple(stored.split(","))
-            return found if fresh else found[:1]
-        return self._from_keyring(endpoint_id, both=fresh)
+    @classmethod
+    def of(cls, session: Session, state: Database) -> "StoredSecrets":
+        """Those for which the settings of a command are."""
+        settings = session.settings
+        place = KeyPlace(settings.base_url.origin, settings.profile, settings.mode)
+        return cls(session, state, place)
+
+    def get(self, endpoint_id: str) -> str | None:
+        """Gives the secret of an endpoint; None where none can be had without asking a person."""
+        known = self._table.called(endpoint_id)
+        if known and known[0].secret is not None:
+            return known[0].secret
+        try:
+            return self._keyring.get(endpoint_id) or None
+        except KeyStoreError:
+            return None  # then another endpoint is registered, and why is said there
 
     def keep(self, endpoint_id: str, secret: str) -> None:
-        """Puts the first secret of an endpoint into the keyring; raises KeyStoreError."""
+        """Puts the secret of an endpoint into the keyring; raises KeyStoreError."""
         self._keyring.put(endpoint_id, secret)
-
-    def replace(self, endpoint_id: str, secret: str, *, sandbox: bool) -> None:
-        """Takes the secret that came into the place of another; raises KeyStoreError.
-
-        The old one is kept first, so that a crash never leaves none (promise R36).
-        """
-        old = self.of(endpoint_id)[:1]
-        if old == (secret,):
-            return
-        if not sandbox:
-            for one in old:
-                self._keyring.put(f"{endpoint_id}|{_BEFORE}", one)
-            self._keyring.put(endpoint_id, secret)
-        stored = ",".join((secret, *old)) if sandbox else None
-        with self._state.write() as tx:
-            tx.execute(
-                "UPDATE endpoints SET secret = ?, created_at = ? WHERE endpoint_id = ?"
-                " AND origin = ? AND profile = ? AND mode = ?",
-                (stored, self._session.clock.now(), endpoint_id, *self._who),
-            )
-
-    @property
-    def _who(self) -> tuple[str, str, str]:
-        return self._place.origin, self._place.profile, self._place.mode
 
     @property
     def _keyring(self) -> SigningSecrets:
         return SigningSecrets(self._session.key_store(), self._place)
 
-    def _from_keyring(self, endpoint_id: str, *, both: bool) -> tuple[str, ...]:
-        try:
-            found = [self._keyring.get(endpoint_id)]
-            if both and found[0]:
-                found.append(self._keyring.get(f"{endpoint_id}|{_BEFORE}"))
-        except KeyStoreError:
-            return ()  # then another endpoint is registered, and why is said there
-        return tuple(one for one in found if one)
 
-
-_MOST_READ: Final = 4  # some keyrings ask for each item
+def stored_secrets(session: Session) -> list[str]:
+    """The secrets of the profile and mode in use; nothing is asked over the network."""
+    if not session.paths.has_state:
+        return []
+    settings, state = session.settings, session.state()
+    ours = (settings.profile, settings.mode)
+    registered = [one for one in every_endpoint(state) if (one.profile, one.mode) == ours]
+    found = [one.secret for one in registered if one.secret is not None]
+    unread = [one.id for one in registered if one.secret is None]
+    if settings.address is None or not unread:
+        return found
+    stored = StoredSecrets.of(session, state)
+    return found + [secret for name in unread if (secret := stored.get(name))]
 
 
 def known_elsewhere(session: Session, own: str | None) -> tuple[KnownSecret, ...]:
@@ -132,45 +105,29 @@ def known_elsewhere(session: Session, own: str | None) -> tuple[KnownSecret, ...
     """
     if not session.paths.has_state:
         return ()
-    rows = session.state().rows(
-        "SELECT endpoint_id, secret, origin, profile, mode FROM endpoints ORDER BY created_at DESC"
-    )
-    others = [row for row in rows if row["endpoint_id"] != own]
-    found = [
-        KnownSecret(_name(row), secret)
-        for row in others
-        if row["secret"]
-        for secret in row["secret"].split(",")
-    ]
+    others = [one for one in every_endpoint(session.state()) if one.id != own]
+    found = [KnownSecret(_name(one), one.secret) for one in others if one.secret is not None]
     return (*found, *_from_keyring(session, others))
 
 
-def _from_keyring(session: Session, rows: list["Row"]) -> list[KnownSecret]:
+def _from_keyring(
+    session: Session, registered: Sequence[RegisteredEndpoint]
+) -> Iterator[KnownSecret]:
     settings = session.settings
     if settings.address is None:
-        return []
+        return
     ours = (settings.address.origin, settings.profile, settings.mode)
     unread = [
-        row
-        for row in rows
-        if not row["secret"] and (row["origin"], row["profile"], row["mode"]) == ours
+        one
+        for one in registered
+        if one.secret is None and (one.origin, one.profile, one.mode) == ours
     ]
-    if not unread:
-        return []
-    from svc.cli.events.endpoint import Endpoints
-
-    endpoints = Endpoints(session, session.state(), sandbox=False)
-    found: list[KnownSecret] = []
-    for row in unread[:_MOST_READ]:
-        secrets = endpoints.secrets_of(row["endpoint_id"])
-        if not secrets:
+    for one in unread[:_MOST_READ]:
+        secret = StoredSecrets.of(session, session.state()).get(one.id)
+        if secret is None:
             break  # a keyring that hangs is not asked again
-        found += [KnownSecret(_name(row), secret) for secret in secrets]
-    return found
+        yield KnownSecret(_name(one), secret)
 
 
-def _name(row: "Row") -> str:
-    return (
-        f"the endpoint {row['endpoint_id']} (profile {row['profile']}, {row['mode']} mode, "
-        f"{row['origin']})"
-    )
+def _name(one: RegisteredEndpoint) -> str:
+    return f"the endpoint {one.id} (profile {one.profile}, {one.mode} mode, {one.origin})"

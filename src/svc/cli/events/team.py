@@ -6,7 +6,6 @@ import ssl
 from dataclasses import dataclass
 from typing import Final
 
-from svc.cli.events.options import SignedBy
 from svc.cli.framework.inputs import seconds_of
 from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
@@ -35,9 +34,7 @@ class LogOptions:
     signs_anew: bool = True
 
 
-def read_log(
-    address: str, *, group: str | None, start: str, name: str | None, signature: SignedBy
-) -> LogOptions:
+def read_log(address: str, group: str | None, start: str, name: str | None) -> LogOptions:
     """Reads the options of --from.
 
     Raises:
@@ -51,7 +48,7 @@ def read_log(
     words = {"now": 0.0, "all": None}
     back = words[start] if start in words else float(seconds_of(start, "--from-start"))
     parsed = LogAddress.parse(address, "--from")
-    return LogOptions(parsed, group, back, name, signs_anew=signature == "own")
+    return LogOptions(parsed, group, back, name)
 
 
 def place_of(session: Session) -> KeyPlace:

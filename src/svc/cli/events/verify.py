@@ -10,7 +10,7 @@ import typer
 
 from svc import signature
 from svc.api_keys import SIGNING_VARIABLE
-from svc.cli.events.secrets import from_environment, from_stdin, known_elsewhere
+from svc.cli.events.secrets import from_environment, from_stdin, known_elsewhere, stored_secrets
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
 from svc.errors import SignatureError, UsageError
@@ -127,7 +127,7 @@ def _secrets(session: Session, *, piped: bool) -> Sequence[str]:
     given = from_stdin(session) if piped else from_environment(session.env)
     if given:
         return given
-    known = _known(session)
+    known = stored_secrets(session)
     if not known:
         raise UsageError(
             "There is no signing secret to check with.",
@@ -135,26 +135,6 @@ def _secrets(session: Session, *, piped: bool) -> Sequence[str]:
             hint=f"Set {SIGNING_VARIABLE}, or pipe it in: --secret-stdin --payload FILE < SECRET",
         )
     return known
-
-
-def _known(session: Session) -> list[str]:
-    """The secrets of endpoints that were registered here; nothing is asked over the network."""
-    if not session.paths.has_state:
-        return []
-    from svc.cli.events.endpoint import Endpoints
-
-    settings, state = session.settings, session.state()
-    rows = state.rows(
-        "SELECT endpoint_id, secret FROM endpoints WHERE profile = ? AND mode = ?"
-        " ORDER BY created_at DESC",
-        (settings.profile, settings.mode),
-    )
-    stored = [secret for row in rows if row["secret"] for secret in row["secret"].split(",")]
-    unread = [row["endpoint_id"] for row in rows if not row["secret"]]
-    if settings.address is None or not unread:
-        return stored
-    endpoints = Endpoints(session, state, sandbox=False)
-    return stored + [found for name in unread for found in endpoints.secrets_of(name)]
 
 
 def _body(session: Session, payload: Path | None) -> bytes:

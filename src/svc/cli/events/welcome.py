@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from svc.api_keys import fingerprint
 from svc.cli.events.endpoint import Endpoint
-from svc.cli.events.lines import Layout
+from svc.cli.events.lines import LineLayout
 from svc.cli.events.options import ListenOptions
 from svc.listen.records import Ready, Summary
 from svc.render.text import cells, wrap_message
@@ -13,7 +13,7 @@ _STOP = "(Ctrl-C to stop)"
 
 
 def welcome(
-    ready: Ready, asked: ListenOptions, endpoint: Endpoint, layout: Layout, waiting: int = 0
+    ready: Ready, asked: ListenOptions, endpoint: Endpoint, layout: LineLayout, waiting: int = 0
 ) -> str:
     """Says what comes from where and goes where, and where the signing secret is.
 
@@ -29,7 +29,7 @@ def welcome(
     return _fitted(lines, layout)
 
 
-def farewell(summary: Summary, layout: Layout) -> str:
+def farewell(summary: Summary, layout: LineLayout) -> str:
     """Says what came and what became of it, and what can be done about the rest."""
     counts = {
         "forwarded": summary.forwarded,
@@ -49,7 +49,7 @@ def farewell(summary: Summary, layout: Layout) -> str:
     return _fitted(lines, layout)
 
 
-def _first(ready: Ready, layout: Layout) -> list[str]:
+def _first(ready: Ready, layout: LineLayout) -> list[str]:
     kinds = f"{len(ready.events)} event type{'s' if len(ready.events) > 1 else ''}"
     verb = "Forwarding" if ready.targets else "Receiving"
     what = f"Ready. {verb} {kinds} of {ready.mode} mode"
@@ -89,5 +89,5 @@ def _secret(endpoint: Endpoint, asked: ListenOptions) -> str:
     return f"{what} {shown} {endpoint.where}: {asked.again} --print-secret"
 
 
-def _fitted(lines: Sequence[str], layout: Layout) -> str:
+def _fitted(lines: Sequence[str], layout: LineLayout) -> str:
     return "".join(f"{part}\n" for line in lines for part in wrap_message(line, layout.width))

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from svc.cli.framework.options import GlobalOptions
-from svc.client.journal.entry import Scope
-from svc.client.journal.refusals import in_full
+from svc.client.journal.commands import in_full
+from svc.client.journal.stored import Scope
 from svc.config import Config, Settings
 from svc.config.settings import resolve
 from svc.errors import SvcError

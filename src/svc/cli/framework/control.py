@@ -39,6 +39,7 @@ def open_control(session: Session, *, patient: bool = False) -> "SandboxClient":
         deadline=Deadline(session.clock, seconds),
         clock=session.clock,
         ca_bundle=settings.ca_bundle,
+        on_reply=session.note_reply,
     )
 
 

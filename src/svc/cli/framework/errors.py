@@ -2,12 +2,22 @@
 
 import os
 import traceback
+from ast import literal_eval
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from svc.errors import ExitCode, Forbidden, LocalError, NotFound, SvcError, Unauthorized, UsageError
+from svc.errors import (
+    ExitCode,
+    Forbidden,
+    LocalError,
+    NotFound,
+    SvcError,
+    Unauthorized,
+    UsageError,
+    wrong_choice,
+)
 from svc.paths import NoFolder
 from svc.redaction import redact, redact_maybe
 from svc.spec import ID_PREFIXES
@@ -52,12 +62,27 @@ def usage_error_of(error: Any) -> UsageError:
     """Turns the parser's complaint into ours, naming the help page of the command in question."""
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "svc"
+    param = _param_of(getattr(error, "param", None))
+    choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", ())
+    if choices and error.message:
+        word = error.message.partition(" is not one of ")[0]
+        return wrong_choice(param or "", literal_eval(word), choices)
     message = error.format_message().strip().replace("\n", " ")
     if message.startswith(_EXTRA):
         message = f"Nothing more is expected here: {message.removeprefix(_EXTRA).rstrip(')')}"
         if redact(message) != message:
             return UsageError(message, hint=_NO_ARGUMENT)
-    return UsageError(message, hint=f"{where} --help shows what it takes")
+    return UsageError(message, param=param, hint=f"{where} --help shows what it takes")
+
+
+def _param_of(param: Any) -> str | None:
+    """An option by its long name, an argument by what help calls it."""
+    if param is None:
+        return None
+    if param.param_type_name == "option":
+        return str(max(param.opts, key=len))
+    shown = str(param.metavar or "").strip("[].")
+    return shown if shown.isupper() else str(param.name).upper()
 
 
 def report_bug(session: "Session", error: Exception) -> int:
@@ -127,7 +152,7 @@ def _name_other_mode(session: "Session", error: SvcError) -> None:
 
 def _name_request(bug: SvcError, intent: "Intent") -> None:
     """Says that a request may have been carried out all the same (promise R10)."""
-    from svc.client.journal.refusals import resume_command
+    from svc.client.journal.commands import resume_command
 
     bug.outcome, bug.request = "unknown", intent.id
     bug.idempotency_key = intent.stored.idempotency_key
@@ -191,7 +216,7 @@ def _stopped_sending(stopped: "Stopped") -> SvcError | None:
     intent = stopped.sending
     if intent is None:
         return None
-    from svc.client.journal.refusals import resume_command
+    from svc.client.journal.commands import resume_command
 
     return _interrupted(
         stopped,

@@ -1,21 +1,27 @@
 """Asking the service whether it knows a key, and what is shown of a stored one."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
-from svc.api_keys import Mode
 from svc.cli.framework.session import Session
 from svc.client.client import Client
-from svc.client.reply import id_in
+from svc.client.contradiction import id_in
+from svc.client.reply import Reply
 from svc.client.resources import orders
 from svc.client.wire.proxy import chosen
 from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthorized
 from svc.keys.facts import KeyFact
 from svc.keys.places import KeyPlace, title
 from svc.keys.resolve import VARIABLE
+from svc.spec import Mode
+
+OnReply = Callable[[Reply], None]
 
 
-def client_of(session: Session, secret: str, mode: Mode) -> Client:
+def client_of(
+    session: Session, secret: str, mode: Mode, on_reply: OnReply = lambda _: None
+) -> Client:
     """A client with a key that is not the session's; use it in a `with` block."""
     session.refuse_stranger()
     settings = session.settings
@@ -30,10 +36,13 @@ def client_of(session: Session, secret: str, mode: Mode) -> Client:
         proxy=chosen(session.base_url, settings.proxy, session.env),
         ca_bundle=settings.ca_bundle,
         expected=session.expected,
+        on_reply=on_reply,
     )
 
 
-def ask(session: Session, secret: str, mode: Mode) -> str | None:
+def ask(
+    session: Session, secret: str, mode: Mode, on_reply: OnReply = lambda _: None
+) -> str | None:
     """Lists one order with the key and gives its id, or None where there is none.
 
     A restricted key that may not do that is known as well: None.
@@ -42,7 +51,7 @@ def ask(session: Session, secret: str, mode: Mode) -> str | None:
         Unauthorized: the service does not know the key.
         SvcError: as `Client.deliver`.
     """
-    with client_of(session, secret, mode) as client:
+    with client_of(session, secret, mode, on_reply) as client:
         try:
             found = client.send(orders.list({"limit": 1})).data["data"]
         except Forbidden as error:

@@ -12,15 +12,13 @@ takes half a millisecond.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 import typer
 
-from svc.errors import UsageError
-
-FORMATS = ("human", "json", "ndjson", "csv", "id")
-COLORS = ("auto", "always", "never")
-CLOSED: Final = {"output": FORMATS, "color": COLORS}
+Format = Literal["human", "json", "ndjson", "csv", "id"]
+Color = Literal["auto", "always", "never"]
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 Set = Literal["everywhere", "write", "listing"]
 
@@ -88,8 +86,8 @@ _writing: Final = partial(typer.Option, None, rich_help_panel="Request options")
 _listing: Final = partial(typer.Option, None, rich_help_panel="List options")
 
 
-def _one_of(words: Sequence[str]) -> str:
-    return f"One of {', '.join(words)}."
+_FORMAT_HELP: Final = f"One of {', '.join(FORMATS)}."
+_COLOR_HELP: Final = f"One of {', '.join(get_args(Color))}."
 
 
 def _global(
@@ -99,7 +97,9 @@ def _global(
     api_version: str | None = _everywhere(
         "--api-version", metavar="DATE", help="Sent as Svc-Version."
     ),
-    output: str | None = _everywhere("--output", "-o", metavar="FORMAT", help=_one_of(FORMATS)),
+    output: Format | None = _everywhere(  # noqa: B008  Typer reads it
+        "--output", "-o", metavar="FORMAT", help=_FORMAT_HELP
+    ),
     query: str | None = _everywhere(
         "--query", metavar="EXPR", help="JMESPath over the whole result."
     ),
@@ -119,7 +119,9 @@ def _global(
     verbose: bool | None = _everywhere(
         "--verbose", "-v", help="One line per HTTP attempt on stderr."
     ),
-    color: str | None = _everywhere("--color", metavar="WHEN", help=_one_of(COLORS)),
+    color: Color | None = _everywhere(  # noqa: B008  Typer reads it
+        "--color", metavar="WHEN", help=_COLOR_HELP
+    ),
     utc: bool | None = _everywhere("--utc", help="Times in UTC instead of local."),
 ) -> None: ...
 
@@ -192,11 +194,7 @@ def options_of(name: Set) -> tuple[Any, ...]:
 
 @contextmanager
 def collecting(ctx: Any, sets: Iterable[Set]) -> Iterator[None]:
-    """Moves what a command line gave of these sets to the session, also where it is refused later.
-
-    Raises:
-        UsageError: when a word is none of a closed set.
-    """
+    """Moves what a command line gave of these sets to the session, also where it is refused."""
     try:
         yield
     finally:
@@ -206,12 +204,6 @@ def collecting(ctx: Any, sets: Iterable[Set]) -> Iterator[None]:
                 value = ctx.params.pop(option.name, None)
                 if value is not None:
                     setattr(target, option.name, value)
-    for option_name, words in CLOSED.items():
-        value = ctx.obj and getattr(ctx.obj.given.everywhere, option_name)
-        if value is not None and value not in words:
-            raise UsageError(
-                f"--{option_name} is {value!r}.", hint=f"Use one of: {', '.join(words)}"
-            )
 
 
 OrderId = Annotated[

@@ -8,27 +8,22 @@ from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.client.call import Call
 from svc.client.client import Client
+from svc.client.contradiction import Contradiction
+from svc.client.journal.commands import resume_command, where_to_look
 from svc.client.journal.entry import (
     NOBODY_ELSE,
     Account,
     Asked,
     Intent,
-    Scope,
     Settled,
-    restored,
     settled_by,
     settled_with,
 )
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
-from svc.client.journal.refusals import (
-    done_before,
-    not_ours,
-    refused_to_other_key,
-    resume_command,
-    where_to_look,
-)
-from svc.client.reply import Contradiction, Reply
+from svc.client.journal.refusals import done_before, not_ours, refused_to_other_key
+from svc.client.journal.stored import Scope, restored
+from svc.client.reply import Reply
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
 
@@ -76,8 +71,12 @@ def send_recorded(
     *,
     idempotency_key: str | None = None,
     new_request: bool = False,
+    meant_at: float | None = None,
 ) -> Sent:
     """Records a POST, sends it and keeps how it ended.
+
+    `meant_at`, in Unix seconds, is when somebody decided on it: the command's beginning, unless a
+    long one decides for itself.
 
     Raises:
         Conflict: the same request is unresolved, or the key was used for another one; not sent.
@@ -94,7 +93,7 @@ def send_recorded(
             scope_of(session),
             key_given=idempotency_key is not None,
             served_at=served_now(session),
-            meant_at=session.began_at,
+            meant_at=session.began_at if meant_at is None else meant_at,
         )
         try:
             asked = asked._replace(account=_account(session, client, journal, asked))

@@ -10,8 +10,8 @@ from svc.client.sandbox import SandboxClient
 from svc.errors import SvcError
 
 if TYPE_CHECKING:
+    from svc.client.journal.commands import Say
     from svc.client.journal.entry import Intent
-    from svc.client.journal.refusals import Say
 
 _SECONDS: Final = 3.0
 _FRESH_SECONDS: Final = 1.0

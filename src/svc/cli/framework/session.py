@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
-from svc.cli.framework.options import FORMATS, SharedOptions
+from svc.cli.framework.options import FORMATS, Format, SharedOptions
 from svc.cli.framework.streams import FORCING, Streams
 from svc.clock import Clock, SystemClock
 from svc.errors import LocalError, SvcError, UsageError
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from svc.base_url import BaseUrl
     from svc.client.call import Call
     from svc.client.client import AttemptRecord, Client
-    from svc.client.journal.entry import Scope
+    from svc.client.journal.stored import Scope
+    from svc.client.reply import Reply
     from svc.client.request import Prepared
     from svc.config import Config, Settings
     from svc.keys.facts import KeyFacts
@@ -30,13 +31,11 @@ if TYPE_CHECKING:
     from svc.state import Database
 
 
-Format = Literal["human", "json", "ndjson", "csv", "id"]
-
-
 class Session:
     """The dependencies of one command: streams, clock, settings, key, client, output, state.
 
-    Used as a context manager, so that what was opened is closed on every way out.
+    Used as a context manager, so that what was opened is closed on every way out. `called` is the
+    name of the program as it was started.
     """
 
     def __init__(
@@ -52,6 +51,8 @@ class Session:
         self.clock: Clock = clock or SystemClock()
         self.began_at = self.clock.now()
         self.given = SharedOptions()
+        self.called = "svc"
+        self._answered: tuple[Reply, float] | None = None
         self.done: str | None = None
         self.shown: list[object] = []
         self._open = ExitStack()
@@ -76,6 +77,22 @@ class Session:
         """Remembers what a POST has made, in case its result cannot be printed (promise R77)."""
         if isinstance(data, dict) and isinstance(data.get("id"), str):
             self.done = data["id"]
+
+    def note_reply(self, reply: "Reply") -> None:
+        """Remembers by whose clock what is shown from now on was written (promise R109)."""
+        self._answered = (reply, self.clock.monotonic())
+
+    def now(self) -> float:
+        """Unix seconds on the clock of the service that answered last, else on this machine's."""
+        if self._answered is None:
+            return self.clock.now()
+        from svc.client.reply import served_at
+
+        reply, heard_at = self._answered
+        served = served_at(reply.headers)
+        if served is None:
+            return self.clock.now()
+        return served + self.clock.monotonic() - heard_at
 
     # --- settings ---------------------------------------------------------------------------
 
@@ -142,7 +159,7 @@ class Session:
 
     def command(self, words: str) -> str:
         """A command line for the profile, address and mode of this one, such as `svc get ID`."""
-        from svc.client.journal.entry import Scope
+        from svc.client.journal.stored import Scope
 
         settings = self.settings
         return self.say(Scope(settings.profile, settings.mode, str(settings.base_url)), words)
@@ -193,7 +210,7 @@ class Session:
             query=query,
             fields=fields,
             utc=bool(asked.utc),
-            now=self.clock.now,
+            now=self.now,
             raw_csv=self.given.listing.raw_csv,
             on_shown=self.shown.append,
             secret=self._secret,
@@ -330,6 +347,7 @@ class Session:
             proxy=chosen(self.base_url, settings.proxy, self.env),
             ca_bundle=settings.ca_bundle,
             expected=self.expected,
+            on_reply=self.note_reply,
         )
 
     def _tell_attempt(self, record: "AttemptRecord") -> None:

@@ -16,7 +16,7 @@ VARIABLES: Final = {
     "SVC_PROXY": "Proxy for https origins, as --proxy.",
     "SVC_CA_BUNDLE": "More certificate authorities, as --ca-bundle.",
     "SVC_WEBHOOK_SECRET": "Signing secret of an endpoint that exists, for events listen, verify.",
-    "SVC_LOG_CREDENTIALS": "USER:PASSWORD, or a credentials file's text, for a team's log.",
+    "SVC_LOG_CREDENTIALS": "Credentials of a team's log, for events receive and listen --from.",
     "SVC_CONFIG_DIR": "Folder of the config file.",
     "SVC_STATE_DIR": "Folder of the journal, the inbox and the sandboxes.",
     "SVC_CACHE_DIR": "Folder of what can be lost.",

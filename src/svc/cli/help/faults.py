@@ -1,8 +1,8 @@
-"""What `svc help sandbox` says about faults: one command for each thing that can go wrong."""
+"""`svc help faults`: one command for each thing that can go wrong."""
 
 from typing import Final
 
-from svc.cli.help.page import Heading, Part, Shown
+from svc.cli.help.page import Page, Shown
 
 _ADD: Final = "svc sandbox fault add"
 
@@ -48,26 +48,28 @@ WEBHOOKS: Final = _shown(
     ("Late by 5 seconds.", "--webhook delay --delay-ms 5000"),
 )
 
-FAULTS: Final[tuple[Part, ...]] = (
-    Heading("Faults"),
-    """
-    A rule has the next request go wrong, or the next --times of them. By default nothing of the
-    request has happened then:
-    """,
-    BEFORE,
-    """
-    With --after it is carried out all the same, with its events and its idempotent result, and
-    only the answer is spoilt. This is how a payment is made twice, unless the retry carries the
-    same idempotency key:
-    """,
-    AFTER,
-    "A rule is for any request to the API, or for some:",
-    CHOSEN,
-    "Webhook deliveries go wrong as well, of all types and to all endpoints or of some:",
-    WEBHOOKS,
-    """
-    Rules are tried in the order in which they were added. They last until they have fired, are
-    cleared, or the sandbox is reset or stopped; they are no part of an export.
-    """,
-    Shown(("svc sandbox fault list", "svc sandbox fault clear")),
+PAGE: Final = Page(
+    "Faults",
+    (
+        """
+        A rule has the next request go wrong, or the next --times of them. By default nothing of the
+        request has happened then:
+        """,
+        BEFORE,
+        """
+        With --after it is carried out all the same, with its events and its idempotent result, and
+        only the answer is spoilt. This is how a payment is made twice, unless the retry carries the
+        same idempotency key:
+        """,
+        AFTER,
+        "A rule is for any request to the API, or for some:",
+        CHOSEN,
+        "Webhook deliveries go wrong as well, of all types and to all endpoints or of some:",
+        WEBHOOKS,
+        """
+        Rules are tried in the order in which they were added. They last until they have fired, are
+        cleared, or the sandbox is reset or stopped; they are no part of an export.
+        """,
+        Shown(("svc sandbox fault list", "svc sandbox fault clear")),
+    ),
 )

@@ -26,6 +26,13 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class File:
+    """A whole file to copy; nothing breaks its lines."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Words:
     """Short words in as many columns as there is room for."""
 
@@ -39,7 +46,7 @@ class Heading:
     text: str
 
 
-Part = str | Rows | Shown | Words | Heading
+Part = str | Rows | Shown | File | Words | Heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,8 @@ def _laid_out(part: Part, form: _Form) -> Iterable[str]:
         return _columns(part, form)
     if isinstance(part, Shown):
         return [_MARGIN + line for shown in part.lines for line in _copied(shown, form)]
+    if isinstance(part, File):
+        return [(_MARGIN + line).rstrip() for line in part.text.strip().splitlines()]
     if isinstance(part, Words):
         return _flowed(part.words, form.width)
     if isinstance(part, Heading):
@@ -103,10 +112,11 @@ def _columns(part: Rows, form: _Form) -> Iterator[str]:
     gap = " " * (first + len(_MARGIN))
     for name, meaning in part.rows:
         lines = wrap(meaning, form.width - first - 2 * len(_MARGIN), break_on_hyphens=False)
-        shown = styled(name, NAME, color=form.color)
         if len(name) > first:
-            yield _MARGIN + shown
+            for line in wrap(name, form.width - len(_MARGIN), break_long_words=False):
+                yield _MARGIN + styled(line, NAME, color=form.color)
         else:
+            shown = styled(name, NAME, color=form.color)
             yield f"{_MARGIN}{shown}{'':{first - len(name)}}{_MARGIN}{lines.pop(0)}".rstrip()
         for line in lines:
             yield f"{_MARGIN}{gap}{line}"
@@ -120,7 +130,10 @@ TOPICS: Final = {
     "webhooks": ("webhooks", "Receiving events: verify, answer, skip, replay."),
     "money": ("money", "Amounts in minor units; paying once."),
     "sandbox": ("sandbox", "The service on this machine: keys, test cards, time."),
+    "faults": ("faults", "What can be made to go wrong in a sandbox, on purpose."),
     "ci": ("ci", "Running svc where nobody watches."),
+    "reminders": ("reminders", "When keys are to be replaced, and who says so."),
+    "comparison": ("comparison", "svc beside the Stripe CLI."),
     ASSUMPTIONS: ("assumptions", "What the specification says, and what we chose."),
 }
 

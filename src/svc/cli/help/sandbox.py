@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from svc.cli.help.faults import FAULTS
 from svc.cli.help.page import Page, Rows, Shown
 from svc.sandbox.reference.cards import BEHAVIOURS, Behaviour, decline_type
 from svc.spec import SANDBOX_KEYS, SANDBOX_PORT, SANDBOX_ROOT
@@ -89,7 +88,10 @@ PAGE: Final = Page(
         does, is told nothing until the sandbox is set to answer so:
         """,
         Shown(("svc sandbox settings error_envelope=nested",)),
-        *FAULTS,
+        """
+        Answers and deliveries go wrong on purpose, also after the change is committed: svc help
+        faults.
+        """,
         "Duty, VAT and exchange rates are fixtures. They are no tariff data.",
         "All its commands: svc sandbox --help",
     ),

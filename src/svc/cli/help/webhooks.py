@@ -109,8 +109,8 @@ PAGE: Final = Page(
         ),
         "To find out why a delivery does not verify:",
         Shown(('svc events verify --header "$SIGNATURE" --payload body.json --secret-stdin',)),
-        "Where the endpoint's secret was replaced in the dashboard:",
-        Shown(("svc events listen --new-secret-stdin < new-secret.txt",)),
+        "Where the endpoint's secret was replaced in the dashboard, give both, at its own URL:",
+        Shown(("SVC_WEBHOOK_SECRET=NEW,OLD svc events listen --public-url URL",)),
         Heading("Tunnels"),
         """
         A sandbox on this machine needs none. From a service elsewhere, --tunnel leads deliveries

@@ -9,7 +9,6 @@ from svc.cli.framework.session import Session
 from svc.cli.keys.old_key import Before, OldKey, is_same_account
 from svc.errors import AuthError, UsageError
 from svc.keys.places import KeyPlace
-from svc.keys.resolve import refuse_live_key_here
 from svc.spec import KEY_GRACE_MAX_SECONDS
 
 
@@ -29,7 +28,7 @@ def take(session: Session, old: OldKey, *, stdin: bool) -> ApiKey:
         text = read_secret(session, prompt, stdin=stdin, command="svc keys roll")
     key = api_keys.parse(text, "The input")
     _refuse_unlike(key, old)
-    refuse_live_key_here(key, "This", session.base_url)
+    api_keys.refuse_live_key_here(key, "This", session.base_url)
     return key
 
 

@@ -2,20 +2,21 @@
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal, get_args
 
 import typer
 
 from svc import api_keys
 from svc.cli.framework.app import verb
 from svc.cli.framework.inputs import seconds_of
-from svc.cli.framework.session import Format, Session, show_named
+from svc.cli.framework.options import Format
+from svc.cli.framework.session import Session, show_named
 from svc.cli.keys.shared import app
 from svc.errors import CheckFailed, UsageError
 from svc.keys.age import Held, HeldSecrets, Judged, judge
 from svc.keys.resolve import VARIABLE
 
-_FORMATS: Final = ("text", "json", "github", "ics")
+ReminderFormat = Literal["text", "json", "github", "ics"]
 # Which of the global formats the rest of the program, its errors above all, speaks.
 _OUTPUTS: Final[dict[str | None, Format]] = {"json": "json"}
 
@@ -30,8 +31,10 @@ def remind(
         str, typer.Option("--warn", metavar="DURATION", help="How long before to say so.")
     ] = "14d",
     format_: Annotated[
-        str | None,
-        typer.Option("--format", metavar="FORMAT", help=f"One of {', '.join(_FORMATS)}."),
+        ReminderFormat | None,
+        typer.Option(
+            "--format", metavar="FORMAT", help=f"One of {', '.join(get_args(ReminderFormat))}."
+        ),
     ] = None,
     created: Annotated[
         str | None,
@@ -48,20 +51,12 @@ def remind(
     """
     session = Session.of(ctx)
     if format_ is not None:
-        _check(format_)
         session.given.everywhere.output = _OUTPUTS.get(format_, "human")
     limits = seconds_of(max_age, "--max-age"), seconds_of(warn, "--warn")
     _ = session.out  # made first: a wrong --query is told before anything else
     judged = found(session, created, max_age=limits[0], warn=limits[1])
     _print(session, judged, format_, limits[1])
     _tell(session, judged)
-
-
-def _check(name: str) -> None:
-    if name not in _FORMATS:
-        raise UsageError(
-            f"--format is {name!r}.", param="--format", hint=f"Use one of: {', '.join(_FORMATS)}"
-        )
 
 
 def _print(session: Session, judged: "list[Judged]", name: str | None, warn: int) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from svc.api_keys import ApiKey
+from svc.api_keys import ApiKey, refuse_plain_http
 from svc.base_url import BaseUrl
 from svc.cli.framework.app import verb
 from svc.cli.framework.key_check import key_shown, utc
@@ -16,7 +16,6 @@ from svc.cli.keys.shared import app, place_of, tell_of_variable
 from svc.errors import KeyStoreError, LocalError, SvcError, UsageError
 from svc.keys.facts import KeyFact, Roll
 from svc.keys.places import SANDBOX_DATA
-from svc.keys.resolve import refuse_plain_http
 from svc.spec import KEY_GRACE_MAX_SECONDS
 
 
@@ -66,7 +65,7 @@ def roll(
             seconds = new_key.ask_grace(session)
     ends = _end(seconds, since, works=works)
     fact = _swap(session, old, new, ends, checked=before is not None)
-    report = _Report(fact, works=works, same=same, asked=seconds)
+    report = _RollReport(fact, works=works, same=same, asked=seconds)
     show_named(session, session.out, report.shown(), "profile")
     report.tell(session)
 
@@ -101,7 +100,7 @@ def _swap(session: Session, old: Any, new: ApiKey, ends: float | None, *, checke
 
 
 @dataclass(frozen=True, slots=True)
-class _Report:
+class _RollReport:
     """What is said of a roll; `asked` is the grace that was given, in seconds."""
 
     fact: KeyFact

@@ -15,7 +15,6 @@ from svc.cli.keys.shared import Publishable, app, place_of, tell_of_variable
 from svc.errors import AuthError, KeyStoreError, UsageError
 from svc.keys.facts import KeyFact
 from svc.keys.places import OURS, SANDBOX_DATA, KeyPlace, title
-from svc.keys.resolve import refuse_live_key_here, refuse_plain_http
 
 
 @verb(app)
@@ -36,7 +35,7 @@ def add(
     $ svc keys add --profile shop --stdin < key.txt
     """
     session = Session.of(ctx)
-    refuse_plain_http(session.base_url)
+    api_keys.refuse_plain_http(session.base_url)
     store = session.key_store()
     # A keyring that is not there is told before anybody types a key or the service is called.
     store.get(place_of(session, session.settings.mode, publishable=publishable).user)
@@ -137,7 +136,7 @@ def _new_key(session: Session, *, stdin: bool, publishable: bool) -> ApiKey:
             outcome="not_sent",
             hint="Leave the mode out: the key's prefix says it",
         )
-    refuse_live_key_here(key, "This", session.base_url)
+    api_keys.refuse_live_key_here(key, "This", session.base_url)
     return key
 
 

@@ -16,7 +16,7 @@ import typer
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.help_page import folded
 from svc.cli.framework.session import Session
-from svc.cli.quickstart.processes import SvcProcesses, Target, environment, running_target
+from svc.cli.quickstart.processes import DemoTarget, SvcProcesses, environment, running_target
 from svc.errors import CheckFailed
 from svc.money import format_amount
 from svc.render.text import wrap
@@ -44,11 +44,22 @@ def quickstart(ctx: typer.Context) -> None:
         story = _Story(session, Path(folder), stack)
         result = story.tell()
     seconds = session.clock.monotonic() - started
-    if session.format == "human":
-        session.out.line(f"\nDone in {seconds:.1f} s: paid, verified, forwarded and refunded.")
-        session.out.line("Next: svc sandbox start, then svc orders create --help")
-    else:
+    story.say(f"\nDone in {seconds:.1f} s: paid, verified, forwarded and refunded.")
+    svc = called_as(session)
+    story.say(f"Next: {svc} sandbox start --detach, then {svc} orders create --help")
+    if session.format != "human":
         session.out.value({**result, "seconds": round(seconds, 1)})
+
+
+def called_as(session: Session) -> str:
+    """How to type the program again: its name where that finds it, else the path to it."""
+    from shutil import which
+
+    there = Path(session.called)
+    found = which("svc", path=session.env.get("PATH"))
+    if there.name != "svc" or (found is not None and Path(found).resolve() == there.resolve()):
+        return "svc"
+    return shlex.quote(session.called)
 
 
 @dataclass(slots=True)
@@ -57,7 +68,10 @@ class _Step:
 
 
 class _Story:
-    """The six steps; each prints the command that does it and what came of it."""
+    """The six steps; each tells the command that does it and what came of it.
+
+    They are told on stdout to people, and on stderr beside a result for programs.
+    """
 
     def __init__(self, session: Session, folder: Path, stack: ExitStack) -> None:
         self._session = session
@@ -86,7 +100,7 @@ class _Story:
 
     def _start_sandbox(self) -> None:
         argv = ("sandbox", "start", "--port", "0", "--db", str(self._folder / "sandbox.db"))
-        self._title("A sandbox: the whole service in one process", "sandbox", "start")
+        self._title("A sandbox: the whole service in one process", "sandbox", "start", "--detach")
         ready = self._folder / "sandbox.url"
         process = self._stack.enter_context(
             self._children.beside(
@@ -95,7 +109,7 @@ class _Story:
         )
         self._found(self._children.wait_for(ready, process, _SECONDS).strip())
 
-    def _listen(self, target: Target) -> Path:
+    def _listen(self, target: DemoTarget) -> Path:
         argv = ("events", "listen", "--forward-to", target.url)
         self._title("Webhooks, verified and forwarded to a local address", *argv)
         ready, log = self._folder / "listen.ready", self._folder / "listen.ndjson"
@@ -121,7 +135,7 @@ class _Story:
         self._found(paid["payment"]["id"], paid["payment"]["status"])
         return str(paid["payment"]["id"])
 
-    def _arrival(self, target: Target, records: Path, order: str) -> Any:
+    def _arrival(self, target: DemoTarget, records: Path, order: str) -> Any:
         self._title("The webhook arrives")
         event = self._forwarded_event(target, order)
         seen = self._record_of(records, event["id"])
@@ -130,7 +144,7 @@ class _Story:
             raise CheckFailed("The webhook arrived but was not verified.")
         return event
 
-    def _forwarded_event(self, target: Target, order: str) -> Any:
+    def _forwarded_event(self, target: DemoTarget, order: str) -> Any:
         deadline = self._session.clock.monotonic() + _SECONDS
         while (left := deadline - self._session.clock.monotonic()) > 0:
             try:
@@ -157,21 +171,26 @@ class _Story:
 
     def _title(self, text: str, *argv: str) -> None:
         self._step.number += 1
-        if self._session.format != "human":
-            return
         title = wrap(text, (self._width or 80) - 3)
-        self._session.out.line(f"\n{self._step.number}  " + "\n   ".join(title))
+        self.say(f"\n{self._step.number}  " + "\n   ".join(title))
         if argv:
-            command = shlex.join(("svc", *argv))
+            command = shlex.join((called_as(self._session), *argv))
             lines = folded(command, self._width - 5) if self._width else [command]
-            self._session.out.line("   $ " + "\n   ".join(lines))
+            self.say("   $ " + "\n   ".join(lines))
 
     def _found(self, *texts: str) -> None:
         """Tells what came of a step: on a line, or on several where a terminal is narrow."""
+        line = "  ".join(texts)
+        fits = not self._width or len(line) + 5 <= self._width
+        self.say("     " + (line if fits else "\n       ".join(texts)))
+
+    def say(self, line: str) -> None:
+        """Tells a part of the story."""
         if self._session.format == "human":
-            line = "  ".join(texts)
-            fits = not self._width or len(line) + 5 <= self._width
-            self._session.out.line("     " + (line if fits else "\n       ".join(texts)))
+            self._session.out.line(line)
+        elif not self._session.out.quiet:
+            self._session.streams.stderr.write(line + "\n")
+            self._session.streams.stderr.flush()
 
     @cached_property
     def _width(self) -> int | None:

@@ -93,7 +93,7 @@ def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class DemoArrival:
     """One POST that reached the target: its raw body and its signature header."""
 
     body: bytes
@@ -101,22 +101,22 @@ class Arrival:
 
 
 @dataclass(slots=True)
-class Target:
+class DemoTarget:
     """The running target: its address and what has arrived so far."""
 
     url: str
-    arrivals: "queue.Queue[Arrival]" = field(default_factory=queue.Queue)
+    arrivals: "queue.Queue[DemoArrival]" = field(default_factory=queue.Queue)
 
 
 @contextmanager
-def running_target() -> Iterator[Target]:
+def running_target() -> Iterator[DemoTarget]:
     """Serves on a free loopback port and answers 200 to every POST."""
-    target = Target("")
+    target = DemoTarget("")
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-            target.arrivals.put(Arrival(body, self.headers.get("Svc-Signature", "")))
+            target.arrivals.put(DemoArrival(body, self.headers.get("Svc-Signature", "")))
             self.send_response(200)
             self.send_header("Content-Length", "0")
             self.end_headers()

@@ -1,7 +1,7 @@
 """What banks and networks decide: `svc sandbox settle`, `fail` and `decide`."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -26,7 +26,7 @@ _KINDS: Final = {
     ID_PREFIXES["payout"]: (controls.settle_payout, "paid", "failure_reason"),
 }
 _BEFORE_PAID: Final = "sent"
-OUTCOMES: Final = ("won", "lost")
+Outcome = Literal["won", "lost"]
 
 Pending = Annotated[
     str,
@@ -86,15 +86,14 @@ def decide(
     ctx: typer.Context,
     dispute: options.DisputeId,
     outcome: Annotated[
-        str, typer.Argument(metavar="won|lost", help="What the bank decides", show_default=False)
+        Outcome,
+        typer.Argument(metavar="won|lost", help="What the bank decides", show_default=False),
     ],
 ) -> None:
     """Decide a dispute whose evidence is under review.
 
     $ svc sandbox decide dp_1gZh2iWj3kPq0aVb7cXd9eYf won
     """
-    if outcome not in OUTCOMES:
-        raise UsageError(f"A dispute is won or lost, not {outcome!r}.", param="outcome")
     call_and_show(Session.of(ctx), controls.decide_dispute(dispute, outcome))
 
 

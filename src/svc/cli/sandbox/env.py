@@ -1,7 +1,7 @@
 """`svc sandbox env`: the environment in which other programs, and svc itself, use the sandbox."""
 
 import shlex
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import typer
 
@@ -9,12 +9,13 @@ from svc.cli.framework.app import Verb
 from svc.cli.framework.local_sandbox import running_sandbox
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import Port, app
-from svc.errors import CheckFailed, SvcError, UsageError
+from svc.errors import CheckFailed, SvcError
 from svc.paths import NoFolder
 from svc.sandbox.process.records import LOOPBACK, RunRecord, health
 from svc.spec import SANDBOX_KEYS
 
-SHELLS: Final = {
+Shell = Literal["sh", "fish", "powershell"]
+SHELLS: Final[dict[Shell, str]] = {
     "sh": "export {name}={value}",
     "fish": "set -gx {name} {value}",
     "powershell": "$env:{name} = {value}",
@@ -28,11 +29,10 @@ class _Env(Verb):
     """The verb, which fails in the shell that evaluates it also where its words are wrong."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        words = list(args)
         try:
             return super().parse_args(ctx, args)
         except typer.TyperException:
-            _fail(Session.of(ctx), words)
+            _fail(Session.of(ctx))
             raise
 
 
@@ -41,7 +41,7 @@ def env(
     ctx: typer.Context,
     port: Port = None,
     shell: Annotated[
-        str, typer.Option(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")
+        Shell, typer.Option(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")
     ] = "sh",
 ) -> None:
     """Print shell exports of its address and key. The key is a public constant.
@@ -53,23 +53,22 @@ def env(
     session = Session.of(ctx)
     data = session.given.everywhere.output in _DATA
     try:
-        if shell not in SHELLS:
-            raise UsageError(f"--shell is {shell!r}.", hint=f"Use one of: {', '.join(SHELLS)}")
         _print(session, shell, _meant(session, port), data=data)
     except SvcError:
-        _fail(session, session.argv)
+        _fail(session)
         raise
 
 
-def _fail(session: Session, words: list[str]) -> None:
+def _fail(session: Session) -> None:
     """Prints what fails: an eval of nothing would go on, with whatever is configured."""
+    words = session.argv
     if any(word.endswith(_DATA) for word in words):
         return
     powershell = any(word.endswith("powershell") for word in words)
     session.streams.stdout.write((_THROW if powershell else "false") + "\n")
 
 
-def _print(session: Session, shell: str, record: RunRecord, *, data: bool) -> None:
+def _print(session: Session, shell: Shell, record: RunRecord, *, data: bool) -> None:
     values = {
         "SVC_BASE_URL": record.url,
         "SVC_API_KEY": SANDBOX_KEYS[f"secret_{session.settings.mode}"],

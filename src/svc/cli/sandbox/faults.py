@@ -1,7 +1,7 @@
 """What goes wrong on purpose: `svc sandbox fault`."""
 
 import json
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 
 import typer
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 API: Final = "faults"
 WEBHOOK: Final = "webhook_faults"
-CONNECTIONS: Final = ("close", "reset", "truncate", "garbage", "drip")
-EFFECTS: Final = ("duplicate", "reorder", "drop", "bad_signature", "stale_timestamp", "delay")
+Connection = Literal["close", "reset", "truncate", "garbage", "drip"]
+WebhookEffect = Literal["duplicate", "reorder", "drop", "bad_signature", "stale_timestamp", "delay"]
 
 app = new_noun("Have requests and webhook deliveries go wrong on purpose.")
 
@@ -78,18 +78,18 @@ def add(
         ),
     ] = None,
     connection: Annotated[
-        str | None,
+        Connection | None,
         typer.Option(
             metavar="HOW",
-            help=f"One of {', '.join(CONNECTIONS)}.",
+            help=f"One of {', '.join(get_args(Connection))}.",
             rich_help_panel=_REQUESTS,
         ),
     ] = None,
     webhook: Annotated[
-        str | None,
+        WebhookEffect | None,
         typer.Option(
             metavar="EFFECT",
-            help=f"One of {', '.join(EFFECTS)}.",
+            help=f"One of {', '.join(get_args(WebhookEffect))}.",
             rich_help_panel=_DELIVERIES,
         ),
     ] = None,
@@ -115,34 +115,12 @@ def add(
     """Spoil requests, or with --webhook deliveries, from now on.
 
     A rule lasts until it has fired, is cleared, or the sandbox is reset or stopped.
-    Each of these is explained by: svc help sandbox
+    All that can go wrong is in: svc help faults
 
     $ svc sandbox fault add --status 429 --retry-after 2
-    $ svc sandbox fault add --status 503 --retry-after 1 --times 3
-    $ svc sandbox fault add --status 502 --body '<html>Bad gateway</html>'
-    $ svc sandbox fault add --delay-ms 5000
-    $ svc sandbox fault add --connection close
-    $ svc sandbox fault add --connection reset
-    $ svc sandbox fault add --connection truncate
-    $ svc sandbox fault add --connection garbage
-    $ svc sandbox fault add --connection drip
-    $ svc sandbox fault add --after --status 500
-    $ svc sandbox fault add --after --status 503 --retry-after 2
-    $ svc sandbox fault add --after --delay-ms 5000
-    $ svc sandbox fault add --after --connection close
-    $ svc sandbox fault add --after --connection reset
-    $ svc sandbox fault add --after --connection truncate
-    $ svc sandbox fault add --after --connection garbage
-    $ svc sandbox fault add --after --connection drip
     $ svc sandbox fault add --status 500 --method POST --path '/v1/refunds*'
-    $ svc sandbox fault add --status 500 --idempotency-key order-1
-    $ svc sandbox fault add --status 500 --skip 2 --times 5
+    $ svc sandbox fault add --after --connection close
     $ svc sandbox fault add --webhook duplicate --count 2
-    $ svc sandbox fault add --webhook reorder --count 3
-    $ svc sandbox fault add --webhook drop --times 2
-    $ svc sandbox fault add --webhook bad_signature --type 'order.*'
-    $ svc sandbox fault add --webhook stale_timestamp
-    $ svc sandbox fault add --webhook delay --delay-ms 5000
     """
     session = Session.of(ctx)
     often = without_empty(skip=skip, times=times)

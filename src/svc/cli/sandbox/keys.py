@@ -1,6 +1,6 @@
 """API keys of the sandbox: `svc sandbox keys` (spec: Authentication)."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal, get_args
 
 import typer
 
@@ -12,7 +12,7 @@ from svc.client.resources import controls
 from svc.errors import UsageError
 from svc.spec import KEY_GRACE_MAX_SECONDS, RESTRICTED_RESOURCES
 
-TYPES: Final = ("secret", "publishable", "restricted")
+KeyType = Literal["secret", "publishable", "restricted"]
 _EVERY: Final = "all"
 _PREFIX: Final = "key_"
 
@@ -32,7 +32,8 @@ def list_(ctx: typer.Context) -> None:
 def create(
     ctx: typer.Context,
     kind: Annotated[
-        str | None, typer.Option("--type", metavar="TYPE", help=f"One of {', '.join(TYPES)}.")
+        KeyType | None,
+        typer.Option("--type", metavar="TYPE", help=f"One of {', '.join(get_args(KeyType))}."),
     ] = None,
     permissions: Annotated[
         list[str] | None,

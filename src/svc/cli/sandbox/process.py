@@ -13,7 +13,7 @@ from svc.cli.framework.local_sandbox import log_of, running_sandbox
 from svc.cli.framework.session import Session, show_named
 from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
 from svc.cli.sandbox.shared import Fixture, Port, Seed, app
-from svc.errors import CheckFailed, LocalError, UsageError
+from svc.errors import CheckFailed, LocalError, wrong_choice
 from svc.paths import NoFolder
 from svc.sandbox.process import launch
 from svc.sandbox.process.launch import MEMORY, LaunchOptions
@@ -176,11 +176,7 @@ def _check_fixture(name: str | None) -> None:
     from svc.sandbox.control.fixtures import FIXTURES
 
     if name not in FIXTURES:
-        raise UsageError(
-            f"There is no fixture {name!r}.",
-            param="--fixture",
-            hint=f"There is: {', '.join(FIXTURES)}",
-        )
+        raise wrong_choice("--fixture", name, FIXTURES)
 
 
 def _warn_of_ignored(session: Session, options: LaunchOptions) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -57,7 +57,7 @@ def _tell(session: Session, live: LiveLine, over: Event) -> None:
         live.show(f"{now}, jobs: {jobs}, attempts: {attempts}  {live.seconds():.0f} s")
 
 
-MODES: Final = ("realtime", "frozen")
+ClockMode = Literal["realtime", "frozen"]
 
 
 @verb(app)
@@ -91,7 +91,7 @@ def advance(
 def clock(
     ctx: typer.Context,
     mode: Annotated[
-        str | None,
+        ClockMode | None,
         typer.Argument(
             metavar="[realtime|frozen]", help="Let it run, or stop it", show_default=False
         ),
@@ -106,8 +106,6 @@ def clock(
     $ svc sandbox clock realtime
     """
     session = Session.of(ctx)
-    if mode is not None and mode not in MODES:
-        raise UsageError(f"The clock is realtime or frozen, not {mode!r}.", param="mode")
     wanted = without_empty(mode=mode, now=to)
     _ = session.out  # made first: a wrong --query must be refused before anything is sent
     with open_control(session, patient=to is not None) as control:

@@ -9,7 +9,6 @@ from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.control import ask, call_and_show, call_and_show_page, show
 from svc.cli.framework.inputs import (
     build_body,
-    did_you_mean,
     file_reader,
     seconds_of,
     without_empty,
@@ -17,7 +16,7 @@ from svc.cli.framework.inputs import (
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import Limit, app
 from svc.client.resources import controls
-from svc.errors import UsageError
+from svc.errors import UsageError, wrong_choice
 from svc.spec import EVENT_TYPES
 
 EventType = Annotated[
@@ -49,13 +48,9 @@ def trigger(ctx: typer.Context, event_type: EventType, data: Data = None) -> Non
     if event_type not in EVENT_TYPES:
         # All the names are five lines on a terminal, of the four that an error may have there.
         person = session.format == "human"
-        raise UsageError(
-            f"There is no event type {event_type!r}.{did_you_mean(event_type, EVENT_TYPES)}",
-            param="TYPE",
-            hint=f"svc help webhooks lists all {len(EVENT_TYPES)}"
-            if person
-            else f"There are: {', '.join(EVENT_TYPES)}",
-        )
+        error = wrong_choice("TYPE", event_type, EVENT_TYPES)
+        error.hint = f"svc help webhooks lists all {len(EVENT_TYPES)}" if person else error.hint
+        raise error
     read = file_reader(session.streams.stdin)
     overrides = build_body(base=None, typed={}, data=data or [], read=read)
     reply = ask(session, controls.trigger(event_type, overrides))

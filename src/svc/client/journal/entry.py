@@ -1,59 +1,23 @@
 """What the journal keeps of a POST, as values (promises R2, R10)."""
 
-import hashlib
 import time
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from svc.base_url import BaseUrl
-from svc.client.call import Call, Encoding
-from svc.client.journal.identity import UnreadableBody, fields_of, identity
-from svc.client.reply import CONTRADICTED, Contradiction, Reply, id_in
+from svc.client.call import Call
+from svc.client.contradiction import CONTRADICTED, Contradiction, id_in
+from svc.client.journal.stored import Scope, Stored, identity_of, stored, unread
+from svc.client.reply import Reply
 from svc.client.request import (
     Prepared,
-    checked_path,
-    content_type,
-    request_headers,
-    without_secrets,
 )
-from svc.client.resources import find
-from svc.errors import LocalError, Outcome, SvcError
+from svc.errors import Outcome, SvcError
 from svc.redaction import redact, redact_maybe
-from svc.spec import VERSION_HEADER
 
 Phase: TypeAlias = Literal["open", "done", "refused", "not_sent", "unknown"]
 
 UNRESOLVED = ("open", "unknown")
 _LIMITED = 429
-
-
-class Scope(NamedTuple):
-    """For whom and where a request is sent: two requests are the same only within one scope.
-
-    Attributes:
-        base_url: origin and path prefix, as `str(BaseUrl)` writes them.
-        key_hint: prefix and last four of the API key, to tell another account's key from it.
-    """
-
-    profile: str
-    mode: str
-    base_url: str
-    key_hint: str = ""
-
-
-class Stored(NamedTuple):
-    """What must be kept of a POST to send it again byte for byte; nothing of it is the API key.
-
-    Attributes:
-        path: of the API, without the base URL's own path.
-        body: exact bytes; the encoding says how to read them.
-    """
-
-    path: str
-    encoding: Encoding
-    body: bytes
-    idempotency_key: str
-    api_version: str | None
 
 
 class Account(NamedTuple):
@@ -245,65 +209,3 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
         bool(row["key_given"]),
         row["served_at"],
     )
-
-
-def stored(call: Call, prepared: Prepared) -> Stored:
-    """Says what to keep of a prepared POST."""
-    assert prepared.idempotency_key is not None
-    return Stored(
-        call.path,
-        call.encoding,
-        prepared.body,
-        prepared.idempotency_key,
-        prepared.header(VERSION_HEADER),
-    )
-
-
-def restored(kept: Stored, base_url: BaseUrl) -> tuple[Call, Prepared]:
-    """Rebuilds the request for `Client.deliver(..., sent_before=True)`.
-
-    Method, path, body, version and idempotency key are the first run's (promise R1), and the call
-    has the checks of its operation again.
-
-    Raises:
-        LocalError: when what was kept is damaged.
-        AuthError: it holds what looks like a secret (promise R100).
-    """
-    call = find.post(kept.path, _fields(kept), encoding=kept.encoding)
-    target = base_url.prefix + checked_path(kept.path)
-    headers = request_headers(
-        "POST",
-        kept.body,
-        content_type=content_type(kept.encoding),
-        key=kept.idempotency_key,
-        api_version=kept.api_version,
-    )
-    url = base_url.origin + target
-    made = Prepared("POST", url, target, headers, kept.body, kept.idempotency_key)
-    return call, without_secrets(made)
-
-
-def identity_of(scope: Scope, kept: Stored) -> str:
-    """What a kept request says; of one whose body is gone, what its digest says (promise R91)."""
-    try:
-        fields = fields_of(kept.encoding, kept.body)
-    except UnreadableBody:
-        return unread(hashlib.sha256(kept.body).hexdigest())
-    return identity(scope.base_url, scope.mode, kept.path, fields)
-
-
-def unread(body_sha256: str) -> str:
-    """Stands for the identity of a request that was kept before there was one, without a body."""
-    return f"sha256:{body_sha256}"
-
-
-def _fields(kept: Stored) -> dict[str, object]:
-    try:
-        return fields_of(kept.encoding, kept.body)
-    except UnreadableBody:
-        raise LocalError(
-            f"The kept body of POST {kept.path} is damaged; it cannot be sent again.",
-            code="journal_damaged",
-            idempotency_key=kept.idempotency_key,
-            hint="Look at the service for what it did.",
-        ) from None

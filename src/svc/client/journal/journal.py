@@ -10,9 +10,10 @@ from contextlib import contextmanager, nullcontext, suppress
 from threading import Lock
 from typing import Final
 
-from svc.client.journal.entry import Asked, Intent, Scope, Settled, intent_of
+from svc.client.journal.commands import Say, in_full
+from svc.client.journal.entry import Asked, Intent, Settled, intent_of
 from svc.client.journal.leases import Leases
-from svc.client.journal.refusals import Say, in_full
+from svc.client.journal.stored import Scope
 from svc.client.journal.transaction import (
     ANY_UNREAD,
     BY_ID,

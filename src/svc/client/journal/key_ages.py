@@ -8,8 +8,9 @@ and would carry the request out a second time.
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from svc.client.journal.commands import Say
 from svc.client.journal.entry import Intent
-from svc.client.journal.refusals import Say, forgotten, key_spent
+from svc.client.journal.refusals import forgotten, key_spent
 from svc.client.resources import controls
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.client.sandbox import SandboxClient

@@ -1,36 +1,14 @@
 """Why a request is not sent (again): one line and the exact next command (promises R4, R5, R12)."""
 
-from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any
 
-from svc.client.journal.entry import Intent, Scope, Settled, moment
-from svc.client.journal.identity import UnreadableBody, fields_of
+from svc.client.journal.commands import Say, resume_command, where_to_look
+from svc.client.journal.entry import Intent, Settled, moment
 from svc.client.reply import NOT_OURS
 from svc.client.retry import CLOCK_STEP_SECONDS, KEY_SAFE_SECONDS
-from svc.errors import Conflict, NotFound, OutcomeUnknown, SvcError
+from svc.errors import Conflict, NotFound, Outcome, OutcomeUnknown, SvcError
 
 _HOURS = KEY_SAFE_SECONDS // 3600
-# A clock that differs a little from the service's must not hide the object.
-_MARGIN_SECONDS = 300
-
-
-Say: TypeAlias = Callable[[Scope, str], str]
-
-
-def in_full(scope: Scope, words: str) -> str:
-    """A command line about a request, with all that says where and for whom it was sent."""
-    live = " --live" if scope.mode == "live" else ""
-    return f"svc {words} --profile {scope.profile} --base-url {scope.base_url}{live}"
-
-
-def resume_command(intent: Intent) -> str:
-    """The command line that sends a request again under its own key."""
-    return resume_of(intent.id, intent.scope.mode)
-
-
-def resume_of(request: str, mode: str) -> str:
-    """The same of a request's id; place and profile are taken from the record, the mode is not."""
-    return f"svc requests resume {request}{' --live' if mode == 'live' else ''}"
 
 
 def is_too_old(intent: Intent, now: float) -> bool:
@@ -46,6 +24,16 @@ def is_in_the_future(intent: Intent, now: float) -> bool:
     return now < intent.first_sent_at - CLOCK_STEP_SECONDS
 
 
+def _about(intent: Intent, code: str, *, outcome: Outcome = "not_sent") -> dict[str, Any]:
+    """What every refusal of a recorded request says of it."""
+    return {
+        "code": code,
+        "outcome": outcome,
+        "request": intent.id,
+        "idempotency_key": intent.stored.idempotency_key,
+    }
+
+
 def unknown_request(identifier: str) -> NotFound:
     return NotFound(
         f"There is no request {identifier[:40]!r} in the journal.",
@@ -59,10 +47,7 @@ def in_flight(intent: Intent) -> Conflict:
     """Another process sends it now."""
     return Conflict(
         f"The request {intent.id} ({_what(intent)}) is being sent by another process now.",
-        code="request_in_flight",
-        outcome="not_sent",
-        request=intent.id,
-        idempotency_key=intent.stored.idempotency_key,
+        **_about(intent, "request_in_flight"),
         hint=f"Wait for it, then look: svc requests show {intent.id}",
     )
 
@@ -98,13 +83,10 @@ def not_ours(intent: Intent, settled: Settled) -> OutcomeUnknown:
     return OutcomeUnknown(
         f"{_what(intent)} may have been carried out, but {taken_words(settled.object_id)}: "
         "it is the answer to another request.",
-        code=NOT_OURS,
+        **_about(intent, NOT_OURS, outcome="unknown"),
         status=settled.status,
-        request=intent.id,
         request_id=settled.request_id,
-        idempotency_key=intent.stored.idempotency_key,
         retryable=True,
-        outcome="unknown",
         hint=resume_command(intent),
     )
 
@@ -116,10 +98,7 @@ def done_meanwhile(intent: Intent, say: Say) -> Conflict:
     return Conflict(
         f"The same request ({_what(intent)}) was carried out by another process after this "
         f"command had begun{f': {made}' if made else ''}. Nothing was sent now.",
-        code="request_settled",
-        outcome="not_sent",
-        request=intent.id,
-        idempotency_key=intent.stored.idempotency_key,
+        **_about(intent, "request_settled"),
         hint=f"See it: {look}; to send a second one all the same, add --new-request",
     )
 
@@ -133,10 +112,7 @@ def already_settled(intent: Intent, say: Say) -> Conflict:
     return Conflict(
         f"The request {intent.id} ({_what(intent)}) is settled: it "
         f"{words.get(settled.outcome, settled.outcome)}. Nothing was sent.",
-        code="request_settled",
-        outcome=settled.outcome,
-        request=intent.id,
-        idempotency_key=intent.stored.idempotency_key,
+        **_about(intent, "request_settled", outcome=settled.outcome),
         hint=say(intent.scope, f"get {settled.object_id}") if settled.object_id else look,
     )
 
@@ -150,10 +126,7 @@ def twin_of(intent: Intent, now: float) -> Conflict:
     return Conflict(
         f"The same request ({_what(intent)}) was begun at {moment(intent.created_at)} and its "
         "outcome is not known. Nothing was sent now.",
-        code="request_unresolved",
-        outcome="not_sent",
-        request=intent.id,
-        idempotency_key=intent.stored.idempotency_key,
+        **_about(intent, "request_unresolved"),
         hint=f"{way}; to send a second one, add --new-request",
     )
 
@@ -163,10 +136,7 @@ def begun_anew(intent: Intent) -> Conflict:
     return Conflict(
         f"The same request ({_what(intent)}) was begun once more at {moment(intent.created_at)} "
         "and its outcome is not known. Nothing was sent now.",
-        code="request_unresolved",
-        outcome="not_sent",
-        request=intent.id,
-        idempotency_key=intent.stored.idempotency_key,
+        **_about(intent, "request_unresolved"),
         hint=f"Settle that one first: {resume_command(intent)}",
     )
 
@@ -176,10 +146,7 @@ def twin_in_flight(intent: Intent) -> Conflict:
     return Conflict(
         f"The same request ({_what(intent)}) is being sent by another process now. "
         "Nothing was sent by this one.",
-        code="request_in_flight",
-        outcome="not_sent",
-        request=intent.id,
-        idempotency_key=intent.stored.idempotency_key,
+        **_about(intent, "request_in_flight"),
         hint=f"Wait for it: svc requests show {intent.id}; to send a second one, add --new-request",
     )
 
@@ -189,10 +156,7 @@ def key_reused(intent: Intent) -> Conflict:
     return Conflict(
         f"The idempotency key {intent.stored.idempotency_key} was used for another request "
         f"({_what(intent)}, {moment(intent.created_at)}). Nothing was sent.",
-        code="idempotency_key_reused",
-        outcome="not_sent",
-        request=intent.id,
-        idempotency_key=intent.stored.idempotency_key,
+        **_about(intent, "idempotency_key_reused"),
         hint=f"Use a new key for this one. The earlier one: svc requests show {intent.id}",
     )
 
@@ -204,20 +168,14 @@ def other_key(intent: Intent, key_hint: str) -> Conflict:
             f"The request {intent.id} ({_what(intent)}) was carried out with the key "
             f"{intent.scope.key_hint}; this is {key_hint}, which may be of another account. "
             "Nothing was sent.",
-            code="idempotency_key_spent",
-            outcome="not_sent",
-            request=intent.id,
-            idempotency_key=intent.stored.idempotency_key,
+            **_about(intent, "idempotency_key_spent"),
             hint=f"See what it did: svc requests show {intent.id}; for a second one use a new "
             "idempotency key",
         )
     return Conflict(
         f"The request {intent.id} ({_what(intent)}) was sent with the key {intent.scope.key_hint} "
         f"and its outcome is not known; this is {key_hint}. Nothing was sent.",
-        code="request_unresolved",
-        outcome="not_sent",
-        request=intent.id,
-        idempotency_key=intent.stored.idempotency_key,
+        **_about(intent, "request_unresolved"),
         hint=f"With the first key, or with --yes if both are of one account: "
         f"{resume_command(intent)}; for a second one use a new idempotency key",
     )
@@ -247,12 +205,9 @@ def done_before(intent: Intent, error: SvcError, say: Say) -> Conflict:
         f"The idempotency key {intent.stored.idempotency_key} is spent: {_what(intent)} was "
         f"carried out with it{what}, first sent at {moment(intent.first_sent_at)}. Sent once "
         f"more, it brought no result: {error.message}",
-        code="idempotency_key_spent",
+        **_about(intent, "idempotency_key_spent", outcome="done"),
         status=error.status,
-        outcome="done",
-        request=intent.id,
         request_id=error.request_id,
-        idempotency_key=intent.stored.idempotency_key,
         hint=say(intent.scope, f"get {made}") if made else f"svc requests show {intent.id}",
     )
 
@@ -263,10 +218,7 @@ def key_spent(intent: Intent) -> Conflict:
         f"The same request ({_what(intent)}) was carried out with this key at "
         f"{moment(intent.first_sent_at)}; after {_HOURS} hours the service may do it a second "
         "time. Nothing was sent.",
-        code="idempotency_key_too_old",
-        outcome="not_sent",
-        request=intent.id,
-        idempotency_key=intent.stored.idempotency_key,
+        **_about(intent, "idempotency_key_too_old"),
         hint=f"See what it did: svc requests show {intent.id}; for a second one use a new key",
     )
 
@@ -282,10 +234,9 @@ def not_again(intent: Intent, now: float, say: Say) -> OutcomeUnknown:
     )
     return OutcomeUnknown(
         f"The request {intent.id} ({_what(intent)}) is not sent again: {why}.",
-        code="clock_behind" if behind else "idempotency_key_too_old",
-        outcome="unknown",
-        request=intent.id,
-        idempotency_key=intent.stored.idempotency_key,
+        **_about(
+            intent, "clock_behind" if behind else "idempotency_key_too_old", outcome="unknown"
+        ),
         hint=f"{where_to_look(intent, say)}; then svc requests forget {intent.id}",
     )
 
@@ -295,56 +246,10 @@ def forgotten(intent: Intent, served: float, say: Say) -> OutcomeUnknown:
     return OutcomeUnknown(
         f"The request {intent.id} ({_what(intent)}) is not sent again: the sandbox's clock says "
         f"{moment(served)}, and it keeps a key for 24 hours only.",
-        code="idempotency_key_too_old",
-        outcome="unknown",
-        request=intent.id,
-        idempotency_key=intent.stored.idempotency_key,
+        **_about(intent, "idempotency_key_too_old", outcome="unknown"),
         hint=f"{where_to_look(intent, say)}; then svc requests forget {intent.id}",
     )
 
 
 def _what(intent: Intent) -> str:
     return f"POST {intent.stored.path}"
-
-
-def where_to_look(intent: Intent, say: Say) -> str:
-    """A sentence with the command that shows what the request did, such as `Look at: svc ...`."""
-    words = _command(intent)
-    if words is None:
-        return "Look at the service's dashboard for what it did"
-    return f"See what it did: {say(intent.scope, words)}"
-
-
-def _command(intent: Intent) -> str | None:
-    since = f"--all --created-gte {moment(intent.first_sent_at - _MARGIN_SECONDS)}"
-    match intent.stored.path.split("/")[2:]:
-        case ["orders"]:
-            return f"orders list {since}"
-        case ["orders", order, *_]:
-            return f"orders retrieve {order}"
-        case ["refunds"]:
-            return _refunds(intent)
-        case ["payouts"]:
-            return f"payouts list {since}"
-        case ["disputes", dispute, *_]:
-            return f"disputes retrieve {dispute}"
-    return None
-
-
-def _refunds(intent: Intent) -> str:
-    """The payment: its documented call shows what was given back; the list of refunds may fail."""
-    payment = _field(intent, "payment")
-    if payment is None:
-        return "refunds list --all"
-    return f"payments retrieve {payment}"
-
-
-def _field(intent: Intent, name: str) -> str | None:
-    try:
-        value = fields_of(intent.stored.encoding, intent.stored.body).get(name)
-    except UnreadableBody:
-        return None
-    if not isinstance(value, str):
-        return None
-    plain = value.isascii() and value.replace("_", "").isalnum()
-    return value if plain else None

@@ -4,17 +4,11 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 
 from svc.client.journal import refusals
-from svc.client.journal.entry import (
-    Asked,
-    Intent,
-    Phase,
-    Settled,
-    identity_of,
-    intent_of,
-    stored,
-)
+from svc.client.journal.commands import Say
+from svc.client.journal.entry import Asked, Intent, Phase, Settled, intent_of
 from svc.client.journal.identity import is_making, place_of
 from svc.client.journal.leases import Leases
+from svc.client.journal.stored import identity_of, stored
 from svc.state import Row, Tx
 
 UNRESOLVED = "state IN ('open', 'unknown')"
@@ -72,7 +66,7 @@ class JournalTransaction:
         now: float,
         *,
         new_id: Callable[[], str],
-        say: refusals.Say,
+        say: Say,
     ) -> None:
         self._tx = tx
         self._leases = leases

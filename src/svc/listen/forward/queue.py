@@ -152,7 +152,7 @@ Admission = Literal["goes", "waits", "passed over"]
 
 
 @dataclass(slots=True)
-class _Queue:
+class _ObjectQueue:
     """Those who wait for one object's turn.
 
     What was passed over lies in the inbox, from `first` to `last`; both are 0 where nothing was.
@@ -175,7 +175,7 @@ class ObjectTurns:
 
     def __init__(self, *, ordered: bool) -> None:
         self._ordered = ordered
-        self._queues: dict[str, _Queue] = {}
+        self._queues: dict[str, _ObjectQueue] = {}
         self._count = 0
         self._ready: list[tuple[int, ForwardItem]] = []
 
@@ -199,7 +199,7 @@ class ObjectTurns:
             return "goes"
         queue = self._queues.get(item.object_id)
         if queue is None:
-            self._queues[item.object_id] = _Queue()
+            self._queues[item.object_id] = _ObjectQueue()
             return "goes"
         if queue.first or self._count >= _PARKED_MAX:
             queue.first = min(queue.first or item.seq, item.seq)
@@ -249,14 +249,14 @@ class ObjectTurns:
         queue.last = queue.last if queue.first else 0
         return self._pass_on(object_id, queue)
 
-    def _queue_of(self, item: ForwardItem) -> _Queue | None:
+    def _queue_of(self, item: ForwardItem) -> _ObjectQueue | None:
         return self._queues.get(item.object_id) if self._ordered else None
 
-    def _park(self, queue: _Queue, item: ForwardItem) -> None:
+    def _park(self, queue: _ObjectQueue, item: ForwardItem) -> None:
         queue.parked.append(item if len(item.body) <= _BODY_KEPT else item.without_body())
         self._count += 1
 
-    def _pass_on(self, object_id: str, queue: _Queue) -> bool:
+    def _pass_on(self, object_id: str, queue: _ObjectQueue) -> bool:
         if queue.parked:
             self._count -= 1
             self.keep(queue.parked.popleft())

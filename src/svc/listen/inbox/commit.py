@@ -1,17 +1,19 @@
 """Group commit: what has arrived goes into one transaction while the next group gathers."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from svc.errors import LocalError
-from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Inbox, Kept, Outcome
+from svc.listen.inbox.inbox import Arrival, AtOnce, Batch, ForwardAttempt, Inbox, Kept, Outcome
+from svc.state import NotSynced
 
 OnKept = Callable[[Kept | LocalError], None]
 T = TypeVar("T")
 
 _GROUP_MAX: Final = 256
+_PASSES_MAX: Final = 2
 # Results of forwards ride along with the next arrivals; a crash before means sending again.
 _RESULTS_WAIT_SECONDS: Final = 0.01
 
@@ -20,7 +22,9 @@ class InboxWriter:
     """Feeds the inbox from the event loop through one thread; made inside a running loop.
 
     No timer holds a group back: while one is being synced to the disk, the next one gathers. A
-    lone delivery is committed at once. `broken` ends with an error that no one expected.
+    lone delivery is committed at once; where several have come, the loop turns once or twice for
+    those that are about to. An inbox that can is written to without the thread. `broken` ends with
+    an error that no one expected.
     """
 
     def __init__(self, inbox: Inbox) -> None:
@@ -28,7 +32,10 @@ class InboxWriter:
         self._thread = ThreadPoolExecutor(1, "inbox")
         self._batch = Batch()
         self._told: list[OnKept] = []
-        self._running: asyncio.Future[list[Kept | LocalError]] | None = None
+        self._at_once = inbox if isinstance(inbox, AtOnce) else None
+        self._passes = 0
+        self._running: asyncio.Future[Any] | None = None
+        self._copying: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._closing = False
         self.broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -39,7 +46,8 @@ class InboxWriter:
         self._told.append(told)
         if len(self._told) == 1 and self._running is None:
             # After everything that has arrived by now, so that it goes into one group.
-            asyncio.get_running_loop().call_soon(self._commit)
+            self._passes = 0
+            asyncio.get_running_loop().call_soon(self._gather)
 
     def record(self, attempt: ForwardAttempt) -> None:
         """Notes a forward; it is on the disk a moment later."""
@@ -86,6 +94,13 @@ class InboxWriter:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(_RESULTS_WAIT_SECONDS, self._commit)
 
+    def _gather(self) -> None:
+        if len(self._told) > 1 and self._passes < _PASSES_MAX and self._running is None:
+            self._passes += 1
+            asyncio.get_running_loop().call_soon(self._gather)
+        else:
+            self._commit()
+
     def _commit(self) -> None:
         if self._running is not None or not self._has_work():
             return
@@ -93,9 +108,26 @@ class InboxWriter:
             self._timer.cancel()
             self._timer = None
         batch, told = self._take()
+        if self._at_once is None or not told or not self._commit_at_once(batch, told):
+            self._commit_on_thread(batch, told)
+
+    def _commit_at_once(self, batch: Batch, told: list[OnKept]) -> bool:
+        """Commits a group here and now, if that is quick."""
+        assert self._at_once is not None
+        try:
+            kept = self._at_once.store_at_once(batch)
+        except Exception as error:  # noqa: BLE001  as a thread would hand it on
+            self._committed(error, [], batch, told)
+            return True
+        if kept is None:
+            return False
+        self._committed(None, kept, batch, told)
+        return True
+
+    def _commit_on_thread(self, batch: Batch, told: list[OnKept]) -> None:
         loop = asyncio.get_running_loop()
         self._running = loop.run_in_executor(self._thread, self._inbox.store, batch)
-        self._running.add_done_callback(lambda done: self._committed(done, batch, told))
+        self._running.add_done_callback(lambda done: self._stored(done, batch, told))
 
     def _take(self) -> tuple[Batch, list[OnKept]]:
         whole = self._batch
@@ -104,30 +136,74 @@ class InboxWriter:
         self._batch = Batch(whole.arrivals[_GROUP_MAX:])
         return batch, told
 
-    def _committed(
+    def _stored(
         self, done: "asyncio.Future[list[Kept | LocalError]]", batch: Batch, told: list[OnKept]
     ) -> None:
         self._running = None
         error = done.exception()
+        self._committed(error, done.result() if error is None else [], batch, told)
+
+    def _committed(
+        self,
+        error: BaseException | None,
+        kept: Sequence[Kept | LocalError],
+        batch: Batch,
+        told: Sequence[OnKept],
+    ) -> None:
         if error is not None:
             self._failed(error, batch)
-        # Before anybody is told: the thread works while this one answers and forwards.
-        if self._batch.arrivals:
-            self._commit()
-        elif self._has_work():
-            self._commit_soon()
+        self._go_on()
         if error is None:
-            for tell, kept in zip(told, done.result(), strict=True):
-                _tell(tell, kept)
+            for tell, one in zip(told, kept, strict=True):
+                _tell(tell, one)
         elif isinstance(error, LocalError):
             for tell in told:
                 _tell(tell, error)
 
+    def _go_on(self) -> None:
+        """Sees to what has gathered."""
+        if self._batch.arrivals and self._at_once is None:
+            # Before anybody is told: the thread works while this one answers and forwards.
+            self._commit()
+        elif self._batch.arrivals:
+            self._passes = 0
+            asyncio.get_running_loop().call_soon(self._gather)
+        elif self._has_work():
+            self._commit_soon()
+        if self._at_once is not None and self._at_once.log_is_long and not self._closing:
+            self._copy_log(self._at_once)
+
+    def _copy_log(self, inbox: AtOnce) -> None:
+        """Copies the log beside what is being stored, then, with groups held back, the rest of it.
+
+        A log that is never caught up with is not begun anew and grows.
+        """
+        if self._copying is None:
+            loop = asyncio.get_running_loop()
+            self._copying = loop.run_in_executor(self._thread, inbox.copy_log)
+            self._copying.add_done_callback(lambda done: self._copied(done, inbox))
+
+    def _copied(self, done: "asyncio.Future[None]", inbox: AtOnce) -> None:
+        self._copying = None
+        if done.exception() is None and self._running is None and not self._closing:
+            loop = asyncio.get_running_loop()
+            self._running = loop.run_in_executor(self._thread, inbox.copy_log)
+            self._running.add_done_callback(self._caught_up)
+
+    def _caught_up(self, done: "asyncio.Future[None]") -> None:
+        self._running = None
+        done.exception()  # what was not copied is copied with what follows
+        self._go_on()
+
     def _failed(self, error: BaseException, batch: Batch) -> None:
-        if not isinstance(error, LocalError):
-            self.broken.set_exception(error)
+        if not isinstance(error, LocalError) or isinstance(error, NotSynced):
+            self._break(error)
         elif not self._closing:  # without its outcome an event would only be forwarded once more
             self._batch.settled += batch.settled
+
+    def _break(self, error: BaseException) -> None:
+        if not self.broken.done():
+            self.broken.set_exception(error)
 
 
 def _tell(told: OnKept, kept: Kept | LocalError) -> None:

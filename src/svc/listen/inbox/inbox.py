@@ -11,7 +11,7 @@ Everything here is plain data, so that it can cross a process border.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from svc.errors import LocalError
 from svc.listen.verify.verify import Delivery
@@ -176,3 +176,21 @@ class Inbox(Protocol):
 
         `now` is in unix seconds.
         """
+
+
+@runtime_checkable
+class AtOnce(Protocol):
+    """What an inbox may offer besides, to spare a group the way to a thread and back."""
+
+    def store_at_once(self, batch: Batch) -> list[Kept | LocalError] | None:
+        """Does what `store` does where that takes a few milliseconds at most; else None.
+
+        Then nothing has been done, and the batch is for `store`.
+        """
+
+    @property
+    def log_is_long(self) -> bool:
+        """True when `copy_log` is to be called, on a thread."""
+
+    def copy_log(self) -> None:
+        """Keeps the log short; what is stored meanwhile does not wait for it."""

@@ -1,5 +1,6 @@
 """The inbox in the state database: every delivery once, and what became of it (promise R50)."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, TypeVar
@@ -38,15 +39,7 @@ class SqliteInbox:
 
     def store(self, batch: Batch) -> list[Kept | LocalError]:
         with self._state.write() as tx:
-            for attempts in _chunks(batch.attempts):
-                _record(tx, attempts)
-            for outcome in dict.fromkeys(outcome for _, outcome in batch.settled):
-                for seqs in _chunks([seq for seq, its in batch.settled if its == outcome]):
-                    tx.execute(_SETTLE % _marks(len(seqs), 1), (outcome, *seqs))
-            # Last, for a copy may have come of an event that was settled in this very batch.
-            kept = self._keep_each(tx, batch.arrivals) if batch.arrivals else []
-            self._advance(tx, batch.arrivals, kept)
-            return kept
+            return self._write(tx, batch)
 
     def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
         which = (self._listener, seq, object_id, object_id, _PAGE_ROWS, _PAGE_BYTES)
@@ -83,13 +76,26 @@ class SqliteInbox:
         with self._state.write() as tx:
             tx.execute(_HAND_BACK, (self._listener,))
 
-    def close(self) -> None:
+    def close(self, seconds: float = math.inf) -> None:
         """Moves the log of the database into it, which each later command would have to read.
 
-        Not where somebody reads in it: whoever comes last does.
+        Not where somebody reads in it: whoever comes last does. Other processes are waited for so
+        long and no longer.
         """
+        self._state.hurry(seconds)
         with suppress(LocalError):
             self._state.empty_log()
+
+    def _write(self, tx: Tx, batch: Batch) -> list[Kept | LocalError]:
+        for attempts in _chunks(batch.attempts):
+            _record(tx, attempts)
+        for outcome in dict.fromkeys(outcome for _, outcome in batch.settled):
+            for seqs in _chunks([seq for seq, its in batch.settled if its == outcome]):
+                tx.execute(_SETTLE % _marks(len(seqs), 1), (outcome, *seqs))
+        # Last, for a copy may have come of an event that was settled in this very batch.
+        kept = self._keep_each(tx, batch.arrivals) if batch.arrivals else []
+        self._advance(tx, batch.arrivals, kept)
+        return kept
 
     def _advance(
         self, tx: Tx, arrivals: Sequence[Arrival], kept: Sequence[Kept | LocalError]

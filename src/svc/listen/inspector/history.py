@@ -103,7 +103,7 @@ class ListedDelivery:
 
 
 @dataclass(frozen=True, slots=True)
-class ListPage:
+class HistoryPage:
     """Some of the list, the newest first; `older` is where the next page begins.
 
     `cut`: not everything in the inbox was looked through.
@@ -131,7 +131,7 @@ class DeliveryList:
         self._archive = archive
         self._facts: dict[int, Facts] = {}
 
-    def page(self, wanted: ListFilter, turned_away: list[TurnedAway]) -> ListPage:
+    def page(self, wanted: ListFilter, turned_away: list[TurnedAway]) -> HistoryPage:
         """Gives a page of the list; `turned_away` holds the rejections, the newest first."""
         search = _Search(self._archive, wanted)
         entries = islice(self._archive.entries(InboxFilter()), SCANNED_MAX)
@@ -154,7 +154,9 @@ class DeliveryList:
         ]
         lines.sort(key=lambda line: line.time, reverse=True)
         older = found[-1].entry.seq if more else None
-        return ListPage(tuple(lines), older, cut=(seen == SCANNED_MAX or search.tired) and not more)
+        return HistoryPage(
+            tuple(lines), older, cut=(seen == SCANNED_MAX or search.tired) and not more
+        )
 
     def whole(self, event_id: str) -> Whole | None:
         """Gives one delivery."""

@@ -18,7 +18,7 @@ class _Number(str):
     __slots__ = ()
 
 
-class _Object:
+class _JsonObject:
     """An object with its members in order, those that are named twice as well."""
 
     def __init__(self, pairs: Pairs) -> None:
@@ -32,14 +32,14 @@ def tree(body: bytes) -> Markup | None:
     try:
         value = json.loads(
             body,
-            object_pairs_hook=_Object,
+            object_pairs_hook=_JsonObject,
             parse_int=_Number,
             parse_float=_Number,
             parse_constant=_Number,
         )
     except (ValueError, RecursionError):
         return None
-    if not isinstance(value, _Object | list):
+    if not isinstance(value, _JsonObject | list):
         return None
     return _Drawing().members(value, 0)
 
@@ -48,8 +48,8 @@ class _Drawing:
     def __init__(self) -> None:
         self._left = _NODES_MAX
 
-    def members(self, value: _Object | list[Any], depth: int) -> Markup:
-        if isinstance(value, _Object):
+    def members(self, value: _JsonObject | list[Any], depth: int) -> Markup:
+        if isinstance(value, _JsonObject):
             pairs: Pairs = value.pairs
         else:
             pairs = [(str(index), item) for index, item in enumerate(value)]
@@ -64,10 +64,10 @@ class _Drawing:
 
     def _member(self, name: str, value: Any, depth: int) -> Markup:
         key = tag("span", {"class": "key"}, masked(name))
-        if not isinstance(value, _Object | list):
+        if not isinstance(value, _JsonObject | list):
             return together(key, ": ", _leaf(value))
-        size = len(value.pairs) if isinstance(value, _Object) else len(value)
-        left, right = "{}" if isinstance(value, _Object) else "[]"
+        size = len(value.pairs) if isinstance(value, _JsonObject) else len(value)
+        left, right = "{}" if isinstance(value, _JsonObject) else "[]"
         if not size:
             return together(key, f": {left}{right}")
         if depth >= _DEPTH_MAX:

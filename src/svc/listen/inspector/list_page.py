@@ -4,7 +4,7 @@ from typing import Final
 
 from svc.listen.inbox.history import InboxEntry
 from svc.listen.inspector.feed import TurnedAway
-from svc.listen.inspector.history import STATES, ListedDelivery, ListFilter, ListPage
+from svc.listen.inspector.history import STATES, HistoryPage, ListedDelivery, ListFilter
 from svc.listen.inspector.html import Attributes, Markup, tag
 from svc.listen.inspector.page import PageFrame, status_text
 from svc.money import format_amount
@@ -21,7 +21,7 @@ _MARKS: Final = {
 
 
 def deliveries(
-    place: PageFrame, page: ListPage, wanted: ListFilter, chosen: str, now: float
+    place: PageFrame, page: HistoryPage, wanted: ListFilter, chosen: str, now: float
 ) -> Markup:
     """Makes the whole list; `chosen` is the path of the delivery that is shown beside it."""
     rows = [tag("li", {}, _row(place, line, wanted, chosen, now)) for line in page.lines]
@@ -136,7 +136,7 @@ def _choice(name: str, everything: str, values: tuple[str, ...], chosen: str) ->
     return tag("select", {"id": name, "name": name}, options)
 
 
-def _pages(place: PageFrame, page: ListPage, wanted: ListFilter) -> Markup:
+def _pages(place: PageFrame, page: HistoryPage, wanted: ListFilter) -> Markup:
     newest = wanted.before is not None
     links = []
     if newest:

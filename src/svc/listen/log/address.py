@@ -2,12 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal, Self
+from typing import Final, Self
 
 from svc.base_url import BaseUrl
 from svc.errors import ConfigError, UsageError
-
-Mode = Literal["test", "live"]
+from svc.spec import Mode
 
 _SHAPE: Final = re.compile(r"(?P<scheme>nats(?:\+tls)?)://(?P<hosts>[^/]+)/(?P<name>[^/]*)/?")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")

@@ -17,7 +17,6 @@ from svc.clock import Clock
 from svc.errors import NotFound, SvcError
 from svc.listen.forward.dial import CannotConnect, open_connection
 from svc.listen.forward.waiting import AWAY
-from svc.listen.log.address import Mode
 from svc.listen.log.connection import LogConnection, LogRefusal, is_missing
 from svc.listen.log.messages import delivery_of
 from svc.listen.log.pulling import Broken, Pulled, Pulling
@@ -25,6 +24,7 @@ from svc.listen.log.streams import group_consumer, group_name, make_group, strea
 from svc.listen.receive import Reception
 from svc.listen.records import LogState, Record
 from svc.listen.targets import Target
+from svc.spec import Mode
 
 _TAKEN: Final = 200
 _NOT_NOW: Final = (503, AWAY)

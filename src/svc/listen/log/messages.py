@@ -4,9 +4,10 @@ import base64
 from dataclasses import dataclass
 from typing import Final
 
-from svc.listen.log.address import LogAddress, Mode
+from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import Headers, Message
 from svc.listen.verify.verify import Delivery, read_facts
+from svc.spec import Mode
 
 ID_HEADER: Final = "Nats-Msg-Id"
 _STREAM: Final = "Nats-Expected-Stream"

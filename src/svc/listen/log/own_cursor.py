@@ -16,13 +16,13 @@ from typing import Any, Final
 from svc.clock import Clock
 from svc.errors import CheckFailed, LocalError, SvcError
 from svc.listen.inbox.inbox import Position
-from svc.listen.log.address import Mode
 from svc.listen.log.connection import LogConnection, LogRefusal, is_missing
 from svc.listen.log.messages import ID_HEADER, delivery_of
 from svc.listen.log.pulling import Broken, Pulled, Pulling
 from svc.listen.log.streams import stream_info
 from svc.listen.receive import Reception
 from svc.listen.records import LogState, Missed, Record
+from svc.spec import Mode
 
 _IDLE_SECONDS: Final = 300
 _NANO: Final = 1_000_000_000

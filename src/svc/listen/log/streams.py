@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from svc.listen.log.address import LogAddress, Mode
+from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import (
     LogConnection,
     LogRefusal,
     is_missing,
     no_stream,
 )
+from svc.spec import Mode
 
 _NANO: Final = 1_000_000_000
 _DAY: Final = 24 * 3600

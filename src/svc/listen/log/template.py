@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from svc.listen.log.address import LogAddress, Mode
+from svc.api_keys import Mode
+from svc.listen.log.address import LogAddress
 from svc.listen.log.streams import group_name
 
 NODES: Final = 3

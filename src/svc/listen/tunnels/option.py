@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
-from svc.errors import UsageError
+from svc.errors import wrong_choice
 from svc.listen.tunnels.ssh import SshDestination
 
 Kind = Literal["auto", "none", "cloudflared", "ngrok", "ssh"]
@@ -29,9 +29,5 @@ class TunnelOption:
         if text.startswith(_SSH):
             return cls("ssh", SshDestination.parse(text.removeprefix(_SSH)))
         if text not in _KINDS[:-1]:
-            raise UsageError(
-                f"--tunnel is {text!r}.",
-                param="--tunnel",
-                hint=f"Use one of: {', '.join(_KINDS)}",
-            )
+            raise wrong_choice("--tunnel", text, _KINDS)
         return cls(cast("Kind", text))

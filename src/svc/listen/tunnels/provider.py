@@ -22,7 +22,7 @@ class Down:
 Sign = Up | Down
 
 
-class Reader(Protocol):
+class LogReader(Protocol):
     """Reads the log of one run of a program."""
 
     @property
@@ -45,5 +45,5 @@ class Provider(Protocol):
     def arguments(self, port: int) -> list[str]:
         """What the program is given, so that it leads to a port of this machine."""
 
-    def reader(self) -> Reader:
+    def reader(self) -> LogReader:
         """Makes a reader for one run."""

@@ -9,7 +9,7 @@ from typing import Final, Self
 from svc.clock import Clock
 from svc.errors import NetworkError
 from svc.listen.tunnels.program import Program
-from svc.listen.tunnels.provider import Down, Provider, Reader, Up
+from svc.listen.tunnels.provider import Down, LogReader, Provider, Up
 
 _DELAYS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 _STEADY_SECONDS: Final = 60.0  # a link that held so long begins anew with the shortest delay
@@ -127,7 +127,7 @@ class Tunnel:
         finally:
             program.end()
 
-    def _watch(self, program: Program, reader: Reader) -> Down:
+    def _watch(self, program: Program, reader: LogReader) -> Down:
         deadline: float | None = self._clock.monotonic() + self._limit
         address: str | None = None
         while True:
@@ -196,6 +196,6 @@ def _how(code: int | None) -> str:
     return f" with code {code}" if code >= 0 else f" by signal {-code}"
 
 
-def _words(what: str, reader: Reader) -> str:
+def _words(what: str, reader: LogReader) -> str:
     said = reader.said.strip().rstrip(".")
     return f"{what}: {said[:_WORDS_MAX]}" if said else what

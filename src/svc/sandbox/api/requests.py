@@ -16,7 +16,7 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.faults.api import send_broken
 from svc.sandbox.http import auth
 from svc.sandbox.http.auth import SITE
-from svc.sandbox.http.exchange import HttpReply, HttpRequest, read_request, refusal
+from svc.sandbox.http.exchange import AsgiRequest, HttpReply, read_request, refusal
 from svc.sandbox.parameters import tables
 from svc.sandbox.parameters.bodies import DecodedInput, Tree, decode_body, decode_query
 from svc.sandbox.parameters.problems import Problem, internal, unknown
@@ -29,6 +29,7 @@ from svc.spec import (
     IDEMPOTENCY_HEADER,
     REPLAYED_HEADER,
     REQUEST_ID_HEADER,
+    SANDBOX_TIME_HEADER,
     SANDBOX_WORLD_HEADER,
     VERSION_HEADER,
     VERSIONS,
@@ -74,7 +75,7 @@ class Execution:
 
 
 def decode(
-    request: HttpRequest, operation: ApiOperation, identity: str, settings: tables.Settings
+    request: AsgiRequest, operation: ApiOperation, identity: str, settings: tables.Settings
 ) -> Execution:
     """Decodes body and query; raises Problem for what cannot be read."""
     query = decode_query(request.query)
@@ -85,7 +86,7 @@ def decode(
     return Execution(operation, identity, request.path, tree, stray, settings)
 
 
-def _body(request: HttpRequest) -> DecodedInput:
+def _body(request: AsgiRequest) -> DecodedInput:
     if isinstance(request.body, Problem):
         raise request.body
     return decode_body(request.header("content-type"), request.body)
@@ -125,7 +126,7 @@ _log: Final = logging.getLogger(__name__)
 class RequestContext:
     """A request on its way through the checks, and what was found out about it so far."""
 
-    request: HttpRequest
+    request: AsgiRequest
     id: str
     settings: Settings
     entry: LoggedRequest
@@ -172,7 +173,7 @@ class Api:
         else:
             await send_broken(reply, receive, send)
 
-    async def answer(self, request: HttpRequest) -> HttpReply:
+    async def answer(self, request: AsgiRequest) -> HttpReply:
         """The answer to a request, whatever happens on the way."""
         passage = self._passage(request)
         try:
@@ -189,6 +190,7 @@ class Api:
             (REQUEST_ID_HEADER, passage.id),
             (VERSION_HEADER, passage.version),
             (SANDBOX_WORLD_HEADER, self._engine.world),
+            (SANDBOX_TIME_HEADER, self._engine.clock.now_text()),
         )
 
     async def _pass(self, passage: RequestContext) -> HttpReply:
@@ -244,7 +246,7 @@ class Api:
             passage.mode, lambda world: work.run_once(world, key, mine=mine)
         )
 
-    def _passage(self, request: HttpRequest) -> RequestContext:
+    def _passage(self, request: AsgiRequest) -> RequestContext:
         identity = self._engine.request_id()
         now = clock.text(clock.moment(self._engine.clock.now()))
         entry = LoggedRequest(
@@ -269,7 +271,7 @@ class Api:
         self._memory.log.add(entry)
 
 
-def _check_version(request: HttpRequest) -> None:
+def _check_version(request: AsgiRequest) -> None:
     wanted = request.header(VERSION_HEADER)
     if wanted is not None and wanted not in VERSIONS:
         message = f"{VERSION_HEADER} must be one of: {', '.join(VERSIONS)}."

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from svc.sandbox.api.memory import KEPT, RequestLog, RunMemory
 from svc.sandbox.checkout.visit import Address
 from svc.sandbox.control import faults, resources
-from svc.sandbox.control.call import ControlCall, ControlEndpoint, route
+from svc.sandbox.control.call import ControlCall, ControlEndpoint, json_response, route
 from svc.sandbox.control.engine import routes as engine_routes
 from svc.sandbox.engine import Engine
 from svc.sandbox.http import auth
@@ -22,9 +22,9 @@ from svc.sandbox.http.exchange import BODY, CallerGoneError, HttpReply, read_bod
 from svc.sandbox.parameters.bodies import decode_body
 from svc.sandbox.parameters.kinds import Integer, Text
 from svc.sandbox.parameters.problems import Problem, internal, resource_missing
-from svc.sandbox.parameters.tables import Field, Fields, Params, check, coerce, refuse_unknown
+from svc.sandbox.parameters.tables import Fields, Parameter, Params, check, coerce, refuse_unknown
 from svc.sandbox.resources import orders, shopper
-from svc.sandbox.store.documents import Doc, compact
+from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import LIMIT_DEFAULT, REQUEST_ID_HEADER, SANDBOX_ROOT
 
@@ -56,7 +56,7 @@ def _route(engine: Engine, path: str, act: Act, fields: Fields) -> Route:
         result = await engine.run(mode, lambda world: act(world, params))
         if isinstance(result, Problem):
             raise result
-        return Response(compact(result), media_type="application/json; charset=utf-8")
+        return json_response(engine, result)
 
     return Route(_ROOT + path, endpoint, methods=["POST"])
 
@@ -77,7 +77,7 @@ def controls(log: RequestLog) -> tuple[ControlEndpoint, ...]:
         limit = int(call.params.get("limit", LIMIT_DEFAULT))
         return log.page(limit, call.params.get("path"))
 
-    fields = (Field("limit", Integer(1, KEPT)), Field("path", Text()))
+    fields = (Parameter("limit", Integer(1, KEPT)), Parameter("path", Text()))
     return (ControlEndpoint("GET", "/requests", show, fields),)
 
 

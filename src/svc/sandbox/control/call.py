@@ -15,15 +15,15 @@ from svc.sandbox.http.exchange import BODY, Limit, read_body
 from svc.sandbox.parameters.bodies import DecodedInput, decode_body, decode_query
 from svc.sandbox.parameters.kinds import Choice, Integer, Text
 from svc.sandbox.parameters.problems import Problem, resource_missing
-from svc.sandbox.parameters.tables import Field, Fields, check, coerce, refuse_unknown
+from svc.sandbox.parameters.tables import Fields, Parameter, check, coerce, refuse_unknown
 from svc.sandbox.store.documents import Doc, compact
-from svc.spec import LIMIT_DEFAULT, LIMIT_MAX, SANDBOX_ROOT
+from svc.spec import LIMIT_DEFAULT, LIMIT_MAX, SANDBOX_ROOT, SANDBOX_TIME_HEADER
 
 _TYPE: Final = "sandbox_error"
-_MODE: Final = Field("mode", Choice(("test", "live")))
+_MODE: Final = Parameter("mode", Choice(("test", "live")))
 PAGING: Final[Fields] = (
-    Field("limit", Integer(1, LIMIT_MAX)),
-    Field("starting_after", Text()),
+    Parameter("limit", Integer(1, LIMIT_MAX)),
+    Parameter("starting_after", Text()),
 )
 
 
@@ -77,9 +77,15 @@ def route(engine: Engine, control: ControlEndpoint) -> Route:
         except Problem as problem:
             problem.type = _TYPE
             raise
-        return Response(compact(answer), media_type="application/json; charset=utf-8")
+        return json_response(engine, answer)
 
     return Route(SANDBOX_ROOT + control.path, endpoint, methods=[control.method])
+
+
+def json_response(engine: Engine, answer: Doc) -> Response:
+    """What a control answers, with the time by which its moments are to be read."""
+    headers = {SANDBOX_TIME_HEADER: engine.clock.now_text()}
+    return Response(compact(answer), 200, headers, "application/json; charset=utf-8")
 
 
 @asynccontextmanager

@@ -22,7 +22,7 @@ from svc.sandbox.jobs.runner import Counts
 from svc.sandbox.parameters.kinds import Choice, Currency, Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem, invalid, missing
 from svc.sandbox.parameters.schema import Schema
-from svc.sandbox.parameters.tables import NO_CODES, Codes, Field, Kind, Settings
+from svc.sandbox.parameters.tables import NO_CODES, Codes, Kind, Parameter, Settings
 from svc.sandbox.store import settings
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
@@ -174,7 +174,7 @@ CONTROLS: Final = (
         "POST",
         "/clock",
         set_clock,
-        (Field("mode", Choice(("realtime", "frozen"))), Field("now", Timestamp())),
+        (Parameter("mode", Choice(("realtime", "frozen"))), Parameter("now", Timestamp())),
         own_mode=True,
         is_long=True,
     ),
@@ -183,9 +183,9 @@ CONTROLS: Final = (
         "/clock/advance",
         advance,
         (
-            Field("seconds", Integer(0, _JUMP_MAX)),
-            Field("to", Timestamp()),
-            Field("until", Choice(("next", "idle"))),
+            Parameter("seconds", Integer(0, _JUMP_MAX)),
+            Parameter("to", Timestamp()),
+            Parameter("until", Choice(("next", "idle"))),
         ),
         is_long=True,
     ),
@@ -193,14 +193,18 @@ CONTROLS: Final = (
         "POST",
         "/reset",
         reset,
-        (Field("seed", Integer(0, _SEED_MAX)), Field("fixture", Text())),
+        (Parameter("seed", Integer(0, _SEED_MAX)), Parameter("fixture", Text())),
     ),
     ControlEndpoint("GET", "/export", export),
     ControlEndpoint(
         "POST",
         "/import",
         restore,
-        (Field("object", _Anything()), Field("format", _Anything()), Field("tables", _Anything())),
+        (
+            Parameter("object", _Anything()),
+            Parameter("format", _Anything()),
+            Parameter("tables", _Anything()),
+        ),
         limit=STATE,
     ),
     ControlEndpoint("GET", "/settings", read_settings),
@@ -256,8 +260,8 @@ _CONTROLS: Final = (
         "/balances",
         set_balance,
         (
-            Field("currency", Currency(), required=True),
-            Field("amount", Integer(-AMOUNT_MAX, AMOUNT_MAX), required=True),
+            Parameter("currency", Currency(), required=True),
+            Parameter("amount", Integer(-AMOUNT_MAX, AMOUNT_MAX), required=True),
         ),
     ),
 )

@@ -9,7 +9,7 @@ from svc.sandbox.faults.rules import R, Rules
 from svc.sandbox.faults.webhooks import DELAY, EFFECTS, WebhookFaults, WebhookRule
 from svc.sandbox.parameters.kinds import Choice, Integer, Text
 from svc.sandbox.parameters.problems import invalid, missing, resource_missing
-from svc.sandbox.parameters.tables import Field, Fields, Object, Params
+from svc.sandbox.parameters.tables import Fields, Object, Parameter, Params
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 
@@ -33,25 +33,32 @@ def _one_effect(effect: Params, name: str) -> None:
         raise invalid("parameter_invalid_value", f"{name}[status]", message)
 
 
-_HOW_OFTEN: Final = (Field("skip", Integer(0, _COUNT_MAX)), Field("times", Integer(1, _COUNT_MAX)))
+_HOW_OFTEN: Final = (
+    Parameter("skip", Integer(0, _COUNT_MAX)),
+    Parameter("times", Integer(1, _COUNT_MAX)),
+)
 _API: Final[Fields] = (
-    Field(
+    Parameter(
         "match",
         Object(
-            (Field("method", Text(10)), Field("path", Text()), Field("idempotency_key", Text()))
+            (
+                Parameter("method", Text(10)),
+                Parameter("path", Text()),
+                Parameter("idempotency_key", Text()),
+            )
         ),
     ),
     *_HOW_OFTEN,
-    Field("phase", Choice(PHASES)),
-    Field(
+    Parameter("phase", Choice(PHASES)),
+    Parameter(
         "effect",
         Object(
             (
-                Field("status", Integer(400, 599)),
-                Field("retry_after", Integer(-_RETRY_AFTER_MAX, _RETRY_AFTER_MAX)),
-                Field("body", Text(65536)),
-                Field("delay_ms", Integer(0, _DELAY_MAX)),
-                Field("connection", Choice(CONNECTIONS)),
+                Parameter("status", Integer(400, 599)),
+                Parameter("retry_after", Integer(-_RETRY_AFTER_MAX, _RETRY_AFTER_MAX)),
+                Parameter("body", Text(65536)),
+                Parameter("delay_ms", Integer(0, _DELAY_MAX)),
+                Parameter("connection", Choice(CONNECTIONS)),
             ),
             rule=_one_effect,
         ),
@@ -61,11 +68,11 @@ _API: Final[Fields] = (
 
 
 _WEBHOOK: Final[Fields] = (
-    Field("match", Object((Field("type", Text()), Field("endpoint", Text())))),
+    Parameter("match", Object((Parameter("type", Text()), Parameter("endpoint", Text())))),
     *_HOW_OFTEN,
-    Field("effect", Choice(EFFECTS), required=True),
-    Field("count", Integer(1, _COPIES_MAX)),
-    Field("delay_ms", Integer(0, _DELAY_MAX)),
+    Parameter("effect", Choice(EFFECTS), required=True),
+    Parameter("count", Integer(1, _COPIES_MAX)),
+    Parameter("delay_ms", Integer(0, _DELAY_MAX)),
 )
 
 

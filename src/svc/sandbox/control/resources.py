@@ -16,7 +16,7 @@ from svc.sandbox.parameters.problems import (
     wrong_type,
 )
 from svc.sandbox.parameters.schema import Schema
-from svc.sandbox.parameters.tables import WRONG_TYPE, Codes, Field, Kind, Params, Settings
+from svc.sandbox.parameters.tables import WRONG_TYPE, Codes, Kind, Parameter, Params, Settings
 from svc.sandbox.resources import api_keys, disputes, payments, payouts, refunds
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
@@ -153,12 +153,12 @@ def _need(doc: Doc, *statuses: str) -> None:
         raise unexpected_state(doc["object"], doc["status"], message)
 
 
-def _to(*words: str) -> Field:
-    return Field("to", Choice(words), required=True)
+def _to(*words: str) -> Parameter:
+    return Parameter("to", Choice(words), required=True)
 
 
-def _reason(words: Any) -> Field:
-    return Field("failure_reason", Choice(tuple(words)))
+def _reason(words: Any) -> Parameter:
+    return Parameter("failure_reason", Choice(tuple(words)))
 
 
 CONTROLS: Final = (
@@ -166,7 +166,7 @@ CONTROLS: Final = (
         "POST",
         "/payments/{id}/transition",
         settle_payment,
-        (_to("captured", "failed"), Field("failure_code", Text(100))),
+        (_to("captured", "failed"), Parameter("failure_code", Text(100))),
     ),
     ControlEndpoint(
         "POST",
@@ -185,16 +185,16 @@ CONTROLS: Final = (
         "/disputes",
         open_dispute,
         (
-            Field("payment", Text(), required=True),
-            Field("reason", Choice(DISPUTE_REASONS)),
-            Field("evidence_due_by", Timestamp()),
+            Parameter("payment", Text(), required=True),
+            Parameter("reason", Choice(DISPUTE_REASONS)),
+            Parameter("evidence_due_by", Timestamp()),
         ),
     ),
     ControlEndpoint(
         "POST",
         "/disputes/{id}/decide",
         decide_dispute,
-        (Field("outcome", Choice(("won", "lost")), required=True),),
+        (Parameter("outcome", Choice(("won", "lost")), required=True),),
     ),
     ControlEndpoint("GET", "/keys", list_keys),
     ControlEndpoint("POST", "/keys", create_key, api_keys.CREATE),
@@ -203,6 +203,6 @@ CONTROLS: Final = (
         "POST",
         "/events/trigger",
         trigger_event,
-        (Field("type", EventType(), required=True), Field("overrides", _Free())),
+        (Parameter("type", EventType(), required=True), Parameter("overrides", _Free())),
     ),
 )

@@ -7,7 +7,7 @@ from svc.sandbox.clock import micros
 from svc.sandbox.control.call import PAGING, ControlCall, ControlEndpoint, page_of, unknown_start
 from svc.sandbox.parameters.kinds import Choice, EventType, Integer, Text
 from svc.sandbox.parameters.problems import Problem, resource_missing
-from svc.sandbox.parameters.tables import Field
+from svc.sandbox.parameters.tables import Parameter
 from svc.sandbox.resources import webhook_endpoints
 from svc.sandbox.store import deliveries, events
 from svc.sandbox.store.documents import Doc, decode, public
@@ -116,18 +116,18 @@ CONTROLS: Final = (
         "POST",
         _ENDPOINT + "/roll_secret",
         roll_secret,
-        (Field("expires_in", Integer(0, webhook_endpoints.GRACE_MAX_SECONDS)),),
+        (Parameter("expires_in", Integer(0, webhook_endpoints.GRACE_MAX_SECONDS)),),
     ),
-    ControlEndpoint("GET", "/events", list_events, (Field("type", EventType()), *PAGING)),
-    ControlEndpoint("POST", "/events/{id}/resend", resend, (Field("endpoint", Text()),)),
+    ControlEndpoint("GET", "/events", list_events, (Parameter("type", EventType()), *PAGING)),
+    ControlEndpoint("POST", "/events/{id}/resend", resend, (Parameter("endpoint", Text()),)),
     ControlEndpoint(
         "GET",
         "/deliveries",
         list_deliveries,
         (
-            Field("event", Text()),
-            Field("endpoint", Text()),
-            Field("status", Choice(("pending", "succeeded", "failed", "dropped"))),
+            Parameter("event", Text()),
+            Parameter("endpoint", Text()),
+            Parameter("status", Choice(("pending", "succeeded", "failed", "dropped"))),
             *PAGING,
         ),
     ),

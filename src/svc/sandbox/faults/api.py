@@ -12,7 +12,7 @@ from typing import Any, Final
 from starlette.types import Receive, Send
 
 from svc.sandbox.faults.rules import Rule, Rules
-from svc.sandbox.http.exchange import HttpReply, HttpRequest
+from svc.sandbox.http.exchange import AsgiRequest, HttpReply
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.documents import Doc
 
@@ -39,14 +39,14 @@ class ApiRule(Rule):
     phase: str
     effect: Mapping[str, Any]
 
-    def fires(self, request: HttpRequest, key: str | None) -> bool:
+    def fires(self, request: AsgiRequest, key: str | None) -> bool:
         """Counts a matching request and says whether the rule applies to it."""
         return self._matches(request, key) and self.counts()
 
     def shown_effect(self) -> Doc:
         return {"phase": self.phase, "effect": dict(self.effect)}
 
-    def _matches(self, request: HttpRequest, key: str | None) -> bool:
+    def _matches(self, request: AsgiRequest, key: str | None) -> bool:
         wanted = self.match
         return (
             (wanted.get("method") or request.method).upper() == request.method
@@ -62,7 +62,7 @@ class Faults(Rules[ApiRule]):
         super().__init__(ApiRule.kind)
         self._sleep = sleep
 
-    def pick(self, request: HttpRequest, key: str | None) -> ApiRule | None:
+    def pick(self, request: AsgiRequest, key: str | None) -> ApiRule | None:
         """The first rule that applies to a request."""
         return next((rule for rule in self if rule.fires(request, key)), None)
 

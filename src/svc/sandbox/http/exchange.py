@@ -103,7 +103,7 @@ _JSON: Final = "application/json; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
-class HttpRequest:
+class AsgiRequest:
     """A request with its body read; `body` is the refusal where it was too large or too late."""
 
     method: str
@@ -159,7 +159,7 @@ def refusal(problem: Problem, request_id: str, *, nested: bool = False) -> HttpR
     return HttpReply(problem.status, shown, tuple(problem.headers.items()))
 
 
-async def read_request(scope: Scope, receive: Receive) -> HttpRequest | None:
+async def read_request(scope: Scope, receive: Receive) -> AsgiRequest | None:
     """Reads a request and its body; None when the caller has gone."""
     body: bytes | Problem
     try:
@@ -168,7 +168,7 @@ async def read_request(scope: Scope, receive: Receive) -> HttpRequest | None:
         body = problem
     except CallerGoneError:
         return None
-    return HttpRequest(
+    return AsgiRequest(
         method=scope["method"],
         path=scope["path"],
         query=scope["query_string"],

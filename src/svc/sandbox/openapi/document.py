@@ -15,7 +15,7 @@ from svc.sandbox.parameters.bodies import FORM_TYPE, JSON_TYPE
 from svc.sandbox.parameters.metadata import Metadata
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.schema import BLANK, EMPTY, SHARED, Schema, ref
-from svc.sandbox.parameters.tables import Field, Object, schema_of
+from svc.sandbox.parameters.tables import Object, Parameter, schema_of
 from svc.sandbox.resources.operation import ID, ApiOperation
 from svc.sandbox.store.documents import Doc, compact
 from svc.spec import (
@@ -143,7 +143,7 @@ def _parameters(operation: ApiOperation) -> list[Doc]:
     return [*path, _VERSION, *map(_query, operation.fields)]
 
 
-def _query(field: Field) -> Doc:
+def _query(field: Parameter) -> Doc:
     nested = {"style": "deepObject", "explode": True} if isinstance(field.kind, Object) else {}
     return {"name": field.name, "in": "query", **nested, "schema": field.kind.schema(BLANK)}
 

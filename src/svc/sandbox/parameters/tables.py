@@ -53,7 +53,7 @@ class Kind(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class Parameter:
     """One row of a parameter table.
 
     An empty value (`""`, `null`, `[]`) of an optional field equals an absent one, and unsets the
@@ -78,7 +78,7 @@ class Field:
         return either(schema, empty) if self.clearable and not self.required else schema
 
 
-Fields = tuple[Field, ...]
+Fields = tuple[Parameter, ...]
 
 
 def coerce(fields: Fields, given: DecodedInput) -> Tree:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from svc.sandbox import clock
 from svc.sandbox.parameters.kinds import Choice, Integer
 from svc.sandbox.parameters.problems import Problem, invalid, missing
-from svc.sandbox.parameters.tables import Field, Object, Params
+from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import KEY_GRACE_MAX_SECONDS, KEY_PREFIXES, RESTRICTED_RESOURCES
@@ -22,12 +22,13 @@ _PREFIXES: Final = {"secret": "sk", "publishable": "pk", "restricted": "rk"}
 _KEY_LENGTH: Final = 20  # shorter than what scanners take for a leaked key
 
 CREATE: Final = (
-    Field("type", Choice(TYPES), required=True),
-    Field(
-        "permissions", Object(tuple(Field(name, Choice(LEVELS)) for name in RESTRICTED_RESOURCES))
+    Parameter("type", Choice(TYPES), required=True),
+    Parameter(
+        "permissions",
+        Object(tuple(Parameter(name, Choice(LEVELS)) for name in RESTRICTED_RESOURCES)),
     ),
 )
-ROLL: Final = (Field("expires_in", Integer(0, KEY_GRACE_MAX_SECONDS)),)
+ROLL: Final = (Parameter("expires_in", Integer(0, KEY_GRACE_MAX_SECONDS)),)
 
 
 def create(world: Transaction, params: Params) -> Doc:

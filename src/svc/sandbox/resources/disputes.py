@@ -7,7 +7,7 @@ from svc.sandbox import clock
 from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import Boolean, Choice, Text
 from svc.sandbox.parameters.problems import invalid, too_long, unexpected_state
-from svc.sandbox.parameters.tables import Field, Object, Params
+from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.reference import fx
 from svc.sandbox.resources import operation, payments
 from svc.sandbox.resources.operation import Title
@@ -27,15 +27,17 @@ _EVIDENCE_VALUE_MAX: Final = 20_000
 _EVIDENCE_MAX: Final = 150_000
 
 UPDATE: Final = (
-    Field(
+    Parameter(
         "evidence",
-        Object(tuple(Field(key, Text(_EVIDENCE_VALUE_MAX)) for key in EVIDENCE_KEYS), partial=True),
+        Object(
+            tuple(Parameter(key, Text(_EVIDENCE_VALUE_MAX)) for key in EVIDENCE_KEYS), partial=True
+        ),
     ),
-    Field("submit", Boolean()),
+    Parameter("submit", Boolean()),
 )
 FILTERS: Final = (
-    Field("payment", Text(), clearable=False),
-    Field("status", Choice(DISPUTE_STATUSES), clearable=False),
+    Parameter("payment", Text(), clearable=False),
+    Parameter("status", Choice(DISPUTE_STATUSES), clearable=False),
 )
 ANSWER: Final = schema.resource(
     KIND,

@@ -14,7 +14,7 @@ from svc.sandbox.parameters.kinds import (
     Text,
     amount_too_large,
 )
-from svc.sandbox.parameters.tables import Field, ListOf, Object, Params
+from svc.sandbox.parameters.tables import ListOf, Object, Parameter, Params
 from svc.sandbox.store.documents import Doc
 from svc.spec import AMOUNT_MAX
 
@@ -25,18 +25,18 @@ _ADDRESS: Final = ("name", "line1", "line2", "city", "state", "phone")
 
 SHIPPING: Final = Object(
     (
-        Field("country", Country(), required=True),
-        Field("postal_code", Text()),
-        *(Field(name, Text()) for name in _ADDRESS),
+        Parameter("country", Country(), required=True),
+        Parameter("postal_code", Text()),
+        *(Parameter(name, Text()) for name in _ADDRESS),
     )
 )
 _ITEM: Final = Object(
     (
-        Field("name", Text(255), required=True),
-        Field("quantity", Integer(1, _QUANTITY_MAX), required=True),
-        Field("unit_amount", Amount(0), required=True),
-        Field("hs_code", HsCode()),
-        Field("origin_country", Country(UNKNOWN_ORIGINS)),
+        Parameter("name", Text(255), required=True),
+        Parameter("quantity", Integer(1, _QUANTITY_MAX), required=True),
+        Parameter("unit_amount", Amount(0), required=True),
+        Parameter("hs_code", HsCode()),
+        Parameter("origin_country", Country(UNKNOWN_ORIGINS)),
     )
 )
 ITEMS: Final = ListOf(_ITEM, ITEMS_MAX)

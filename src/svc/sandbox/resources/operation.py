@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from svc.sandbox.parameters.kinds import Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem, resource_missing
-from svc.sandbox.parameters.tables import NO_CODES, Codes, Field, Fields, Object, Params
+from svc.sandbox.parameters.tables import NO_CODES, Codes, Fields, Object, Parameter, Params
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import LIMIT_DEFAULT, LIMIT_MAX
@@ -15,12 +15,12 @@ from svc.spec import LIMIT_DEFAULT, LIMIT_MAX
 ID: Final = ":id"
 _BOUNDS: Final = ("gte", "gt", "lte", "lt")
 _PAGING: Final = (
-    Field("limit", Integer(1, LIMIT_MAX), clearable=False),
-    Field("starting_after", Text(), clearable=False),
+    Parameter("limit", Integer(1, LIMIT_MAX), clearable=False),
+    Parameter("starting_after", Text(), clearable=False),
 )
-_CREATED: Final = Field(
+_CREATED: Final = Parameter(
     "created",
-    Object(tuple(Field(name, Timestamp(), clearable=False) for name in _BOUNDS)),
+    Object(tuple(Parameter(name, Timestamp(), clearable=False) for name in _BOUNDS)),
     clearable=False,
 )
 

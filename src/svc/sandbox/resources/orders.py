@@ -7,7 +7,7 @@ from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import Amount, Choice, Currency
 from svc.sandbox.parameters.metadata import Metadata, merged
 from svc.sandbox.parameters.problems import invalid, unexpected_state
-from svc.sandbox.parameters.tables import Field, Params
+from svc.sandbox.parameters.tables import Parameter, Params
 from svc.sandbox.reference import methods
 from svc.sandbox.resources import goods, operation, payments, quotes
 from svc.sandbox.resources.operation import Title
@@ -19,16 +19,16 @@ KIND: Final = "order"
 _SECRET_LENGTH: Final = 24
 
 CREATE: Final = (
-    Field("amount", Amount(), required=True),
-    Field("currency", Currency(), required=True),
-    Field("settlement_currency", Currency()),
-    Field("shipping", goods.SHIPPING, required=True),
-    Field("items", goods.ITEMS, required=True),
-    Field("capture_method", Choice(CAPTURE_METHODS)),
-    Field("metadata", Metadata()),
+    Parameter("amount", Amount(), required=True),
+    Parameter("currency", Currency(), required=True),
+    Parameter("settlement_currency", Currency()),
+    Parameter("shipping", goods.SHIPPING, required=True),
+    Parameter("items", goods.ITEMS, required=True),
+    Parameter("capture_method", Choice(CAPTURE_METHODS)),
+    Parameter("metadata", Metadata()),
 )
-CANCEL: Final = (Field("cancellation_reason", Choice(CANCELLATION_REASONS)),)
-FILTERS: Final = (Field("status", Choice(ORDER_STATUSES), clearable=False),)
+CANCEL: Final = (Parameter("cancellation_reason", Choice(CANCELLATION_REASONS)),)
+FILTERS: Final = (Parameter("status", Choice(ORDER_STATUSES), clearable=False),)
 
 EXAMPLE: Final[Mapping[str, Any]] = {"amount": 12900, **goods.EXAMPLE}
 _LANDED_COST: Final = schema.strict(

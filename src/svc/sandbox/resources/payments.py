@@ -11,7 +11,7 @@ from svc.sandbox import clock
 from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import Amount, Choice, Text, amount_too_large
 from svc.sandbox.parameters.problems import Problem, unexpected_state
-from svc.sandbox.parameters.tables import Field, Params
+from svc.sandbox.parameters.tables import Parameter, Params
 from svc.sandbox.reference import cards, fx
 from svc.sandbox.reference.cards import message_for
 from svc.sandbox.resources import goods, operation
@@ -28,10 +28,10 @@ EXPIRE: Final = "payment.expire"  # names of jobs
 SETTLE: Final = "payment.settle"
 DISPUTE: Final = "payment.dispute"
 
-CAPTURE: Final = (Field("amount", Amount()),)
+CAPTURE: Final = (Parameter("amount", Amount()),)
 FILTERS: Final = (
-    Field("order", Text(), clearable=False),
-    Field("status", Choice(PAYMENT_STATUSES), clearable=False),
+    Parameter("order", Text(), clearable=False),
+    Parameter("status", Choice(PAYMENT_STATUSES), clearable=False),
 )
 ANSWER: Final = schema.resource(
     KIND,

@@ -10,7 +10,7 @@ from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import Amount, Choice, Country, Currency, Shaped, Text
 from svc.sandbox.parameters.metadata import Metadata, merged
 from svc.sandbox.parameters.problems import Problem, invalid, missing
-from svc.sandbox.parameters.tables import Field, Object, Params
+from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.reference import banks, fx
 from svc.sandbox.resources import goods, operation
 from svc.sandbox.resources.operation import Title
@@ -49,25 +49,27 @@ def _one_account(destination: Params, name: str) -> None:
 
 _DESTINATION: Final = Object(
     (
-        Field("country", Country(), required=True),
-        Field("account_holder_name", Text(140), required=True),
-        Field("iban", Text(64)),
-        Field("account_number", Shaped(re.compile(r"[0-9]{4,17}"), "4 to 17 digits")),
-        Field("bank_code", Shaped(re.compile(r"[0-9A-Za-z]{3,12}"), "3 to 12 letters or digits")),
-        Field("bic", Text(40)),
-        Field("bank_name", Text(140)),
+        Parameter("country", Country(), required=True),
+        Parameter("account_holder_name", Text(140), required=True),
+        Parameter("iban", Text(64)),
+        Parameter("account_number", Shaped(re.compile(r"[0-9]{4,17}"), "4 to 17 digits")),
+        Parameter(
+            "bank_code", Shaped(re.compile(r"[0-9A-Za-z]{3,12}"), "3 to 12 letters or digits")
+        ),
+        Parameter("bic", Text(40)),
+        Parameter("bank_name", Text(140)),
     ),
     rule=_one_account,
 )
 CREATE: Final = (
-    Field("amount", Amount(), required=True),
-    Field("currency", Currency(), required=True),
-    Field("source_currency", Currency()),
-    Field("destination", _DESTINATION, required=True),
-    Field("reference", Text(35)),
-    Field("metadata", Metadata()),
+    Parameter("amount", Amount(), required=True),
+    Parameter("currency", Currency(), required=True),
+    Parameter("source_currency", Currency()),
+    Parameter("destination", _DESTINATION, required=True),
+    Parameter("reference", Text(35)),
+    Parameter("metadata", Metadata()),
 )
-FILTERS: Final = (Field("status", Choice(PAYOUT_STATUSES), clearable=False),)
+FILTERS: Final = (Parameter("status", Choice(PAYOUT_STATUSES), clearable=False),)
 EXAMPLE: Final[Mapping[str, Any]] = {
     "amount": 10000,
     "currency": "EUR",

@@ -6,7 +6,7 @@ from typing import Any, Final
 from svc.sandbox import clock
 from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import Amount, Country, Currency
-from svc.sandbox.parameters.tables import Field, Params
+from svc.sandbox.parameters.tables import Parameter, Params
 from svc.sandbox.reference import customs
 from svc.sandbox.resources import goods, operation
 from svc.sandbox.resources.operation import Title
@@ -18,11 +18,11 @@ KIND: Final = "landed_cost_quote"
 VALIDITY: Final = timedelta(hours=24)  # informative; a quote is retrievable afterwards
 
 CREATE: Final = (
-    Field("currency", Currency(), required=True),
-    Field("shipping", goods.SHIPPING, required=True),
-    Field("items", goods.ITEMS, required=True),
-    Field("ship_from_country", Country()),
-    Field("shipping_amount", Amount(0)),
+    Parameter("currency", Currency(), required=True),
+    Parameter("shipping", goods.SHIPPING, required=True),
+    Parameter("items", goods.ITEMS, required=True),
+    Parameter("ship_from_country", Country()),
+    Parameter("shipping_amount", Amount(0)),
 )
 ANSWER: Final = schema.resource(
     KIND,

@@ -6,7 +6,7 @@ from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import Amount, Choice, Text, amount_too_large
 from svc.sandbox.parameters.metadata import Metadata, merged
 from svc.sandbox.parameters.problems import Problem, resource_missing
-from svc.sandbox.parameters.tables import Field, Params
+from svc.sandbox.parameters.tables import Parameter, Params
 from svc.sandbox.reference import fx
 from svc.sandbox.resources import disputes, operation, payments
 from svc.sandbox.resources.operation import Title
@@ -32,14 +32,14 @@ _SCENARIOS: Final = {
 }
 
 CREATE: Final = (
-    Field("payment", Text(), required=True),
-    Field("amount", Amount()),
-    Field("reason", Choice(REFUND_REASONS)),
-    Field("metadata", Metadata()),
+    Parameter("payment", Text(), required=True),
+    Parameter("amount", Amount()),
+    Parameter("reason", Choice(REFUND_REASONS)),
+    Parameter("metadata", Metadata()),
 )
 FILTERS: Final = (
-    Field("payment", Text(), clearable=False),
-    Field("status", Choice(REFUND_STATUSES), clearable=False),
+    Parameter("payment", Text(), clearable=False),
+    Parameter("status", Choice(REFUND_STATUSES), clearable=False),
 )
 ANSWER: Final = schema.resource(
     KIND,

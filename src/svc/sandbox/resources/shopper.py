@@ -16,7 +16,7 @@ from svc.sandbox.parameters.problems import (
     resource_missing,
     unexpected_state,
 )
-from svc.sandbox.parameters.tables import Field, Object, Params
+from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.reference import banks, cards, methods
 from svc.sandbox.reference.cards import CardProfile, error_code, message_for
 from svc.sandbox.resources import orders, payments
@@ -126,26 +126,26 @@ _NO_LIVE_PAYMENTS: Final = "live_mode_test_card"
 _NOT_AUTHENTICATED: Final = "authentication_failed"
 
 # Either of the two; the id is our own addition, for who holds a secret key.
-VIEW: Final = (Field("client_secret", Text()), Field("order", Text()))
+VIEW: Final = (Parameter("client_secret", Text()), Parameter("order", Text()))
 PAY: Final = (
     *VIEW,
-    Field("method", Text()),
-    Field(
+    Parameter("method", Text()),
+    Parameter(
         "card",
         Object(
             (
-                Field("number", Text(), required=True),
-                Field("exp_month", Integer(1, 12), required=True),
-                Field("exp_year", Integer(0, 9999), required=True),
-                Field("cvc", Text(), required=True),
+                Parameter("number", Text(), required=True),
+                Parameter("exp_month", Integer(1, 12), required=True),
+                Parameter("exp_year", Integer(0, 9999), required=True),
+                Parameter("cvc", Text(), required=True),
             )
         ),
     ),
-    Field("payment_method", Text()),
-    Field("save_card", Boolean()),
-    Field("three_ds", Choice(("succeed", "fail", "abandon"))),
-    Field("iban", Text()),
-    Field("outcome", Choice(("success", "failure", "abandon"))),
+    Parameter("payment_method", Text()),
+    Parameter("save_card", Boolean()),
+    Parameter("three_ds", Choice(("succeed", "fail", "abandon"))),
+    Parameter("iban", Text()),
+    Parameter("outcome", Choice(("success", "failure", "abandon"))),
 )
 
 

@@ -8,7 +8,15 @@ from svc.sandbox.clock import SECOND, micros, moment, text
 from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import EventType, Text, string
 from svc.sandbox.parameters.problems import Problem, invalid
-from svc.sandbox.parameters.tables import WRONG_TYPE, Codes, Field, Kind, ListOf, Params, Settings
+from svc.sandbox.parameters.tables import (
+    WRONG_TYPE,
+    Codes,
+    Kind,
+    ListOf,
+    Parameter,
+    Params,
+    Settings,
+)
 from svc.sandbox.resources import operation
 from svc.sandbox.resources.operation import Title
 from svc.sandbox.store import deliveries, jobs
@@ -69,9 +77,9 @@ def _is_receiver(url: str, *, allow_http: bool) -> bool:
 
 
 CREATE: Final = (
-    Field("url", Url(), required=True),
-    Field("events", ListOf(EventType(), _NAMES_MAX), required=True),
-    Field("description", Text(200)),
+    Parameter("url", Url(), required=True),
+    Parameter("events", ListOf(EventType(), _NAMES_MAX), required=True),
+    Parameter("description", Text(200)),
 )
 ANSWER: Final = schema.resource(
     KIND,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from svc.sandbox.parameters.kinds import Boolean, Choice, Country, Currency
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.parameters.tables import Field, Fields, Kind, check, refuse_unknown
+from svc.sandbox.parameters.tables import Fields, Kind, Parameter, check, refuse_unknown
 from svc.sandbox.store.sqlite import Store
 from svc.spec import VERSIONS
 
@@ -28,7 +28,7 @@ _TABLE: Final[tuple[tuple[str, Any, Kind], ...]] = (
     ("webhook_delivery", "auto", Choice(("auto", "manual"))),
 )
 DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType({name: value for name, value, _ in _TABLE})
-FIELDS: Final[Fields] = tuple(Field(name, kind, clearable=False) for name, _, kind in _TABLE)
+FIELDS: Final[Fields] = tuple(Parameter(name, kind, clearable=False) for name, _, kind in _TABLE)
 META: Final = "settings"
 
 

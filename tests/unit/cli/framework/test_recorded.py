@@ -11,8 +11,9 @@ from svc.cli.framework.signals import Stopped
 from svc.cli.framework.streams import Streams
 from svc.client.client import Client
 from svc.client.exchange import RawReply
-from svc.client.journal.entry import Asked, Scope, Settled
+from svc.client.journal.entry import Asked, Settled
 from svc.client.journal.journal import Journal
+from svc.client.journal.stored import Scope
 from svc.client.reply import Reply
 from svc.client.request import prepare
 from svc.client.resources import refunds

@@ -22,6 +22,7 @@ from support.listening import (
     status_line,
     talk,
 )
+from support.patience import patient
 from svc.clock import ManualClock, SystemClock
 from svc.errors import LocalError
 from svc.listen.forward.target_queue import ForwardOptions
@@ -387,7 +388,7 @@ def test_ten_thousand_bad_requests_cost_nothing(tmp_path: Path) -> None:
         assert resident(process.pid) - before < 20
         started = time.monotonic()
         assert status(talk(port, delivery(event(), now=int(time.time())))) == 200
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < patient(1)
 
 
 def knock(port: int, data: bytes) -> None:

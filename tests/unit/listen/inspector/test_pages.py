@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from support.listening import PATH, Received, Target, delivery, event, status_line, talk
+from support.patience import patient
 from svc.clock import ManualClock
 from svc.listen.inbox.history import InboxEntry
 from svc.listen.inspector import history
@@ -213,7 +214,7 @@ def test_large_payload_is_shown_in_time(watched: Watched) -> None:
     watched.settled(1)
     started = time.monotonic()
     page = watched.get("delivery/evt_1")
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < patient(2)
     assert len(page.body) < 600_000
     assert "characters left out" in page.body
 
@@ -575,7 +576,7 @@ def test_news_are_pushed(watched: Watched) -> None:
         started = time.monotonic()
         watched.send(event(1))
         assert json.loads(next(said)[6:]) == {"received": 1, "rejected": 0}
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < patient(1)
         talk(watched.port, delivery(b"{}", Svc_Signature=""))
         news = json.loads(next(said)[6:])
         while not news["rejected"]:
@@ -590,7 +591,7 @@ def test_crowd_of_sockets_stops_nobody(watched: Watched) -> None:
         started = time.monotonic()
         assert watched.get().status == 200
         assert watched.send(event(1)) == 200
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < patient(1)
     finally:
         for peer in peers:
             peer.close()
@@ -611,7 +612,7 @@ def test_slow_page_delays_no_delivery(watched: Watched, monkeypatch: pytest.Monk
     assert drawing.wait(10)
     started = time.monotonic()
     assert watched.send(event(1)) == 200
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < patient(1)
     drawn.set()
     visitor.join(10)
 

@@ -17,6 +17,7 @@ from support.listening import (
     status,
     talk,
 )
+from support.patience import patient
 from svc.errors import LocalError
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.receiver.server import bind, new_path
@@ -203,7 +204,7 @@ def test_dripping_head_is_cut_all_the_same(tmp_path: Path) -> None:
         started = time.monotonic()
         with pytest.raises((BrokenPipeError, ConnectionResetError)):
             drip(peer, delivery(BODY, X_Pad="x" * 5000))
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < patient(2)
 
 
 def drip(peer: socket.socket, data: bytes) -> None:
@@ -245,7 +246,7 @@ def test_held_bodies_keep_no_delivery_out(held: int, tmp_path: Path) -> None:
             peer.sendall(delivery(event(number + 100), Content_Length="1000000"))
         started = time.monotonic()
         assert listener.send(BODY) == 200
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < patient(1)
         assert status(read_answer(peers[0])) == 503
         assert [one.id for one in listener.events(1)] == ["evt_1"]
 
@@ -291,7 +292,7 @@ def test_half_sent_heads_keep_no_delivery_out(tmp_path: Path) -> None:
         time.sleep(0.4)
         started = time.monotonic()
         assert listener.send(BODY) == 200
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < patient(1)
         for peer in peers:
             peer.close()
 
@@ -306,7 +307,7 @@ def test_a_thousand_idle_sockets_keep_no_delivery_out(tmp_path: Path) -> None:
             peers.extend(connect(listener) for _ in range(1000))
             started = time.monotonic()
             assert listener.send(BODY) == 200
-            assert time.monotonic() - started < 1
+            assert time.monotonic() - started < patient(1)
     finally:
         for peer in peers:
             peer.close()
@@ -330,5 +331,5 @@ def test_bad_requests_do_no_harm(tmp_path: Path) -> None:
                     assert status(read_answer(peer)) >= 400
         started = time.monotonic()
         assert listener.send(BODY) == 200
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < patient(1)
         assert len(listener.rejected(200)) == 200

@@ -6,6 +6,7 @@ from urllib.parse import quote, urlencode
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support.drawing import examples
 from svc.sandbox.app import OPERATIONS
 
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ orders = st.fixed_dictionaries(
     },
 )
 fuzz = settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(3),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

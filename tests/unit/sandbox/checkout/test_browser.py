@@ -157,6 +157,7 @@ def test_reloading_a_decline_is_harmless(shop: "Shop", path: Any, open_page: Ope
     assert shop.again(order)["status"] == "requires_payment"
 
 
+@pytest.mark.slow
 def test_challenge_fails_and_then_succeeds(shop: "Shop", path: Any, open_page: Open) -> None:
     """The 3-D Secure page leads back with a message, and the second time to the end."""
     order = shop.order()
@@ -289,6 +290,7 @@ def test_every_text_stands_out(shop: "Shop", path: Any, open_page: Open, scheme:
         assert darkness == (scheme == "dark"), where
 
 
+@pytest.mark.slow
 def test_everything_fits_a_phone(shop: "Shop", path: Any, open_page: Open) -> None:
     """Nothing sticks out at 360 pixels, and a finger hits everything: 44 by 44."""
     page = open_page(size=PHONE)

@@ -1,0 +1,168 @@
+"""What an answer says against its request: another object, mode, amount or currency."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from svc.client.call import Call, is_id
+from svc.client.exchange import Headers, header
+from svc.client.retry import AttemptResult
+from svc.client.text import one_line
+from svc.errors import Outcome, ReplyContradiction
+from svc.spec import ID_PREFIXES, SANDBOX_WORLD_HEADER
+
+# The code of an error: mode, amount or currency of the answer are not the request's.
+CONTRADICTED: Final = "reply_contradiction"
+
+_MODES = {True: "live", False: "test"}
+
+
+class Contradiction(ReplyContradiction):
+    """A reply that contradicts its request, and yet names what was made or changed.
+
+    Attributes:
+        object_id: of that; None where the answer names none, or nothing was changed.
+        world: as `Reply.world`.
+    """
+
+    def __init__(
+        self, message: str, *, object_id: str | None, world: str | None = None, **fields: Any
+    ) -> None:
+        super().__init__(message, **fields)
+        self.object_id = object_id
+        self.world = world
+
+
+def world_of(headers: Headers) -> str | None:
+    """The state of the sandbox that answered: one that was reset may give the same ids again."""
+    return header(headers, SANDBOX_WORLD_HEADER)
+
+
+def refuse_contradiction(
+    call: Call, finding: AttemptResult, *, mode: str, idempotency_key: str | None
+) -> None:
+    """Compares mode, ids, amounts and currencies of an answer with its request (promise R15).
+
+    What was changed stands in the path, and is done. What was made may be somebody else's: it is
+    as unknown as before, and safe to send again under its own key (promise R93).
+
+    Raises:
+        ReplyContradiction: showing both values.
+    """
+    said = _contradiction(call, finding.data, mode)
+    if said is None:
+        return
+    object_id = id_in(finding.data) if call.changes else None
+    about = f" It is about {object_id}." if object_id else ""
+    outcome = _end_of(call)
+    raise Contradiction(
+        f"The service's answer to {call.method} {call.path} contradicts the request: {said}."
+        f"{about}",
+        object_id=object_id,
+        world=world_of(finding.raw.headers) if finding.raw else None,
+        code=CONTRADICTED,
+        status=finding.status,
+        request_id=finding.request_id,
+        outcome=outcome,
+        retryable=outcome == "unknown",
+        idempotency_key=idempotency_key,
+        hint=f"Within 23 hours it is safe to send it again with --idempotency-key {idempotency_key}"
+        if outcome == "unknown"
+        else "Do not repeat it. Retrieve the object and ask the service, naming the request id.",
+    )
+
+
+def _end_of(call: Call) -> Outcome | None:
+    """What a contradicting answer proves of a call's end."""
+    if not call.changes:
+        return None
+    names_it = bool(call.operation) and not call.makes
+    return "done" if names_it or call.method != "POST" else "unknown"
+
+
+def id_in(data: object) -> str | None:
+    """The id of an answered object, where it has one that an object can have."""
+    found = data.get("id") if isinstance(data, Mapping) else None
+    return found if isinstance(found, str) and is_id(found) else None
+
+
+def other_object(data: Any, call: Call) -> str | None:
+    """Says which object an answer names that its request does not, or None.
+
+    What the answer leaves out says nothing; an object may stand for its id.
+    """
+    for field, wanted in call.names:
+        said = data.get("id") if _is_a(data, field) else data.get(field)
+        if isinstance(wanted, Mapping):
+            other = _other_part(said, wanted)
+        else:
+            found = said.get("id") if isinstance(said, Mapping) else said
+            other = None if found in (None, wanted) else str(found)
+        if other is not None:
+            return f"its {field} is {one_line(other)}, not the one asked for"
+    return None
+
+
+def _is_a(data: Mapping[str, Any], kind: str) -> bool:
+    """Whether an answer is an object of a kind; where it has no marker, its id's prefix tells."""
+    prefix = ID_PREFIXES.get(kind)
+    marked = data.get("object")
+    if marked is None and prefix is not None:
+        return str(data.get("id")).startswith(prefix)
+    return bool(marked == kind)
+
+
+def _other_part(said: object, wanted: Mapping[str, object]) -> str | None:
+    """Compares what both sides say of a destination; of its number only the end.
+
+    An answer may have no more of it, or stars in place of the rest.
+    """
+    if not isinstance(said, Mapping):
+        return None
+    number = wanted.get("iban") or wanted.get("account_number")
+    asked = {**wanted, "last4": None if number is None else _folded(number)[-4:]}
+    for name in ("iban", "account_number"):
+        number, end = wanted.get(name), _folded(said.get(name) or "")[-4:]
+        if number is not None and end.isalnum() and _folded(number)[-4:] != end:
+            return f"{name} {said[name]}"
+    for name in ("country", "account_holder_name", "bank_name", "bic", "bank_code", "last4"):
+        ours, theirs = asked.get(name), said.get(name)
+        if None not in (ours, theirs) and _folded(ours) != _folded(theirs):
+            return f"{name} {theirs}"
+    return None
+
+
+def _folded(value: object) -> str:
+    """A text as banks compare it: without blanks, in one case."""
+    return "".join(str(value).split()).casefold()
+
+
+def _contradiction(call: Call, data: Any, mode: str) -> str | None:
+    if not isinstance(data, Mapping):
+        return None
+    entries = data["data"] if "list" in call.expects else [data]
+    for entry in entries:
+        livemode = entry.get("livemode")
+        if isinstance(livemode, bool) and _MODES[livemode] != mode:
+            return f"it is of {_MODES[livemode]} mode, the request was of {mode} mode"
+    for name, wanted in call.checks:
+        if not _agrees(data.get(name), wanted):
+            said = one_line(str(data[name]))
+            return f"{name} is {said}, the request said {wanted!s}"
+    return None
+
+
+def _agrees(said: object, wanted: object) -> bool:
+    """Compares text as text, and amounts by value: a form says 100 as text.
+
+    What the answer leaves out, or says as an object, is no contradiction.
+    """
+    if said is None or isinstance(said, (dict, list)) or str(said) == str(wanted):
+        return True
+    if isinstance(said, str) and isinstance(wanted, str):
+        return False
+    from decimal import Decimal, InvalidOperation
+
+    try:
+        return Decimal(str(said)) == Decimal(str(wanted))
+    except InvalidOperation:
+        return False

@@ -1,0 +1,72 @@
+"""The command lines that hints name: how to send a request again, and where to see what it did."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from svc.client.journal.entry import Intent, moment
+from svc.client.journal.identity import UnreadableBody, fields_of
+from svc.client.journal.stored import Scope
+
+# A clock that differs a little from the service's must not hide the object.
+_MARGIN_SECONDS = 300
+
+Say: TypeAlias = Callable[[Scope, str], str]
+
+
+def in_full(scope: Scope, words: str) -> str:
+    """A command line about a request, with all that says where and for whom it was sent."""
+    live = " --live" if scope.mode == "live" else ""
+    return f"svc {words} --profile {scope.profile} --base-url {scope.base_url}{live}"
+
+
+def resume_command(intent: Intent) -> str:
+    """The command line that sends a request again under its own key."""
+    return resume_of(intent.id, intent.scope.mode)
+
+
+def resume_of(request: str, mode: str) -> str:
+    """The same of a request's id; place and profile are taken from the record, the mode is not."""
+    return f"svc requests resume {request}{' --live' if mode == 'live' else ''}"
+
+
+def where_to_look(intent: Intent, say: Say) -> str:
+    """A sentence with the command that shows what the request did, such as `Look at: svc ...`."""
+    words = _command(intent)
+    if words is None:
+        return "Look at the service's dashboard for what it did"
+    return f"See what it did: {say(intent.scope, words)}"
+
+
+def _command(intent: Intent) -> str | None:
+    since = f"--all --created-gte {moment(intent.first_sent_at - _MARGIN_SECONDS)}"
+    match intent.stored.path.split("/")[2:]:
+        case ["orders"]:
+            return f"orders list {since}"
+        case ["orders", order, *_]:
+            return f"orders retrieve {order}"
+        case ["refunds"]:
+            return _refunds(intent)
+        case ["payouts"]:
+            return f"payouts list {since}"
+        case ["disputes", dispute, *_]:
+            return f"disputes retrieve {dispute}"
+    return None
+
+
+def _refunds(intent: Intent) -> str:
+    """The payment: its documented call shows what was given back; the list of refunds may fail."""
+    payment = _field(intent, "payment")
+    if payment is None:
+        return "refunds list --all"
+    return f"payments retrieve {payment}"
+
+
+def _field(intent: Intent, name: str) -> str | None:
+    try:
+        value = fields_of(intent.stored.encoding, intent.stored.body).get(name)
+    except UnreadableBody:
+        return None
+    if not isinstance(value, str):
+        return None
+    plain = value.isascii() and value.replace("_", "").isalnum()
+    return value if plain else None

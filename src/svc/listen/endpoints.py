@@ -1,0 +1,90 @@
+"""The webhook endpoints that were registered from this machine: all that asks their table.
+
+An endpoint belongs to an origin, a profile and a mode. Its secret is in the table only where it is
+public test data, which is at a sandbox; that of a real service lies in the keyring.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from svc.state import Database, Row
+
+_ALL: Final = "SELECT origin, profile, mode, url, events, endpoint_id, secret FROM endpoints"
+_HERE: Final = " WHERE origin = ? AND profile = ? AND mode = ?"
+# A sandbox that was reset to its seed may give another listener's endpoint an id of before.
+_NEWEST: Final = " ORDER BY created_at DESC"
+_KEEP: Final = (
+    "INSERT OR REPLACE INTO endpoints"
+    " (origin, profile, mode, url, events, endpoint_id, secret, created_at)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+class RegisteredEndpoint(NamedTuple):
+    """One row; `secret` is None where it lies in the keyring."""
+
+    origin: str
+    profile: str
+    mode: str
+    url: str
+    events: tuple[str, ...]
+    id: str
+    secret: str | None
+
+
+class EndpointTable:
+    """The endpoints of one origin, profile and mode."""
+
+    def __init__(self, state: Database, origin: str, profile: str, mode: str) -> None:
+        self._state = state
+        self._who = (origin, profile, mode)
+
+    def at(self, url: str, events: Sequence[str]) -> RegisteredEndpoint | None:
+        """The endpoint that sends these events to a URL."""
+        return next(iter(self._read(" AND url = ? AND events = ?", url, ",".join(events))), None)
+
+    def at_path(self, path: str, events: Sequence[str]) -> list[RegisteredEndpoint]:
+        """Those that send these events to a listener: its own path ends their URLs."""
+        return self._read(" AND events = ? AND url LIKE ? ESCAPE '!'", ",".join(events), f"%{path}")
+
+    def called(self, endpoint_id: str) -> list[RegisteredEndpoint]:
+        """Those of an id, the newest first."""
+        return self._read(" AND endpoint_id = ?", endpoint_id)
+
+    def keep(
+        self, endpoint_id: str, url: str, events: Sequence[str], secret: str | None, now: float
+    ) -> None:
+        """Keeps an endpoint that was registered; `now` is in Unix seconds."""
+        row = (*self._who, url, ",".join(events), endpoint_id, secret, now)
+        with self._state.write() as tx:
+            tx.execute(_KEEP, row)
+
+    def forget(self, endpoint_id: str, url: str) -> None:
+        """Removes an endpoint that is gone from the service."""
+        with self._state.write() as tx:
+            tx.execute(
+                "DELETE FROM endpoints WHERE endpoint_id = ? AND url = ?", (endpoint_id, url)
+            )
+
+    def _read(self, more: str, *values: str) -> list[RegisteredEndpoint]:
+        rows = self._state.rows(_ALL + _HERE + more + _NEWEST, (*self._who, *values))
+        return [_endpoint(row) for row in rows]
+
+
+def every_endpoint(state: Database) -> list[RegisteredEndpoint]:
+    """All endpoints of this machine, of every origin, profile and mode; the newest first."""
+    return [_endpoint(row) for row in state.rows(_ALL + _NEWEST, ())]
+
+
+def _endpoint(row: Row) -> RegisteredEndpoint:
+    # Releases before kept a secret that was rolled behind the new one, with a comma between.
+    secret = (row["secret"] or "").partition(",")[0]
+    return RegisteredEndpoint(
+        row["origin"],
+        row["profile"],
+        row["mode"],
+        row["url"],
+        tuple(row["events"].split(",")),
+        row["endpoint_id"],
+        secret or None,
+    )

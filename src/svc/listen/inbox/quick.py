@@ -1,0 +1,102 @@
+"""The inbox where a sync of the log is a plain call: groups are committed without a thread.
+
+Handing a group to a thread and back costs more than writing it: the interpreter's lock changes
+hands a few times an event. On a disk that syncs within two milliseconds the loop does it all by
+itself; on a slower one, where another process writes, or with much to write, the thread does as on
+any other system.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from svc.clock import Clock
+from svc.errors import LocalError
+from svc.listen.inbox.inbox import Batch, Kept
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.state import Database
+
+_SYNC_SECONDS_MAX: Final = 0.002
+_UNTRIED: Final = 1.05 * _SYNC_SECONDS_MAX
+_WEIGHT: Final = 1 / 8  # of the latest sync in the mean
+_BODIES_MAX: Final = 1024 * 1024  # bytes that are written while the loop waits
+_COPIED_BYTES: Final = 8 * 1024 * 1024
+_COMMIT_BYTES: Final = 24 * 1024  # pages of indexes that each group writes anew
+_ROW_BYTES: Final = 1024
+
+
+class QuickInbox(SqliteInbox):
+    """An inbox of its own connection, whose log it syncs itself; see `AtOnce`."""
+
+    def __init__(
+        self,
+        open_state: Callable[[], Database],
+        scope: str,
+        clock: Clock,
+        *,
+        retake_failed: bool = False,
+        sync: Callable[[int], None] | None = None,
+    ) -> None:
+        """Opens the database twice: to write, and to copy its log meanwhile."""
+        state = open_state()
+        super().__init__(state, scope, retake_failed=retake_failed)
+        self._writing = state
+        self._copying = open_state()
+        self._clock = clock
+        self._sync = sync or os.fdatasync
+        self._mean = _UNTRIED  # the first group finds out how quick the disk is, on a thread
+        self._logged = 0
+        state.sync_by_hand(self._timed)
+
+    def store(self, batch: Batch) -> list[Kept | LocalError]:
+        kept = super().store(batch)
+        self._logged += _size_of(batch)
+        return kept
+
+    def store_at_once(self, batch: Batch) -> list[Kept | LocalError] | None:
+        size = sum(len(one.delivery.body) for one in batch.arrivals)
+        if self._mean > _SYNC_SECONDS_MAX or size > _BODIES_MAX:
+            return None
+        kept = self._writing.write_at_once(lambda tx: self._write(tx, batch))
+        if kept is not None:
+            self._logged += _size_of(batch)
+        return kept
+
+    @property
+    def log_is_long(self) -> bool:
+        return self._logged > _COPIED_BYTES
+
+    def copy_log(self) -> None:
+        self._logged = 0
+        self._copying.copy_log()
+
+    def _timed(self, log: int) -> None:
+        started = self._clock.monotonic()
+        self._sync(log)
+        self._mean += (self._clock.monotonic() - started - self._mean) * _WEIGHT
+
+
+def open_inbox(
+    open_state: Callable[[], Database],
+    scope: str,
+    clock: Clock,
+    *,
+    retake_failed: bool = False,
+    platform: str = sys.platform,
+) -> SqliteInbox:
+    """Gives the inbox that fits this system.
+
+    On macOS a plain sync leaves what was written in the disk's own memory, and Windows has none
+    that a program may call: SQLite knows what to do there.
+    """
+    if platform == "linux":
+        return QuickInbox(open_state, scope, clock, retake_failed=retake_failed)
+    return SqliteInbox(open_state(), scope, retake_failed=retake_failed)
+
+
+def _size_of(batch: Batch) -> int:
+    """About how many bytes of log a group makes."""
+    bodies = sum(len(one.delivery.body) for one in batch.arrivals)
+    rows = 2 * len(batch.arrivals) + len(batch.attempts)
+    return _COMMIT_BYTES + bodies + rows * _ROW_BYTES

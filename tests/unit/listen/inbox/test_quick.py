@@ -1,0 +1,303 @@
+"""The inbox that needs no thread: it keeps the same word on a disk that fails, is slow or is held."""
+
+import asyncio
+import errno
+import os
+import sqlite3
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from support.listening import NOW, RunningListener, Target, delivery, event, plan_for, status, talk
+from svc.clock import ManualClock
+from svc.errors import LocalError
+from svc.listen.inbox.commit import InboxWriter
+from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept
+from svc.listen.inbox.quick import QuickInbox, open_inbox
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.verify.verify import Delivery, read_facts
+from svc.state import Database, NotSynced
+
+WHOLE_LOG = 20 * 1024 * 1024  # what is kept of it while the database is written to, and some more
+
+
+class Disk:
+    """A disk whose syncs are counted, and take as long or fail as they are told to."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        self.clock = clock
+        self.syncs = 0
+        self.seconds = 0.0
+        self.error: OSError | None = None
+        self.threads: list[str] = []
+
+    def sync(self, log: int) -> None:
+        self.threads.append(threading.current_thread().name)
+        self.clock.advance(self.seconds)
+        if self.error is not None:
+            raise self.error
+        os.fdatasync(log)
+        self.syncs += 1
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(NOW)
+
+
+@pytest.fixture
+def disk(clock: ManualClock) -> Disk:
+    return Disk(clock)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "state.db"
+
+
+@pytest.fixture
+def inbox(path: Path, clock: ManualClock, disk: Disk) -> Iterator[QuickInbox]:
+    opened: list[Database] = []
+
+    def open_state() -> Database:
+        opened.append(Database.open(path, clock=clock))
+        return opened[-1]
+
+    made = QuickInbox(open_state, "one", clock, sync=disk.sync)
+    made.store(batch(0))  # the first one finds out how quick the disk is
+    yield made
+    for state in opened:
+        state.close()
+
+
+def arrival(number: int, size: int = 0) -> Arrival:
+    body = event(number, note="x" * size)
+    return Arrival(Delivery(body, b"Content-Type: text/x\r\n", NOW, read_facts(body)), None)
+
+
+def batch(*numbers: int, size: int = 0) -> Batch:
+    return Batch([arrival(number, size) for number in numbers])
+
+
+def ids(path: Path) -> list[str]:
+    """What another process sees."""
+    with closing(sqlite3.connect(path)) as connection:
+        return [row[0] for row in connection.execute("SELECT event_id FROM inbox ORDER BY seq")]
+
+
+def on_loop(inbox: Inbox, story: Callable[[InboxWriter], Awaitable[None]]) -> None:
+    async def whole() -> None:
+        writer = InboxWriter(inbox)
+        async with asyncio.timeout(20):
+            try:
+                await story(writer)
+            finally:
+                await writer.close()
+
+    asyncio.run(whole())
+
+
+async def until(true: Callable[[], bool]) -> None:
+    while not true():  # noqa: ASYNC110  what it waits for has no event of its own
+        await asyncio.sleep(0)
+
+
+def test_group_is_synced_before_anybody_is_told(inbox: QuickInbox, disk: Disk, path: Path) -> None:
+    """R50, R51: three that come together are one sync, on the loop's own thread."""
+    told: list[tuple[Kept | LocalError, int, int]] = []
+
+    async def story(writer: InboxWriter) -> None:
+        before = disk.syncs
+        for number in (1, 2, 3):
+            writer.keep(
+                arrival(number),
+                lambda kept: told.append((kept, disk.syncs - before, len(ids(path)))),
+            )
+        await until(lambda: len(told) == 3)
+
+    on_loop(inbox, story)
+    assert told == [(Kept(seq, False, False, open=True), 1, 4) for seq in (2, 3, 4)]
+    assert disk.threads[-1] == "MainThread"
+
+
+def test_what_is_committed_at_once_is_there_without_a_close(inbox: QuickInbox, path: Path) -> None:
+    assert inbox.store_at_once(batch(1, 2)) is not None
+    assert len(ids(path)) == 3
+
+
+def test_sync_that_fails_is_the_last(inbox: QuickInbox, disk: Disk) -> None:
+    """R50: what is not on the disk gets no 200, nor does what comes after it, though that syncs.
+
+    The log is a chain: what follows a page that was lost is lost with it.
+    """
+    disk.error = OSError(errno.EIO, "Input/output error")
+    told: list[Kept | LocalError] = []
+
+    async def story(writer: InboxWriter) -> None:
+        for number in (1, 2):
+            writer.keep(arrival(number), told.append)
+        with pytest.raises(NotSynced, match="did not reach the disk: input/output error"):
+            await writer.broken
+        disk.error = None
+        writer.keep(arrival(3), told.append)
+        await until(lambda: len(told) == 3)
+
+    on_loop(inbox, story)
+    assert [str(one) for one in told] == [str(told[0])] * 3
+    assert isinstance(told[0], LocalError)
+
+
+@pytest.mark.parametrize("seconds", [0.01, 0.05, 0.2])
+def test_slow_disk_is_left_to_the_thread(inbox: QuickInbox, disk: Disk, seconds: float) -> None:
+    """One sync may hold the loop up; from then on none does until the disk is quick again."""
+    disk.seconds = seconds
+    assert inbox.store_at_once(batch(1)) is not None
+    assert inbox.store_at_once(batch(2)) is None
+    inbox.store(batch(2))
+    disk.seconds = 0.0003
+    for number in range(3, 60):
+        inbox.store(batch(number))
+    assert inbox.store_at_once(batch(60)) is not None
+
+
+def test_much_to_write_is_left_to_the_thread(inbox: QuickInbox) -> None:
+    """Bodies of over a megabyte in one group do not hold the loop up."""
+    large = batch(*range(1, 20), size=64 * 1024)
+    assert inbox.store_at_once(large) is None
+    assert len(inbox.store(large)) == 19
+
+
+def test_database_that_is_held_is_not_waited_for(
+    inbox: QuickInbox, path: Path, clock: ManualClock
+) -> None:
+    """R68: the loop goes on; the thread waits ten seconds, and then the sender hears 503."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert inbox.store_at_once(batch(1)) is None
+        assert clock.slept == []
+        with pytest.raises(LocalError, match="held it for over ten seconds"):
+            inbox.store(batch(1))
+        assert sum(clock.slept) == pytest.approx(10, abs=0.1)
+        other.execute("ROLLBACK")
+    assert inbox.store_at_once(batch(1)) is not None
+
+
+def test_thread_that_reads_is_not_waited_for(inbox: QuickInbox) -> None:
+    """While a page of the inbox is read, the next group goes to the thread behind it."""
+    held, let_go = threading.Event(), threading.Event()
+
+    def reads() -> None:
+        with inbox._state._lock:
+            held.set()
+            assert let_go.wait(10)
+
+    reader = threading.Thread(target=reads)
+    reader.start()
+    assert held.wait(10)
+    assert inbox.store_at_once(batch(1)) is None
+    let_go.set()
+    reader.join()
+    assert inbox.store_at_once(batch(1)) is not None
+
+
+@pytest.mark.parametrize("group", [1, 32])
+def test_log_stays_short(inbox: QuickInbox, path: Path, group: int) -> None:
+    """As much as an hour brings at one event a second, alone and in bursts: it is copied in time."""
+    longest = 0
+
+    async def story(writer: InboxWriter) -> None:
+        nonlocal longest
+        for first in range(1, 3600, group):
+            told: list[object] = []
+            for number in range(first, first + group):
+                writer.keep(arrival(number, 2000), told.append)
+            await until(lambda: len(told) == group)  # noqa: B023  before the next turn
+            longest = max(longest, path.with_name("state.db-wal").stat().st_size)
+
+    on_loop(inbox, story)
+    assert longest < WHOLE_LOG
+    assert path.stat().st_size > 3600 * 2000
+
+
+def test_names_of_the_files_are_synced_once(
+    path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A log whose name a power cut forgets is lost with all that was synced in it."""
+    Database.open(path, clock=clock).close()
+    with Database.open(path, clock=clock) as state:
+        state.rows("SELECT 1 FROM inbox")
+        synced: list[str] = []
+        monkeypatch.setattr(os, "fsync", lambda file: synced.append(f"/proc/self/fd/{file}"))
+        monkeypatch.setattr(os, "close", lambda _: None)
+        state.sync_by_hand(os.fdatasync)
+        monkeypatch.undo()
+        assert [str(Path(one).readlink()) for one in synced] == [str(path.parent)]
+        os.close(int(synced[0].rpartition("/")[2]))
+
+
+def test_log_is_emptied_at_the_end(inbox: QuickInbox, path: Path) -> None:
+    inbox.store_at_once(batch(1, 2, 3))
+    inbox.close(0.2)
+    assert path.with_name("state.db-wal").stat().st_size == 0
+    assert len(ids(path)) == 4
+
+
+@pytest.mark.parametrize(("platform", "kind"), [("linux", QuickInbox), ("darwin", SqliteInbox)])
+def test_each_system_has_the_inbox_that_is_safe_there(
+    path: Path, clock: ManualClock, platform: str, kind: type[SqliteInbox]
+) -> None:
+    """A plain sync on macOS leaves data in the disk's memory: SQLite's own way is kept there."""
+    opened = [Database.open(path, clock=clock) for _ in range(2)]
+    waiting = list(opened)
+    assert type(open_inbox(waiting.pop, "one", clock, platform=platform)) is kind
+    for state in opened:
+        state.close()
+
+
+class Stuck(RunningListener):
+    """A listener on a disk that is as slow as it is told."""
+
+    def make_inbox(self) -> Inbox:
+        self.may_sync = threading.Event()
+        self.syncing = threading.Event()
+        self.may_sync.set()
+        clock = self._clock
+        assert isinstance(clock, ManualClock)
+
+        def sync(log: int) -> None:
+            if threading.current_thread() is not self._thread:
+                self.syncing.set()
+                assert self.may_sync.wait(10)
+            clock.advance(0.05)
+            os.fdatasync(log)
+
+        return QuickInbox(self.open_state, "test", clock, sync=sync)
+
+
+@pytest.fixture
+def stuck(tmp_path: Path, clock: ManualClock) -> Iterator[tuple[Stuck, Target]]:
+    with Target() as target:
+        listener = Stuck(tmp_path / "state" / "state.db", plan_for(target.port), clock)
+        listener.start()
+        yield listener, target
+        listener.may_sync.set()
+        listener.stop()
+
+
+def test_others_are_answered_while_the_disk_is_slow(stuck: tuple[Stuck, Target]) -> None:
+    """A stranger hears 404 and a forgery 400 at once; the delivery hears 200 after its sync."""
+    listener, target = stuck
+    assert listener.send(event(1)) == 200
+    listener.may_sync.clear()
+    listener.syncing.clear()
+    with listener.peer() as waiting:
+        waiting.sendall(delivery(event(2)))
+        assert listener.syncing.wait(10)
+        assert status(talk(listener.port, b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")) == 404
+        assert listener.send(event(3), secret="whsec_of_somebody_else") == 400
+        assert [b"evt_2" in one.body for one in target.received].count(True) == 0
+        listener.may_sync.set()
+        assert b" 200 " in waiting.recv(1000)

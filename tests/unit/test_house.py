@@ -1,0 +1,93 @@
+"""The folders read like a table of contents: what they may hold, and what a name may mean."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import svc
+
+HOUSE: Final = Path(svc.__file__).parent
+MOST_ENTRIES: Final = 24
+MOST_LINES: Final = 300
+# These lists may only shrink: what is fine by now has to leave them.
+TOO_LONG: Final = frozenset(
+    (
+        "cli/batch/report.py",
+        "cli/completion.py",
+        "cli/events/lines.py",
+        "cli/framework/recorded.py",
+        "cli/framework/session.py",
+        "listen/forward/dispatcher.py",
+        "listen/listener.py",
+        "listen/log/connection.py",
+        "listen/records.py",
+        "render/output.py",
+    )
+)
+TOO_FULL: Final[frozenset[str]] = frozenset()
+SAME_FIRST_WORD: Final[frozenset[str]] = frozenset()
+TWO_MEANINGS: Final[frozenset[str]] = frozenset()
+
+
+def _rooms() -> list[Path]:
+    rooms = [HOUSE, *(one.parent for one in HOUSE.rglob("*/__init__.py"))]
+    assert len(rooms) > 20
+    return sorted(set(rooms))
+
+
+def _modules() -> list[Path]:
+    modules = sorted(HOUSE.rglob("*.py"))
+    assert len(modules) > 200
+    return modules
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(HOUSE).as_posix()
+
+
+def _entries(room: Path) -> set[str]:
+    """What one reads in a listing; a package's own head is not an entry."""
+    hidden = ("__pycache__", "__init__.py")
+    return {one.name for one in room.iterdir() if one.name not in hidden}
+
+
+def test_no_folder_is_too_long_to_read() -> None:
+    full = {_name(room) for room in _rooms() if len(_entries(room)) > MOST_ENTRIES}
+    assert full == TOO_FULL
+
+
+def test_no_module_is_too_long_to_read() -> None:
+    long = {_name(one) for one in _modules() if len(one.read_text().splitlines()) > MOST_LINES}
+    assert long == TOO_LONG
+
+
+def test_siblings_with_a_common_first_word_are_a_folder() -> None:
+    found = set()
+    for room in _rooms():
+        words = defaultdict(set)
+        for entry in _entries(room):
+            stem = entry.split(".")[0]
+            words[stem.strip("_").split("_")[0]].add(stem)
+        found |= {
+            _name(room / stem) for stems in words.values() if len(stems) > 1 for stem in stems
+        }
+    assert found == SAME_FIRST_WORD
+
+
+def test_a_class_name_means_one_thing() -> None:
+    where = defaultdict(set)
+    for module in _modules():
+        for node in ast.walk(ast.parse(module.read_text())):
+            if isinstance(node, ast.ClassDef):
+                where[node.name.strip("_")].add(_name(module))
+    assert {name for name, places in where.items() if len(places) > 1} == TWO_MEANINGS, where
+
+
+@pytest.mark.parametrize("room", _rooms(), ids=_name)
+def test_a_room_says_what_it_is(room: Path) -> None:
+    head = ast.get_docstring(ast.parse((room / "__init__.py").read_text()))
+    assert head
+    assert head[0].isupper() or head.startswith("`")
