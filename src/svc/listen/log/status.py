@@ -5,12 +5,12 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from svc.api_keys import Mode
 from svc.errors import SvcError
 from svc.listen.inbox.inbox import Position
 from svc.listen.log.connection import LogConnection, LogRefusal, is_missing
 from svc.listen.log.own_cursor import find_start
 from svc.listen.log.streams import replicas_current, stream_info
+from svc.spec import Mode
 
 
 @dataclass(frozen=True, slots=True)

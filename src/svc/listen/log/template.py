@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from svc.api_keys import Mode
 from svc.listen.log.address import LogAddress
 from svc.listen.log.streams import group_name
+from svc.spec import Mode
 
 NODES: Final = 3
 _MOST_CURSORS: Final = 3  # listeners at once on one machine
