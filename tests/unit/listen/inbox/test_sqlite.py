@@ -30,7 +30,7 @@ from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, Position, Tried
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
-from svc.state import Database
+from svc.state import Database, Tx
 
 
 def arrival(number: int, *, open_: bool = True, size: int = 0, at: float | None = None) -> Arrival:
@@ -288,14 +288,14 @@ def test_a_store_that_fails_is_not_acknowledged(
 ) -> None:
     """R50, R70: when the disk is full the sender gets 503 and tries again; later ones are kept."""
     full = threading.Event()
-    original = SqliteInbox.store
+    original = SqliteInbox._write
 
-    def store(self: SqliteInbox, batch: Batch) -> list[Kept | LocalError]:
+    def write(self: SqliteInbox, tx: Tx, batch: Batch) -> list[Kept | LocalError]:
         if full.is_set():
             raise LocalError("The state database cannot be used: the disk is full.")
-        return original(self, batch)
+        return original(self, tx, batch)
 
-    monkeypatch.setattr(SqliteInbox, "store", store)
+    monkeypatch.setattr(SqliteInbox, "_write", write)
     with Target() as target, listening(tmp_path, target.port) as listener:
         full.set()
         assert listener.send(event()) == 503
