@@ -262,6 +262,7 @@ def test_an_event_whose_forward_was_noted_but_not_its_end_is_closed(tmp_path: Pa
         assert target.ids == ["evt_2"]
 
 
+@pytest.mark.slow
 def test_memory_holds_a_window_only(tmp_path: Path) -> None:
     """More events than the window holds wait in the inbox and arrive in order all the same."""
     gate = threading.Event()
@@ -321,7 +322,9 @@ def slowly(_: Received) -> bytes:
     return OK
 
 
-@pytest.mark.parametrize("after", [1, 20, 150])
+@pytest.mark.parametrize(
+    "after", [20, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 150))]
+)
 def test_kill_loses_no_acknowledged_event(after: int, tmp_path: Path) -> None:
     """R50: kill -9 in the middle of traffic; at the restart every acknowledged event arrives."""
     state = tmp_path / "state" / "state.db"
