@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from support.on_terminal import on_terminal
 from support.running import Sandbox, Svc
 
@@ -29,6 +31,7 @@ def test_an_unknown_event_type_is_refused_in_two_lines(svc: Svc, sandbox: Sandbo
     assert refused.err.splitlines()[1:] == ["  Next: svc help webhooks lists all 18"]
 
 
+@pytest.mark.slow
 def test_quickstart_fits_eighty_columns() -> None:
     """The first screen that anybody sees; its commands go on after a backslash."""
     lines = seen("quickstart")

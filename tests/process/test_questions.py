@@ -24,7 +24,7 @@ def rows(tmp_path: Path) -> str:
 
 def asking(rows: str) -> list[tuple[str, ...]]:
     return [
-        ("post", "/v1/refunds", "-d", "payment=pay_1", "-d", "amount:=5"),
+        ("post", "/v1/payouts", "-d", "amount:=5"),
         ("batch", "refunds.create", rows),
         ("sandbox", "reset"),
         ("profiles", "remove", "shop"),

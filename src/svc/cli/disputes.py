@@ -75,6 +75,4 @@ def accept(ctx: typer.Context, dispute_id: options.DisputeId) -> None:
         Session.of(ctx),
         partial(disputes.accept, dispute_id),
         {},
-        money=f"accept dispute {dispute_id} as lost",
-        about=lambda _: disputes.retrieve(dispute_id),
     )

@@ -88,8 +88,6 @@ def cancel(
         Session.of(ctx),
         partial(orders.cancel, order_id),
         without_empty(cancellation_reason=reason),
-        money=f"cancel order {order_id}",
-        about=lambda _: orders.retrieve(order_id),
     )
 
 
@@ -105,8 +103,6 @@ def capture(ctx: typer.Context, order_id: options.OrderId, amount: options.Amoun
         Session.of(ctx),
         partial(orders.capture, order_id),
         without_empty(amount=amount_option(amount, "--amount", None)),
-        money=f"capture order {order_id}",
-        about=lambda _: orders.retrieve(order_id),
     )
 
 

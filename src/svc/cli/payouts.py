@@ -66,7 +66,6 @@ def create(
         Session.of(ctx),
         payouts.create,
         typed,
-        money="send a payout",
         settles="payout" if wait else None,
     )
 

@@ -26,5 +26,5 @@ def post(
         Session.of(ctx),
         partial(find.post, path),
         {},
-        money=f"POST to {path}",
+        always=True,
     )

@@ -10,7 +10,7 @@ from svc.cli.framework.inputs import metadata_of, without_empty
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
-from svc.client.resources import payments, refunds
+from svc.client.resources import refunds
 
 app = new_noun("Return all or part of a payment.")
 
@@ -43,8 +43,6 @@ def create(
         Session.of(ctx),
         refunds.create,
         typed,
-        money=lambda body: f"refund payment {body.get('payment')}",
-        about=lambda body: payments.retrieve(str(body.get("payment"))),
         settles="refund" if wait else None,
     )
 

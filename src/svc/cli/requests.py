@@ -11,7 +11,6 @@ from svc.cli.framework.prompts import confirm_money, confirm_other_key
 from svc.cli.framework.recorded import deliver, journal_of, not_sent
 from svc.cli.framework.service_clock import refuse_expired_key, served_now
 from svc.cli.framework.session import Session
-from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.journal.commands import resume_command
 from svc.client.journal.entry import Intent, moment
@@ -183,16 +182,6 @@ def forget(ctx: typer.Context, request_id: RequestId) -> None:
         )
 
 
-# Operations that move no money.
-_HARMLESS = (
-    "orders.create",
-    "orders.update",
-    "landed-cost-quotes.create",
-    "webhook-endpoints.create",
-    "disputes.update",
-)
-
-
 def resume_request(session: Session, identifier: str) -> None:
     """Sends a recorded request again and prints what the first answer would have been.
 
@@ -213,7 +202,7 @@ def resume_request(session: Session, identifier: str) -> None:
             call, _ = restored(known.stored, session.base_url)
             if not _is_own(session, client, journal, known):
                 confirm_other_key(session, known)
-            confirm_money(session, _money(call), call.body or {})
+            confirm_money(session, call)
             try:
                 served = served_now(session)
                 intent = journal.lease(
@@ -257,20 +246,3 @@ def _is_own(session: Session, client: Client, journal: Journal, intent: Intent) 
     if hint == session.key.fingerprint:
         return True
     return hint in account_of(session, client, journal, (hint,)).same
-
-
-def _money(call: Call) -> str | None:
-    """What sending it does, where it moves money."""
-    if call.operation in _HARMLESS:
-        return None
-    about = dict(call.names)
-    match call.operation:
-        case "orders.cancel" | "orders.capture":
-            return f"{call.operation.partition('.')[2]} order {about['order']}"
-        case "refunds.create":
-            return f"refund payment {about.get('payment', '(of the body)')}"
-        case "payouts.create":
-            return "send a payout"
-        case "disputes.accept":
-            return f"accept dispute {about['dispute']} as lost"
-    return f"POST to {call.path}"

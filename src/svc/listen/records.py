@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
+from svc.listen.values import value_class
+
 
 @dataclass(frozen=True, slots=True)
 class Ready:
@@ -35,7 +37,7 @@ class Ready:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class EventReceived:
     """A verified delivery, kept in the inbox. `amount` is in minor units of `currency`.
 
@@ -110,7 +112,7 @@ class Rejected:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Forwarded:
     """One attempt to hand an event to a target; `status` is None when no answer came.
 

@@ -3,15 +3,15 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping
-from typing import Final, Literal, TypeVar
+from typing import Final, TypeVar
 
 from svc.clock import Clock, SystemClock
 from svc.errors import LocalError
-from svc.sandbox.clock import ClockMode, VirtualClock, micros
+from svc.sandbox.clock import ClockMode, VirtualClock
 from svc.sandbox.faults.webhooks import WebhookFaults
-from svc.sandbox.jobs.runner import Counts, Handler, Pause, Runner, pause
+from svc.sandbox.jobs.runner import Handler, Pause, Runner, pause
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.store import export, jobs, transaction
+from svc.sandbox.store import export, jobs
 from svc.sandbox.store.commit import GroupCommit
 from svc.sandbox.store.deliveries import DeliveryRow
 from svc.sandbox.store.documents import Doc
@@ -34,8 +34,8 @@ class Engine:
     """Everything of the sandbox that is not a rule of the service.
 
     `handlers` run the jobs that state machines schedule. `fixture` fills a new or reset sandbox:
-    it gets the test world, the live world and the name that was asked for. Time, randomness and
-    the sender are given in, so that tests own them.
+    it gets a transaction of test mode, one of live mode and the name that was asked for. `runner`
+    is what turns the clock. Time, randomness and the sender are given in, so that tests own them.
     """
 
     def __init__(
@@ -58,23 +58,23 @@ class Engine:
         self._random = random
         self._boot = random(_BOOT_BYTES).hex()
         self._clock = VirtualClock(real)
-        self._ground = SharedState(store, IdSource(seed, random), StoredSettings(store))
-        self._groups = GroupCommit(self._ground, self._clock, random)
+        self._shared = SharedState(store, IdSource(seed, random), StoredSettings(store))
+        self._groups = GroupCommit(self._shared, self._clock, random)
         self._sender = sender or HttpSender()
         faults = webhook_faults or WebhookFaults()
-        self._courier = WebhookDispatcher(
+        self._dispatcher = WebhookDispatcher(
             store, self._groups, self._clock, self._sender, real.now, faults
         )
-        self._runner = Runner(
+        self.runner = Runner(
             store,
             self._groups,
             self._clock,
-            self._courier,
+            self._dispatcher,
             handlers or {},
-            lambda: self._ground.settings.current["webhook_delivery"] == "manual",
+            lambda: self._shared.settings.current["webhook_delivery"] == "manual",
             pause,
         )
-        self._groups.on_job = self._runner.wake
+        self._groups.on_job = self.runner.wake
 
     # --- life -----------------------------------------------------------------------------------
 
@@ -90,16 +90,14 @@ class Engine:
 
     async def start(self) -> None:
         """Begins to run jobs; what fell due while the sandbox was down runs first."""
-        await self._groups.run(
-            "test", lambda world: transaction.purge(world.store, micros(world.now))
-        )
+        await self._groups.run("test", lambda tx: tx.purge_results())
         await self._groups.save_clock()  # request ids begin a new run with every start
-        self._runner.start()
+        self.runner.start()
 
     async def stop(self) -> None:
         """Ends the runner and the connections, and closes the store."""
         try:
-            await self._runner.stop()
+            await self.runner.stop()
             await self._sender.close()
             await self._groups.settled()
         finally:
@@ -132,16 +130,12 @@ class Engine:
 
     def request_id(self) -> str:
         """A `req_` id for one HTTP exchange."""
-        return self._ground.ids.request()
+        return self._shared.ids.request()
 
     @property
     def settings(self) -> Mapping[str, object]:
         """The settings in force (assumptions: Settings)."""
-        return self._ground.settings.current
-
-    def wake(self) -> None:
-        """Has the runner look again: settings that hold jobs back were changed."""
-        self._runner.wake()
+        return self._shared.settings.current
 
     # --- time -----------------------------------------------------------------------------------
 
@@ -149,36 +143,6 @@ class Engine:
     def clock(self) -> VirtualClock:
         """The sandbox's clock, to be looked at only."""
         return self._clock
-
-    def next_due(self) -> int | None:
-        """When the next job is due (microseconds), or None."""
-        return self._runner.next_due()
-
-    @property
-    def broken_jobs(self) -> int:
-        """How many jobs broke and wait to be tried again; the log says why."""
-        return self._runner.broken
-
-    async def advance(
-        self,
-        *,
-        to: int | None = None,
-        until: Literal["next", "idle"] | None = None,
-        gone: asyncio.Event | None = None,
-    ) -> Counts:
-        """Moves the clock forward to a moment (microseconds), to the next job, or until idle.
-
-        It takes as long as the receivers of webhooks do, and ends early once `gone` is set.
-
-        Raises:
-            Problem: 409, the clock is being turned already.
-        """
-        return await self._runner.advance(to=to, until=until, gone=gone)
-
-    @property
-    def advancing(self) -> tuple[int | str, Counts] | None:
-        """Where the clock is being turned to (microseconds, `next` or `idle`); counts so far."""
-        return self._runner.advancing
 
     async def set_clock(
         self, mode: ClockMode, to: int | None = None, gone: asyncio.Event | None = None
@@ -190,28 +154,28 @@ class Engine:
         if mode == "frozen":
             self._clock.switch(mode)  # first: the moment then is reached exactly
         if to is not None:
-            await self._runner.advance(to=to, until=None, gone=gone)
+            await self.runner.advance(to=to, until=None, gone=gone)
         self._clock.switch(mode)
         await self._groups.save_clock()
-        self._runner.wake()
+        self.runner.wake()
 
     # --- controls -------------------------------------------------------------------------------
 
     @property
     def world(self) -> str:
         """Names the present state: after a reset a seed gives the same ids to other objects."""
-        return f"{self._boot}-{self._runner.era}"
+        return f"{self._boot}-{self.runner.era}"
 
     async def reset(self, *, seed: int | None = None, fixture: str | None = None) -> None:
         """Drops all state and fills the sandbox anew; without a seed the present one begins again.
 
         The clock follows the real one again.
         """
-        await self._replace(lambda world: self._refill(world, seed, fixture))
+        await self._replace(lambda tx: self._refill(tx, seed, fixture))
 
     async def export(self) -> Doc:
         """The whole state as one document."""
-        return await self._groups.read("test", lambda world: export.dump(world.store))
+        return await self._groups.read("test", lambda tx: export.dump(tx.store))
 
     async def restore(self, state: Doc) -> None:
         """Puts an exported state in place of the present one, clock and ids included.
@@ -219,7 +183,7 @@ class Engine:
         Raises:
             Problem: it is no state of this format; nothing was changed.
         """
-        await self._replace(lambda world: self._reload(world, state))
+        await self._replace(lambda tx: self._reload(tx, state))
 
     async def resend(self, mode: str, event: str, endpoint: str | None = None) -> list[DeliveryRow]:
         """Delivers an event once more, now, and returns how the attempts went.
@@ -230,51 +194,51 @@ class Engine:
             Problem: no such event or endpoint, the endpoint is disabled, or the sandbox was reset
                 meanwhile.
         """
-        era = self._runner.era
-        owed = await self._groups.run(mode, lambda world: attempts.queue(world, event, endpoint))
+        era = self.runner.era
+        owed = await self._groups.run(mode, lambda tx: attempts.queue(tx, event, endpoint))
         for job in owed:
             self._refuse_past(era)  # job numbers begin anew: this one may be another job's now
-            await self._courier.finish_now(job)
+            await self._dispatcher.finish_now(job)
         self._refuse_past(era)
-        return await self._groups.read(mode, lambda world: attempts.outcome(world, owed))
+        return await self._groups.read(mode, lambda tx: attempts.outcome(tx, owed))
 
     def _refuse_past(self, era: int) -> None:
-        if era != self._runner.era:
+        if era != self.runner.era:
             message = "The sandbox was reset meanwhile; what was to be done is gone with it."
             raise Problem(409, "sandbox_reset", message)
 
     async def _replace(self, fill: Callable[[Transaction], None]) -> None:
         """Changes everything at once, while no job runs and no attempt is under way."""
-        async with self._runner.lock:
-            await self._courier.ground(0)
+        async with self.runner.lock:
+            await self._dispatcher.stop(0)
             await self._groups.settled()
-            before = self._ground.ids, self._clock.dump()
+            before = self._shared.ids, self._clock.dump()
             try:
                 await self._groups.run("test", fill)
             except BaseException:
-                self._ground.ids = before[0]
+                self._shared.ids = before[0]
                 self._clock.load(before[1])
                 raise
-            self._runner.forget()
-        self._runner.wake()
+            self.runner.clear()
+        self.runner.wake()
 
-    def _reload(self, world: Transaction, state: Doc) -> None:
-        export.restore(world.store, state, self._job_names)
-        self._ground.settings.forget()
+    def _reload(self, tx: Transaction, state: Doc) -> None:
+        export.restore(tx.store, state, self._job_names)
+        self._shared.settings.forget()
         try:
             self._groups.load_state()
         except LocalError as error:
             raise export.unfit("its clock or its ids are impossible") from error
 
-    def _refill(self, world: Transaction, seed: int | None, fixture: str | None) -> None:
-        world.store.wipe()
-        self._ground.settings.forget()
+    def _refill(self, tx: Transaction, seed: int | None, fixture: str | None) -> None:
+        tx.store.wipe()
+        self._shared.settings.forget()
         self._clock.restart()
-        self._ground.ids = IdSource(self._ground.ids.seed if seed is None else seed, self._random)
+        self._shared.ids = IdSource(self._shared.ids.seed if seed is None else seed, self._random)
         if self._fixture is not None:
             now = self._clock.now()
             test, live = (
-                Transaction(self._ground, "test", now),
-                Transaction(self._ground, "live", now),
+                Transaction(self._shared, "test", now),
+                Transaction(self._shared, "live", now),
             )
             self._fixture(test, live, fixture)

@@ -173,6 +173,7 @@ def measured(url: str, form: str) -> tuple[Result, int]:
 @pytest.mark.parametrize(
     "form", ["ndjson", *(pytest.param(form, marks=pytest.mark.slow) for form in ("csv", "json"))]
 )
+@pytest.mark.slow
 def test_an_export_takes_the_same_memory_whatever_its_length(form: str) -> None:
     """`list --all` in constant memory: 13 MB more of objects, 6 MB more at most.
 

@@ -109,6 +109,7 @@ def modes(folder: Path) -> dict[str, int]:
     }
 
 
+@pytest.mark.slow
 def test_under_umask_000_all_that_svc_makes_is_the_users_alone(
     isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -299,6 +299,7 @@ def test_an_endless_chunked_body_is_cut(server: "Server", connect: "Connect") ->
     assert "over 1 MiB" in ended(connect(server.url), POST).message
 
 
+@pytest.mark.slow
 def test_a_body_at_the_cap_is_read(server: "Server", connect: "Connect") -> None:
     """R20, R99: an object may have 1 MiB, a page 16 MiB."""
     text = b'{"id":"rf_1","object":"refund"}'

@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from svc.cli.events.lines import HumanLines, LineLayout, as_ndjson
 from svc.listen.records import EventReceived, Forwarded, Rejected, TunnelDown, TunnelUp
@@ -210,3 +212,45 @@ def test_ndjson_is_the_record_in_ascii(record: EventReceived | Forwarded | Rejec
     assert json.loads(line) == record.to_dict()
     assert line.isascii()
     assert line.rstrip("\n").isprintable()
+
+
+TIMES = st.floats(0, 4e9)
+NUMBERS = st.one_of(st.none(), st.integers(0, 10**12), st.floats(0, 1e9))
+EVENTS = st.builds(
+    EventReceived,
+    TIMES,
+    st.text(),
+    st.text(),
+    st.text(),
+    st.text(),
+    st.one_of(st.none(), st.booleans()),
+    st.one_of(st.none(), st.integers()),
+    st.one_of(st.none(), st.text()),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    st.binary(),
+    st.one_of(st.none(), TIMES),
+    st.integers(0, 9),
+)
+FORWARDS = st.builds(
+    Forwarded,
+    TIMES,
+    st.text(),
+    st.text(),
+    st.text(),
+    st.one_of(st.none(), st.integers(200, 599)),
+    st.floats(0, 1e9),
+    st.integers(1, 99),
+    st.one_of(st.none(), st.text()),
+    st.binary(),
+    NUMBERS,
+)
+
+
+@given(st.one_of(EVENTS, FORWARDS))
+def test_lines_from_templates_say_what_the_records_say(record: EventReceived | Forwarded) -> None:
+    """R72: the same line, byte for byte, as the fields of the record give."""
+    line = as_ndjson(record)
+    assert line == json.dumps(record.to_dict(), separators=(",", ":")) + "\n"
+    assert line.isascii()

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from svc.cli.events.screen import Gathering
+from svc.cli.events.screen import PassWriter
 
 
 class Counting(io.StringIO):
@@ -26,16 +26,15 @@ def test_lines_of_one_pass_are_one_write_in_order() -> None:
     out, err = Counting(log), Counting(log)
 
     async def print_some() -> None:
-        gathering = Gathering()
-        first, second = gathering.of(out), gathering.of(err)
+        writer = PassWriter()
         for number in range(3):
-            first.write(f"{number}\n")
-        second.write("!\n")
-        first.write("3\n")
+            writer.write(out, f"{number}\n")
         assert log == []
+        writer.write(err, "!\n")
+        writer.write(out, "3\n")
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        first.write("4\n")
+        writer.write(out, "4\n")
         await asyncio.sleep(0)
         await asyncio.sleep(0)
 
@@ -47,7 +46,7 @@ def test_lines_of_one_pass_are_one_write_in_order() -> None:
 def test_line_outside_of_a_loop_is_written_at_once() -> None:
     """What ends a document is written when no loop runs any more."""
     log: list[str] = []
-    Gathering().of(Counting(log)).write("]\n")
+    PassWriter().write(Counting(log), "]\n")
     assert log == ["]\n"]
 
 
@@ -58,7 +57,7 @@ def test_trouble_of_the_stream_is_raised_where_it_is_written() -> None:
         def write(self, text: str) -> int:
             raise BrokenPipeError(text)
 
-    gathering = Gathering()
+    writer = PassWriter()
     with pytest.raises(BrokenPipeError):
-        gathering.of(Closed()).write("x\n")
-    gathering.write_out()  # nothing is tried twice
+        writer.write(Closed(), "x\n")
+    writer.flush()  # nothing is tried twice

@@ -154,7 +154,7 @@ class Lab:
             if fresh and frozen:
                 await engine.set_clock("frozen")
             if settings:
-                await engine.run("test", lambda world: world.update_settings(settings))
+                await engine.run("test", lambda tx: tx.update_settings(settings))
             await engine.start()
             yield engine
         finally:
@@ -179,33 +179,33 @@ class Lab:
         await woken.wait()
 
 
-def new_order(world: Transaction, **changes: Any) -> Doc:
+def new_order(tx: Transaction, **changes: Any) -> Doc:
     """Adds a small order."""
     doc: Doc = {
-        "id": world.new_id("ord_"),
+        "id": tx.new_id("ord_"),
         "object": "order",
         "status": "requires_payment",
         "amount": 100,
-        "created": world.now_text,
+        "created": tx.now_text,
         "_client_secret": "hidden",
         **changes,
     }
-    world.add(doc)
+    tx.add(doc)
     return doc
 
 
-def emit_paid(world: Transaction, **changes: Any) -> str:
+def emit_paid(tx: Transaction, **changes: Any) -> str:
     """Adds an order and emits order.paid for it; returns the event's id."""
-    event: str = world.emit("order.paid", new_order(world, **changes))["id"]
+    event: str = tx.emit("order.paid", new_order(tx, **changes))["id"]
     return event
 
 
 def endpoint(url: str, *types: str) -> Callable[[Transaction], Doc]:
     """Registers an endpoint for these types, or for order.paid."""
 
-    def add(world: Transaction) -> Doc:
+    def add(tx: Transaction) -> Doc:
         events = list(types) or ["order.paid"]
-        return webhook_endpoints.new_endpoint(world, url=url, events=events, description=None)
+        return webhook_endpoints.new_endpoint(tx, url=url, events=events, description=None)
 
     return add
 

@@ -26,22 +26,22 @@ class Diary:
         self.entries: list[tuple[str, str, str]] = []
         lab.handlers.update(note=self.note, again=self.again, breaks=self.breaks, stops=self.stops)
 
-    def note(self, world: Transaction, job: Job) -> None:
-        assert job.mode == world.mode
-        assert job.due == world.now
-        self.entries.append((world.now_text[11:19], job.subject, str(job.args.get("x", ""))))
+    def note(self, tx: Transaction, job: Job) -> None:
+        assert job.mode == tx.mode
+        assert job.due == tx.now
+        self.entries.append((tx.now_text[11:19], job.subject, str(job.args.get("x", ""))))
 
-    def again(self, world: Transaction, job: Job) -> None:
-        self.note(world, job)
-        world.schedule(job.args["every"], "again", job.subject, **job.args)
+    def again(self, tx: Transaction, job: Job) -> None:
+        self.note(tx, job)
+        tx.schedule(job.args["every"], "again", job.subject, **job.args)
 
-    def breaks(self, world: Transaction, job: Job) -> None:
-        world.set_balance("EUR", -1)
+    def breaks(self, tx: Transaction, job: Job) -> None:
+        tx.set_balance("EUR", -1)
         raise RuntimeError("a mistake in a handler")
 
-    def stops(self, world: Transaction, job: Job) -> None:
-        self.note(world, job)
-        world.cancel_jobs("note", job.args["victim"])
+    def stops(self, tx: Transaction, job: Job) -> None:
+        self.note(tx, job)
+        tx.cancel_jobs("note", job.args["victim"])
 
 
 @pytest.fixture
@@ -52,9 +52,9 @@ def diary(lab: "Lab") -> Diary:
 def plan(*jobs: tuple[int, str]) -> Any:
     """Schedules notes: seconds from now, subject."""
 
-    def schedule(world: Transaction) -> None:
+    def schedule(tx: Transaction) -> None:
         for seconds, subject in jobs:
-            world.schedule(seconds, "note", subject)
+            tx.schedule(seconds, "note", subject)
 
     return schedule
 
@@ -66,9 +66,9 @@ def test_jobs_run_in_order_and_see_their_own_time(lab: "Lab", diary: Diary) -> N
         async with lab.running() as engine:
             await engine.run("test", plan((30, "c"), (10, "a"), (20, "b1"), (20, "b2")))
             await engine.run("live", plan((20, "b3")))
-            counts = await engine.advance(to=engine.clock.now() + 25 * SECOND)
+            counts = await engine.runner.advance(to=engine.clock.now() + 25 * SECOND)
             assert (counts.jobs, counts.events, counts.deliveries) == (4, 0, 0)
-            assert engine.next_due() == micros(parse("2026-10-01T09:00:30Z"))
+            assert engine.runner.next_due() == micros(parse("2026-10-01T09:00:30Z"))
 
     lab.play(story)
     assert diary.entries == [
@@ -84,9 +84,9 @@ def test_job_that_a_job_schedules_runs_in_its_turn(lab: "Lab", diary: Diary) -> 
 
     async def story() -> None:
         async with lab.running() as engine:
-            await engine.run("test", lambda world: world.schedule(10, "again", "x", every=10))
+            await engine.run("test", lambda tx: tx.schedule(10, "again", "x", every=10))
             await engine.run("test", plan((25, "y")))
-            await engine.advance(to=engine.clock.now() + 30 * SECOND)
+            await engine.runner.advance(to=engine.clock.now() + 30 * SECOND)
 
     lab.play(story)
     assert [entry[:2] for entry in diary.entries] == [
@@ -103,13 +103,13 @@ def test_job_cancelled_by_another_of_the_same_moment_does_not_run(lab: "Lab", di
     async def story() -> None:
         async with lab.running() as engine:
 
-            def schedule(world: Transaction) -> None:
-                world.schedule(5, "stops", "first", victim="second")
-                world.schedule(5, "note", "second")
-                world.schedule(5, "note", "third")
+            def schedule(tx: Transaction) -> None:
+                tx.schedule(5, "stops", "first", victim="second")
+                tx.schedule(5, "note", "second")
+                tx.schedule(5, "note", "third")
 
             await engine.run("test", schedule)
-            await engine.advance(until="idle")
+            await engine.runner.advance(until="idle")
 
     lab.play(story)
     assert [entry[1] for entry in diary.entries] == ["first", "third"]
@@ -121,11 +121,11 @@ def test_advance_to_the_next_job_stops_there(lab: "Lab", diary: Diary) -> None:
     async def story() -> None:
         async with lab.running() as engine:
             await engine.run("test", plan((10, "a"), (10, "b"), (20, "c")))
-            counts = await engine.advance(until="next")
+            counts = await engine.runner.advance(until="next")
             assert counts.jobs == 2
             assert engine.clock.now() == micros(parse("2026-10-01T09:00:10Z"))
-            await engine.advance(until="next")
-            counts = await engine.advance(until="next")
+            await engine.runner.advance(until="next")
+            counts = await engine.runner.advance(until="next")
             assert counts.jobs == 0
             assert engine.clock.now() == micros(parse("2026-10-01T09:00:20Z"))
 
@@ -138,9 +138,9 @@ def test_advance_until_idle_ends_at_the_last_job(lab: "Lab", diary: Diary) -> No
     async def story() -> None:
         async with lab.running() as engine:
             await engine.run("test", plan((10, "a"), (3 * DAY, "b")))
-            counts = await engine.advance(until="idle")
+            counts = await engine.runner.advance(until="idle")
             assert counts.jobs == 2
-            assert engine.next_due() is None
+            assert engine.runner.next_due() is None
             assert engine.clock.now() == micros(parse("2026-10-04T09:00:00Z"))
 
     lab.play(story)
@@ -152,7 +152,7 @@ def test_advance_until_idle_looks_one_year_ahead(lab: "Lab", diary: Diary) -> No
     async def story() -> None:
         async with lab.running() as engine:
             await engine.run("test", plan((365 * DAY, "a"), (365 * DAY + 1, "b")))
-            await engine.advance(until="idle")
+            await engine.runner.advance(until="idle")
             assert [entry[1] for entry in diary.entries] == ["a"]
 
     lab.play(story)
@@ -167,8 +167,8 @@ def test_advance_until_idle_ends_after_10000_jobs(
 
     async def story() -> None:
         async with lab.running() as engine:
-            await engine.run("test", lambda world: world.schedule(1, "again", "x", every=1))
-            counts = await engine.advance(until="idle")
+            await engine.run("test", lambda tx: tx.schedule(1, "again", "x", every=1))
+            counts = await engine.runner.advance(until="idle")
             assert counts.jobs == 50
 
     lab.play(story)
@@ -177,17 +177,17 @@ def test_advance_until_idle_ends_after_10000_jobs(
 def test_advance_counts_the_events_of_its_jobs(lab: "Lab", kit: "Kit") -> None:
     """Jobs, the events that they emit, and the attempts at delivering them."""
 
-    def pay(world: Transaction, job: Job) -> None:
-        kit.emit_paid(world)
-        kit.emit_paid(world)
+    def pay(tx: Transaction, job: Job) -> None:
+        kit.emit_paid(tx)
+        kit.emit_paid(tx)
 
     lab.handlers["pay"] = pay
 
     async def story() -> None:
         async with lab.running() as engine:
             await engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
-            await engine.run("test", lambda world: world.schedule(5, "pay", "x"))
-            counts = await engine.advance(to=engine.clock.now() + 10 * SECOND)
+            await engine.run("test", lambda tx: tx.schedule(5, "pay", "x"))
+            counts = await engine.runner.advance(to=engine.clock.now() + 10 * SECOND)
             assert (counts.jobs, counts.events, counts.deliveries) == (1, 2, 2)
 
     lab.play(story)
@@ -201,7 +201,7 @@ def test_frozen_clock_stands_still_and_survives_a_restart(lab: "Lab") -> None:
             lab.real.advance(500)
             now = engine.clock.now()
             if now == micros(parse("2026-10-01T09:00:00Z")):
-                await engine.advance(to=now + 7 * SECOND)
+                await engine.runner.advance(to=now + 7 * SECOND)
             return now
 
     assert lab.play(story) == micros(parse("2026-10-01T09:00:00Z"))
@@ -214,7 +214,7 @@ def test_realtime_keeps_its_distance_over_a_restart(lab: "Lab") -> None:
 
     async def first() -> None:
         async with lab.running(frozen=False) as engine:
-            await engine.advance(to=engine.clock.now() + 100 * SECOND)
+            await engine.runner.advance(to=engine.clock.now() + 100 * SECOND)
             lab.real.advance(5)
             assert engine.clock.now() == micros(parse("2026-10-01T09:01:45Z"))
 
@@ -290,7 +290,7 @@ def test_due_jobs_run_by_themselves_in_realtime(lab: "Lab", diary: Diary) -> Non
             await turn()
             assert lab.naps[-1] == 5.0
             lab.real.advance(5)
-            engine.wake()
+            engine.runner.wake()
             await turn()
             assert [entry[1] for entry in diary.entries] == ["sooner"]
             assert lab.naps[-1] == 45.0
@@ -307,7 +307,7 @@ def test_jobs_missed_while_down_run_at_the_start_in_order(lab: "Lab", diary: Dia
 
     async def second() -> None:
         async with lab.running() as engine:
-            await engine.advance(to=engine.clock.now())
+            await engine.runner.advance(to=engine.clock.now())
 
     lab.play(first)
     lab.real.advance(DAY)
@@ -322,13 +322,13 @@ def test_job_whose_handler_breaks_is_tried_again_by_an_advance(
 
     async def story() -> None:
         async with lab.running() as engine:
-            await engine.run("test", lambda world: world.schedule(5, "breaks", "x"))
-            assert (await engine.advance(until="idle")).broken == 1
-            assert (engine.broken_jobs, engine.next_due()) == (1, None)
-            assert (await engine.advance(to=engine.clock.now())).broken == 1
+            await engine.run("test", lambda tx: tx.schedule(5, "breaks", "x"))
+            assert (await engine.runner.advance(until="idle")).broken == 1
+            assert (engine.runner.broken, engine.runner.next_due()) == (1, None)
+            assert (await engine.runner.advance(to=engine.clock.now())).broken == 1
             lab.handlers["breaks"] = diary.note
-            counts = await engine.advance(to=engine.clock.now())
-            assert (counts.jobs, counts.broken, engine.broken_jobs) == (1, 0, 0)
+            counts = await engine.runner.advance(to=engine.clock.now())
+            assert (counts.jobs, counts.broken, engine.runner.broken) == (1, 0, 0)
 
     with caplog.at_level(logging.ERROR, logger="svc.sandbox.store.jobs"):
         lab.play(story)
@@ -343,7 +343,7 @@ def test_job_whose_handler_breaks_is_tried_again_every_minute(
 
     async def story() -> None:
         async with lab.running(frozen=False) as engine:
-            await engine.run("test", lambda world: world.schedule(0, "breaks", "x"))
+            await engine.run("test", lambda tx: tx.schedule(0, "breaks", "x"))
             await engine.run("test", plan((70, "later")))
             for seconds in (0, 59, 1):
                 lab.real.advance(seconds)
@@ -351,10 +351,10 @@ def test_job_whose_handler_breaks_is_tried_again_every_minute(
             lab.handlers["breaks"] = diary.note
             lab.real.advance(61)
             await looked(engine)
-            assert engine.broken_jobs == 0
+            assert engine.runner.broken == 0
 
     async def looked(engine: Any) -> None:
-        engine.wake()
+        engine.runner.wake()
         for _ in range(10):
             await asyncio.sleep(0)
 
@@ -372,16 +372,16 @@ def test_job_whose_handler_breaks_is_kept_over_a_restart(
 
     async def first() -> None:
         async with lab.running() as engine:
-            await engine.run("test", lambda world: world.schedule(5, "breaks", "x"))
+            await engine.run("test", lambda tx: tx.schedule(5, "breaks", "x"))
             await engine.run("test", plan((5, "a"), (6, "b")))
-            counts = await engine.advance(until="idle")
+            counts = await engine.runner.advance(until="idle")
             assert (counts.jobs, counts.broken) == (2, 1)
-            assert await engine.read("test", lambda world: world.balance("EUR")) == 0
+            assert await engine.read("test", lambda tx: tx.balance("EUR")) == 0
 
     async def second() -> None:
         lab.handlers["breaks"] = diary.note
         async with lab.running() as engine:
-            await engine.advance(to=engine.clock.now())
+            await engine.runner.advance(to=engine.clock.now())
 
     with caplog.at_level(logging.CRITICAL, logger="svc.sandbox.store.jobs"):
         lab.play(first)
@@ -422,7 +422,7 @@ def test_reset_drops_everything_and_fills_anew(lab: "Lab", kit: "Kit", diary: Di
             await engine.reset(fixture="demo")
             assert asked == ["demo"]
             assert engine.clock.mode == "realtime"
-            assert engine.next_due() is None
+            assert engine.runner.next_due() is None
             assert engine.settings["country"] == "US"
             assert await engine.read("test", lambda w: w.get("order", doc["id"])) is None
             assert await engine.read("test", lambda w: w.balance("EUR")) == 1

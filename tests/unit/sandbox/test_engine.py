@@ -93,14 +93,14 @@ def test_health_says_what_it_is(play: Callable[..., None]) -> None:
 
 def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: "Lab") -> None:
     """Mode, now, next job; forward by seconds, to a time, to the next job, until idle."""
-    lab.handlers["note"] = lambda world, job: None
+    lab.handlers["note"] = lambda tx, job: None
 
     async def story(api: Api) -> None:
         frozen = {"object": "clock", "mode": "frozen", "now": "2026-10-01T09:00:00Z"}
         rest = {"broken_jobs": 0, "advancing_to": None, "advanced": None}
         assert await api.get("/clock") == {**frozen, "next_job_at": None, **rest}
         for seconds in (100, 200, 300):
-            await api.engine.run("test", lambda world, s=seconds: world.schedule(s, "note", "x"))  # type: ignore[misc]
+            await api.engine.run("test", lambda tx, s=seconds: tx.schedule(s, "note", "x"))  # type: ignore[misc]
         assert (await api.get("/clock"))["next_job_at"] == "2026-10-01T09:01:40Z"
         assert await api.post("/clock/advance", seconds=50) == {
             "object": "clock",
@@ -176,14 +176,14 @@ def test_an_advance_ends_with_its_asker(lab: "Lab", kit: "Kit", receiver: "Recei
             await engine.run("test", kit.endpoint(receiver.url))
             await engine.run("test", kit.emit_paid)
             gone = asyncio.Event()
-            turned = asyncio.create_task(engine.advance(to=kit.start + 10**12, gone=gone))
+            turned = asyncio.create_task(engine.runner.advance(to=kit.start + 10**12, gone=gone))
             await asked.wait()
             gone.set()
             await turned
-            assert engine.advancing is None
+            assert engine.runner.advancing is None
             assert engine.clock.now() == kit.start
             gate.set()
-            assert (await engine.advance(to=kit.start + 1)).deliveries == 1
+            assert (await engine.runner.advance(to=kit.start + 1)).deliveries == 1
             assert len(receiver.arrivals) == 1
 
     lab.play(story)
@@ -438,11 +438,11 @@ def test_exported_state_is_restored_whole(
 
     async def fill(api: Api) -> None:
         await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
-        await api.engine.run("test", lambda world: kit.emit_paid(world, note="Grüße \ud83d"))
-        await api.engine.run("live", lambda world: world.set_balance("EUR", 5))
+        await api.engine.run("test", lambda tx: kit.emit_paid(tx, note="Grüße \ud83d"))
+        await api.engine.run("live", lambda tx: tx.set_balance("EUR", 5))
         await api.engine.run(
             "test",
-            lambda world: world.put_result("key", "print", 200, b'{"a":"\xc3\xbc"}', world.now),
+            lambda tx: tx.put_result("key", "print", 200, b'{"a":"\xc3\xbc"}'),
         )
         await api.post("/settings", smart_retries=True)
         await api.post("/clock/advance", seconds=700)
@@ -460,7 +460,7 @@ def test_exported_state_is_restored_whole(
             assert (await api.engine.run("test", kit.new_order))["id"] == next_id
             assert (await api.get("/settings"))["smart_retries"] is True
             assert (await api.get("/clock"))["next_job_at"] == "2026-10-01T10:11:00Z"
-            held = await api.engine.read("test", lambda world: world.get_result("key"))
+            held = await api.engine.read("test", lambda tx: tx.get_result("key"))
             assert held is not None
             assert held.body == b'{"a":"\xc3\xbc"}'
             await api.post("/reset")
@@ -530,7 +530,7 @@ def test_state_that_does_not_fit_changes_nothing(
         spoil(state)
         refused = await api.refused("POST", "/import", **state)
         assert refused == (400, "sandbox_error", "state_invalid", None)
-        assert await api.engine.read("test", lambda world: world.get("order", doc["id"])) == doc
+        assert await api.engine.read("test", lambda tx: tx.get("order", doc["id"])) == doc
         assert api.engine.clock.mode == "frozen"
 
     play(story)

@@ -16,7 +16,7 @@ from svc.batch.run import Run
 from svc.cli.batch.report import Report, in_words, left_out_note, report_check
 from svc.cli.batch.rows import BatchInput, BatchOptions, read_input
 from svc.cli.batch.workers import build_run
-from svc.cli.framework.prompts import confirm
+from svc.cli.framework.prompts import confirm_real_money
 from svc.cli.framework.recorded import scope_of
 from svc.cli.framework.service_clock import sandbox_key_ages
 from svc.cli.framework.session import Session
@@ -36,13 +36,10 @@ def confirm_rows(session: Session, operation: BatchOperation, todo: BatchPlan) -
         UsageError: when nobody can be asked and `--yes` is not given, or the answer is no; nothing
             was sent.
     """
-    settings = session.settings
-    if not operation.moves or settings.mode != "live" or not todo.tasks:
+    if not operation.moves or session.settings.mode != "live" or not todo.tasks:
         return
     sums = f" ({in_words(money_planned(todo))})" if operation.total else ""
-    what = f"{operation.moves.format(len(todo.tasks))}{sums}"
-    where = f"live mode, profile {settings.profile}"
-    confirm(session, f"This moves real money: {what}", where, f"{settings.base_url}.")
+    confirm_real_money(session, f"{operation.moves.format(len(todo.tasks))}{sums}")
 
 
 class _Books(NamedTuple):

@@ -13,6 +13,7 @@ from svc import spec
 from svc.batch.operations import OPERATIONS
 from svc.cli.framework.registry import COMMANDS
 from svc.cli.help.page import TOPICS
+from svc.client.operations import OPERATIONS as POSTS
 from svc.completion.tree import ANYTHING, Values
 from svc.config.fields import SETTINGS
 from svc.config.model import AUTHS
@@ -164,15 +165,8 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
 
 # In live mode these ask first (promise R19); a test runs every command to compare.
 MOVES_MONEY: Final = frozenset(
-    (
-        "orders cancel",
-        "orders capture",
-        "refunds create",
-        "payouts create",
-        "disputes accept",
-        "post",
-        "batch",
-    )
+    {"post", "batch"}
+    | {name.replace(".", " ") for name, operation in POSTS.items() if operation.action}
 )
 ENVIRONMENT: Final = {
     "--profile": "SVC_PROFILE",

@@ -10,7 +10,7 @@ import typer
 from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.inbox import archive_of, entry_of
 from svc.cli.events.options import check_targets, refuse_formats
-from svc.cli.events.screen import Records
+from svc.cli.events.screen import ForwardLines, JsonRecords, forwards_of
 from svc.cli.events.secrets import StoredSecrets, from_environment
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
@@ -26,6 +26,8 @@ from svc.listen.targets import Target
 from svc.state import Database
 
 app = new_app()
+
+_Printer = JsonRecords | ForwardLines
 
 
 @verb(app)
@@ -188,13 +190,13 @@ class _ReplayJob:
 
     def replay_all(self, entries: list[InboxEntry]) -> int:
         """Sends all of them; gives how many were not taken."""
-        records = Records(self.session)
+        records = forwards_of(self.session)
         try:
             return sum(not self._replay_or_tell(entry, records) for entry in entries)
         finally:
             records.close()
 
-    def _replay_or_tell(self, entry: InboxEntry, records: Records) -> bool:
+    def _replay_or_tell(self, entry: InboxEntry, records: _Printer) -> bool:
         """Sends one event; of all that failed or wait, one that cannot be sent stops no other."""
         if not self.asked.rest_only:
             return self._replay(entry, records)
@@ -205,7 +207,7 @@ class _ReplayJob:
             self.session.out.warn(f"{error.message}{hint}")
             return False
 
-    def _replay(self, entry: InboxEntry, records: Records) -> bool:
+    def _replay(self, entry: InboxEntry, records: _Printer) -> bool:
         """Sends one event to its targets; says whether all of them took it every time."""
         if self.asked.rest_only and entry.state == "pending" and not self.archive.waits(entry.seq):
             return True  # somebody has closed it since it was listed
@@ -227,7 +229,7 @@ class _ReplayJob:
         content: Content,
         sender: TargetSender,
         number: int,
-        records: Records,
+        records: _Printer,
     ) -> bool:
         """Sends an event once and notes it at once, whatever comes after; says if it was taken."""
         started = self.session.clock.now()

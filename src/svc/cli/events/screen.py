@@ -5,9 +5,9 @@ Nothing waits for more to come: what was written is with the system a few millis
 """
 
 import asyncio
-from itertools import groupby
-from operator import itemgetter
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
 
 from svc.cli.events.endpoint import Endpoint
 from svc.cli.events.lines import HumanLines, LineLayout, as_ndjson
@@ -31,114 +31,93 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 
-class Sink(Protocol):
-    """Somewhere to print to."""
-
-    def write(self, text: str, /) -> object:
-        """Takes a text."""
-
-    def flush(self) -> None:
-        """Passes on what was taken."""
-
-
-class Gathering:
-    """Keeps the order of what is written to several streams, and writes it soon."""
+class PassWriter:
+    """Keeps the order of what is written to two streams; what comes in one pass is one write."""
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[TextIO, str]] = []
+        self._stream: TextIO | None = None
+        self._texts: list[str] = []
 
-    def of(self, stream: "TextIO") -> "Gathered":
-        """Gives a stand-in for a stream."""
-        return Gathered(self, stream)
+    def write(self, stream: "TextIO", text: str) -> None:
+        """Takes a text; outside of an event loop it is written at once.
 
-    def add(self, stream: "TextIO", text: str) -> None:
-        """Takes a text; outside of an event loop it is written at once."""
-        self._waiting.append((stream, text))
-        if len(self._waiting) > 1:
+        Raises:
+            OSError: as `flush`.
+        """
+        if self._stream is not stream:
+            self.flush()
+            self._stream = stream
+        self._texts.append(text)
+        if len(self._texts) > 1:
             return
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            self.write_out()
+            self.flush()
         else:
-            loop.call_soon(self.write_out)
-
-    def write_out(self) -> None:
-        """Writes and flushes what waits.
-
-        Raises:
-            OSError: nobody reads a stream any more, or its disk is full; the rest is dropped.
-        """
-        waiting, self._waiting = self._waiting, []
-        for stream, texts in groupby(waiting, key=itemgetter(0)):
-            stream.write("".join(text for _, text in texts))
-            stream.flush()
-
-
-class Gathered:
-    """A stream, as far as printing records is concerned."""
-
-    def __init__(self, gathering: Gathering, stream: "TextIO") -> None:
-        self._gathering = gathering
-        self._stream = stream
-
-    def write(self, text: str) -> None:
-        """Takes a text for the stream."""
-        self._gathering.add(self._stream, text)
+            loop.call_soon(self.flush)
 
     def flush(self) -> None:
-        """Does nothing: what was taken is flushed with what else came in this pass."""
+        """Writes what waits.
+
+        Raises:
+            OSError: nobody reads the stream any more, or its disk is full; the rest is dropped.
+        """
+        texts, self._texts = self._texts, []
+        if texts and self._stream is not None:
+            put(self._stream, "".join(texts))
 
 
-class Machine:
+class JsonRecords:
     """Records for programs: an NDJSON line each, or with `array` elements of one document.
 
-    The array is written as it comes; `close` ends it.
+    The array is written as it comes; `close` ends it. `always`: also where there was no record.
     """
 
-    def __init__(self, stream: Sink, *, array: bool) -> None:
-        self._stream = stream
+    def __init__(self, put: Callable[[str], None], *, array: bool, always: bool = False) -> None:
+        self._put = put
         self._array = array
+        self._always = always
         self._begun = False
 
     def show(self, record: Record) -> None:
-        """Prints one record at once; an OSError of the stream passes up."""
+        """Prints one record; an OSError of the stream passes up."""
         line = as_ndjson(record)
         if self._array:
             line = (",\n" if self._begun else "[\n") + line.rstrip("\n")
             self._begun = True
-        put(self._stream, line)
+        self._put(line)
 
     def close(self) -> None:
-        """Ends the document, if it was begun."""
+        """Ends the document, if there is one."""
         if self._begun:
             self._begun = False
-            put(self._stream, "\n]\n")
+            self._put("\n]\n")
+        elif self._array and self._always:
+            self._put("[]\n")
 
 
-class Records:
-    """What `replay` prints: the forwards that it makes. An array even if there was none."""
+class ForwardLines:
+    """Forwards for people, a line each."""
 
-    def __init__(self, session: Session) -> None:
-        stdout = session.streams.stdout
-        self._stream = stdout
-        self._lines = HumanLines(layout_of(session, stdout)) if session.format == "human" else None
-        self._machine = Machine(stdout, array=session.format == "json")
-        self._empty = session.format == "json"
+    def __init__(self, stream: "TextIO", layout: LineLayout) -> None:
+        self._stream = stream
+        self._lines = HumanLines(layout)
 
     def show(self, record: Forwarded) -> None:
         """Prints one attempt."""
-        self._empty = False
-        if self._lines is not None:
-            put(self._stream, self._lines.forward(record))
-        else:
-            self._machine.show(record)
+        put(self._stream, self._lines.forward(record))
 
     def close(self) -> None:
-        """Ends what was begun."""
-        if self._empty:
-            put(self._stream, "[]\n")
-        self._machine.close()
+        """Nothing was begun."""
+
+
+def forwards_of(session: Session) -> JsonRecords | ForwardLines:
+    """Gives what prints the forwards of `replay`, each at once; an array even if there was none."""
+    stdout = session.streams.stdout
+    if session.format == "human":
+        return ForwardLines(stdout, layout_of(session, stdout))
+    return JsonRecords(partial(put, stdout), array=session.format == "json", always=True)
 
 
 def layout_of(session: Session, stream: "TextIO") -> LineLayout:
@@ -154,7 +133,7 @@ def layout_of(session: Session, stream: "TextIO") -> LineLayout:
     )
 
 
-def put(stream: Sink, text: str) -> None:
+def put(stream: "TextIO", text: str) -> None:
     """Writes and flushes; an OSError passes up."""
     stream.write(text)
     stream.flush()
@@ -181,9 +160,8 @@ class RecordPrinter:
         self._endpoint = endpoint
         self._waiting = waiting
         self._format = session.format
-        self._gathering = Gathering()
-        self._stdout = self._gathering.of(streams.stdout)
-        self._stderr = self._gathering.of(streams.stderr)
+        self._writer = PassWriter()
+        self._stdout, self._stderr = streams.stdout, streams.stderr
         self._quiet = bool(session.given.everywhere.quiet)
         self._layout = layout_of(session, streams.stdout)
         self._lines = HumanLines(
@@ -193,7 +171,9 @@ class RecordPrinter:
             alone=len(asked.routes.targets) == 1,
         )
         self._warnings = HumanLines(layout_of(session, streams.stderr))
-        self._machine = Machine(self._stdout, array=session.format == "json")
+        self._json = JsonRecords(
+            partial(self._writer.write, self._stdout), array=session.format == "json"
+        )
         self.missed = 0  # events that a log had dropped before they were read
 
     def show(self, record: Record) -> None:
@@ -203,30 +183,30 @@ class RecordPrinter:
         if self._format == "human":
             self._show_to_a_person(record)
         else:
-            self._machine.show(record)
+            self._json.show(record)
 
     def flush(self) -> None:
         """Writes now what has been shown."""
-        self._gathering.write_out()
+        self._writer.flush()
 
     def close(self) -> None:
         """Ends the one JSON document, if it was begun."""
-        self._machine.close()
+        self._json.close()
         self.flush()
 
     def _show_to_a_person(self, record: Record) -> None:
         if isinstance(record, Rejected):
             self._lines.interrupt()
-            put(self._stderr, self._warnings.rejected(record))
+            self._writer.write(self._stderr, self._warnings.rejected(record))
         elif isinstance(record, TunnelUp | TunnelDown):
             if isinstance(record, TunnelDown) or not self._quiet:
                 self._lines.interrupt()
-                put(self._stderr, self._warnings.tunnel(record))
+                self._writer.write(self._stderr, self._warnings.tunnel(record))
         elif isinstance(record, LogState | Missed):
             self._lines.interrupt()
-            put(self._stderr, self._warnings.log(record))
+            self._writer.write(self._stderr, self._warnings.log(record))
         elif text := self._text(record):
-            put(self._stdout, text)
+            self._writer.write(self._stdout, text)
 
     def _welcome(self, ready: Ready) -> str:
         return welcome(ready, self._asked, self._endpoint, self._layout, self._waiting)

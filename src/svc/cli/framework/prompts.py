@@ -1,8 +1,8 @@
 """Every question to a person, and the pages that are opened for one."""
 
 import os
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TextIO
 
 from svc.api_keys import LOG_VARIABLE, SIGNING_VARIABLE, without_line_end
 from svc.cli.framework.session import Session
@@ -65,34 +65,34 @@ def _is_yes(session: Session, why: tuple[str, ...], otherwise: str) -> bool:
     return answer.strip().lower() in ("y", "yes")
 
 
-# Without an amount these move all that there is.
-_ALL_OF_IT = ("refund", "capture")
-
-
 def confirm_money(
-    session: Session,
-    action: str | None,
-    body: Mapping[str, object],
-    *,
-    client: "Client | None" = None,
-    about: "Callable[[dict[str, Any]], Call | None] | None" = None,
+    session: Session, call: "Call", *, client: "Client | None" = None, always: bool = False
 ) -> None:
-    """Asks at a terminal; elsewhere `--yes` must stand on the command line.
+    """Asks before a POST moves money in live mode (promise R19); `always` also where none moves.
 
-    What counts is the mode of the key in use; `action` is None where no money moves. `about` reads
-    the object whose money it is, where the request itself does not name the currency.
+    At a terminal somebody is asked, elsewhere `--yes` must stand on the command line. What counts
+    is the mode of the key in use. With a `client` the object whose money it is, is read first,
+    where the request itself does not name the currency.
 
     Raises:
         UsageError: when nobody can be asked and `--yes` is not given; nothing was sent.
     """
-    if action is None or session.key.mode != "live":
+    from svc.client.operations import OPERATIONS, action_of
+
+    action = action_of(call) or (f"POST to {call.path}" if always else "")
+    if not action or session.key.mode != "live":
         return
+    known = dict(call.body or {})
+    if client is not None and will_ask(session):
+        known = {**_money_of(client, call), **known}
+    operation = OPERATIONS.get(call.operation)
+    whole = operation is not None and operation.whole
+    confirm_real_money(session, f"{action}{_sum_of(known, whole=whole)}")
+
+
+def confirm_real_money(session: Session, what: str) -> None:
+    """The question itself: what is done, in which mode, for which profile, where."""
     settings = session.settings
-    known = dict(body)
-    if client is not None and about is not None and will_ask(session):
-        call = about(known)
-        known = {**(_money_of(client.send(call).data) if call else {}), **body}
-    what = f"{action}{_sum_of(action, known)}"
     where = f"live mode, profile {settings.profile}"
     confirm(session, f"This moves real money: {what}", where, f"{settings.base_url}.")
 
@@ -111,15 +111,19 @@ def confirm_other_key(session: Session, intent: "Intent") -> None:
     )
 
 
-def _money_of(data: Any) -> dict[str, object]:
-    """Currency and whole sum of an order or a payment, as far as the service tells them."""
+def _money_of(client: "Client", call: "Call") -> dict[str, object]:
+    """Currency and whole sum of the object whose money it is, as far as the service tells them."""
+    from svc.client.resources.find import money_of
+
+    reading = money_of(call)
+    data = client.send(reading).data if reading is not None else None
     if not isinstance(data, dict):
         return {}
     whole = "amount_captured" if data.get("object") == "payment" else "amount_total"
     return {"currency": data.get("currency"), "amount": data.get(whole)}
 
 
-def _sum_of(action: str, body: Mapping[str, object]) -> str:
+def _sum_of(body: Mapping[str, object], *, whole: bool) -> str:
     """The amount in words, after a comma; nothing where the request has none."""
     amount, currency = body.get("amount"), body.get("currency")
     if isinstance(amount, str) and amount.isascii() and amount.isdigit():
@@ -128,7 +132,7 @@ def _sum_of(action: str, body: Mapping[str, object]) -> str:
         return f", {format_amount(amount, currency)}"
     if amount is not None:
         return f", {amount} in minor units"
-    return ", the full amount" if action.startswith(_ALL_OF_IT) else ""
+    return ", the full amount" if whole else ""
 
 
 _BYTES_MAX = 65_536

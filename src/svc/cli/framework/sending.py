@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 MakeCall = Callable[..., Call]
-About = Callable[[Body], Call | None]
 
 
 def send_read(session: Session, call: Call) -> None:
@@ -35,16 +34,15 @@ def send_write(
     make: MakeCall,
     typed: Body,
     *,
-    money: str | Callable[[Body], str] | None = None,
-    about: "About | None" = None,
     settles: Literal["refund", "payout"] | None = None,
     changes: bool = False,
+    always: bool = False,
 ) -> None:
     """Builds a POST from options, `-d` and `--body`, then shows it or sends it.
 
-    `make` turns the body into a call. `money` says what the call does, where it moves money and
-    must be confirmed in live mode (promise R19); `about` names the call that reads the object whose
-    money it is. `settles` is what to wait for. With `changes` an empty body is refused.
+    `make` turns the body into a call. `settles` is what to wait for. With `changes` an empty body
+    is refused. With `always` it must be confirmed in live mode even where no money is known to
+    move (promise R19).
     """
     from svc.client.fields import check_body
 
@@ -64,9 +62,8 @@ def send_write(
     out = session.out  # made first: a wrong --query must be refused before anything is sent
     until = session.clock.monotonic() + session.settings.max_time
     with session.client() as client:
-        action = money(body) if callable(money) else money
         asked_at = session.clock.monotonic()
-        confirm_money(session, action, body, client=client, about=about)
+        confirm_money(session, call, client=client, always=always)
         until += session.clock.monotonic() - asked_at  # how long a person thinks does not count
         sent = send_recorded(
             session,

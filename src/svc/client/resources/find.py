@@ -7,6 +7,7 @@ A path that is one of the documented ones gets that call's checks, so that a pay
 from collections.abc import Callable
 
 from svc.client.call import Body, Call, Encoding, Params, Query, query_of, segment
+from svc.client.operations import OPERATIONS
 from svc.client.request import checked_path
 from svc.client.resources import (
     disputes,
@@ -69,6 +70,13 @@ def retrieve(identifier: str) -> Call:
         param="id",
         hint=f"Ids that can be retrieved begin with: {known}. Or give a path such as /v1/orders.",
     )
+
+
+def money_of(call: Call) -> Call | None:
+    """The call that reads the object whose money a POST moves; None where it names none."""
+    known = OPERATIONS.get(call.operation)
+    identifier = dict(call.names).get(known.money_of) if known is not None else None
+    return _RETRIEVALS[known.money_of](str(identifier)) if known and identifier else None
 
 
 def path_of_id(identifier: str) -> str:

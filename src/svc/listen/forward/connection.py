@@ -7,7 +7,6 @@ arrive; what a forward needs of HTTP is one request and one answer.
 import asyncio
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from svc.listen.forward.dial import (
@@ -19,6 +18,7 @@ from svc.listen.forward.dial import (
 )
 from svc.listen.forward.http import TargetAnswer
 from svc.listen.targets import Target
+from svc.listen.values import value_class
 
 Trouble = Literal["unreachable", "forbidden", "closed", "timeout", "unreadable"]
 
@@ -26,7 +26,7 @@ _LATE: Final = "no answer in time"
 _RESOLUTION_SECONDS: Final = 0.001
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TargetReply:
     """How one exchange ended: with a status, or with trouble and a sentence about it."""
 

@@ -1,10 +1,11 @@
 """Reading a target's HTTP/1.1 answer from bytes, with a limit, in two lanes as requests are."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 import h11
+
+from svc.listen.values import value_class
 
 _STATUS_LINE: Final = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?\r\n")
 _LENGTH: Final = re.compile(rb"(?im)^content-length:[ \t]*([0-9]{1,12})[ \t]*\r$")
@@ -18,7 +19,7 @@ BODY_MAX: Final = 1024 * 1024
 KEPT_BYTES: Final = 4096
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class TargetAnswer:
     """What a target said; `body` is its beginning. `reusable`: the connection may carry more."""
 

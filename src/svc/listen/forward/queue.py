@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from svc.errors import LocalError
+from svc.listen.values import value_class
 
 _WINDOW_ITEMS: Final = 512
 _WINDOW_BYTES: Final = 8 * 1024 * 1024
@@ -21,7 +22,7 @@ _LOW: Final = 64
 _PAUSE_SECONDS: Final = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ForwardItem:
     """One event on its way to one target; `attempt` is the number of the next try, from 1.
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 from svc.errors import LocalError
+from svc.listen.values import value_class
 from svc.listen.verify.verify import Delivery
 
 # `reset` closes what a sandbox had sent before it was reset and no target had taken by then,
@@ -33,7 +34,7 @@ class Position:
     after: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Arrival:
     """A verified delivery to keep; `outcome` is set when nothing is to be forwarded.
 
@@ -46,7 +47,7 @@ class Arrival:
     redelivered: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Kept:
     """Where an arrival was kept.
 
@@ -60,7 +61,7 @@ class Kept:
     open: bool
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class ForwardAttempt:
     """One forward that was tried; `reply` is the beginning of the answer's body.
 

@@ -8,10 +8,11 @@ quick lane takes would be read differently by h11; a test compares the two.
 import asyncio
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import h11
+
+from svc.listen.values import value_class
 
 Header = tuple[bytes, bytes]
 
@@ -43,7 +44,7 @@ REASONS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class HttpHead:
     """What comes before the body. Header names keep the sender's spelling."""
 
@@ -57,7 +58,7 @@ class HttpHead:
         return self.fields.get(name, [])
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class HttpRequest:
     """One request, whole; `body` is what came over the wire, byte for byte."""
 

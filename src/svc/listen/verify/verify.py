@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from svc import signature
 from svc.errors import SignatureError
 from svc.listen.receiver.http import Header, HttpRequest
 from svc.listen.records import Rejected
+from svc.listen.values import value_class
 from svc.listen.verify.diagnosis import Diagnosis, KnownSecret, diagnose
 from svc.spec import ATTEMPT_HEADER, DELIVERY_ID_HEADER, EVENT_ID_HEADER, SIGNATURE_HEADER
 
@@ -32,7 +32,7 @@ _PASSED_ON: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Facts:
     """What the payload says; `livemode` and `amount` (minor units) are None where it is silent.
 
@@ -48,7 +48,7 @@ class Facts:
     currency: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class Delivery:
     """One verified delivery: the raw body, the headers to pass on as sent, and its facts.
 
@@ -166,7 +166,7 @@ class Intake:
         """Verifies the raw bytes, then reads what they say; `now` is in unix seconds."""
         values = request.head.values(_HEADER)
         try:
-            signature.verify(request.body, values, self._secrets, int(now))
+            signature.verify(request.body, values, self._secrets, int(now), checked=True)
         except SignatureError as error:
             found = self._explain(error, request.body, values, now)
             headers, size = request.head.headers, len(request.body)

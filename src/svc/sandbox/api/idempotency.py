@@ -58,7 +58,7 @@ def fingerprint(method: str, path: str, tree: Tree) -> str:
     return hashlib.sha256(f"{method} {path}\n{content}".encode()).hexdigest()
 
 
-def replay(world: Transaction, key: str, print_: str, *, mine: bool) -> HttpReply | None:
+def replay(tx: Transaction, key: str, print_: str, *, mine: bool) -> HttpReply | None:
     """The stored result of a key, or None if the request is to be carried out.
 
     Raises:
@@ -67,7 +67,7 @@ def replay(world: Transaction, key: str, print_: str, *, mine: bool) -> HttpRepl
     if not mine:  # also while a fault rule holds the answer of a change that is on disk
         message = "A request with this idempotency key is running; try again."
         raise Problem(409, "idempotency_key_in_use", message)
-    stored = world.get_result(key)
+    stored = tx.get_result(key)
     if stored is None:
         return None
     if stored.fingerprint != print_:
@@ -76,9 +76,9 @@ def replay(world: Transaction, key: str, print_: str, *, mine: bool) -> HttpRepl
     return HttpReply(stored.status, stored.body, ((REPLAYED_HEADER, "true"),))
 
 
-def keep(world: Transaction, key: str, print_: str, reply: HttpReply) -> None:
+def keep(tx: Transaction, key: str, print_: str, reply: HttpReply) -> None:
     """Stores a result in the transaction of its effects; the 24 hours begin now."""
-    world.put_result(key, print_, reply.status, reply.body, world.now)
+    tx.put_result(key, print_, reply.status, reply.body)
 
 
 def _normal(value: Any) -> Any:

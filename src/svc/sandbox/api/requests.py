@@ -49,23 +49,23 @@ class Execution:
     stray: Tree
     settings: tables.Settings
 
-    def run(self, world: Transaction) -> HttpReply:
+    def run(self, tx: Transaction) -> HttpReply:
         """Checks the parameters against the object and the state, and carries the request out."""
-        target = target_of(world, self.operation, self.identity)
+        target = target_of(tx, self.operation, self.identity)
         fields = self.operation.fields
         if self.settings["unknown_parameters"] == "reject":
             self._refuse_stray()
             tables.refuse_unknown(fields, self.tree)
         clean = tables.check(fields, self.tree, self.settings, partial=self.operation.partial)
-        return HttpReply(200, compact(self.operation.run(world, target, clean)))
+        return HttpReply(200, compact(self.operation.run(tx, target, clean)))
 
-    def run_once(self, world: Transaction, key: str, *, mine: bool) -> HttpReply:
+    def run_once(self, tx: Transaction, key: str, *, mine: bool) -> HttpReply:
         """The same under an idempotency key: replayed, or stored with its effects."""
         print_ = idempotency.fingerprint(self.operation.method, self.path, self.tree)
-        reply = idempotency.replay(world, key, print_, mine=mine)
+        reply = idempotency.replay(tx, key, print_, mine=mine)
         if reply is None:
-            reply = self.run(world)
-            idempotency.keep(world, key, print_, reply)
+            reply = self.run(tx)
+            idempotency.keep(tx, key, print_, reply)
         return reply
 
     def _refuse_stray(self) -> None:
@@ -175,78 +175,76 @@ class Api:
 
     async def answer(self, request: AsgiRequest) -> HttpReply:
         """The answer to a request, whatever happens on the way."""
-        passage = self._passage(request)
+        context = self._context(request)
         try:
-            reply = await self._pass(passage)
+            reply = await self._pass(context)
         except Problem as problem:
-            reply = self._refused(passage, problem)
+            reply = self._refused(context, problem)
         except Exception:  # noqa: BLE001  an answer in the error shape, whatever broke
-            _log.exception("request %s broke", passage.id)
-            reply = self._refused(passage, internal())
-        self._note(passage, reply)
+            _log.exception("request %s broke", context.id)
+            reply = self._refused(context, internal())
+        self._note(context, reply)
         if SITE in request.headers:
             reply = reply.without_header(auth.CHALLENGE)  # a browser would ask for a password
         return reply.with_headers(
-            (REQUEST_ID_HEADER, passage.id),
-            (VERSION_HEADER, passage.version),
+            (REQUEST_ID_HEADER, context.id),
+            (VERSION_HEADER, context.version),
             (SANDBOX_WORLD_HEADER, self._engine.world),
             (SANDBOX_TIME_HEADER, self._engine.clock.now_text()),
         )
 
-    async def _pass(self, passage: RequestContext) -> HttpReply:
-        operation, identity = await self._admit(passage)
-        request, key = passage.request, passage.idempotency_key
+    async def _pass(self, context: RequestContext) -> HttpReply:
+        operation, identity = await self._admit(context)
+        request, key = context.request, context.idempotency_key
         fault = self._memory.faults.pick(request, key)
-        with self._in_flight.claim(passage.mode, key, finished=self._is_finished(passage)) as mine:
+        with self._in_flight.claim(context.mode, key, finished=self._is_finished(context)) as mine:
             spoilt = await self._memory.faults.spoil(fault, "before", None)
             if spoilt is not None:
                 return spoilt
             with self._memory.faults.unless_refused(fault):
                 _check_version(request)
-                work = decode(request, operation, identity, passage.settings)
-                self._note_params(passage, work)
-                reply = await self._carry_out(passage, work, mine=mine)
+                work = decode(request, operation, identity, context.settings)
+                self._note_params(context, work)
+                reply = await self._carry_out(context, work, mine=mine)
             return await self._memory.faults.spoil(fault, "after", reply) or reply
 
-    async def _admit(self, passage: RequestContext) -> tuple[ApiOperation, str]:
+    async def _admit(self, context: RequestContext) -> tuple[ApiOperation, str]:
         """Steps 1 to 6: who asks for what, and whether that is allowed now."""
-        request, settings = passage.request, passage.settings
+        request, settings = context.request, context.settings
         strict = self._strict_https or settings["insecure_http"] == "reject"
         if strict and not request.secure:
             raise auth.https_required()
         text = auth.key_text(request.header("authorization"))
-        passage.entry.key = api_keys.masked(text)
-        passage.mode = auth.mode_of(text)
-        key = self._engine.peek(passage.mode, lambda world: auth.authenticate(world, text))
-        passage.entry.mode = passage.mode
+        context.entry.key = api_keys.masked(text)
+        context.mode = auth.mode_of(text)
+        key = self._engine.peek(context.mode, lambda tx: auth.authenticate(tx, text))
+        context.entry.mode = context.mode
         if settings["pinned_version"] is None:
-            await self._engine.run(passage.mode, _pin)
+            await self._engine.run(context.mode, _pin)
         operation, identity = self._routes.find(request.method, request.path)
         auth.permit(key, operation.resource, operation.level)
         if settings["rate_limit"] == "on":
-            self._limit.take(passage.mode)
+            self._limit.take(context.mode)
         return operation, identity
 
-    def _is_finished(self, passage: RequestContext) -> bool:
-        key = passage.idempotency_key
+    def _is_finished(self, context: RequestContext) -> bool:
+        key = context.idempotency_key
         return key is not None and self._engine.peek(
-            passage.mode, lambda world: world.get_result(key) is not None
+            context.mode, lambda tx: tx.get_result(key) is not None
         )
 
     async def _carry_out(
-        self, passage: RequestContext, work: Execution, *, mine: bool
+        self, context: RequestContext, work: Execution, *, mine: bool
     ) -> HttpReply:
         """Steps 10 to 15; returns when everything is on disk."""
         if work.operation.method != POST:
-            return await self._engine.read(passage.mode, work.run)
-        key = idempotency.checked_key(passage.idempotency_key)
+            return await self._engine.read(context.mode, work.run)
+        key = idempotency.checked_key(context.idempotency_key)
         if key is None:
-            return await self._engine.run(passage.mode, work.run)
-        return await self._engine.run(
-            passage.mode, lambda world: work.run_once(world, key, mine=mine)
-        )
+            return await self._engine.run(context.mode, work.run)
+        return await self._engine.run(context.mode, lambda tx: work.run_once(tx, key, mine=mine))
 
-    def _passage(self, request: AsgiRequest) -> RequestContext:
+    def _context(self, request: AsgiRequest) -> RequestContext:
         identity = self._engine.request_id()
         now = clock.text(clock.moment(self._engine.clock.now()))
         entry = LoggedRequest(
@@ -254,18 +252,18 @@ class Api:
         )
         return RequestContext(request, identity, self._engine.settings, entry)
 
-    def _refused(self, passage: RequestContext, problem: Problem) -> HttpReply:
-        passage.entry.code = problem.code
-        nested = passage.settings["error_envelope"] == "nested"
-        return refusal(problem, passage.id, nested=nested)
+    def _refused(self, context: RequestContext, problem: Problem) -> HttpReply:
+        context.entry.code = problem.code
+        nested = context.settings["error_envelope"] == "nested"
+        return refusal(problem, context.id, nested=nested)
 
-    def _note_params(self, passage: RequestContext, work: Execution) -> None:
-        body = passage.request.body
+    def _note_params(self, context: RequestContext, work: Execution) -> None:
+        body = context.request.body
         if isinstance(body, bytes) and len(body) <= PARAMS_MAX:
-            passage.entry.params = work.tree
+            context.entry.params = work.tree
 
-    def _note(self, passage: RequestContext, reply: HttpReply) -> None:
-        entry = passage.entry
+    def _note(self, context: RequestContext, reply: HttpReply) -> None:
+        entry = context.entry
         entry.status = reply.status
         entry.replayed = any(name == REPLAYED_HEADER for name, _ in reply.headers)
         self._memory.log.add(entry)
@@ -278,7 +276,7 @@ def _check_version(request: AsgiRequest) -> None:
         raise Problem(400, "version_invalid", message)
 
 
-def _pin(world: Transaction) -> None:
+def _pin(tx: Transaction) -> None:
     """Pins the account to the newest version at its first request (spec: Versioning)."""
-    if world.settings["pinned_version"] is None:
-        world.update_settings({"pinned_version": VERSIONS[-1]})
+    if tx.settings["pinned_version"] is None:
+        tx.update_settings({"pinned_version": VERSIONS[-1]})

@@ -50,11 +50,11 @@ async def attempt(
     A refusal is returned, whether it left a failed payment behind or nothing at all.
     """
 
-    def act(world: Transaction) -> Doc | Problem:
-        order = world.get(orders.KIND, visit.order["id"])
+    def act(tx: Transaction) -> Doc | Problem:
+        order = tx.get(orders.KIND, visit.order["id"])
         if order is not None and token_of(order) != agreed:
             raise Problem(409, TOTAL_CHANGED, "The total is not the one that was shown.")
-        return shopper.pay(world, params)
+        return shopper.pay(tx, params)
 
     try:
         tree = {"client_secret": visit.address.secret, **fields}

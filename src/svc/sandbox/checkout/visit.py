@@ -100,34 +100,34 @@ async def visit(engine: Engine, address: Address, key: str | None = None) -> Vis
     raise Problem(404, "resource_missing", "No order has this client secret.")
 
 
-def _look(world: Transaction, address: Address, key: str | None) -> Visit | None:
-    shown = _view(world, address.secret)
+def _look(tx: Transaction, address: Address, key: str | None) -> Visit | None:
+    shown = _view(tx, address.secret)
     if shown is None:
         return None
-    key = key or SANDBOX_KEYS[f"publishable_{world.mode}"]
-    _check_key(world, key)
-    order = _found(world.get(orders.KIND, shown["order"]))
+    key = key or SANDBOX_KEYS[f"publishable_{tx.mode}"]
+    _check_key(tx, key)
+    order = _found(tx.get(orders.KIND, shown["order"]))
     latest = order["latest_payment"]
     return Visit(
         order=order,
-        payment=world.get(payments.KIND, latest) if latest else None,
-        mode=world.mode,
+        payment=tx.get(payments.KIND, latest) if latest else None,
+        mode=tx.mode,
         key=key,
-        today=world.now.date(),
+        today=tx.now.date(),
         language=choose(address.language, shown["locale"]),
         address=address,
     )
 
 
-def _view(world: Transaction, secret: str) -> Doc | None:
+def _view(tx: Transaction, secret: str) -> Doc | None:
     try:
-        return shopper.view(world, {"client_secret": secret})
+        return shopper.view(tx, {"client_secret": secret})
     except Problem:  # no such order in this mode
         return None
 
 
-def _check_key(world: Transaction, key: str) -> None:
-    if auth.authenticate(world, key)["type"] != "publishable":
+def _check_key(tx: Transaction, key: str) -> None:
+    if auth.authenticate(tx, key)["type"] != "publishable":
         message = "The checkout takes a publishable key; secret keys stay on the server."
         raise Problem(403, "publishable_key_required", message)
 

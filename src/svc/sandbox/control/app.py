@@ -44,7 +44,7 @@ def _route(engine: Engine, path: str, act: Act, fields: Fields) -> Route:
     async def endpoint(request: Request) -> Response:
         text = auth.key_text(request.headers.get("authorization"))
         mode = auth.mode_of(text)
-        kind = await engine.read(mode, lambda world: auth.authenticate(world, text)["type"])
+        kind = await engine.read(mode, lambda tx: auth.authenticate(tx, text)["type"])
         given = decode_body(
             request.headers.get("content-type"),
             await read_body(request.scope, request.receive, BODY),
@@ -53,7 +53,7 @@ def _route(engine: Engine, path: str, act: Act, fields: Fields) -> Route:
         _check_key(kind, by_id="order" in tree)
         refuse_unknown(fields, tree)
         params = check(fields, tree, engine.settings)
-        result = await engine.run(mode, lambda world: act(world, params))
+        result = await engine.run(mode, lambda tx: act(tx, params))
         if isinstance(result, Problem):
             raise result
         return json_response(engine, result)
@@ -84,8 +84,8 @@ def controls(log: RequestLog) -> tuple[ControlEndpoint, ...]:
 async def checkout_url(call: ControlCall) -> Doc:
     """The path of an order's checkout page; its origin is that of this call."""
 
-    def find(world: Transaction) -> Doc:
-        order = world.get(orders.KIND, call.id)
+    def find(tx: Transaction) -> Doc:
+        order = tx.get(orders.KIND, call.id)
         if order is None:
             raise resource_missing(orders.KIND, call.id, "id")
         secret = order["_client_secret"]

@@ -57,22 +57,22 @@ def shown_health(engine: Engine) -> Doc:
 
 
 def shown_clock(engine: Engine) -> Doc:
-    due = engine.next_due()
+    due = engine.runner.next_due()
     return {
         "object": "clock",
         "mode": engine.clock.mode,
         "now": text(moment(engine.clock.now())),
         "next_job_at": None if due is None else text(moment(due)),
-        "broken_jobs": engine.broken_jobs,
+        "broken_jobs": engine.runner.broken,
         **_shown_advance(engine),
     }
 
 
 def _shown_advance(engine: Engine) -> Doc:
     """Where the clock is being turned to, and how far that has come; both null at rest."""
-    if engine.advancing is None:
+    if engine.runner.advancing is None:
         return {"advancing_to": None, "advanced": None}
-    to, counts = engine.advancing
+    to, counts = engine.runner.advancing
     return {
         "advancing_to": text(moment(to)) if isinstance(to, int) else to,
         "advanced": _shown_counts(counts),
@@ -110,7 +110,7 @@ async def advance(call: ControlCall) -> Doc:
         raise Problem(400, "parameters_exclusive", message, param=min(call.params))
     to = _to(call)
     until = call.params.get("until")
-    counts = await call.engine.advance(to=to, until=until, gone=call.gone)
+    counts = await call.engine.runner.advance(to=to, until=until, gone=call.gone)
     return {**shown_clock(call.engine), **_shown_counts(counts)}
 
 
@@ -133,8 +133,8 @@ async def read_settings(call: ControlCall) -> Doc:
 
 
 async def change_settings(call: ControlCall) -> Doc:
-    await call.engine.run(call.mode, lambda world: world.update_settings(call.params))
-    call.engine.wake()
+    await call.engine.run(call.mode, lambda tx: tx.update_settings(call.params))
+    call.engine.runner.wake()
     return await read_settings(call)
 
 
@@ -221,8 +221,8 @@ def routes(engine: Engine) -> list[Route]:
 async def list_emails(call: ControlCall) -> Doc:
     """The mails that the service would have sent, newest first."""
 
-    def found(world: Transaction) -> tuple[list[Doc], bool]:
-        return world.page("email", limit=call.limit, after=call.after)
+    def found(tx: Transaction) -> tuple[list[Doc], bool]:
+        return tx.page("email", limit=call.limit, after=call.after)
 
     try:
         return page_of(await call.engine.read(call.mode, found))
@@ -238,17 +238,17 @@ async def list_balances(call: ControlCall) -> Doc:
 async def set_balance(call: ControlCall) -> Doc:
     """Sets the balance of one currency; it may be negative."""
 
-    def change(world: Transaction) -> list[Doc]:
-        world.set_balance(call.params["currency"], call.params["amount"])
-        return _shown_balances(world)
+    def change(tx: Transaction) -> list[Doc]:
+        tx.set_balance(call.params["currency"], call.params["amount"])
+        return _shown_balances(tx)
 
     return page_of((await call.engine.run(call.mode, change), False))
 
 
-def _shown_balances(world: Transaction) -> list[Doc]:
+def _shown_balances(tx: Transaction) -> list[Doc]:
     return [
-        {"object": "balance", "currency": code, "amount": amount, "livemode": world.livemode}
-        for code, amount in world.balances().items()
+        {"object": "balance", "currency": code, "amount": amount, "livemode": tx.livemode}
+        for code, amount in tx.balances().items()
     ]
 
 

@@ -91,7 +91,7 @@ def _over(
         return page_of(([rule.shown() for rule in rules.every()], False))
 
     async def add(call: ControlCall) -> Doc:
-        rule = await call.engine.run(call.mode, lambda world: make(world, call.params))
+        rule = await call.engine.run(call.mode, lambda tx: make(tx, call.params))
         rules.add(rule)
         return rule.shown()
 
@@ -111,9 +111,9 @@ def _over(
     )
 
 
-def _api_rule(world: Transaction, params: Params) -> ApiRule:
+def _api_rule(tx: Transaction, params: Params) -> ApiRule:
     return ApiRule(
-        id=world.new_id(_PREFIX),
+        id=tx.new_id(_PREFIX),
         match=params.get("match", {}),
         skip=params.get("skip", 0),
         times=params.get("times", 1),
@@ -122,11 +122,11 @@ def _api_rule(world: Transaction, params: Params) -> ApiRule:
     )
 
 
-def _webhook_rule(world: Transaction, params: Params) -> WebhookRule:
+def _webhook_rule(tx: Transaction, params: Params) -> WebhookRule:
     if params["effect"] == DELAY and not params.get("delay_ms"):
         raise missing("delay_ms")
     return WebhookRule(
-        id=world.new_id(_PREFIX),
+        id=tx.new_id(_PREFIX),
         match=params.get("match", {}),
         skip=params.get("skip", 0),
         times=params.get("times", 1),

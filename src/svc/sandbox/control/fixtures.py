@@ -14,37 +14,37 @@ from svc.spec import RESTRICTED_RESOURCES, SANDBOX_KEYS
 _CLOSED_IBAN: Final = "DE35370400440532013002"
 
 
-def fill_demo(world: Transaction) -> None:
+def fill_demo(tx: Transaction) -> None:
     """Adds orders, refunds, payouts, a dispute and quotes, through the very steps of the API."""
-    _add_orders(world)
-    _add_payouts(world)
-    _add_quote(world, "6203.39", "CN")
-    _add_quote(world, "6203", None)
+    _add_orders(tx)
+    _add_payouts(tx)
+    _add_quote(tx, "6203.39", "CN")
+    _add_quote(tx, "6203", None)
 
 
-def _add_orders(world: Transaction) -> None:
-    scenarios.new_order(world, {"metadata": {"ref": "A-1001"}})
-    paid = scenarios.attempt(world, scenarios.new_order(world, {"metadata": {"ref": "A-1002"}}))
+def _add_orders(tx: Transaction) -> None:
+    scenarios.new_order(tx, {"metadata": {"ref": "A-1001"}})
+    paid = scenarios.attempt(tx, scenarios.new_order(tx, {"metadata": {"ref": "A-1002"}}))
     manual = {"capture_method": "manual", "metadata": {"ref": "A-1003"}}
-    scenarios.attempt(world, scenarios.new_order(world, manual))
-    cancelled = scenarios.new_order(world, {"metadata": {"ref": "A-1004"}})
-    orders.cancel(world, cancelled, {"cancellation_reason": "abandoned"})
-    handlers.finish_refund(world, scenarios.new_refund(world, paid, 2500), None)
-    handlers.finish_refund(world, scenarios.new_refund(world, paid, 1000), "declined")
+    scenarios.attempt(tx, scenarios.new_order(tx, manual))
+    cancelled = scenarios.new_order(tx, {"metadata": {"ref": "A-1004"}})
+    orders.cancel(tx, cancelled, {"cancellation_reason": "abandoned"})
+    handlers.finish_refund(tx, scenarios.new_refund(tx, paid, 2500), None)
+    handlers.finish_refund(tx, scenarios.new_refund(tx, paid, 1000), "declined")
     evidence = {"evidence": {"tracking_number": "00340434161094042557"}}
-    disputes.update(world, scenarios.new_dispute(world, paid), evidence)
+    disputes.update(tx, scenarios.new_dispute(tx, paid), evidence)
 
 
-def _add_payouts(world: Transaction) -> None:
-    paid = scenarios.new_payout(world, {})
-    payouts.send(world, paid)
-    payouts.arrive(world, paid)
+def _add_payouts(tx: Transaction) -> None:
+    paid = scenarios.new_payout(tx, {})
+    payouts.send(tx, paid)
+    payouts.arrive(tx, paid)
     closed = {"country": "DE", "account_holder_name": "Muster GmbH", "iban": _CLOSED_IBAN}
-    failed = scenarios.new_payout(world, {"destination": closed, "reference": "INV-8"})
-    payouts.fail(world, failed, "account_closed")
+    failed = scenarios.new_payout(tx, {"destination": closed, "reference": "INV-8"})
+    payouts.fail(tx, failed, "account_closed")
 
 
-def _add_quote(world: Transaction, hs_code: str, origin: str | None) -> None:
+def _add_quote(tx: Transaction, hs_code: str, origin: str | None) -> None:
     item = {
         "name": "Linen jacket",
         "quantity": 1,
@@ -52,7 +52,7 @@ def _add_quote(world: Transaction, hs_code: str, origin: str | None) -> None:
         "hs_code": hs_code,
         "origin_country": origin,
     }
-    quotes.create(world, {"currency": "EUR", "shipping": {"country": "DE"}, "items": [item]})
+    quotes.create(tx, {"currency": "EUR", "shipping": {"country": "DE"}, "items": [item]})
 
 
 FIXTURES: Final = ("demo",)

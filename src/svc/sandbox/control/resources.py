@@ -30,11 +30,11 @@ _PAYOUT_REFUSED: Final = "could_not_process"
 async def settle_payment(call: ControlCall) -> Doc:
     """Finishes a payment in `processing`."""
 
-    def act(world: Transaction, payment: Doc, params: Params) -> Doc:
+    def act(tx: Transaction, payment: Doc, params: Params) -> Doc:
         _need(payment, "processing")
         failed = params["to"] == "failed"
         code = params.get("failure_code", _DEBIT_REFUSED) if failed else None
-        handlers.finish_debit(world, payment, code)
+        handlers.finish_debit(tx, payment, code)
         return payment
 
     return await _change(call, payments.KIND, act)
@@ -43,11 +43,11 @@ async def settle_payment(call: ControlCall) -> Doc:
 async def settle_refund(call: ControlCall) -> Doc:
     """Finishes a pending refund."""
 
-    def act(world: Transaction, refund: Doc, params: Params) -> Doc:
+    def act(tx: Transaction, refund: Doc, params: Params) -> Doc:
         _need(refund, "pending")
         failed = params["to"] == "failed"
         reason = params.get("failure_reason", _REFUND_REFUSED) if failed else None
-        handlers.finish_refund(world, refund, reason)
+        handlers.finish_refund(tx, refund, reason)
         return refund
 
     return await _change(call, refunds.KIND, act)
@@ -56,16 +56,16 @@ async def settle_refund(call: ControlCall) -> Doc:
 async def move_payout(call: ControlCall) -> Doc:
     """Moves a payout one legal step."""
 
-    def act(world: Transaction, payout: Doc, params: Params) -> Doc:
+    def act(tx: Transaction, payout: Doc, params: Params) -> Doc:
         if params["to"] == "sent":
             _need(payout, "created")
-            payouts.send(world, payout)
+            payouts.send(tx, payout)
         elif params["to"] == "paid":
             _need(payout, "sent")
-            payouts.arrive(world, payout)
+            payouts.arrive(tx, payout)
         else:
             _need(payout, "created", "sent")
-            payouts.fail(world, payout, params.get("failure_reason", _PAYOUT_REFUSED))
+            payouts.fail(tx, payout, params.get("failure_reason", _PAYOUT_REFUSED))
         return payout
 
     return await _change(call, payouts.KIND, act)
@@ -74,19 +74,19 @@ async def move_payout(call: ControlCall) -> Doc:
 async def open_dispute(call: ControlCall) -> Doc:
     """The shopper disputes a captured payment."""
 
-    def act(world: Transaction) -> Doc:
+    def act(tx: Transaction) -> Doc:
         identity, due = call.params["payment"], call.params.get("evidence_due_by")
-        payment = world.get(payments.KIND, identity)
+        payment = tx.get(payments.KIND, identity)
         if payment is None:
             raise resource_missing(payments.KIND, identity, "payment")
-        if due is not None and parse(due) <= world.now:
+        if due is not None and parse(due) <= tx.now:
             message = "evidence_due_by must lie in the future."
             raise invalid("parameter_invalid_value", "evidence_due_by", message)
-        if not disputes.can_open(world, payment):
+        if not disputes.can_open(tx, payment):
             message = "Nothing captured is left of this payment, or it is disputed already."
             raise Problem(400, "payment_not_disputable", message)
         reason = call.params.get("reason", "general")
-        return public(disputes.open_dispute(world, payment, reason, due))
+        return public(disputes.open_dispute(tx, payment, reason, due))
 
     return await call.engine.run(call.mode, act)
 
@@ -94,9 +94,9 @@ async def open_dispute(call: ControlCall) -> Doc:
 async def decide_dispute(call: ControlCall) -> Doc:
     """The bank decides a dispute under review."""
 
-    def act(world: Transaction, dispute: Doc, params: Params) -> Doc:
+    def act(tx: Transaction, dispute: Doc, params: Params) -> Doc:
         _need(dispute, "under_review")
-        disputes.close(world, dispute, params["outcome"])
+        disputes.close(tx, dispute, params["outcome"])
         return dispute
 
     return await _change(call, disputes.KIND, act)
@@ -107,7 +107,7 @@ async def list_keys(call: ControlCall) -> Doc:
 
 
 async def create_key(call: ControlCall) -> Doc:
-    return await call.engine.run(call.mode, lambda world: api_keys.create(world, call.params))
+    return await call.engine.run(call.mode, lambda tx: api_keys.create(tx, call.params))
 
 
 async def roll_key(call: ControlCall) -> Doc:
@@ -117,7 +117,7 @@ async def roll_key(call: ControlCall) -> Doc:
 async def trigger_event(call: ControlCall) -> Doc:
     """Lets an event of a type happen and shows it."""
     kind, changes = call.params["type"], call.params.get("overrides", {})
-    return await call.engine.run(call.mode, lambda world: scenarios.trigger(world, kind, changes))
+    return await call.engine.run(call.mode, lambda tx: scenarios.trigger(tx, kind, changes))
 
 
 class _Free(Kind):
@@ -138,11 +138,11 @@ class _Free(Kind):
 async def _change(
     call: ControlCall, kind: str, act: Callable[[Transaction, Doc, Params], Doc]
 ) -> Doc:
-    def change(world: Transaction) -> Doc:
-        target = world.get(kind, call.id)
+    def change(tx: Transaction) -> Doc:
+        target = tx.get(kind, call.id)
         if target is None:
             raise resource_missing(kind, call.id, "id")
-        return public(act(world, target, call.params))
+        return public(act(tx, target, call.params))
 
     return await call.engine.run(call.mode, change)
 

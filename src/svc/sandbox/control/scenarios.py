@@ -18,56 +18,56 @@ DECLINED: Final = "4000000000000002"
 _YEARS: Final = 3  # until a sample card expires
 
 
-def new_order(world: Transaction, changes: Mapping[str, Any]) -> Doc:
+def new_order(tx: Transaction, changes: Mapping[str, Any]) -> Doc:
     """An unpaid order, with parameters changed; raises Problem if they are not in order."""
-    return orders.create(world, _params(world, orders.CREATE, {**orders.EXAMPLE, **changes}))
+    return orders.create(tx, _params(tx, orders.CREATE, {**orders.EXAMPLE, **changes}))
 
 
-def new_payout(world: Transaction, changes: Mapping[str, Any]) -> Doc:
+def new_payout(tx: Transaction, changes: Mapping[str, Any]) -> Doc:
     """A created payout, with parameters changed; raises Problem if they are not in order."""
-    return payouts.create(world, _params(world, payouts.CREATE, {**payouts.EXAMPLE, **changes}))
+    return payouts.create(tx, _params(tx, payouts.CREATE, {**payouts.EXAMPLE, **changes}))
 
 
-def attempt(world: Transaction, unpaid: Doc, number: str = APPROVED) -> Doc:
+def attempt(tx: Transaction, unpaid: Doc, number: str = APPROVED) -> Doc:
     """Pays an order by card and returns the payment, whatever became of it."""
-    card = {"number": number, "exp_month": 12, "exp_year": world.now.year + _YEARS, "cvc": "123"}
-    shopper.pay(world, {"client_secret": unpaid["_client_secret"], "card": card})
-    return latest_payment(world, unpaid)
+    card = {"number": number, "exp_month": 12, "exp_year": tx.now.year + _YEARS, "cvc": "123"}
+    shopper.pay(tx, {"client_secret": unpaid["_client_secret"], "card": card})
+    return latest_payment(tx, unpaid)
 
 
-def latest_payment(world: Transaction, new_order: Doc) -> Doc:
+def latest_payment(tx: Transaction, new_order: Doc) -> Doc:
     """The last attempt to pay an order."""
-    return payments.latest(world, again(world, new_order))
+    return payments.latest(tx, again(tx, new_order))
 
 
-def debit(world: Transaction, unpaid: Doc) -> None:
+def debit(tx: Transaction, unpaid: Doc) -> None:
     """Pays an order by the delayed method that it offers; raises Problem if it offers none."""
-    shopper.pay(world, {"client_secret": unpaid["_client_secret"], "method": "sepa_debit"})
+    shopper.pay(tx, {"client_secret": unpaid["_client_secret"], "method": "sepa_debit"})
 
 
-def new_refund(world: Transaction, payment: Doc, amount: int | None = None) -> Doc:
+def new_refund(tx: Transaction, payment: Doc, amount: int | None = None) -> Doc:
     """A pending refund."""
     wanted = {} if amount is None else {"amount": amount}
-    return refunds.create(world, {"payment": payment["id"], **wanted})
+    return refunds.create(tx, {"payment": payment["id"], **wanted})
 
 
-def new_dispute(world: Transaction, payment: Doc) -> Doc:
+def new_dispute(tx: Transaction, payment: Doc) -> Doc:
     """A dispute that waits for an answer."""
-    return disputes.open_dispute(world, again(world, payment), "product_not_received")
+    return disputes.open_dispute(tx, again(tx, payment), "product_not_received")
 
 
-def again(world: Transaction, doc: Doc) -> Doc:
+def again(tx: Transaction, doc: Doc) -> Doc:
     """The document as it is stored now."""
-    found = world.get(doc["object"], doc["id"])
+    found = tx.get(doc["object"], doc["id"])
     assert found is not None
     return found
 
 
-def _params(world: Transaction, fields: Fields, tree: dict[str, Any]) -> dict[str, Any]:
+def _params(tx: Transaction, fields: Fields, tree: dict[str, Any]) -> dict[str, Any]:
     # Changes that were typed on a command line are text, as in a form.
     coerced = coerce(fields, DecodedInput(tree, textual=True))
     refuse_unknown(fields, coerced)
-    return check(fields, coerced, world.settings)
+    return check(fields, coerced, tx.settings)
 
 
 Changes = Mapping[str, Any]
@@ -80,13 +80,13 @@ class Scenario:
     `changes` are parameters of the order, or of the payout, that the story begins with.
     """
 
-    def __init__(self, world: Transaction, changes: Changes) -> None:
-        self.world = world
+    def __init__(self, tx: Transaction, changes: Changes) -> None:
+        self.tx = tx
         self.made: list[Doc] = []
         self._changes = changes
 
     def order(self, **fixed: Any) -> Doc:
-        return self._add(new_order(self.world, {**self._changes, **fixed}))
+        return self._add(new_order(self.tx, {**self._changes, **fixed}))
 
     def paid(self) -> Doc:
         """The captured payment of a new order."""
@@ -101,7 +101,7 @@ class Scenario:
         """A new order whose money is held."""
         order = self.order(capture_method="manual")
         self._attempt(order)
-        return again(self.world, order)
+        return again(self.tx, order)
 
     def declined(self) -> None:
         self._attempt(self.order(), DECLINED)
@@ -109,44 +109,44 @@ class Scenario:
     def processing(self) -> None:
         """A delayed debit whose result is open."""
         order = self.order()
-        debit(self.world, order)
-        self._add(latest_payment(self.world, order))
+        debit(self.tx, order)
+        self._add(latest_payment(self.tx, order))
 
     def cancelled(self, order: Doc) -> None:
-        orders.cancel(self.world, order, {})
+        orders.cancel(self.tx, order, {})
 
     def refund(self) -> Doc:
-        return self._add(new_refund(self.world, self.paid()))
+        return self._add(new_refund(self.tx, self.paid()))
 
     def finished_refund(self, failure_reason: str | None) -> None:
-        handlers.finish_refund(self.world, self.refund(), failure_reason)
+        handlers.finish_refund(self.tx, self.refund(), failure_reason)
 
     def disputed(self) -> Doc:
-        return self._add(new_dispute(self.world, self.paid()))
+        return self._add(new_dispute(self.tx, self.paid()))
 
     def answered(self) -> Doc:
         """A dispute whose evidence is under review."""
-        return disputes.update(self.world, self.disputed(), _EVIDENCE)
+        return disputes.update(self.tx, self.disputed(), _EVIDENCE)
 
     def decided(self, outcome: str) -> None:
-        disputes.close(self.world, self.answered(), outcome)
+        disputes.close(self.tx, self.answered(), outcome)
 
     def payout(self) -> Doc:
-        return self._add(new_payout(self.world, self._changes))
+        return self._add(new_payout(self.tx, self._changes))
 
     def sent(self) -> Doc:
         payout = self.payout()
-        payouts.send(self.world, payout)
+        payouts.send(self.tx, payout)
         return payout
 
     def arrived(self) -> None:
-        payouts.arrive(self.world, self.sent())
+        payouts.arrive(self.tx, self.sent())
 
     def rejected(self) -> None:
-        payouts.fail(self.world, self.sent(), "account_closed")
+        payouts.fail(self.tx, self.sent(), "account_closed")
 
     def _attempt(self, order: Doc, number: str = APPROVED) -> Doc:
-        return self._add(attempt(self.world, order, number))
+        return self._add(attempt(self.tx, order, number))
 
     def _add(self, doc: Doc) -> Doc:
         self.made.append(doc)
@@ -175,7 +175,7 @@ SCENARIOS: Final[Mapping[str, Callable[[Scenario], object]]] = {
 }
 
 
-def trigger(world: Transaction, event_type: str, changes: Changes) -> Doc:
+def trigger(tx: Transaction, event_type: str, changes: Changes) -> Doc:
     """Creates what the event needs and lets it happen; shows the event and what was created.
 
     `changes` are parameters of the order, or of the payout, that is created for it.
@@ -183,10 +183,10 @@ def trigger(world: Transaction, event_type: str, changes: Changes) -> Doc:
     Raises:
         Problem: the parameters are not in order, or the event cannot happen in this mode.
     """
-    before = world.emitted
-    story = Scenario(world, changes)
+    before = tx.emitted
+    story = Scenario(tx, changes)
     SCENARIOS[event_type](story)
-    emitted = _latest(world, world.emitted - before)
+    emitted = _latest(tx, tx.emitted - before)
     event = next((one for one in emitted if one["type"] == event_type), None)
     if event is None:
         raise _not_triggered(
@@ -196,16 +196,16 @@ def trigger(world: Transaction, event_type: str, changes: Changes) -> Doc:
         "object": "trigger",
         "type": event_type,
         "event": event,
-        "created": [public(again(world, doc)) for doc in story.made],
+        "created": [public(again(tx, doc)) for doc in story.made],
         "events": [{"id": one["id"], "type": one["type"]} for one in reversed(emitted)],
-        "livemode": world.livemode,
+        "livemode": tx.livemode,
     }
 
 
-def _latest(world: Transaction, count: int) -> list[Doc]:
+def _latest(tx: Transaction, count: int) -> list[Doc]:
     """The last `count` events, the newest first."""
     rows, _ = events.page(
-        world.store, world.mode, micros(world.now), event_type=None, limit=count, after=None
+        tx.store, tx.mode, micros(tx.now), event_type=None, limit=count, after=None
     )
     return [decode(row) for row in rows]
 

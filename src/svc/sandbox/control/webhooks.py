@@ -17,19 +17,19 @@ from svc.sandbox.store.transaction import Transaction
 async def list_endpoints(call: ControlCall) -> Doc:
     """All endpoints of the mode, newest first."""
 
-    def found(world: Transaction) -> list[Doc]:
-        return [public(doc) for doc in reversed(world.find(webhook_endpoints.KIND))]
+    def found(tx: Transaction) -> list[Doc]:
+        return [public(doc) for doc in reversed(tx.find(webhook_endpoints.KIND))]
 
     return page_of((await call.engine.read(call.mode, found), False))
 
 
 async def enable(call: ControlCall) -> Doc:
-    def act(world: Transaction, endpoint: Doc) -> None:
-        enabled = len(world.find(webhook_endpoints.KIND, status="enabled"))
+    def act(tx: Transaction, endpoint: Doc) -> None:
+        enabled = len(tx.find(webhook_endpoints.KIND, status="enabled"))
         if endpoint["status"] != "enabled" and enabled >= webhook_endpoints.ENABLED_MAX:
             message = f"At most {webhook_endpoints.ENABLED_MAX} endpoints may be enabled in a mode."
             raise Problem(400, "webhook_endpoint_limit", message)
-        webhook_endpoints.enable(world, endpoint)
+        webhook_endpoints.enable(tx, endpoint)
 
     return await _change(call, act)
 
@@ -47,16 +47,16 @@ async def roll_secret(call: ControlCall) -> Doc:
     """A new secret, shown this once; the old one signs along for the grace period."""
     grace = int(call.params.get("expires_in", webhook_endpoints.GRACE_MAX_SECONDS))
     return await _change(
-        call, lambda world, endpoint: webhook_endpoints.roll_secret(world, endpoint, grace)
+        call, lambda tx, endpoint: webhook_endpoints.roll_secret(tx, endpoint, grace)
     )
 
 
 async def list_events(call: ControlCall) -> Doc:
-    def found(world: Transaction) -> tuple[list[Doc], bool]:
+    def found(tx: Transaction) -> tuple[list[Doc], bool]:
         rows, more = events.page(
-            world.store,
-            world.mode,
-            micros(world.now),
+            tx.store,
+            tx.mode,
+            micros(tx.now),
             event_type=call.params.get("type"),
             limit=call.limit,
             after=call.after,
@@ -69,11 +69,11 @@ async def list_events(call: ControlCall) -> Doc:
 async def list_deliveries(call: ControlCall) -> Doc:
     equals = {name: call.params[name] for name in deliveries.FILTERS if name in call.params}
 
-    def found(world: Transaction) -> tuple[list[Doc], bool]:
+    def found(tx: Transaction) -> tuple[list[Doc], bool]:
         rows, more = deliveries.page(
-            world.store, world.mode, equals=equals, limit=call.limit, after=call.after
+            tx.store, tx.mode, equals=equals, limit=call.limit, after=call.after
         )
-        return [row.shown(world.mode) for row in rows], more
+        return [row.shown(tx.mode) for row in rows], more
 
     return await _page(call, "delivery", found)
 
@@ -85,12 +85,12 @@ async def resend(call: ControlCall) -> Doc:
 
 
 async def _change(call: ControlCall, act: Callable[[Transaction, Doc], object]) -> Doc:
-    def change(world: Transaction) -> Doc:
-        endpoint = world.get(webhook_endpoints.KIND, call.id)
+    def change(tx: Transaction) -> Doc:
+        endpoint = tx.get(webhook_endpoints.KIND, call.id)
         if endpoint is None:
             raise resource_missing(webhook_endpoints.KIND, call.id, "id")
         secret = endpoint["_secret"]
-        act(world, endpoint)
+        act(tx, endpoint)
         fresh = endpoint["_secret"]
         return {**public(endpoint), **({"secret": fresh} if fresh != secret else {})}
 

@@ -46,7 +46,7 @@ class Reorder:
         waiting = self._groups.setdefault(group, [])
         waiting.append(ticket)
         if len(waiting) >= size:
-            self._let_go(group)
+            self._release(group)
         else:
             self.changed()
         try:
@@ -62,9 +62,9 @@ class Reorder:
     def release(self) -> None:
         """Lets everything go that is held, each group in reverse."""
         for group in list(self._groups):
-            self._let_go(group)
+            self._release(group)
 
-    def _let_go(self, group: str) -> None:
+    def _release(self, group: str) -> None:
         after = None
         for ticket in reversed(self._groups.pop(group, [])):
             ticket.after, after = after, ticket

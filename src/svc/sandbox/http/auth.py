@@ -40,17 +40,17 @@ def mode_of(text: str) -> str:
     return "live" if text[2:].startswith("_live_") else "test"
 
 
-def authenticate(world: Transaction, text: str) -> Doc:
+def authenticate(tx: Transaction, text: str) -> Doc:
     """The key's document.
 
     Raises:
         Problem: 401 `api_key_invalid` or `api_key_expired`.
     """
     plausible = len(text) <= _KEY_MAX and text.isascii() and text.isprintable()
-    key = api_keys.find(world, text) if plausible else None
+    key = api_keys.find(tx, text) if plausible else None
     if key is None:
         raise invalid_key()
-    if api_keys.has_expired(world, key):
+    if api_keys.has_expired(tx, key):
         message = "This API key was rolled and has stopped working."
         raise Problem(401, "api_key_expired", message, headers=_CHALLENGE)
     return key

@@ -15,78 +15,78 @@ from svc.sandbox.store.transaction import Transaction
 EXPIRED: Final = "authorization_expired"
 
 
-def expire_authorization(world: Transaction, job: Job) -> None:
+def expire_authorization(tx: Transaction, job: Job) -> None:
     """Seven days without a capture: the authorisation is released, the order cancelled."""
-    if payment := _subject(world, job, payments.KIND, "authorized"):
-        payments.void(world, payments.order_of(world, payment), EXPIRED)
+    if payment := _subject(tx, job, payments.KIND, "authorized"):
+        payments.void(tx, payments.order_of(tx, payment), EXPIRED)
 
 
-def settle_payment(world: Transaction, job: Job) -> None:
+def settle_payment(tx: Transaction, job: Job) -> None:
     """The shopper's bank answers a delayed debit."""
-    if payment := _subject(world, job, payments.KIND, "processing"):
-        finish_debit(world, payment, job.args["failure_code"])
+    if payment := _subject(tx, job, payments.KIND, "processing"):
+        finish_debit(tx, payment, job.args["failure_code"])
 
 
-def finish_debit(world: Transaction, payment: Doc, failure_code: str | None) -> None:
+def finish_debit(tx: Transaction, payment: Doc, failure_code: str | None) -> None:
     """Ends a payment in `processing`: collected, or failed with a code."""
-    order = payments.order_of(world, payment)
-    world.cancel_jobs(payments.SETTLE, payment["id"])
+    order = payments.order_of(tx, payment)
+    tx.cancel_jobs(payments.SETTLE, payment["id"])
     if failure_code is None:
-        payments.collect(world, order, payment, payment["amount"])
+        payments.collect(tx, order, payment, payment["amount"])
     else:
-        payments.fail(world, order, payment, failure_code)
+        payments.fail(tx, order, payment, failure_code)
 
 
-def dispute_payment(world: Transaction, job: Job) -> None:
+def dispute_payment(tx: Transaction, job: Job) -> None:
     """The shopper of a disputing card or account goes to the bank."""
-    payment = _subject(world, job, payments.KIND, "captured")
-    if payment and disputes.can_open(world, payment):
-        disputes.open_dispute(world, payment, job.args["reason"])
+    payment = _subject(tx, job, payments.KIND, "captured")
+    if payment and disputes.can_open(tx, payment):
+        disputes.open_dispute(tx, payment, job.args["reason"])
 
 
-def settle_refund(world: Transaction, job: Job) -> None:
+def settle_refund(tx: Transaction, job: Job) -> None:
     """The network answers a refund."""
-    if refund := _subject(world, job, refunds.KIND, "pending"):
-        finish_refund(world, refund, job.args["failure_reason"])
+    if refund := _subject(tx, job, refunds.KIND, "pending"):
+        finish_refund(tx, refund, job.args["failure_reason"])
 
 
-def finish_refund(world: Transaction, refund: Doc, failure_reason: str | None) -> None:
+def finish_refund(tx: Transaction, refund: Doc, failure_reason: str | None) -> None:
     """Ends a pending refund: succeeded, or failed with a reason."""
-    world.cancel_jobs(refunds.SETTLE, refund["id"])
+    tx.cancel_jobs(refunds.SETTLE, refund["id"])
     if failure_reason is None:
-        refunds.succeed(world, refund)
+        refunds.succeed(tx, refund)
     else:
-        refunds.fail(world, refund, failure_reason)
+        refunds.fail(tx, refund, failure_reason)
 
 
-def send_payout(world: Transaction, job: Job) -> None:
+def send_payout(tx: Transaction, job: Job) -> None:
     """One hour after its creation a payout is handed over, or rejected at once."""
-    if payout := _subject(world, job, payouts.KIND, "created"):
+    if payout := _subject(tx, job, payouts.KIND, "created"):
         if job.args["failure_reason"] is None:
-            payouts.send(world, payout)
+            payouts.send(tx, payout)
         else:
-            payouts.fail(world, payout, job.args["failure_reason"])
+            payouts.fail(tx, payout, job.args["failure_reason"])
 
 
-def settle_payout(world: Transaction, job: Job) -> None:
+def settle_payout(tx: Transaction, job: Job) -> None:
     """A day after its creation the receiving bank answers."""
-    if payout := _subject(world, job, payouts.KIND, "sent"):
+    if payout := _subject(tx, job, payouts.KIND, "sent"):
         if job.args["failure_reason"] is None:
-            payouts.arrive(world, payout)
+            payouts.arrive(tx, payout)
         else:
-            payouts.fail(world, payout, job.args["failure_reason"])
+            payouts.fail(tx, payout, job.args["failure_reason"])
 
 
-def lapse_dispute(world: Transaction, job: Job) -> None:
+def lapse_dispute(tx: Transaction, job: Job) -> None:
     """The deadline passed without evidence."""
-    if dispute := _subject(world, job, disputes.KIND, "needs_response"):
-        disputes.close(world, dispute, "lost")
+    if dispute := _subject(tx, job, disputes.KIND, "needs_response"):
+        disputes.close(tx, dispute, "lost")
 
 
-def decide_dispute(world: Transaction, job: Job) -> None:
+def decide_dispute(tx: Transaction, job: Job) -> None:
     """The bank decides as the evidence foretold."""
-    if dispute := _subject(world, job, disputes.KIND, "under_review"):
-        disputes.close(world, dispute, job.args["outcome"])
+    if dispute := _subject(tx, job, disputes.KIND, "under_review"):
+        disputes.close(tx, dispute, job.args["outcome"])
 
 
 HANDLERS: Final[Mapping[str, Callable[[Transaction, Job], None]]] = {
@@ -101,6 +101,6 @@ HANDLERS: Final[Mapping[str, Callable[[Transaction, Job], None]]] = {
 }
 
 
-def _subject(world: Transaction, job: Job, kind: str, status: str) -> Doc | None:
-    doc = world.get(kind, job.subject)
+def _subject(tx: Transaction, job: Job, kind: str, status: str) -> Doc | None:
+    doc = tx.get(kind, job.subject)
     return doc if doc is not None and doc["status"] == status else None

@@ -60,8 +60,8 @@ async def pause(woken: asyncio.Event, seconds: float | None) -> None:
 class Runner:
     """Runs ordinary jobs one after the other in the order of their due moments.
 
-    Webhook attempts go to the courier. A job leaves its row only together with its effects; one
-    whose handler broke is parked, and the others go on.
+    Webhook attempts go to the dispatcher. A job leaves its row only together with its effects; one
+    whose handler broke is set aside, and the others go on.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Runner:
         store: Store,
         groups: GroupCommit,
         clock: VirtualClock,
-        courier: WebhookDispatcher,
+        dispatcher: WebhookDispatcher,
         handlers: Mapping[str, Handler],
         holds_webhooks: Callable[[], bool],
         pause: Pause,
@@ -77,18 +77,18 @@ class Runner:
         self._store = store
         self._groups = groups
         self._clock = clock
-        self._courier = courier
+        self._dispatcher = dispatcher
         self._handlers = handlers
         self._holds_webhooks = holds_webhooks
         self._pause = pause
         self._woken = asyncio.Event()
-        self._parking = BrokenJobs()
+        self._broken = BrokenJobs()
         self._background: asyncio.Task[None] | None = None
         self._done = Counts()
         self._advance: Advance | None = None
         self.era = 0  # how many times the tables were replaced
         self.lock = asyncio.Lock()  # held by whoever runs jobs; holding it keeps others from it
-        courier.landed = self.wake
+        dispatcher.on_done = self.wake
 
     def wake(self) -> None:
         """Something changed: jobs were added, an attempt is over, the clock moved."""
@@ -104,31 +104,31 @@ class Runner:
             self._background.cancel()
             await asyncio.wait([self._background])
             self._background = None
-        await self._courier.ground(_GRACE_SECONDS)
+        await self._dispatcher.stop(_GRACE_SECONDS)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Begins anew: the tables were replaced."""
         self.era += 1
-        self._parking.clear()
-        self._courier.forget()
+        self._broken.clear()
+        self._dispatcher.clear()
 
     @property
     def broken(self) -> int:
         """How many jobs broke and wait to be tried again."""
-        return len(self._parking) + self._courier.broken
+        return len(self._broken) + self._dispatcher.broken
 
     def next_due(self) -> int | None:
         """The moment of the next job (microseconds), held ones included; None if there is none."""
-        return _earlier(self._next_main(), self._courier.next_due())
+        return _earlier(self._next_main(), self._dispatcher.next_due())
 
     async def advance(
         self,
         *,
-        to: int | None,
-        until: Literal["next", "idle"] | None,
+        to: int | None = None,
+        until: Literal["next", "idle"] | None = None,
         gone: asyncio.Event | None = None,
     ) -> Counts:
-        """Runs what falls due on the way to a moment, to the next job or until none is left.
+        """Runs what falls due on the way to a moment (microseconds), to the next job or until idle.
 
         Returns when the webhook attempts of all these moments are over, however long that takes.
         When `gone` is set nobody waits for it any more: it ends with the present jobs, and the
@@ -154,15 +154,15 @@ class Runner:
 
     @property
     def advancing(self) -> tuple[int | str, Counts] | None:
-        """Where the clock is being turned to, and what has happened on the way so far."""
+        """Where the clock is being turned to (microseconds, `next` or `idle`); counts so far."""
         now = self._advance
         if now is None:
             return None
         return now.until or now.to or 0, _difference(self._counts(), now.before)
 
     async def _turn(self, advance: "Advance") -> None:
-        self._parking.clear()
-        self._courier.retry()
+        self._broken.clear()
+        self._dispatcher.retry()
         await self._drain(self._clock.now(), advance)
         to, until = advance.to, advance.until
         last = self._clock.now() + IDLE_SECONDS_MAX * SECOND if to is None else to
@@ -173,7 +173,7 @@ class Runner:
                 break
         if to is not None and not advance.gone.is_set():
             self._clock.move_to(to)
-        await self._let_go(advance)
+        await self._release_held(advance)
 
     async def _wake_when(self, gone: asyncio.Event) -> None:
         await gone.wait()
@@ -194,7 +194,7 @@ class Runner:
             await self._pause(self._woken, nap)
 
     def _nap(self) -> float | None:
-        webhook = None if self._holds_webhooks() else self._courier.next_due(free=True)
+        webhook = None if self._holds_webhooks() else self._dispatcher.next_due(free=True)
         due = _earlier(_earlier(self._next_main(), webhook), self._next_retry())
         wait = None if due is None else self._clock.seconds_until(due)
         return None if wait is None else min(wait, _NAP_MAX_SECONDS)
@@ -204,18 +204,18 @@ class Runner:
         while not advance.gone.is_set():
             self._woken.clear()
             await self._run_ready(until, held=False)
-            if self._courier.moving:
+            if self._dispatcher.moving:
                 await self._woken.wait()
                 continue
             due = self.next_due()
             if due is None or due > until:
                 return
-            self._courier.let_go()  # or it would hold up what is due
+            self._dispatcher.release_held()  # or it would hold up what is due
 
-    async def _let_go(self, advance: "Advance") -> None:
+    async def _release_held(self, advance: "Advance") -> None:
         """Makes the attempts that fault rules hold back until there are more of them."""
-        while self._courier.holds and not advance.gone.is_set():
-            self._courier.let_go()
+        while self._dispatcher.holds and not advance.gone.is_set():
+            self._dispatcher.release_held()
             await self._drain(self._clock.now(), advance)
 
     async def _run_ready(self, until: int, *, held: bool) -> None:
@@ -223,7 +223,7 @@ class Runner:
         while batch := self._batch(until):
             await asyncio.gather(*(self._run(job) for job in batch))
         if not held:
-            self._courier.launch(until)
+            self._dispatcher.launch(until)
 
     def _batch(self, until: int) -> list[Job]:
         """The next jobs that share their due moment: what they add comes after them."""
@@ -233,32 +233,32 @@ class Runner:
     async def _run(self, job: Job) -> None:
         try:
             emitted = await self._groups.run(
-                job.mode, lambda world: self._perform(world, job), micros(job.due)
+                job.mode, lambda tx: self._perform(tx, job), micros(job.due)
             )
         except Exception:  # noqa: BLE001  one broken handler must not stop time
-            self._parking.park(job, self._clock.now())
+            self._broken.add(job, self._clock.now())
         else:
-            self._parking.done(job)
+            self._broken.done(job)
             done = self._done
             self._done = Counts(done.jobs + 1, done.events + emitted)
 
-    def _perform(self, world: Transaction, job: Job) -> int:
+    def _perform(self, tx: Transaction, job: Job) -> int:
         jobs.refuse_unreadable(job)
-        if jobs.finish(world.store, job):  # else an earlier job of this moment cancelled it
-            self._handlers[job.name](world, job)
-        return world.emitted
+        if jobs.finish(tx.store, job):  # else an earlier job of this moment cancelled it
+            self._handlers[job.name](tx, job)
+        return tx.emitted
 
     def _next_main(self) -> int | None:
         return jobs.next_due(self._store, jobs.MAIN, self._held())
 
     def _held(self) -> list[int]:
-        return self._parking.held(self._clock.now())
+        return self._broken.waiting(self._clock.now())
 
     def _next_retry(self) -> int | None:
-        return _earlier(self._parking.next(self._clock.now()), self._courier.next_retry())
+        return _earlier(self._broken.next(self._clock.now()), self._dispatcher.next_retry())
 
     def _counts(self) -> Counts:
-        return Counts(self._done.jobs, self._done.events, self._courier.made, self.broken)
+        return Counts(self._done.jobs, self._done.events, self._dispatcher.made, self.broken)
 
     def _exhausted(self, before: Counts) -> bool:
         done = _difference(self._counts(), before)

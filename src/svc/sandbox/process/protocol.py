@@ -104,66 +104,66 @@ class PortSplitter:
         self._sock = sock
         self._context = context
         self._make_protocol = make_protocol
-        self._guests: set[asyncio.Task[None]] = set()
+        self._waiting: set[asyncio.Task[None]] = set()
         sock.setblocking(False)
-        self._door = asyncio.create_task(self._open())
+        self._accepting = asyncio.create_task(self._accept())
 
     def close(self) -> None:
         """Accepts nobody any more; those who have not said anything yet are sent away."""
-        for task in (self._door, *self._guests):
+        for task in (self._accepting, *self._waiting):
             task.cancel()
 
     async def wait_closed(self) -> None:
         """Returns when nobody is at the door."""
-        await asyncio.wait([self._door, *self._guests])
+        await asyncio.wait([self._accepting, *self._waiting])
 
-    async def _open(self) -> None:
+    async def _accept(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
             try:
-                guest, _ = await loop.sock_accept(self._sock)
+                connection, _ = await loop.sock_accept(self._sock)
             except OSError as error:  # too many open files, say
                 _log.warning("a connection could not be accepted: %s", error)
                 await asyncio.sleep(_PAUSE)
                 continue
-            task = asyncio.create_task(self._welcome(guest))
-            self._guests.add(task)
-            task.add_done_callback(self._guests.discard)
+            task = asyncio.create_task(self._sort(connection))
+            self._waiting.add(task)
+            task.add_done_callback(self._waiting.discard)
 
-    async def _welcome(self, guest: socket.socket) -> None:
+    async def _sort(self, connection: socket.socket) -> None:
         handed_over = False
         try:
-            guest.setblocking(False)
+            connection.setblocking(False)
             async with asyncio.timeout(_PATIENCE):
-                first = await _first_byte(guest)
+                first = await _first_byte(connection)
             if first:
                 context = self._context if first == _TLS_HANDSHAKE else None
                 handed_over = True  # from here on the transport closes it
-                await self._hand_over(guest, context)
+                await self._hand_over(connection, context)
         except (OSError, TimeoutError) as error:  # ssl.SSLError is one of the first
             _log.info("a connection came to nothing: %s", error)
         finally:
             if not handed_over:
-                guest.close()
+                connection.close()
 
-    async def _hand_over(self, guest: socket.socket, context: ssl.SSLContext | None) -> None:
+    async def _hand_over(self, connection: socket.socket, context: ssl.SSLContext | None) -> None:
         await asyncio.get_running_loop().connect_accepted_socket(
             self._make_protocol,
-            guest,
+            connection,
             ssl=context,
             ssl_handshake_timeout=None if context is None else _PATIENCE,
         )
 
 
-async def _first_byte(guest: socket.socket) -> bytes:
+async def _first_byte(connection: socket.socket) -> bytes:
     """Looks at the first byte without taking it; empty when the caller has hung up."""
     loop = asyncio.get_running_loop()
     said = asyncio.Event()
-    loop.add_reader(guest, said.set)
+    loop.add_reader(connection, said.set)
     try:
         await said.wait()
     finally:
-        loop.remove_reader(guest)
+        loop.remove_reader(connection)
     with suppress(ConnectionError):
-        return guest.recv(1, socket.MSG_PEEK)
+        return connection.recv(1, socket.MSG_PEEK)
     return b""

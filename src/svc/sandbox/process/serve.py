@@ -52,7 +52,7 @@ def _serve(
 ) -> list[int]:
     app = _Noticing(make_app(options))
     server = _Server(_config(app, options), app, on_ready)
-    # Not the loop that Windows would choose: the doorman asks which sockets can be read.
+    # Not the loop that Windows would choose: the port splitter asks which sockets can be read.
     runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
     with _stopped_by_signals(server) as caught, runner:
         runner.run(server.serve([sock]))

@@ -31,61 +31,61 @@ CREATE: Final = (
 ROLL: Final = (Parameter("expires_in", Integer(0, KEY_GRACE_MAX_SECONDS)),)
 
 
-def create(world: Transaction, params: Params) -> Doc:
+def create(tx: Transaction, params: Params) -> Doc:
     """Makes a new key; the answer is the only one that shows it whole, as `secret`."""
     kind, permissions = params["type"], params.get("permissions")
     if kind == "restricted" and permissions is None:
         raise missing("permissions")
     if kind != "restricted" and permissions is not None:
         raise invalid("parameter_unknown", "permissions", "Only restricted keys have permissions.")
-    return _issue(world, kind, permissions)
+    return _issue(tx, kind, permissions)
 
 
-def roll(world: Transaction, key: Doc, params: Params) -> Doc:
+def roll(tx: Transaction, key: Doc, params: Params) -> Doc:
     """Replaces a key by a new one of its kind; the old one works for `expires_in` seconds more."""
     if key["expires_at"] is not None:
         raise Problem(400, "key_rolled", "This key has been rolled already.")
-    fresh = _issue(world, key["type"], key["permissions"])
-    end = world.now + timedelta(seconds=params.get("expires_in", 0))
+    fresh = _issue(tx, key["type"], key["permissions"])
+    end = tx.now + timedelta(seconds=params.get("expires_in", 0))
     key["expires_at"] = clock.text(end)
     key["_expires"] = clock.micros(end)
-    world.save(key)
+    tx.save(key)
     return fresh
 
 
-def register(world: Transaction, text: str, kind: str, permissions: Params | None = None) -> Doc:
+def register(tx: Transaction, text: str, kind: str, permissions: Params | None = None) -> Doc:
     """Stores a key whose text is given."""
     key: dict[str, Any] = {
-        "id": _identity(world, text),
+        "id": _identity(tx, text),
         "object": KIND,
         "type": kind,
         "key": masked(text),
         "permissions": permissions,
         "expires_at": None,
-        "created": world.now_text,
-        "livemode": world.livemode,
+        "created": tx.now_text,
+        "livemode": tx.livemode,
         "_expires": None,
     }
-    world.add(key)
+    tx.add(key)
     return key
 
 
-def every(world: Transaction) -> Doc:
+def every(tx: Transaction) -> Doc:
     """All keys of a mode, oldest first, masked."""
     return {
         "object": "list",
-        "data": [public(key) for key in world.find(KIND)],
+        "data": [public(key) for key in tx.find(KIND)],
         "has_more": False,
     }
 
 
-def find(world: Transaction, text: str) -> Doc | None:
+def find(tx: Transaction, text: str) -> Doc | None:
     """The key with this text in this mode, whether it still works or not."""
-    return world.get(KIND, _identity(world, text))
+    return tx.get(KIND, _identity(tx, text))
 
 
-def has_expired(world: Transaction, key: Doc) -> bool:
-    return key["_expires"] is not None and clock.micros(world.now) >= key["_expires"]
+def has_expired(tx: Transaction, key: Doc) -> bool:
+    return key["_expires"] is not None and clock.micros(tx.now) >= key["_expires"]
 
 
 def masked(text: str) -> str:
@@ -94,10 +94,10 @@ def masked(text: str) -> str:
     return f"{prefix if prefix in KEY_PREFIXES else ''}…{text[-4:]}"
 
 
-def _issue(world: Transaction, kind: str, permissions: Params | None) -> Doc:
-    text = world.new_secret(f"{_PREFIXES[kind]}_{world.mode}_", _KEY_LENGTH)
-    return {**public(register(world, text, kind, permissions)), "secret": text}
+def _issue(tx: Transaction, kind: str, permissions: Params | None) -> Doc:
+    text = tx.new_secret(f"{_PREFIXES[kind]}_{tx.mode}_", _KEY_LENGTH)
+    return {**public(register(tx, text, kind, permissions)), "secret": text}
 
 
-def _identity(world: Transaction, text: str) -> str:
-    return world.ids.derived("key_", KIND, text)
+def _identity(tx: Transaction, text: str) -> str:
+    return tx.ids.derived("key_", KIND, text)

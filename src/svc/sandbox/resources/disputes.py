@@ -59,25 +59,25 @@ ANSWER: Final = schema.resource(
 )
 
 
-def can_open(world: Transaction, payment: Doc) -> bool:
+def can_open(tx: Transaction, payment: Doc) -> bool:
     """A dispute needs something captured that is neither refunded, disputed nor lost already."""
     left = payment["amount_captured"] - payment["amount_refunded"]
     captured = payment["status"] == "captured" and left > 0
-    return captured and not (payment["disputed"] and blocking(world, payment["id"]))
+    return captured and not (payment["disputed"] and blocking(tx, payment["id"]))
 
 
-def blocking(world: Transaction, payment: str) -> bool:
+def blocking(tx: Transaction, payment: str) -> bool:
     """Says whether a dispute that is open or lost holds the payment's money."""
-    return any(d["status"] != "won" for d in world.find(KIND, payment=payment))
+    return any(d["status"] != "won" for d in tx.find(KIND, payment=payment))
 
 
-def open_dispute(world: Transaction, payment: Doc, reason: str, due: str | None = None) -> Doc:
+def open_dispute(tx: Transaction, payment: Doc, reason: str, due: str | None = None) -> Doc:
     """The shopper disputes what is left of a payment; its amount leaves the balance."""
     payment["disputed"] = True
-    world.save(payment)
-    due = due or clock.text(_due_by(world))
+    tx.save(payment)
+    due = due or clock.text(_due_by(tx))
     dispute: dict[str, Any] = {
-        "id": world.new_id(ID_PREFIXES[KIND]),
+        "id": tx.new_id(ID_PREFIXES[KIND]),
         "object": KIND,
         "payment": payment["id"],
         "order": payment["order"],
@@ -90,19 +90,19 @@ def open_dispute(world: Transaction, payment: Doc, reason: str, due: str | None 
         "evidence_due_by": due,
         "evidence_submitted_at": None,
         "closed_at": None,
-        "created": world.now_text,
-        "livemode": world.livemode,
+        "created": tx.now_text,
+        "livemode": tx.livemode,
     }
-    world.add(dispute)
-    _move(world, dispute, payment, -1)
-    world.schedule_at(clock.parse(due), LAPSE, dispute["id"])
-    world.emit("dispute.opened", dispute)
+    tx.add(dispute)
+    _move(tx, dispute, payment, -1)
+    tx.schedule_at(clock.parse(due), LAPSE, dispute["id"])
+    tx.emit("dispute.opened", dispute)
     return dispute
 
 
-def update(world: Transaction, dispute: Doc, params: Params) -> Doc:
+def update(tx: Transaction, dispute: Doc, params: Params) -> Doc:
     """Merges evidence into the draft; with `submit` true hands it in, which is final."""
-    _refuse_unless_awaited(world, dispute)
+    _refuse_unless_awaited(tx, dispute)
     evidence = _merged(dispute["evidence"], params.get("evidence", {}))
     submit = params.get("submit") is True
     if submit and not evidence:
@@ -110,51 +110,51 @@ def update(world: Transaction, dispute: Doc, params: Params) -> Doc:
     dispute["evidence"] = evidence
     dispute["evidence_status"] = "draft" if evidence else "none"
     if submit:
-        _submit(world, dispute)
+        _submit(tx, dispute)
     else:
-        world.save(dispute)
+        tx.save(dispute)
     return dispute
 
 
-def accept(world: Transaction, dispute: Doc, params: Params) -> Doc:  # noqa: ARG001  takes none
+def accept(tx: Transaction, dispute: Doc, params: Params) -> Doc:  # noqa: ARG001  takes none
     """Gives the dispute up; this cannot be taken back."""
-    _refuse_unless_awaited(world, dispute)
-    close(world, dispute, "lost")
+    _refuse_unless_awaited(tx, dispute)
+    close(tx, dispute, "lost")
     return dispute
 
 
-def close(world: Transaction, dispute: Doc, outcome: str) -> None:
+def close(tx: Transaction, dispute: Doc, outcome: str) -> None:
     """Decides an open dispute, `won` or `lost`; what is won comes back to the balance."""
     dispute["status"] = outcome
-    dispute["closed_at"] = world.now_text
-    world.save(dispute)
-    world.cancel_jobs(LAPSE, dispute["id"])
-    world.cancel_jobs(DECIDE, dispute["id"])
+    dispute["closed_at"] = tx.now_text
+    tx.save(dispute)
+    tx.cancel_jobs(LAPSE, dispute["id"])
+    tx.cancel_jobs(DECIDE, dispute["id"])
     if outcome == "won":
-        payment = world.get(payments.KIND, dispute["payment"])
+        payment = tx.get(payments.KIND, dispute["payment"])
         assert payment is not None
-        _move(world, dispute, payment, 1)
-    world.emit(f"dispute.{outcome}", dispute)
+        _move(tx, dispute, payment, 1)
+    tx.emit(f"dispute.{outcome}", dispute)
 
 
-def _submit(world: Transaction, dispute: Doc) -> None:
+def _submit(tx: Transaction, dispute: Doc) -> None:
     dispute["status"] = "under_review"
     dispute["evidence_status"] = "submitted"
-    dispute["evidence_submitted_at"] = world.now_text
-    world.save(dispute)
-    world.cancel_jobs(LAPSE, dispute["id"])
-    world.emit("dispute.evidence_submitted", dispute)
+    dispute["evidence_submitted_at"] = tx.now_text
+    tx.save(dispute)
+    tx.cancel_jobs(LAPSE, dispute["id"])
+    tx.emit("dispute.evidence_submitted", dispute)
     outcome = _OUTCOMES.get(dispute["evidence"].get("uncategorized_text", ""))
     if outcome:
-        world.schedule(_DECIDED_AFTER, DECIDE, dispute["id"], outcome=outcome)
+        tx.schedule(_DECIDED_AFTER, DECIDE, dispute["id"], outcome=outcome)
 
 
-def _refuse_unless_awaited(world: Transaction, dispute: Doc) -> None:
+def _refuse_unless_awaited(tx: Transaction, dispute: Doc) -> None:
     status = dispute["status"]
     if status != "needs_response":
         message = f"The dispute is {status}; it takes no answer any more."
         raise unexpected_state(KIND, status, message)
-    if world.now >= clock.parse(dispute["evidence_due_by"]):
+    if tx.now >= clock.parse(dispute["evidence_due_by"]):
         message = "The time to answer the dispute has passed."
         raise unexpected_state(KIND, status, message)
 
@@ -168,14 +168,14 @@ def _merged(present: Doc, changes: Params | None) -> Doc:
     return evidence
 
 
-def _due_by(world: Transaction) -> Any:
-    return (world.now + _RESPONSE_TIME).replace(hour=23, minute=59, second=59, microsecond=0)
+def _due_by(tx: Transaction) -> Any:
+    return (tx.now + _RESPONSE_TIME).replace(hour=23, minute=59, second=59, microsecond=0)
 
 
-def _move(world: Transaction, dispute: Doc, payment: Doc, sign: int) -> None:
+def _move(tx: Transaction, dispute: Doc, payment: Doc, sign: int) -> None:
     target = payment["settlement_currency"]
     amount = fx.convert(dispute["amount"], dispute["currency"], target)
-    world.move_balance(target, sign * amount)
+    tx.move_balance(target, sign * amount)
 
 
 _UNEXPECTED: Final = "dispute_unexpected_state"

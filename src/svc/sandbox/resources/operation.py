@@ -42,7 +42,7 @@ class Title:
 class ApiOperation:
     """One method on one path.
 
-    `run` gets the world, the object named in the path ({} without one) and the checked parameters.
+    `run` gets the transaction, the object named in the path ({} without one) and the parameters.
     `resource` and `level` are what a restricted key needs. `partial` marks an update. `refuses`
     are the error codes beyond those of `fields`: what relations and states forbid.
     """
@@ -111,7 +111,7 @@ def create(
         path,
         resource,
         "write",
-        lambda world, _, params: view(run(world, params)),
+        lambda tx, _, params: view(run(tx, params)),
         title,
         fields,
         refuses=frozenset(refuses),
@@ -135,7 +135,7 @@ def act(
         path,
         resource,
         "write",
-        lambda world, target, params: public(run(world, target, params)),
+        lambda tx, target, params: public(run(tx, target, params)),
         title,
         fields,
         kind,
@@ -155,26 +155,26 @@ def listing(path: str, resource: str, kind: str, filters: Fields, title: Title) 
     """A GET of a list; `filters` are fields that the store can compare (assumptions: Lists)."""
     names = tuple(field.name for field in filters)
 
-    def run(world: Transaction, _: Doc, params: Params) -> Doc:
-        return _page(world, kind, names, params)
+    def run(tx: Transaction, _: Doc, params: Params) -> Doc:
+        return _page(tx, kind, names, params)
 
     return ApiOperation("GET", path, resource, "read", run, title, (*_PAGING, *filters, _CREATED))
 
 
-def target_of(world: Transaction, operation: ApiOperation, identity: str) -> Doc:
+def target_of(tx: Transaction, operation: ApiOperation, identity: str) -> Doc:
     """The object that a path names; raises Problem if this mode has none."""
     if operation.kind is None:
         return {}
-    found = world.get(operation.kind, identity)
+    found = tx.get(operation.kind, identity)
     if found is None:
         raise resource_missing(operation.kind, identity, "id")
     return found
 
 
-def _page(world: Transaction, kind: str, filters: tuple[str, ...], params: Params) -> Doc:
+def _page(tx: Transaction, kind: str, filters: tuple[str, ...], params: Params) -> Doc:
     after = params.get("starting_after")
     try:
-        docs, more = world.page(
+        docs, more = tx.page(
             kind,
             equals={name: params[name] for name in filters if name in params},
             bounds=params.get("created", {}),

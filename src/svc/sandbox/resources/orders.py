@@ -74,16 +74,16 @@ _WHY_NOT_CANCELLED: Final = {
 }
 
 
-def create(world: Transaction, params: Params) -> Doc:
+def create(tx: Transaction, params: Params) -> Doc:
     """Stores a new order with its methods and its landed cost."""
-    identity = world.new_id(ID_PREFIXES[KIND])
+    identity = tx.new_id(ID_PREFIXES[KIND])
     order: dict[str, Any] = {
         "id": identity,
         "object": KIND,
         "status": "requires_payment",
         "amount": params["amount"],
         "currency": params["currency"],
-        "settlement_currency": _settlement_currency(world, params),
+        "settlement_currency": _settlement_currency(tx, params),
         "shipping": goods.shown_shipping(params["shipping"]),
         "items": goods.shown_items(params["items"]),
         "capture_method": params.get("capture_method", "automatic"),
@@ -97,12 +97,12 @@ def create(world: Transaction, params: Params) -> Doc:
         "cancelled_at": None,
         "paid_at": None,
         "metadata": merged({}, params.get("metadata")),
-        "created": world.now_text,
-        "livemode": world.livemode,
-        "_client_secret": world.new_secret(f"{identity}_secret_", _SECRET_LENGTH),
+        "created": tx.now_text,
+        "livemode": tx.livemode,
+        "_client_secret": tx.new_secret(f"{identity}_secret_", _SECRET_LENGTH),
     }
-    _price(world, order)
-    world.add(order)
+    _price(tx, order)
+    tx.add(order)
     return order
 
 
@@ -111,7 +111,7 @@ def created_view(order: Doc) -> Doc:
     return {**public(order), "client_secret": order["_client_secret"]}
 
 
-def update(world: Transaction, order: Doc, params: Params) -> Doc:
+def update(tx: Transaction, order: Doc, params: Params) -> Doc:
     """Changes an unpaid order and computes its methods and landed cost again."""
     if order["status"] != "requires_payment":
         message = f"The order is {order['status']}; only an unpaid order can be updated."
@@ -119,7 +119,7 @@ def update(world: Transaction, order: Doc, params: Params) -> Doc:
     for name in ("amount", "currency"):
         order[name] = params.get(name, order[name])
     if "settlement_currency" in params:
-        order["settlement_currency"] = _settlement_currency(world, params)
+        order["settlement_currency"] = _settlement_currency(tx, params)
     if "shipping" in params:
         order["shipping"] = goods.shown_shipping(params["shipping"])
     if "items" in params:
@@ -128,42 +128,42 @@ def update(world: Transaction, order: Doc, params: Params) -> Doc:
         order["capture_method"] = params["capture_method"] or "automatic"
     if "metadata" in params:
         order["metadata"] = merged(order["metadata"], params["metadata"])
-    _price(world, order)
-    world.save(order)
+    _price(tx, order)
+    tx.save(order)
     return order
 
 
-def cancel(world: Transaction, order: Doc, params: Params) -> Doc:
+def cancel(tx: Transaction, order: Doc, params: Params) -> Doc:
     """Cancels an unpaid or authorised order; what was authorised is released."""
     reason = params.get("cancellation_reason")
     if order["status"] == "requires_payment":
-        payments.mark_cancelled(world, order, reason)
-        world.save(order)
-        world.emit("order.cancelled", order)
+        payments.mark_cancelled(tx, order, reason)
+        tx.save(order)
+        tx.emit("order.cancelled", order)
     elif order["status"] == "authorized":
-        payments.void(world, order, reason)
+        payments.void(tx, order, reason)
     else:
         message = _WHY_NOT_CANCELLED[order["status"]]
         raise unexpected_state(KIND, order["status"], message)
     return order
 
 
-def _settlement_currency(world: Transaction, params: Params) -> str:
-    return params.get("settlement_currency") or str(world.settings["settlement_currency"])
+def _settlement_currency(tx: Transaction, params: Params) -> str:
+    return params.get("settlement_currency") or str(tx.settings["settlement_currency"])
 
 
-def _price(world: Transaction, order: Doc) -> None:
+def _price(tx: Transaction, order: Doc) -> None:
     """Sets what follows from amount, items and destination; makes a quote for it."""
     shipping, items = order["shipping"], order["items"]
     order["methods"] = methods.offered(
         order["currency"], shipping["country"], order["capture_method"]
     )
     quote = quotes.make(
-        world,
+        tx,
         currency=order["currency"],
         shipping=shipping,
         items=items,
-        ship_from=str(world.settings["country"]),
+        ship_from=str(tx.settings["country"]),
         freight=max(0, order["amount"] - goods.value(items)),
     )
     order["landed_cost"] = {
@@ -175,7 +175,7 @@ def _price(world: Transaction, order: Doc) -> None:
         "guaranteed": quote["guaranteed"],
         "quote": quote["id"],
     }
-    collected = quote["total"] if world.settings["collect_landed_cost"] else 0
+    collected = quote["total"] if tx.settings["collect_landed_cost"] else 0
     order["amount_total"] = order["amount"] + collected
     if order["amount_total"] > AMOUNT_MAX:  # or it could not be captured by its own amount
         message = f"amount and landed cost together must be at most {AMOUNT_MAX}."

@@ -65,10 +65,10 @@ ANSWER: Final = schema.resource(
 )
 
 
-def begin(world: Transaction, order: Doc, method: str) -> Doc:
+def begin(tx: Transaction, order: Doc, method: str) -> Doc:
     """Stores a new attempt to pay an order; one of the steps below follows at once."""
     payment: dict[str, Any] = {
-        "id": world.new_id(ID_PREFIXES[KIND]),
+        "id": tx.new_id(ID_PREFIXES[KIND]),
         "object": KIND,
         "order": order["id"],
         "status": "processing",
@@ -91,34 +91,34 @@ def begin(world: Transaction, order: Doc, method: str) -> Doc:
         "fx_rate": None,
         "authorization_expires_at": None,
         "captured_at": None,
-        "created": world.now_text,
-        "livemode": world.livemode,
+        "created": tx.now_text,
+        "livemode": tx.livemode,
         "_dispute_reason": None,
         "_refund_scenario": "normal",
     }
-    world.add(payment)
+    tx.add(payment)
     order["latest_payment"] = payment["id"]
     return payment
 
 
-def approve(world: Transaction, order: Doc, payment: Doc) -> None:
+def approve(tx: Transaction, order: Doc, payment: Doc) -> None:
     """The attempt succeeded: captured, or held where the order is captured by hand."""
     if order["capture_method"] == "manual":
-        _authorize(world, order, payment)
+        _authorize(tx, order, payment)
     else:
-        collect(world, order, payment, payment["amount"])
+        collect(tx, order, payment, payment["amount"])
 
 
-def process(world: Transaction, order: Doc, payment: Doc) -> None:
+def process(tx: Transaction, order: Doc, payment: Doc) -> None:
     """A delayed method was accepted; its result is open."""
     payment["status"] = order["status"] = "processing"
-    world.save(payment)
-    world.save(order)
-    world.emit("payment.processing", payment)
+    tx.save(payment)
+    tx.save(order)
+    tx.emit("payment.processing", payment)
 
 
 def fail(
-    world: Transaction, order: Doc, payment: Doc, code: str, decline_type: str | None = None
+    tx: Transaction, order: Doc, payment: Doc, code: str, decline_type: str | None = None
 ) -> None:
     """The attempt failed for good; the order waits for another one."""
     payment["status"] = "failed"
@@ -126,12 +126,12 @@ def fail(
     payment["failure_message"] = message_for(code)
     payment["decline_type"] = decline_type
     order["status"] = "requires_payment"
-    world.save(payment)
-    world.save(order)
-    world.emit("payment.failed", payment)
+    tx.save(payment)
+    tx.save(order)
+    tx.emit("payment.failed", payment)
 
 
-def collect(world: Transaction, order: Doc, payment: Doc, amount: int) -> None:
+def collect(tx: Transaction, order: Doc, payment: Doc, amount: int) -> None:
     """Captures `amount` minor units; what else was authorised goes back to the shopper."""
     target = order["settlement_currency"]
     payment["status"] = "captured"
@@ -140,40 +140,40 @@ def collect(world: Transaction, order: Doc, payment: Doc, amount: int) -> None:
     payment["settlement_currency"] = target
     payment["settlement_amount"] = fx.convert(amount, payment["currency"], target)
     payment["fx_rate"] = goods.number(fx.rate(payment["currency"], target))
-    payment["captured_at"] = world.now_text
+    payment["captured_at"] = tx.now_text
     order["status"] = "paid"
     order["amount_captured"] += amount
-    order["paid_at"] = world.now_text
-    world.save(payment)
-    world.save(order)
-    world.cancel_jobs(EXPIRE, payment["id"])
-    world.move_balance(target, payment["settlement_amount"])
-    world.emit("payment.captured", payment)
-    world.emit("order.paid", order)
+    order["paid_at"] = tx.now_text
+    tx.save(payment)
+    tx.save(order)
+    tx.cancel_jobs(EXPIRE, payment["id"])
+    tx.move_balance(target, payment["settlement_amount"])
+    tx.emit("payment.captured", payment)
+    tx.emit("order.paid", order)
     if payment["_dispute_reason"]:
-        world.schedule(DISPUTE_AFTER, DISPUTE, payment["id"], reason=payment["_dispute_reason"])
+        tx.schedule(DISPUTE_AFTER, DISPUTE, payment["id"], reason=payment["_dispute_reason"])
 
 
-def void(world: Transaction, order: Doc, reason: str | None) -> None:
+def void(tx: Transaction, order: Doc, reason: str | None) -> None:
     """Releases what is authorised and cancels the order."""
-    payment = latest(world, order)
+    payment = latest(tx, order)
     payment["status"] = "cancelled"
     payment["amount_released"] = payment["amount"]
-    world.save(payment)
-    mark_cancelled(world, order, reason)
-    world.save(order)
-    world.cancel_jobs(EXPIRE, payment["id"])
-    world.emit("payment.cancelled", payment)
-    world.emit("order.cancelled", order)
+    tx.save(payment)
+    mark_cancelled(tx, order, reason)
+    tx.save(order)
+    tx.cancel_jobs(EXPIRE, payment["id"])
+    tx.emit("payment.cancelled", payment)
+    tx.emit("order.cancelled", order)
 
 
-def mark_cancelled(world: Transaction, order: Doc, reason: str | None) -> None:
+def mark_cancelled(tx: Transaction, order: Doc, reason: str | None) -> None:
     order["status"] = "cancelled"
     order["cancellation_reason"] = reason
-    order["cancelled_at"] = world.now_text
+    order["cancelled_at"] = tx.now_text
 
 
-def capture(world: Transaction, order: Doc, params: Params) -> Doc:
+def capture(tx: Transaction, order: Doc, params: Params) -> Doc:
     """Captures an authorised order in full or in part, once; answers the payment."""
     if order["capture_method"] != "manual":
         message = "Only an order with capture_method manual is captured by a call."
@@ -181,36 +181,36 @@ def capture(world: Transaction, order: Doc, params: Params) -> Doc:
     if order["status"] != "authorized":
         message = f"The order is {order['status']}; only an authorised order can be captured."
         raise unexpected_state("order", order["status"], message)
-    payment = latest(world, order)
+    payment = latest(tx, order)
     amount = int(params.get("amount") or payment["amount"])
     if amount > payment["amount"]:
         raise amount_too_large("amount", payment["amount"])
-    collect(world, order, payment, amount)
+    collect(tx, order, payment, amount)
     return payment
 
 
-def latest(world: Transaction, order: Doc) -> Doc:
+def latest(tx: Transaction, order: Doc) -> Doc:
     """The last attempt to pay an order; there must have been one."""
-    payment = world.get(KIND, order["latest_payment"])
+    payment = tx.get(KIND, order["latest_payment"])
     assert payment is not None
     return payment
 
 
-def order_of(world: Transaction, payment: Doc) -> Doc:
+def order_of(tx: Transaction, payment: Doc) -> Doc:
     """The order that a payment belongs to."""
-    order = world.get("order", payment["order"])
+    order = tx.get("order", payment["order"])
     assert order is not None
     return order
 
 
-def _authorize(world: Transaction, order: Doc, payment: Doc) -> None:
-    expiry = world.now + AUTHORIZATION
+def _authorize(tx: Transaction, order: Doc, payment: Doc) -> None:
+    expiry = tx.now + AUTHORIZATION
     payment["status"] = order["status"] = "authorized"
     payment["authorization_expires_at"] = clock.text(expiry)
-    world.save(payment)
-    world.save(order)
-    world.schedule_at(expiry, EXPIRE, payment["id"])
-    world.emit("payment.authorized", payment)
+    tx.save(payment)
+    tx.save(order)
+    tx.schedule_at(expiry, EXPIRE, payment["id"])
+    tx.emit("payment.authorized", payment)
 
 
 OPERATIONS: Final = (

@@ -111,15 +111,15 @@ ANSWER: Final = schema.resource(
 )
 
 
-def create(world: Transaction, params: Params) -> Doc:
+def create(tx: Transaction, params: Params) -> Doc:
     """Takes the payout's cost from the balance and sends it on its way."""
-    source = params.get("source_currency") or str(world.settings["settlement_currency"])
+    source = params.get("source_currency") or str(tx.settings["settlement_currency"])
     cost = fx.payout_cost(params["amount"], params["currency"], source)
-    if world.balance(source) < cost.source_amount:
+    if tx.balance(source) < cost.source_amount:
         message = f"The {source} balance does not cover the payout and its fees."
         raise Problem(400, "balance_insufficient", message)
     payout: dict[str, Any] = {
-        "id": world.new_id(ID_PREFIXES[KIND]),
+        "id": tx.new_id(ID_PREFIXES[KIND]),
         "object": KIND,
         "status": "created",
         "amount": params["amount"],
@@ -132,60 +132,60 @@ def create(world: Transaction, params: Params) -> Doc:
         "reference": params.get("reference"),
         "failure_reason": None,
         "failure_message": None,
-        "estimated_arrival": clock.text(world.now + ARRIVES_AFTER),
+        "estimated_arrival": clock.text(tx.now + ARRIVES_AFTER),
         "sent_at": None,
         "paid_at": None,
         "failed_at": None,
         "metadata": merged({}, params.get("metadata")),
-        "created": world.now_text,
-        "livemode": world.livemode,
+        "created": tx.now_text,
+        "livemode": tx.livemode,
     }
-    world.add(payout)
-    world.move_balance(source, -cost.source_amount)
-    world.emit("payout.created", payout)
-    _plan(world, payout, banks.payout_scenario(params["destination"]))
+    tx.add(payout)
+    tx.move_balance(source, -cost.source_amount)
+    tx.emit("payout.created", payout)
+    _plan(tx, payout, banks.payout_scenario(params["destination"]))
     return payout
 
 
-def send(world: Transaction, payout: Doc) -> None:
+def send(tx: Transaction, payout: Doc) -> None:
     """A created payout was handed to the local network."""
     payout["status"] = "sent"
-    payout["sent_at"] = world.now_text
-    world.save(payout)
-    world.cancel_jobs(SEND, payout["id"])
-    world.emit("payout.sent", payout)
+    payout["sent_at"] = tx.now_text
+    tx.save(payout)
+    tx.cancel_jobs(SEND, payout["id"])
+    tx.emit("payout.sent", payout)
 
 
-def arrive(world: Transaction, payout: Doc) -> None:
+def arrive(tx: Transaction, payout: Doc) -> None:
     """The receiving bank accepted a payout that was sent."""
     payout["status"] = "paid"
-    payout["paid_at"] = world.now_text
-    _finish(world, payout)
+    payout["paid_at"] = tx.now_text
+    _finish(tx, payout)
 
 
-def fail(world: Transaction, payout: Doc, reason: str) -> None:
+def fail(tx: Transaction, payout: Doc, reason: str) -> None:
     """A payout on its way was rejected: what it took returns to the balance."""
     payout["status"] = "failed"
     payout["failure_reason"] = reason
     payout["failure_message"] = FAILURE_MESSAGES[reason]
-    payout["failed_at"] = world.now_text
-    world.move_balance(payout["source_currency"], payout["source_amount"])
-    _finish(world, payout)
+    payout["failed_at"] = tx.now_text
+    tx.move_balance(payout["source_currency"], payout["source_amount"])
+    _finish(tx, payout)
 
 
-def _finish(world: Transaction, payout: Doc) -> None:
-    world.save(payout)
-    world.cancel_jobs(SEND, payout["id"])
-    world.cancel_jobs(SETTLE, payout["id"])
-    world.emit(f"payout.{payout['status']}", payout)
+def _finish(tx: Transaction, payout: Doc) -> None:
+    tx.save(payout)
+    tx.cancel_jobs(SEND, payout["id"])
+    tx.cancel_jobs(SETTLE, payout["id"])
+    tx.emit(f"payout.{payout['status']}", payout)
 
 
-def _plan(world: Transaction, payout: Doc, scenario: banks.PayoutScenario) -> None:
+def _plan(tx: Transaction, payout: Doc, scenario: banks.PayoutScenario) -> None:
     # The end is planned for every payout: one that is never sent by itself may be sent by hand.
     early = None if scenario.sent else scenario.failure_reason
-    world.schedule_at(world.now + SENT_AFTER, SEND, payout["id"], failure_reason=early)
-    end = world.now + ARRIVES_AFTER
-    world.schedule_at(end, SETTLE, payout["id"], failure_reason=scenario.failure_reason)
+    tx.schedule_at(tx.now + SENT_AFTER, SEND, payout["id"], failure_reason=early)
+    end = tx.now + ARRIVES_AFTER
+    tx.schedule_at(end, SETTLE, payout["id"], failure_reason=scenario.failure_reason)
 
 
 def _shown_destination(given: Params) -> Doc:

@@ -58,20 +58,20 @@ ANSWER: Final = schema.resource(
 )
 
 
-def create(world: Transaction, params: Params) -> Doc:
+def create(tx: Transaction, params: Params) -> Doc:
     """Quotes what the caller described."""
     return make(
-        world,
+        tx,
         currency=params["currency"],
         shipping=goods.shown_shipping(params["shipping"]),
         items=goods.shown_items(params["items"]),
-        ship_from=params.get("ship_from_country") or world.settings["country"],
+        ship_from=params.get("ship_from_country") or tx.settings["country"],
         freight=params.get("shipping_amount", 0),
     )
 
 
 def make(
-    world: Transaction,
+    tx: Transaction,
     *,
     currency: str,
     shipping: Doc,
@@ -89,7 +89,7 @@ def make(
         freight=freight,
     )
     quote: dict[str, Any] = {
-        "id": world.new_id(ID_PREFIXES[KIND]),
+        "id": tx.new_id(ID_PREFIXES[KIND]),
         "object": KIND,
         "currency": currency,
         "shipping": shipping,
@@ -102,11 +102,11 @@ def make(
         "total": result.total,
         "guaranteed": result.guaranteed,
         "warnings": result.warnings,
-        "expires_at": clock.text(world.now + VALIDITY),
-        "created": world.now_text,
-        "livemode": world.livemode,
+        "expires_at": clock.text(tx.now + VALIDITY),
+        "created": tx.now_text,
+        "livemode": tx.livemode,
     }
-    world.add(quote)
+    tx.add(quote)
     return quote
 
 

@@ -56,53 +56,53 @@ ANSWER: Final = schema.resource(
 )
 
 
-def create(world: Transaction, params: Params) -> Doc:
+def create(tx: Transaction, params: Params) -> Doc:
     """Accepts a refund of all that is left of a payment, or of a part of it."""
-    payment = world.get(payments.KIND, params["payment"])
+    payment = tx.get(payments.KIND, params["payment"])
     if payment is None:
         raise resource_missing(payments.KIND, params["payment"], "payment")
     refund: dict[str, Any] = {
-        "id": world.new_id(ID_PREFIXES[KIND]),
+        "id": tx.new_id(ID_PREFIXES[KIND]),
         "object": KIND,
         "payment": payment["id"],
         "order": payment["order"],
-        "amount": _refundable(world, payment, params.get("amount")),
+        "amount": _refundable(tx, payment, params.get("amount")),
         "currency": payment["currency"],
         "reason": params.get("reason"),
         "status": "pending",
         "failure_reason": None,
         "metadata": merged({}, params.get("metadata")),
-        "created": world.now_text,
-        "livemode": world.livemode,
+        "created": tx.now_text,
+        "livemode": tx.livemode,
     }
-    world.add(refund)
-    _count(world, payment, refund["amount"])
-    world.emit("refund.created", refund)
+    tx.add(refund)
+    _count(tx, payment, refund["amount"])
+    tx.emit("refund.created", refund)
     delay, failure = _SCENARIOS[payment["_refund_scenario"]]
-    world.schedule(delay, SETTLE, refund["id"], failure_reason=failure)
+    tx.schedule(delay, SETTLE, refund["id"], failure_reason=failure)
     return refund
 
 
-def succeed(world: Transaction, refund: Doc) -> None:
+def succeed(tx: Transaction, refund: Doc) -> None:
     """The network confirmed a pending refund: the balance pays for it, at the payment's rate."""
-    payment = _payment_of(world, refund)
+    payment = _payment_of(tx, refund)
     refund["status"] = "succeeded"
-    world.save(refund)
-    world.move_balance(payment["settlement_currency"], -_debit(payment, refund["amount"]))
-    world.save(payment)
-    world.emit("refund.succeeded", refund)
+    tx.save(refund)
+    tx.move_balance(payment["settlement_currency"], -_debit(payment, refund["amount"]))
+    tx.save(payment)
+    tx.emit("refund.succeeded", refund)
 
 
-def fail(world: Transaction, refund: Doc, reason: str) -> None:
+def fail(tx: Transaction, refund: Doc, reason: str) -> None:
     """The network refused a pending refund: its amount can be refunded again."""
     refund["status"] = "failed"
     refund["failure_reason"] = reason
-    world.save(refund)
-    _count(world, _payment_of(world, refund), -refund["amount"])
-    world.emit("refund.failed", refund)
+    tx.save(refund)
+    _count(tx, _payment_of(tx, refund), -refund["amount"])
+    tx.emit("refund.failed", refund)
 
 
-def _refundable(world: Transaction, payment: Doc, wanted: int | None) -> int:
+def _refundable(tx: Transaction, payment: Doc, wanted: int | None) -> int:
     """The amount to refund; raises Problem where the payment's state does not allow it."""
     if payment["status"] != "captured":
         message = f"The payment is {payment['status']}; only a captured payment can be refunded."
@@ -114,7 +114,7 @@ def _refundable(world: Transaction, payment: Doc, wanted: int | None) -> int:
     amount = left if wanted is None else wanted
     if amount > left:
         raise amount_too_large("amount", left)
-    if payment["disputed"] and disputes.blocking(world, payment["id"]):
+    if payment["disputed"] and disputes.blocking(tx, payment["id"]):
         message = "The payment is disputed; its amount cannot be refunded."
         raise Problem(400, "payment_disputed", message)
     return amount
@@ -134,16 +134,16 @@ def _debit(payment: Doc, amount: int) -> int:
     return int(payment["_debited"] - before)
 
 
-def _count(world: Transaction, payment: Doc, delta: int) -> None:
-    order = payments.order_of(world, payment)
+def _count(tx: Transaction, payment: Doc, delta: int) -> None:
+    order = payments.order_of(tx, payment)
     payment["amount_refunded"] += delta
     order["amount_refunded"] += delta
-    world.save(payment)
-    world.save(order)
+    tx.save(payment)
+    tx.save(order)
 
 
-def _payment_of(world: Transaction, refund: Doc) -> Doc:
-    payment = world.get(payments.KIND, refund["payment"])
+def _payment_of(tx: Transaction, refund: Doc) -> Doc:
+    payment = tx.get(payments.KIND, refund["payment"])
     assert payment is not None
     return payment
 

@@ -67,23 +67,23 @@ class UsedCard:
         return {"brand": self.profile.brand, "last4": self.profile.last4}
 
 
-def card_of(world: Transaction, params: Params) -> UsedCard:
+def card_of(tx: Transaction, params: Params) -> UsedCard:
     """The card that `card` or `payment_method` names; raises Problem unless it is one of them."""
     if "card" in params and "payment_method" in params:
         message = "Give either card or payment_method, not both."
         raise invalid("parameters_exclusive", "card", message)
     if "payment_method" in params:
-        return _saved_card(world, params["payment_method"])
+        return _saved_card(tx, params["payment_method"])
     if "card" not in params:
         raise missing("card")
-    return _new_card(world, params["card"])
+    return _new_card(tx, params["card"])
 
 
-def save(world: Transaction, card: UsedCard) -> Doc:
+def save(tx: Transaction, card: UsedCard) -> Doc:
     """Stores a card as a network token where its brand has tokens; returns what is shown of it."""
     profile = card.profile
     method: dict[str, Any] = {
-        "id": world.new_id(ID_PREFIXES[KIND]),
+        "id": tx.new_id(ID_PREFIXES[KIND]),
         "object": KIND,
         "type": "card",
         "card": {
@@ -92,31 +92,31 @@ def save(world: Transaction, card: UsedCard) -> Doc:
             "exp_month": card.exp_month,
             "exp_year": card.exp_year,
         },
-        "created": world.now_text,
-        "livemode": world.livemode,
+        "created": tx.now_text,
+        "livemode": tx.livemode,
         "_test_number": card.test_number,
     }
-    world.add(method)
+    tx.add(method)
     return public(method)
 
 
-def _new_card(world: Transaction, given: Params) -> UsedCard:
+def _new_card(tx: Transaction, given: Params) -> UsedCard:
     number, month, year = given["number"], given["exp_month"], given["exp_year"]
-    profile = cards.assess(number, month, year, given["cvc"], world.now.date())
+    profile = cards.assess(number, month, year, given["cvc"], tx.now.date())
     plain = number.replace(" ", "").replace("-", "")
     stand_in = plain if plain in cards.BEHAVIOURS else _STAND_INS.get(profile.brand, "")
     full_year = year if year > 99 else year + 2000  # noqa: PLR2004  as on the card
     return UsedCard(profile, month, full_year, stand_in)
 
 
-def _saved_card(world: Transaction, identity: str) -> UsedCard:
-    method = world.get(KIND, identity)
+def _saved_card(tx: Transaction, identity: str) -> UsedCard:
+    method = tx.get(KIND, identity)
     if method is None:
         raise resource_missing(KIND, identity, "payment_method")
     card, number = method["card"], method["_test_number"]
     month, year = card["exp_month"], card["exp_year"]
     cvc = "0000" if card["brand"] == "amex" else "000"  # a saved card is charged without one
-    profile = cards.assess(number, month, year, cvc, world.now.date())
+    profile = cards.assess(number, month, year, cvc, tx.now.date())
     return UsedCard(
         replace(profile, last4=card["last4"]), month, year, number, saved=public(method)
     )
@@ -149,9 +149,9 @@ PAY: Final = (
 )
 
 
-def view(world: Transaction, params: Params) -> Doc:
+def view(tx: Transaction, params: Params) -> Doc:
     """What the shopper sees of an order."""
-    order = _order_of(world, params)
+    order = _order_of(tx, params)
     return {
         "object": "checkout",
         "order": order["id"],
@@ -165,12 +165,12 @@ def view(world: Transaction, params: Params) -> Doc:
     }
 
 
-def pay(world: Transaction, params: Params) -> Doc | Problem:
+def pay(tx: Transaction, params: Params) -> Doc | Problem:
     """Plays one attempt to pay.
 
     A declined attempt is returned as its 402, not raised: the failed payment and its event stay.
     """
-    order = _order_of(world, params)
+    order = _order_of(tx, params)
     if order["status"] != "requires_payment":
         message = f"The order is {order['status']}; only an unpaid order can be paid."
         raise unexpected_state(orders.KIND, order["status"], message)
@@ -180,101 +180,101 @@ def pay(world: Transaction, params: Params) -> Doc | Problem:
         raise invalid("method_not_offered", "method", message)
     kind = methods.kind(method)
     if kind == "card":
-        return _pay_by_card(world, order, params)
+        return _pay_by_card(tx, order, params)
     if kind == "delayed":
-        return _pay_by_debit(world, order, method, params.get("iban"))
-    return _pay_by_redirect(world, order, method, params.get("outcome", "success"))
+        return _pay_by_debit(tx, order, method, params.get("iban"))
+    return _pay_by_redirect(tx, order, method, params.get("outcome", "success"))
 
 
-def _order_of(world: Transaction, params: Params) -> Doc:
+def _order_of(tx: Transaction, params: Params) -> Doc:
     if "order" in params:
-        return _order_by_id(world, params)
+        return _order_by_id(tx, params)
     if "client_secret" not in params:
         raise missing("client_secret")
     secret = params["client_secret"]
-    order = world.get(orders.KIND, secret.partition("_secret_")[0])
+    order = tx.get(orders.KIND, secret.partition("_secret_")[0])
     if order is None or order["_client_secret"] != secret:
         message = "No order of this mode has this client secret."
         raise Problem(404, "resource_missing", message, param="client_secret")
     return order
 
 
-def _order_by_id(world: Transaction, params: Params) -> Doc:
+def _order_by_id(tx: Transaction, params: Params) -> Doc:
     if "client_secret" in params:
         message = "Give either client_secret or order, not both."
         raise invalid("parameters_exclusive", "client_secret", message)
-    order = world.get(orders.KIND, params["order"])
+    order = tx.get(orders.KIND, params["order"])
     if order is None:
         raise resource_missing(orders.KIND, params["order"], "order")
     return order
 
 
-def _pay_by_card(world: Transaction, order: Doc, params: Params) -> Doc | Problem:
-    card = card_of(world, params)
+def _pay_by_card(tx: Transaction, order: Doc, params: Params) -> Doc | Problem:
+    card = card_of(tx, params)
     if card.profile.problem:
         return _declined(card.profile.problem, None)
     three_ds = params.get("three_ds", "succeed")
     if card.profile.challenge and three_ds == "abandon":
         return _answer(order, None)
-    payment = payments.begin(world, order, methods.CARD)
+    payment = payments.begin(tx, order, methods.CARD)
     payment["card"] = card.shown
-    code = _decline(world, order, payment, card, three_ds)
+    code = _decline(tx, order, payment, card, three_ds)
     if code:
-        payments.fail(world, order, payment, code, cards.decline_type(code))
+        payments.fail(tx, order, payment, code, cards.decline_type(code))
         return _declined(code, payment)
     if card.saved or params.get("save_card"):
-        payment["payment_method"] = card.saved or save(world, card)
+        payment["payment_method"] = card.saved or save(tx, card)
     payment["_dispute_reason"] = card.profile.dispute_reason
     payment["_refund_scenario"] = card.profile.refund_scenario
-    payments.approve(world, order, payment)
+    payments.approve(tx, order, payment)
     return _answer(order, payment)
 
 
 def _decline(
-    world: Transaction, order: Doc, payment: Doc, card: UsedCard, three_ds: str
+    tx: Transaction, order: Doc, payment: Doc, card: UsedCard, three_ds: str
 ) -> str | None:
     """Why the card is declined in the end; a soft decline may be retried once (spec: 10)."""
-    if world.livemode:
+    if tx.livemode:
         return _NO_LIVE_PAYMENTS
     if card.profile.challenge and three_ds == "fail":
         return _NOT_AUTHENTICATED
     soft = card.profile.decline_type == "soft"
-    if soft and world.settings["smart_retries"]:
+    if soft and tx.settings["smart_retries"]:
         payment["retried"] = True
         payment["acquirer"] = cards.acquirer(order["shipping"]["country"])
         return None if card.profile.rescued else card.profile.decline_code
     return card.profile.decline_code
 
 
-def _pay_by_debit(world: Transaction, order: Doc, method: str, iban: str | None) -> Doc | Problem:
+def _pay_by_debit(tx: Transaction, order: Doc, method: str, iban: str | None) -> Doc | Problem:
     if iban is not None and banks.iban_problem(iban, None):
         raise invalid(banks.IBAN_INVALID, "iban", "iban is no valid IBAN.")
-    payment = payments.begin(world, order, method)
-    if world.livemode:
-        return _failed(world, order, payment, _NO_LIVE_PAYMENTS)
+    payment = payments.begin(tx, order, method)
+    if tx.livemode:
+        return _failed(tx, order, payment, _NO_LIVE_PAYMENTS)
     scenario = banks.debit_scenario(method, iban)
     payment["_dispute_reason"] = scenario.dispute_reason
-    payments.process(world, order, payment)
-    world.schedule(
+    payments.process(tx, order, payment)
+    tx.schedule(
         scenario.delay_seconds, payments.SETTLE, payment["id"], failure_code=scenario.failure_code
     )
     return _answer(order, payment)
 
 
-def _pay_by_redirect(world: Transaction, order: Doc, method: str, outcome: str) -> Doc | Problem:
+def _pay_by_redirect(tx: Transaction, order: Doc, method: str, outcome: str) -> Doc | Problem:
     if outcome == "abandon":
         return _answer(order, None)
-    payment = payments.begin(world, order, method)
-    if world.livemode:
-        return _failed(world, order, payment, _NO_LIVE_PAYMENTS)
+    payment = payments.begin(tx, order, method)
+    if tx.livemode:
+        return _failed(tx, order, payment, _NO_LIVE_PAYMENTS)
     if outcome == "failure":
-        return _failed(world, order, payment, _NOT_AUTHENTICATED)
-    payments.approve(world, order, payment)
+        return _failed(tx, order, payment, _NOT_AUTHENTICATED)
+    payments.approve(tx, order, payment)
     return _answer(order, payment)
 
 
-def _failed(world: Transaction, order: Doc, payment: Doc, code: str) -> Problem:
-    payments.fail(world, order, payment, code)
+def _failed(tx: Transaction, order: Doc, payment: Doc, code: str) -> Problem:
+    payments.fail(tx, order, payment, code)
     return _declined(code, payment)
 
 

@@ -99,13 +99,13 @@ ANSWER: Final = schema.resource(
 )
 
 
-def create(world: Transaction, params: Params) -> Doc:
+def create(tx: Transaction, params: Params) -> Doc:
     """Registers an endpoint for the event types named; a type named twice counts once."""
-    if len(world.find(KIND, status="enabled")) >= ENABLED_MAX:
+    if len(tx.find(KIND, status="enabled")) >= ENABLED_MAX:
         message = f"At most {ENABLED_MAX} endpoints can be enabled in a mode."
         raise Problem(400, "webhook_endpoint_limit", message)
     return new_endpoint(
-        world,
+        tx,
         url=params["url"],
         events=list(dict.fromkeys(params["events"])),
         description=params.get("description"),
@@ -122,27 +122,25 @@ def created_view(endpoint: Doc) -> Doc:
     return shown
 
 
-def new_endpoint(
-    world: Transaction, *, url: str, events: list[str], description: str | None
-) -> Doc:
+def new_endpoint(tx: Transaction, *, url: str, events: list[str], description: str | None) -> Doc:
     """Stores an endpoint; the caller shows `_secret` once, as `secret`."""
     doc: Doc = {
-        "id": world.new_id(ID_PREFIXES[KIND]),
+        "id": tx.new_id(ID_PREFIXES[KIND]),
         "object": KIND,
         "url": url,
         "events": events,
         "status": "enabled",
         "description": description,
-        "api_version": world.settings["pinned_version"] or VERSIONS[-1],
-        "created": world.now_text,
-        "livemode": world.livemode,
-        "_secret": world.new_secret(SECRET_PREFIX, SECRET_LENGTH),
+        "api_version": tx.settings["pinned_version"] or VERSIONS[-1],
+        "created": tx.now_text,
+        "livemode": tx.livemode,
+        "_secret": tx.new_secret(SECRET_PREFIX, SECRET_LENGTH),
         "_old_secret": None,
         "_old_secret_until": None,
         "_failing_since": None,
         "_warned": False,
     }
-    world.add(doc)
+    tx.add(doc)
     return doc
 
 
@@ -155,60 +153,60 @@ def signing_secrets(endpoint: Doc, now: int) -> list[str]:
     return secrets
 
 
-def roll_secret(world: Transaction, endpoint: Doc, grace: int) -> str:
+def roll_secret(tx: Transaction, endpoint: Doc, grace: int) -> str:
     """Gives a new secret; the one before signs along for `grace` seconds (0 to 86400)."""
     endpoint["_old_secret"] = endpoint["_secret"] if grace else None
-    endpoint["_old_secret_until"] = micros(world.now) + grace * SECOND if grace else None
-    endpoint["_secret"] = world.new_secret(SECRET_PREFIX, SECRET_LENGTH)
-    world.save(endpoint)
+    endpoint["_old_secret_until"] = micros(tx.now) + grace * SECOND if grace else None
+    endpoint["_secret"] = tx.new_secret(SECRET_PREFIX, SECRET_LENGTH)
+    tx.save(endpoint)
     secret: str = endpoint["_secret"]
     return secret
 
 
-def enable(world: Transaction, endpoint: Doc) -> None:
+def enable(tx: Transaction, endpoint: Doc) -> None:
     """Takes events again, with a clean record; what was dropped stays dropped."""
     endpoint["status"] = "enabled"
-    _recovered(world, endpoint)
+    _recovered(tx, endpoint)
 
 
-def disable(world: Transaction, endpoint: Doc) -> None:
+def disable(tx: Transaction, endpoint: Doc) -> None:
     """Takes no more events and gives up what is pending."""
     endpoint["status"] = "disabled"
-    deliveries.drop(world.store, endpoint["id"])
-    _recovered(world, endpoint)
+    deliveries.drop(tx.store, endpoint["id"])
+    _recovered(tx, endpoint)
 
 
-def delete(world: Transaction, endpoint: Doc) -> None:
+def delete(tx: Transaction, endpoint: Doc) -> None:
     """Removes the endpoint and gives up what is pending; its log stays."""
-    deliveries.drop(world.store, endpoint["id"])
-    world.cancel_jobs(jobs.DISABLE, endpoint["id"])
-    world.remove(KIND, endpoint["id"])
+    deliveries.drop(tx.store, endpoint["id"])
+    tx.cancel_jobs(jobs.DISABLE, endpoint["id"])
+    tx.remove(KIND, endpoint["id"])
 
 
-def note_success(world: Transaction, endpoint: Doc) -> None:
+def note_success(tx: Transaction, endpoint: Doc) -> None:
     """A delivery arrived: the endpoint is in health again."""
     if endpoint["_failing_since"] is not None:
-        _recovered(world, endpoint)
+        _recovered(tx, endpoint)
 
 
-def note_failure(world: Transaction, endpoint: Doc) -> None:
+def note_failure(tx: Transaction, endpoint: Doc) -> None:
     """A delivery failed: at the first failure the five days begin to run."""
     if endpoint["_failing_since"] is None and endpoint["status"] == "enabled":
-        now = micros(world.now)
+        now = micros(tx.now)
         endpoint["_failing_since"] = now
-        world.save(endpoint)
+        tx.save(endpoint)
         end = now + FAILING_SECONDS * SECOND
         identity = endpoint["id"]
-        jobs.add(world.store, world.mode, end, jobs.DISABLE, identity, {}, lane=identity)
+        jobs.add(tx.store, tx.mode, end, jobs.DISABLE, identity, {}, lane=identity)
 
 
-def note_exhausted(world: Transaction, endpoint: Doc, event: str) -> None:
+def note_exhausted(tx: Transaction, endpoint: Doc, event: str) -> None:
     """All attempts of an event failed: the first time since a success an e-mail is written."""
     if not endpoint["_warned"] and endpoint["status"] == "enabled":
         endpoint["_warned"] = True
-        world.save(endpoint)
+        tx.save(endpoint)
         _mail(
-            world,
+            tx,
             endpoint,
             "webhook_failing",
             f"Your webhook endpoint {endpoint['url']} is failing",
@@ -217,15 +215,15 @@ def note_exhausted(world: Transaction, endpoint: Doc, event: str) -> None:
         )
 
 
-def disable_failing(world: Transaction, identity: str) -> None:
+def disable_failing(tx: Transaction, identity: str) -> None:
     """Five days without a success have passed: disabled, with an e-mail (assumptions: Delivery)."""
-    endpoint = world.get(KIND, identity)
+    endpoint = tx.get(KIND, identity)
     if endpoint is None or endpoint["_failing_since"] is None:
         return
     since = text(moment(endpoint["_failing_since"]))
-    disable(world, endpoint)
+    disable(tx, endpoint)
     _mail(
-        world,
+        tx,
         endpoint,
         "webhook_disabled",
         f"Your webhook endpoint {endpoint['url']} was disabled",
@@ -242,25 +240,25 @@ def is_local(url: str) -> bool:
         return False
 
 
-def _recovered(world: Transaction, endpoint: Doc) -> None:
+def _recovered(tx: Transaction, endpoint: Doc) -> None:
     endpoint["_failing_since"] = None
     endpoint["_warned"] = False
-    world.save(endpoint)
-    world.cancel_jobs(jobs.DISABLE, endpoint["id"])
+    tx.save(endpoint)
+    tx.cancel_jobs(jobs.DISABLE, endpoint["id"])
 
 
-def _mail(world: Transaction, endpoint: Doc, kind: str, subject: str, body: str) -> None:
+def _mail(tx: Transaction, endpoint: Doc, kind: str, subject: str, body: str) -> None:
     mail: dict[str, Any] = {
-        "id": world.ids.derived("eml_", kind, endpoint["id"], micros(world.now)),
+        "id": tx.ids.derived("eml_", kind, endpoint["id"], micros(tx.now)),
         "object": "email",
         "type": kind,
         "webhook_endpoint": endpoint["id"],
         "subject": subject,
         "body": body,
-        "created": world.now_text,
-        "livemode": world.livemode,
+        "created": tx.now_text,
+        "livemode": tx.livemode,
     }
-    world.add(mail)
+    tx.add(mail)
 
 
 OPERATIONS: Final = (

@@ -22,9 +22,9 @@ class GroupCommit:
     transaction all wait for its commit.
     """
 
-    def __init__(self, ground: SharedState, clock: VirtualClock, random: Random) -> None:
-        self._ground = ground
-        self._store = ground.store
+    def __init__(self, shared: SharedState, clock: VirtualClock, random: Random) -> None:
+        self._shared = shared
+        self._store = shared.store
         self._clock = clock
         self._random = random
         self._waiters: list[asyncio.Future[None]] = []
@@ -47,13 +47,13 @@ class GroupCommit:
     async def read(self, mode: str, fn: Callable[[Transaction], T], now: int | None = None) -> T:
         """Runs `fn`, which changes nothing; waits only if a commit is under way."""
         try:
-            return fn(Transaction(self._ground, mode, self._clock.now() if now is None else now))
+            return fn(Transaction(self._shared, mode, self._clock.now() if now is None else now))
         finally:
             await self.settled()
 
     def peek(self, mode: str, fn: Callable[[Transaction], T]) -> T:
         """Runs `fn`, which changes nothing, at once, even on what is not on disk yet."""
-        return fn(Transaction(self._ground, mode, self._clock.now()))
+        return fn(Transaction(self._shared, mode, self._clock.now()))
 
     async def save_clock(self) -> None:
         """Returns when the clock's present state is on disk."""
@@ -70,10 +70,10 @@ class GroupCommit:
 
     def _call(self, mode: str, fn: Callable[[Transaction], T], now: int | None) -> T:
         self._open()
-        position = self._ground.ids.position
+        position = self._shared.ids.position
         self._store.mark()
         try:
-            result = fn(Transaction(self._ground, mode, self._clock.now() if now is None else now))
+            result = fn(Transaction(self._shared, mode, self._clock.now() if now is None else now))
         except BaseException:
             self._undo(position)
             raise
@@ -87,8 +87,8 @@ class GroupCommit:
             asyncio.get_running_loop().call_soon(self._commit)
 
     def _undo(self, position: int) -> None:
-        self._ground.ids.rewind(position)
-        self._ground.settings.forget()
+        self._shared.ids.rewind(position)
+        self._shared.settings.forget()
         self._store.undo()
         if not self._store.in_transaction:  # SQLite gave the whole transaction up: disk full
             self._abandon(LocalError("The sandbox could not save: its transaction was lost."))
@@ -106,14 +106,14 @@ class GroupCommit:
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_result(None)
-        if self._ground.scheduled:
-            self._ground.scheduled = False
+        if self._shared.scheduled:
+            self._shared.scheduled = False
             self.on_job()
 
     def _save_state(self) -> None:
         """Saves ids and clock with what changed; a group of mere refusals costs no write."""
         if self._moved or self._store.changes != self._changes:
-            shown = json.dumps({"ids": self._ground.ids.dump(), "clock": self._clock.dump()})
+            shown = json.dumps({"ids": self._shared.ids.dump(), "clock": self._clock.dump()})
             sql = "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)"
             self._store.write(sql, _STATE, shown)
             self._moved = False
@@ -132,12 +132,12 @@ class GroupCommit:
                 self._clock.load(state["clock"])
             except (KeyError, TypeError, ValueError) as error:
                 raise _impossible(self._store.path, error) from error
-            self._ground.ids = ids
+            self._shared.ids = ids
 
     def _abandon(self, error: LocalError) -> None:
         """The group is lost: memory returns to what is on disk, and every call of it fails."""
         self._store.rollback()
-        self._ground.settings.forget()
+        self._shared.settings.forget()
         with suppress(LocalError):  # a disk that cannot be read either: every call fails anyway
             self.load_state()
         waiters, self._waiters = self._waiters, []

@@ -6,6 +6,7 @@ Their rows are paged by key, never by OFFSET.
 import json
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from svc.sandbox.store.sqlite import Store
@@ -60,96 +61,98 @@ def _plain(match: re.Match[str]) -> str:
 
 # Top-level fields that have a column of their own and can be asked for.
 COLUMNS = {"status": "status", "order": "ord", "payment": "payment"}
+_ALL: Final[Mapping[str, str]] = MappingProxyType({})
 _BOUNDS = {"gte": ">=", "gt": ">", "lte": "<=", "lt": "<"}
 
 
-def insert(store: Store, mode: str, doc: Doc) -> None:
-    """Adds a document; it needs `id`, `object` and `created`."""
-    store.write(
-        "INSERT INTO docs(id, seq, mode, kind, created, status, ord, payment, body)"
-        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        doc["id"],
-        store.next_sequence(),
-        mode,
-        doc["object"],
-        doc["created"],
-        *_columns(doc),
-        compact(doc).decode(),
-    )
+class DocumentRows:
+    """The documents of one mode, in the open transaction."""
 
+    __slots__ = ("mode", "store")
 
-def replace(store: Store, mode: str, doc: Doc) -> None:
-    """Puts a new version in place of the stored one; its place in lists stays.
+    def __init__(self, store: Store, mode: str) -> None:
+        self.store = store
+        self.mode = mode
 
-    Raises:
-        KeyError: there is no such document in this mode.
-    """
-    touched = store.write(
-        "UPDATE docs SET status = ?, ord = ?, payment = ?, body = ?"
-        " WHERE id = ? AND mode = ? AND kind = ?",
-        *_columns(doc),
-        compact(doc).decode(),
-        doc["id"],
-        mode,
-        doc["object"],
-    )
-    if not touched:
-        raise KeyError(doc["id"])
+    def add(self, doc: Doc) -> None:
+        """Inserts a document; it needs `id`, `object` (its kind) and `created`."""
+        self.store.write(
+            "INSERT INTO docs(id, seq, mode, kind, created, status, ord, payment, body)"
+            " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            doc["id"],
+            self.store.next_sequence(),
+            self.mode,
+            doc["object"],
+            doc["created"],
+            *_columns(doc),
+            compact(doc).decode(),
+        )
 
+    def save(self, doc: Doc) -> None:
+        """Puts a new version in place of the stored one; its place in lists stays.
 
-def remove(store: Store, mode: str, kind: str, identity: str) -> bool:
-    """Deletes a document and says whether it was there."""
-    sql = "DELETE FROM docs WHERE id = ? AND mode = ? AND kind = ?"
-    return store.write(sql, identity, mode, kind) > 0
+        Raises:
+            KeyError: there is no such document in this mode.
+        """
+        touched = self.store.write(
+            "UPDATE docs SET status = ?, ord = ?, payment = ?, body = ?"
+            " WHERE id = ? AND mode = ? AND kind = ?",
+            *_columns(doc),
+            compact(doc).decode(),
+            doc["id"],
+            self.mode,
+            doc["object"],
+        )
+        if not touched:
+            raise KeyError(doc["id"])
 
+    def remove(self, kind: str, identity: str) -> bool:
+        """Deletes a document and says whether it was there."""
+        sql = "DELETE FROM docs WHERE id = ? AND mode = ? AND kind = ?"
+        return self.store.write(sql, identity, self.mode, kind) > 0
 
-def retrieve(store: Store, mode: str, kind: str, identity: str) -> Doc | None:
-    """A fresh copy of one document of this mode, or None."""
-    sql = "SELECT body FROM docs WHERE id = ? AND mode = ? AND kind = ?"
-    row = store.one(sql, _storable(identity), mode, kind)
-    return decode(row[0]) if row else None
+    def get(self, kind: str, identity: str) -> Doc | None:
+        """A fresh copy of one document of this mode, or None."""
+        sql = "SELECT body FROM docs WHERE id = ? AND mode = ? AND kind = ?"
+        row = self.store.one(sql, _storable(identity), self.mode, kind)
+        return decode(row[0]) if row else None
 
+    def find(self, kind: str, **equals: str) -> list[Doc]:
+        """All documents with these values of `status`, `order`, `payment`; oldest first."""
+        where, args = _where(self.mode, kind, equals, {})
+        sql = f"SELECT body FROM docs WHERE {where} ORDER BY created, seq"  # noqa: S608
+        return [decode(row[0]) for row in self.store.all(sql, *args)]
 
-def find(store: Store, mode: str, kind: str, equals: Mapping[str, str]) -> list[Doc]:
-    """All documents with these values of `status`, `order`, `payment`; oldest first."""
-    where, args = _where(mode, kind, equals, {})
-    rows = store.all(f"SELECT body FROM docs WHERE {where} ORDER BY created, seq", *args)  # noqa: S608
-    return [decode(row[0]) for row in rows]
+    def page(
+        self,
+        kind: str,
+        *,
+        equals: Mapping[str, str] = _ALL,
+        bounds: Mapping[str, str] = _ALL,
+        limit: int,
+        after: str | None = None,
+    ) -> tuple[list[Doc], bool]:
+        """One page, newest first, ties by creation sequence, and whether more follow.
 
+        `bounds` limit `created`.
 
-def page(
-    store: Store,
-    mode: str,
-    kind: str,
-    *,
-    equals: Mapping[str, str],
-    bounds: Mapping[str, str],
-    limit: int,
-    after: str | None,
-) -> tuple[list[Doc], bool]:
-    """One page, newest first, ties by creation sequence, and whether more follow.
+        Raises:
+            KeyError: `after` names no document of this kind and mode.
+        """
+        where, args = _where(self.mode, kind, equals, bounds)
+        if after is not None:
+            where += " AND (created, seq) < (?, ?)"
+            args += self._place(kind, after)
+        sql = f"SELECT body FROM docs WHERE {where} ORDER BY created DESC, seq DESC LIMIT ?"  # noqa: S608
+        rows = self.store.all(sql, *args, limit + 1)
+        return [decode(row[0]) for row in rows[:limit]], len(rows) > limit
 
-    Raises:
-        KeyError: `after` names no document of this kind and mode.
-    """
-    where, args = _where(mode, kind, equals, bounds)
-    if after is not None:
-        where += " AND (created, seq) < (?, ?)"
-        args += _place(store, mode, kind, after)
-    rows = store.all(
-        f"SELECT body FROM docs WHERE {where} ORDER BY created DESC, seq DESC LIMIT ?",  # noqa: S608
-        *args,
-        limit + 1,
-    )
-    return [decode(row[0]) for row in rows[:limit]], len(rows) > limit
-
-
-def _place(store: Store, mode: str, kind: str, identity: str) -> list[str | int]:
-    sql = "SELECT created, seq FROM docs WHERE id = ? AND mode = ? AND kind = ?"
-    row = store.one(sql, _storable(identity), mode, kind)
-    if row is None:
-        raise KeyError(identity)
-    return [row[0], row[1]]
+    def _place(self, kind: str, identity: str) -> list[str | int]:
+        sql = "SELECT created, seq FROM docs WHERE id = ? AND mode = ? AND kind = ?"
+        row = self.store.one(sql, _storable(identity), self.mode, kind)
+        if row is None:
+            raise KeyError(identity)
+        return [row[0], row[1]]
 
 
 def _where(

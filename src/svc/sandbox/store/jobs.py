@@ -76,7 +76,7 @@ def finish(store: Store, job: Job) -> bool:
 
 
 def refuse_unreadable(job: Job) -> None:
-    """Raises ValueError for a job whose row could not be read: whoever runs it parks it."""
+    """Raises ValueError for a job whose row could not be read: whoever runs it sets it aside."""
     if job.unreadable is not None:
         raise ValueError(f"its row cannot be read: {job.unreadable}")
 
@@ -165,7 +165,7 @@ class BrokenJobs:
     def __len__(self) -> int:
         return len(self._until)
 
-    def park(self, job: Job, now: int) -> None:
+    def add(self, job: Job, now: int) -> None:
         """Sets a job aside; to be called while its exception is handled."""
         if job.seq not in self._until:
             _log.exception(
@@ -181,7 +181,7 @@ class BrokenJobs:
         if self._until.pop(job.seq, None) is not None:
             _log.warning("the job %s of %s broke before and is done now", job.name, job.subject)
 
-    def held(self, now: int) -> list[int]:
+    def waiting(self, now: int) -> list[int]:
         """The jobs that are not to be tried yet."""
         return [seq for seq, until in self._until.items() if until > now]
 

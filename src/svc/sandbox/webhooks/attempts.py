@@ -41,62 +41,62 @@ class PreparedAttempt:
     allowed: bool
 
 
-def prepare(world: Transaction, job: Job, wall: int, *, age: int = 0) -> PreparedAttempt | None:
+def prepare(tx: Transaction, job: Job, wall: int, *, age: int = 0) -> PreparedAttempt | None:
     """Builds and signs the request of a due attempt; None if nothing is owed any more.
 
-    `world.now` is the attempt's start; `wall` the real time in unix seconds, which signs unless
+    `tx.now` is the attempt's start; `wall` the real time in unix seconds, which signs unless
     the setting `signature_time` is `virtual`. The signature is `age` seconds older than that.
     """
-    delivery = deliveries.retrieve(world.store, job.subject)
-    endpoint = world.get(webhook_endpoints.KIND, job.lane)
-    body = events.body(world.store, delivery.event) if delivery else None
+    delivery = deliveries.retrieve(tx.store, job.subject)
+    endpoint = tx.get(webhook_endpoints.KIND, job.lane)
+    body = events.body(tx.store, delivery.event) if delivery else None
     if delivery is None or delivery.status != "pending" or endpoint is None or body is None:
         return None
     url = endpoint["url"]
-    allowed = webhook_endpoints.is_local(url) or world.settings["allow_remote_webhooks"]
-    outgoing = _request(world, endpoint, delivery, body, _signed_at(world, wall) - age)
-    return PreparedAttempt(job, delivery, micros(world.now), outgoing, allowed)
+    allowed = webhook_endpoints.is_local(url) or tx.settings["allow_remote_webhooks"]
+    outgoing = _request(tx, endpoint, delivery, body, _signed_at(tx, wall) - age)
+    return PreparedAttempt(job, delivery, micros(tx.now), outgoing, allowed)
 
 
 def copy_of(
-    world: Transaction, attempt: PreparedAttempt, number: int, wall: int
+    tx: Transaction, attempt: PreparedAttempt, number: int, wall: int
 ) -> PreparedAttempt | None:
     """The same event once more, under a delivery id of its own; None if its endpoint is gone."""
-    endpoint = world.get(webhook_endpoints.KIND, attempt.job.lane)
+    endpoint = tx.get(webhook_endpoints.KIND, attempt.job.lane)
     if endpoint is None:
         return None
-    identity = world.ids.derived(DELIVERY_PREFIX, attempt.delivery.id, number)
+    identity = tx.ids.derived(DELIVERY_PREFIX, attempt.delivery.id, number)
     delivery = replace(attempt.delivery, id=identity)
-    body, signed_at = attempt.outgoing.body, _signed_at(world, wall)
-    outgoing = _request(world, endpoint, delivery, body, signed_at)
-    return replace(attempt, delivery=delivery, outgoing=outgoing, started=micros(world.now))
+    body, signed_at = attempt.outgoing.body, _signed_at(tx, wall)
+    outgoing = _request(tx, endpoint, delivery, body, signed_at)
+    return replace(attempt, delivery=delivery, outgoing=outgoing, started=micros(tx.now))
 
 
-def record_copy(world: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
+def record_copy(tx: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
     """Writes the outcome of a copy down; nothing follows from it."""
-    deliveries.add_made(world.store, world.mode, attempt.delivery)
-    _finish(world, attempt, reply)
+    deliveries.add_made(tx.store, tx.mode, attempt.delivery)
+    _finish(tx, attempt, reply)
 
 
-def record(world: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
+def record(tx: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
     """Writes the outcome down and decides what follows, in one transaction with the job's end."""
-    owed = jobs.finish(world.store, attempt.job)
-    _finish(world, attempt, reply)
-    endpoint = world.get(webhook_endpoints.KIND, attempt.delivery.endpoint)
+    owed = jobs.finish(tx.store, attempt.job)
+    _finish(tx, attempt, reply)
+    endpoint = tx.get(webhook_endpoints.KIND, attempt.delivery.endpoint)
     if endpoint is None:
         return
     if reply.accepted:
-        webhook_endpoints.note_success(world, endpoint)
-        deliveries.drop(world.store, endpoint["id"], attempt.delivery.event)
+        webhook_endpoints.note_success(tx, endpoint)
+        deliveries.drop(tx.store, endpoint["id"], attempt.delivery.event)
         return
-    webhook_endpoints.note_failure(world, endpoint)
+    webhook_endpoints.note_failure(tx, endpoint)
     if owed:
-        _follow_up(world, attempt, endpoint)
+        _follow_up(tx, attempt, endpoint)
 
 
-def give_up(world: Transaction, job: Job) -> None:
+def give_up(tx: Transaction, job: Job) -> None:
     """Ends the job of an attempt that nobody waits for: its endpoint or event is gone."""
-    jobs.finish(world.store, job)
+    jobs.finish(tx.store, job)
 
 
 def retry_delay(step: int) -> int:
@@ -106,15 +106,15 @@ def retry_delay(step: int) -> int:
     return WEBHOOK_RETRY_INTERVAL
 
 
-def _signed_at(world: Transaction, wall: int) -> int:
-    virtual = world.settings["signature_time"] == "virtual"
-    return micros(world.now) // SECOND if virtual else wall
+def _signed_at(tx: Transaction, wall: int) -> int:
+    virtual = tx.settings["signature_time"] == "virtual"
+    return micros(tx.now) // SECOND if virtual else wall
 
 
 def _request(
-    world: Transaction, endpoint: Doc, delivery: DeliveryRow, body: bytes, signed_at: int
+    tx: Transaction, endpoint: Doc, delivery: DeliveryRow, body: bytes, signed_at: int
 ) -> Outgoing:
-    secrets = webhook_endpoints.signing_secrets(endpoint, micros(world.now))
+    secrets = webhook_endpoints.signing_secrets(endpoint, micros(tx.now))
     headers = (
         ("Content-Type", "application/json; charset=utf-8"),
         ("User-Agent", USER_AGENT),
@@ -126,9 +126,9 @@ def _request(
     return Outgoing(endpoint["url"], headers, body)
 
 
-def _finish(world: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
+def _finish(tx: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
     deliveries.finish(
-        world.store,
+        tx.store,
         attempt.delivery.id,
         status="succeeded" if reply.accepted else "failed",
         started=attempt.started,
@@ -138,18 +138,18 @@ def _finish(world: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) 
     )
 
 
-def _follow_up(world: Transaction, attempt: PreparedAttempt, endpoint: Doc) -> None:
+def _follow_up(tx: Transaction, attempt: PreparedAttempt, endpoint: Doc) -> None:
     step = attempt.job.args["step"]
     if step == _ONCE:
         return
     first = attempt.job.args.get("first", attempt.started)
     due = attempt.started + retry_delay(step) * SECOND
     if due - first > WEBHOOK_RETRY_WINDOW_SECONDS * SECOND:
-        webhook_endpoints.note_exhausted(world, endpoint, attempt.delivery.event)
+        webhook_endpoints.note_exhausted(tx, endpoint, attempt.delivery.event)
         return
     event = {"id": attempt.delivery.event, "type": attempt.delivery.type}
-    world.queue_delivery(event, endpoint, due, {"step": step + 1, "first": first})
-    deliveries.set_next(world.store, attempt.delivery.id, due)
+    tx.queue_delivery(event, endpoint, due, {"step": step + 1, "first": first})
+    deliveries.set_next(tx.store, attempt.delivery.id, due)
 
 
 def with_bad_signature(outgoing: Outgoing) -> Outgoing:
@@ -170,29 +170,29 @@ def _other(digit: str) -> str:
     return "1" if digit == "0" else "0"
 
 
-def queue(world: Transaction, event: str, endpoint: str | None) -> list[Job]:
+def queue(tx: Transaction, event: str, endpoint: str | None) -> list[Job]:
     """Queues one attempt at the endpoint, or at every enabled one that takes this type.
 
     Raises:
         Problem: the event or endpoint is unknown, or the endpoint is disabled.
     """
-    found = world.get("event", event)
+    found = tx.get("event", event)
     if found is None:
         raise resource_missing("event", event, "id")
-    return [_queue_one(world, found, target) for target in _targets(world, found, endpoint)]
+    return [_queue_one(tx, found, target) for target in _targets(tx, found, endpoint)]
 
 
-def outcome(world: Transaction, owed: list[Job]) -> list[DeliveryRow]:
+def outcome(tx: Transaction, owed: list[Job]) -> list[DeliveryRow]:
     """The log rows of the attempts."""
-    rows = [deliveries.retrieve(world.store, job.subject) for job in owed]
+    rows = [deliveries.retrieve(tx.store, job.subject) for job in owed]
     return [row for row in rows if row is not None]
 
 
-def _targets(world: Transaction, event: Doc, endpoint: str | None) -> list[Doc]:
+def _targets(tx: Transaction, event: Doc, endpoint: str | None) -> list[Doc]:
     if endpoint is None:
-        enabled = world.find(webhook_endpoints.KIND, status="enabled")
+        enabled = tx.find(webhook_endpoints.KIND, status="enabled")
         return [target for target in enabled if event["type"] in target["events"]]
-    target = world.get(webhook_endpoints.KIND, endpoint)
+    target = tx.get(webhook_endpoints.KIND, endpoint)
     if target is None:
         raise resource_missing(webhook_endpoints.KIND, endpoint, "endpoint")
     if target["status"] != "enabled":
@@ -201,14 +201,14 @@ def _targets(world: Transaction, event: Doc, endpoint: str | None) -> list[Doc]:
     return [target]
 
 
-def _queue_one(world: Transaction, event: Doc, endpoint: Doc) -> Job:
-    now = micros(world.now)
-    pending = deliveries.pending(world.store, event["id"], endpoint["id"])
+def _queue_one(tx: Transaction, event: Doc, endpoint: Doc) -> Job:
+    now = micros(tx.now)
+    pending = deliveries.pending(tx.store, event["id"], endpoint["id"])
     if pending is not None and pending.due <= now:
         identity = pending.id
     else:
         once: dict[str, Any] = {"step": 0}
-        identity = world.queue_delivery(event, endpoint, now, once)
+        identity = tx.queue_delivery(event, endpoint, now, once)
         if pending is not None:
-            deliveries.put_before(world.store, identity, pending)
-    return jobs.of_subject(world.store, jobs.ATTEMPT, identity)[0]
+            deliveries.put_before(tx.store, identity, pending)
+    return jobs.of_subject(tx.store, jobs.ATTEMPT, identity)[0]

@@ -16,7 +16,7 @@ from svc.sandbox.webhooks import attempts
 from svc.sandbox.webhooks.attempts import PreparedAttempt, with_bad_signature
 from svc.sandbox.webhooks.sender import ReceiverReply, WebhookSender
 
-LANE_WIDTH = 8  # attempts at one endpoint at a time; a slow one holds up nobody else
+QUEUE_WIDTH = 8  # attempts at one endpoint at a time; a slow one holds up nobody else
 _LATE = SECOND  # an attempt that is later than this counts from when it was really made
 
 
@@ -24,14 +24,14 @@ _LATE = SECOND  # an attempt that is later than this counts from when it was rea
 class EndpointQueue:
     """One endpoint's jobs: those under way, and those that broke."""
 
-    flying: dict[int, asyncio.Task[None]] = field(default_factory=dict)
-    parking: BrokenJobs = field(default_factory=BrokenJobs)
+    under_way: dict[int, asyncio.Task[None]] = field(default_factory=dict)
+    broken: BrokenJobs = field(default_factory=BrokenJobs)
     closing: bool = False  # the endpoint is being disabled: nothing passes that moment
     blocked: bool = False  # more is due than may fly at present
 
     def busy(self, now: int) -> list[int]:
         """The jobs that are not to be started now."""
-        return [*self.flying, *self.parking.held(now)]
+        return [*self.under_way, *self.broken.waiting(now)]
 
 
 class WebhookDispatcher:
@@ -52,16 +52,16 @@ class WebhookDispatcher:
         self._sender = sender
         self._wall = wall
         self._faults = faults
-        self._lanes: dict[str, EndpointQueue] = {}
-        self.landed: Callable[[], None] = _nothing
+        self._queues: dict[str, EndpointQueue] = {}
+        self.on_done: Callable[[], None] = _nothing
         self.made = 0
-        faults.holding.changed = self._tell
+        faults.holding.changed = self._held_one
 
     @property
     def moving(self) -> bool:
         """True while attempts are under way that fault rules do not hold back."""
-        flying = sum(len(lane.flying) for lane in self._lanes.values())
-        return flying > self._faults.holding.held
+        under_way = sum(len(queue.under_way) for queue in self._queues.values())
+        return under_way > self._faults.holding.held
 
     @property
     def holds(self) -> bool:
@@ -71,20 +71,20 @@ class WebhookDispatcher:
     @property
     def broken(self) -> int:
         """How many jobs broke and wait to be tried again."""
-        return sum(len(lane.parking) for lane in self._lanes.values())
+        return sum(len(queue.broken) for queue in self._queues.values())
 
     def retry(self) -> None:
         """Has broken jobs tried again at the next occasion."""
-        for lane in self._lanes.values():
-            lane.parking.clear()
+        for queue in self._queues.values():
+            queue.broken.clear()
 
     def next_retry(self) -> int | None:
         """When the first broken job is tried again (microseconds)."""
         now = self._clock.now()
-        moments = [lane.parking.next(now) for lane in self._lanes.values()]
+        moments = [queue.broken.next(now) for queue in self._queues.values()]
         return min((moment for moment in moments if moment is not None), default=None)
 
-    def let_go(self) -> None:
+    def release_held(self) -> None:
         """Has what is held back go: nothing more comes that it could wait for."""
         self._faults.holding.release()
 
@@ -92,40 +92,40 @@ class WebhookDispatcher:
         """The moment of the next job (microseconds); `free` leaves blocked lanes out."""
         moments, now = [], self._clock.now()
         for name in self._names():
-            lane = self._lanes.setdefault(name, EndpointQueue())
-            if not (free and lane.blocked):
-                moments.append(jobs.next_due(self._store, name, lane.busy(now)))
+            queue = self._queues.setdefault(name, EndpointQueue())
+            if not (free and queue.blocked):
+                moments.append(jobs.next_due(self._store, name, queue.busy(now)))
         return min((due for due in moments if due is not None), default=None)
 
     def launch(self, until: int) -> None:
         """Starts what is due at or before a moment and has room; no transaction may be open."""
         for name in self._names():
-            self._fill(name, self._lanes.setdefault(name, EndpointQueue()), until)
+            self._fill(name, self._queues.setdefault(name, EndpointQueue()), until)
 
     async def finish_now(self, job: Job) -> None:
         """Makes one attempt, due or held, and returns when it is over."""
-        lane = self._lanes.setdefault(job.lane, EndpointQueue())
-        if job.seq in lane.flying:
-            self.let_go()
+        queue = self._queues.setdefault(job.lane, EndpointQueue())
+        if job.seq in queue.under_way:
+            self.release_held()
         else:
-            self._start(lane, job, at_once=True)
-        await asyncio.wait([lane.flying[job.seq]])
+            self._start(queue, job, at_once=True)
+        await asyncio.wait([queue.under_way[job.seq]])
 
-    async def ground(self, grace: float) -> None:
+    async def stop(self, grace: float) -> None:
         """Waits `grace` seconds for attempts under way, then cuts them short: made again later."""
-        tasks = [task for lane in self._lanes.values() for task in lane.flying.values()]
+        tasks = [task for queue in self._queues.values() for task in queue.under_way.values()]
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=grace)
             for task in late:
                 task.cancel()
             await asyncio.wait(tasks)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Begins anew: the tables were emptied."""
-        self._lanes.clear()
+        self._queues.clear()
 
-    def _tell(self) -> None:
-        self.landed()
+    def _held_one(self) -> None:
+        self.on_done()
 
     def _names(self) -> list[str]:
         sql = "SELECT id FROM docs WHERE mode = ? AND kind = ?"
@@ -134,41 +134,43 @@ class WebhookDispatcher:
             row[0] for mode in modes for row in self._store.all(sql, mode, webhook_endpoints.KIND)
         ]
 
-    def _fill(self, name: str, lane: EndpointQueue, until: int) -> None:
-        lane.blocked = True
-        if lane.closing:
+    def _fill(self, name: str, queue: EndpointQueue, until: int) -> None:
+        queue.blocked = True
+        if queue.closing:
             return
-        room = LANE_WIDTH + self._faults.holding.held - len(lane.flying)
-        waiting = jobs.due(self._store, name, until, LANE_WIDTH + 1, lane.busy(self._clock.now()))
+        room = QUEUE_WIDTH + self._faults.holding.held - len(queue.under_way)
+        waiting = jobs.due(self._store, name, until, QUEUE_WIDTH + 1, queue.busy(self._clock.now()))
         for job in waiting[: max(room, 0)]:
-            lane.closing = job.name == jobs.DISABLE
-            if lane.closing and lane.flying:
-                lane.closing = False
-                self.let_go()
+            queue.closing = job.name == jobs.DISABLE
+            if queue.closing and queue.under_way:
+                queue.closing = False
+                self.release_held()
                 return
-            self._start(lane, job)
-            if lane.closing:
+            self._start(queue, job)
+            if queue.closing:
                 return
-        lane.blocked = len(waiting) > room
+        queue.blocked = len(waiting) > room
 
-    def _start(self, lane: EndpointQueue, job: Job, *, at_once: bool = False) -> None:
-        lane.flying[job.seq] = asyncio.create_task(self._fly(lane, job, at_once=at_once))
+    def _start(self, queue: EndpointQueue, job: Job, *, at_once: bool = False) -> None:
+        queue.under_way[job.seq] = asyncio.create_task(
+            self._attempt_job(queue, job, at_once=at_once)
+        )
 
-    async def _fly(self, lane: EndpointQueue, job: Job, *, at_once: bool) -> None:
+    async def _attempt_job(self, queue: EndpointQueue, job: Job, *, at_once: bool) -> None:
         try:
             jobs.refuse_unreadable(job)
             if job.name == jobs.DISABLE:
-                await self._groups.run(job.mode, lambda world: _disable(world, job))
+                await self._groups.run(job.mode, lambda tx: _disable(tx, job))
             else:
                 await self._attempt(job, at_once=at_once)
         except Exception:  # noqa: BLE001  one broken attempt must not stop the others
-            lane.parking.park(job, self._clock.now())
+            queue.broken.add(job, self._clock.now())
         else:
-            lane.parking.done(job)
+            queue.broken.done(job)
         finally:
-            lane.flying.pop(job.seq, None)
-            lane.closing = lane.closing and job.name != jobs.DISABLE
-            self.landed()
+            queue.under_way.pop(job.seq, None)
+            queue.closing = queue.closing and job.name != jobs.DISABLE
+            self.on_done()
 
     async def _attempt(self, job: Job, *, at_once: bool) -> None:
         rule = await self._rule_for(job, at_once=at_once)
@@ -182,7 +184,7 @@ class WebhookDispatcher:
         if not self._faults.every():
             return None
         delivery = await self._groups.read(
-            job.mode, lambda world: deliveries.retrieve(world.store, job.subject)
+            job.mode, lambda tx: deliveries.retrieve(tx.store, job.subject)
         )
         if delivery is None or delivery.status != "pending":
             return None
@@ -192,15 +194,13 @@ class WebhookDispatcher:
         start, age = self._start_of(job), 0 if rule is None else rule.age
         wall = int(self._wall())
         attempt = await self._groups.read(
-            job.mode, lambda world: attempts.prepare(world, job, wall, age=age), start
+            job.mode, lambda tx: attempts.prepare(tx, job, wall, age=age), start
         )
         if attempt is None:
-            await self._groups.run(job.mode, lambda world: attempts.give_up(world, job))
+            await self._groups.run(job.mode, lambda tx: attempts.give_up(tx, job))
             return None
         reply = await self._send(attempt, rule)
-        await self._groups.run(
-            job.mode, lambda world: attempts.record(world, attempt, reply), start
-        )
+        await self._groups.run(job.mode, lambda tx: attempts.record(tx, attempt, reply), start)
         self.made += 1
         return attempt
 
@@ -211,13 +211,11 @@ class WebhookDispatcher:
 
     async def _send_copy(self, attempt: PreparedAttempt, number: int) -> None:
         mode, wall = attempt.job.mode, int(self._wall())
-        copy = await self._groups.read(
-            mode, lambda world: attempts.copy_of(world, attempt, number, wall)
-        )
+        copy = await self._groups.read(mode, lambda tx: attempts.copy_of(tx, attempt, number, wall))
         if copy is None:
             return
         reply = await self._send(copy, None)
-        await self._groups.run(mode, lambda world: attempts.record_copy(world, copy, reply))
+        await self._groups.run(mode, lambda tx: attempts.record_copy(tx, copy, reply))
         self.made += 1
 
     async def _send(self, attempt: PreparedAttempt, rule: WebhookRule | None) -> ReceiverReply:
@@ -236,9 +234,9 @@ class WebhookDispatcher:
         return now if now - due >= _LATE or due > now else due
 
 
-def _disable(world: Transaction, job: Job) -> None:
-    if jobs.finish(world.store, job):
-        webhook_endpoints.disable_failing(world, job.subject)
+def _disable(tx: Transaction, job: Job) -> None:
+    if jobs.finish(tx.store, job):
+        webhook_endpoints.disable_failing(tx, job.subject)
 
 
 def _nothing() -> None:

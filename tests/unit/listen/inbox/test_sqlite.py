@@ -30,7 +30,7 @@ from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, Position, Tried
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
-from svc.state import Database
+from svc.state import Database, Tx
 
 
 def arrival(number: int, *, open_: bool = True, size: int = 0, at: float | None = None) -> Arrival:
@@ -262,6 +262,7 @@ def test_an_event_whose_forward_was_noted_but_not_its_end_is_closed(tmp_path: Pa
         assert target.ids == ["evt_2"]
 
 
+@pytest.mark.slow
 def test_memory_holds_a_window_only(tmp_path: Path) -> None:
     """More events than the window holds wait in the inbox and arrive in order all the same."""
     gate = threading.Event()
@@ -288,14 +289,14 @@ def test_a_store_that_fails_is_not_acknowledged(
 ) -> None:
     """R50, R70: when the disk is full the sender gets 503 and tries again; later ones are kept."""
     full = threading.Event()
-    original = SqliteInbox.store
+    original = SqliteInbox._write
 
-    def store(self: SqliteInbox, batch: Batch) -> list[Kept | LocalError]:
+    def write(self: SqliteInbox, tx: Tx, batch: Batch) -> list[Kept | LocalError]:
         if full.is_set():
             raise LocalError("The state database cannot be used: the disk is full.")
-        return original(self, batch)
+        return original(self, tx, batch)
 
-    monkeypatch.setattr(SqliteInbox, "store", store)
+    monkeypatch.setattr(SqliteInbox, "_write", write)
     with Target() as target, listening(tmp_path, target.port) as listener:
         full.set()
         assert listener.send(event()) == 503
@@ -321,7 +322,9 @@ def slowly(_: Received) -> bytes:
     return OK
 
 
-@pytest.mark.parametrize("after", [1, 20, 150])
+@pytest.mark.parametrize(
+    "after", [20, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 150))]
+)
 def test_kill_loses_no_acknowledged_event(after: int, tmp_path: Path) -> None:
     """R50: kill -9 in the middle of traffic; at the restart every acknowledged event arrives."""
     state = tmp_path / "state" / "state.db"

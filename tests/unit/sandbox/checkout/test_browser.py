@@ -124,6 +124,7 @@ def test_test_card_pays_by_one_click(shop: "Shop", path: Any, open_page: Open) -
     expect(page).to_have_url(f"{shop.url}{path(order)}/complete")
 
 
+@pytest.mark.slow
 def test_decline_is_seen_and_then_paid(shop: "Shop", path: Any, open_page: Open) -> None:
     """On a phone: the message has the focus and is in sight, the form is kept."""
     order = shop.order()

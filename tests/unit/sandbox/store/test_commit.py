@@ -67,15 +67,15 @@ def test_failed_call_takes_back_only_its_own_effects(lab: "Lab", kit: "Kit") -> 
     async def story() -> None:
         async with lab.running() as engine:
 
-            def fails(world: Transaction) -> None:
-                world.move_balance("EUR", 5)
-                world.update_settings({"smart_retries": True})
-                kit.emit_paid(world)
+            def fails(tx: Transaction) -> None:
+                tx.move_balance("EUR", 5)
+                tx.update_settings({"smart_retries": True})
+                kit.emit_paid(tx)
                 raise ValueError("no")
 
-            def works(world: Transaction) -> str:
-                world.move_balance("EUR", 1)
-                return kit.emit_paid(world)
+            def works(tx: Transaction) -> str:
+                tx.move_balance("EUR", 1)
+                return kit.emit_paid(tx)
 
             one, error, two = await asyncio.gather(
                 engine.run("test", works),
@@ -86,9 +86,9 @@ def test_failed_call_takes_back_only_its_own_effects(lab: "Lab", kit: "Kit") -> 
             assert isinstance(error, ValueError)
             assert engine.settings["smart_retries"] is False
 
-            def look(world: Transaction) -> tuple[int, int, int]:
-                events = sum(world.get("event", str(event)) is not None for event in (one, two))
-                return world.balance("EUR"), len(world.find("order")), events
+            def look(tx: Transaction) -> tuple[int, int, int]:
+                events = sum(tx.get("event", str(event)) is not None for event in (one, two))
+                return tx.balance("EUR"), len(tx.find("order")), events
 
             assert await engine.read("test", look) == (2, 2, 2)
 
@@ -101,8 +101,8 @@ def test_failed_call_draws_no_ids(lab: "Lab", kit: "Kit") -> None:
     async def next_id(*, refused: bool) -> str:
         async with lab.running(path=":memory:") as engine:
 
-            def refuse(world: Transaction) -> None:
-                world.new_id("ord_")
+            def refuse(tx: Transaction) -> None:
+                tx.new_id("ord_")
                 raise ValueError
 
             if refused:
@@ -122,7 +122,7 @@ def test_read_does_not_show_what_is_not_on_disk(lab: "Lab", kit: "Kit", commits:
             commits.clear()
 
             async def look() -> None:
-                found = await engine.read("test", lambda world: len(world.find("order")))
+                found = await engine.read("test", lambda tx: len(tx.find("order")))
                 commits.append(f"saw {found}")
 
             await asyncio.gather(engine.run("test", kit.new_order), look())
@@ -139,7 +139,7 @@ def test_peek_does_not_wait(lab: "Lab", kit: "Kit", commits: list[str]) -> None:
             commits.clear()
             call = asyncio.create_task(engine.run("test", kit.new_order))
             await asyncio.sleep(0)
-            assert engine.peek("test", lambda world: len(world.find("order"))) == 1
+            assert engine.peek("test", lambda tx: len(tx.find("order"))) == 1
             assert commits == []
             await call
 
@@ -153,7 +153,7 @@ def test_failed_commit_fails_every_call_of_the_group(
 
     async def story() -> None:
         async with lab.running() as engine:
-            await engine.run("test", lambda world: world.set_balance("EUR", 1))
+            await engine.run("test", lambda tx: tx.set_balance("EUR", 1))
             with monkeypatch.context() as broken:
 
                 def full(_: Store) -> None:
@@ -161,15 +161,15 @@ def test_failed_commit_fails_every_call_of_the_group(
 
                 broken.setattr(Store, "commit", full)
                 outcomes = await asyncio.gather(
-                    engine.run("test", lambda world: world.set_balance("EUR", 2)),
-                    engine.run("test", lambda world: world.update_settings({"country": "DE"})),
+                    engine.run("test", lambda tx: tx.set_balance("EUR", 2)),
+                    engine.run("test", lambda tx: tx.update_settings({"country": "DE"})),
                     engine.run("test", kit.new_order),
                     return_exceptions=True,
                 )
             assert [type(outcome) for outcome in outcomes] == [LocalError] * 3
-            assert await engine.read("test", lambda world: world.balance("EUR")) == 1
+            assert await engine.read("test", lambda tx: tx.balance("EUR")) == 1
             assert engine.settings["country"] == "US"
-            assert await engine.read("test", lambda world: world.find("order")) == []
+            assert await engine.read("test", lambda tx: tx.find("order")) == []
             await engine.run("test", kit.new_order)
 
     lab.play(story)
@@ -183,21 +183,21 @@ def test_lost_transaction_fails_the_neighbours_too(
     async def story() -> None:
         async with lab.running() as engine:
 
-            def ruins(world: Transaction) -> None:
-                world.store.rollback()
+            def ruins(tx: Transaction) -> None:
+                tx.store.rollback()
                 raise LocalError("disk full")
 
             outcomes = await asyncio.gather(
                 engine.run("test", kit.new_order),
                 engine.run("test", ruins),
-                engine.run("test", lambda world: world.set_balance("EUR", 3)),
+                engine.run("test", lambda tx: tx.set_balance("EUR", 3)),
                 return_exceptions=True,
             )
             assert isinstance(outcomes[0], LocalError)
             assert isinstance(outcomes[1], LocalError)
             assert outcomes[2] is None
-            assert await engine.read("test", lambda world: world.find("order")) == []
-            assert await engine.read("test", lambda world: world.balance("EUR")) == 3
+            assert await engine.read("test", lambda tx: tx.find("order")) == []
+            assert await engine.read("test", lambda tx: tx.balance("EUR")) == 3
 
     lab.play(story)
 
@@ -212,6 +212,6 @@ def test_cancelled_caller_does_not_disturb_the_group(lab: "Lab", kit: "Kit") -> 
             await asyncio.sleep(0)
             gone.cancel()
             await stays
-            assert len(await engine.read("test", lambda world: world.find("order"))) == 2
+            assert len(await engine.read("test", lambda tx: tx.find("order"))) == 2
 
     lab.play(story)

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from svc.sandbox.store.sqlite import Store
 
 CHILD = Path(__file__).with_name("writing_child.py")
@@ -23,6 +25,7 @@ def write_and_kill(path: Path, run: int) -> list[str]:
     return [key.strip() for key in keys if key.endswith("\n")]
 
 
+@pytest.mark.slow
 def test_killed_sandbox_keeps_every_acknowledged_call_whole(tmp_path: Path) -> None:
     """Five kills on one file: object, event, delivery, job, balance and result stand together."""
     path = tmp_path / "sandbox.db"

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from svc.sandbox.store import documents
-from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.documents import Doc, DocumentRows
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 
@@ -28,14 +27,14 @@ def fill(lab: "Lab", kit: "Kit", count: int, *, apart: int) -> list[str]:
                 doc = await engine.run("test", create)
                 made.append(doc["id"])
                 if apart:
-                    await engine.advance(to=engine.clock.now() + apart * 1_000_000)
+                    await engine.runner.advance(to=engine.clock.now() + apart * 1_000_000)
             return made
 
     return lab.play(story)
 
 
-def page(world: Transaction, kind: str = "order", **asked: Any) -> tuple[list[Doc], bool]:
-    return world.page(kind, **asked)
+def page(tx: Transaction, kind: str = "order", **asked: Any) -> tuple[list[Doc], bool]:
+    return tx.page(kind, **asked)
 
 
 def pages(lab: "Lab", **asked: Any) -> list[list[str]]:
@@ -104,9 +103,7 @@ def test_page_starts_after_an_object_that_no_filter_matches(lab: "Lab", kit: "Ki
         async with lab.running() as engine:
             docs, _ = await engine.read(
                 "test",
-                lambda world: world.page(
-                    "order", equals={"status": "paid"}, limit=9, after=made[3]
-                ),
+                lambda tx: tx.page("order", equals={"status": "paid"}, limit=9, after=made[3]),
             )
             return [doc["id"] for doc in docs]
 
@@ -143,7 +140,7 @@ def test_deep_page_costs_what_the_second_costs(equals: dict[str, str]) -> None:
     for number in range(4000):
         doc = {"id": f"ord_{number}", "object": "order", "created": "2026-10-01T09:00:00Z"}
         extra = {"status": "paid", "order": "ord_1", "payment": "pay_1"}
-        documents.insert(store, "test", {**doc, **extra})
+        DocumentRows(store, "test").add({**doc, **extra})
     store.commit()
     second = steps(store, equals, "ord_3899")
     assert 0.9 * second < steps(store, equals, "ord_300") < 1.1 * second
@@ -161,7 +158,7 @@ def steps(store: Store, equals: dict[str, str], after: str | None) -> int:
 
     db: sqlite3.Connection = store._db
     db.set_progress_handler(count, 1)
-    documents.page(store, "test", "order", equals=equals, bounds={}, limit=100, after=after)
+    DocumentRows(store, "test").page("order", equals=equals, limit=100, after=after)
     db.set_progress_handler(None, 0)
     return counted
 
@@ -172,7 +169,7 @@ def test_find_returns_the_oldest_first(lab: "Lab", kit: "Kit") -> None:
 
     async def story() -> list[str]:
         async with lab.running() as engine:
-            found = await engine.read("test", lambda world: world.find("order", status="paid"))
+            found = await engine.read("test", lambda tx: tx.find("order", status="paid"))
             return [doc["id"] for doc in found]
 
     assert lab.play(story) == [made[1], made[4]]
@@ -185,16 +182,16 @@ def test_modes_never_see_each_other(lab: "Lab", kit: "Kit") -> None:
         async with lab.running() as engine:
             doc = await engine.run("live", kit.new_order)
 
-            def look(world: Transaction) -> None:
-                assert world.get("order", doc["id"]) is None
-                assert world.find("order") == []
-                assert world.page("order", limit=5) == ([], False)
-                assert not world.remove("order", doc["id"])
+            def look(tx: Transaction) -> None:
+                assert tx.get("order", doc["id"]) is None
+                assert tx.find("order") == []
+                assert tx.page("order", limit=5) == ([], False)
+                assert not tx.remove("order", doc["id"])
                 with pytest.raises(KeyError):
-                    world.save({**doc, "amount": 1})
+                    tx.save({**doc, "amount": 1})
 
             await engine.run("test", look)
-            assert await engine.read("live", lambda world: world.get("order", doc["id"])) == doc
+            assert await engine.read("live", lambda tx: tx.get("order", doc["id"])) == doc
 
     lab.play(story)
 
@@ -206,13 +203,13 @@ def test_saved_document_keeps_its_place(lab: "Lab", kit: "Kit") -> None:
     async def story() -> None:
         async with lab.running() as engine:
 
-            def pay(world: Transaction) -> None:
-                doc = world.get("order", made[0])
+            def pay(tx: Transaction) -> None:
+                doc = tx.get("order", made[0])
                 assert doc is not None
                 doc["status"] = "paid"
-                world.save(doc)
+                tx.save(doc)
                 doc["amount"] = -1  # the stored one does not follow
-                stored = world.get("order", made[0])
+                stored = tx.get("order", made[0])
                 assert stored is not None
                 assert (stored["status"], stored["amount"]) == ("paid", 100)
 

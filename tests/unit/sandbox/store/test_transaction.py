@@ -25,20 +25,20 @@ def test_stored_result_is_held_for_exactly_24_hours(lab: "Lab") -> None:
     async def story() -> None:
         async with lab.running() as engine:
 
-            def put(world: Transaction, body: bytes) -> None:
-                world.put_result("key", "print", 200, body, world.now)
+            def put(tx: Transaction, body: bytes) -> None:
+                tx.put_result("key", "print", 200, body)
 
-            await engine.run("test", lambda world: put(world, b'{"a": 1}'))
+            await engine.run("test", lambda tx: put(tx, b'{"a": 1}'))
             first = engine.clock.now()
-            await engine.advance(to=first + DAY * SECOND - 1)
-            held = await engine.read("test", lambda world: world.get_result("key"))
+            await engine.runner.advance(to=first + DAY * SECOND - 1)
+            held = await engine.read("test", lambda tx: tx.get_result("key"))
             assert held is not None
             assert (held.fingerprint, held.status, held.body) == ("print", 200, b'{"a": 1}')
-            assert await engine.read("live", lambda world: world.get_result("key")) is None
-            await engine.advance(to=first + DAY * SECOND)
-            assert await engine.read("test", lambda world: world.get_result("key")) is None
-            await engine.run("test", lambda world: put(world, b"second"))
-            again = await engine.read("test", lambda world: world.get_result("key"))
+            assert await engine.read("live", lambda tx: tx.get_result("key")) is None
+            await engine.runner.advance(to=first + DAY * SECOND)
+            assert await engine.read("test", lambda tx: tx.get_result("key")) is None
+            await engine.run("test", lambda tx: put(tx, b"second"))
+            again = await engine.read("test", lambda tx: tx.get_result("key"))
             assert again is not None
             assert again.body == b"second"
 
@@ -50,14 +50,12 @@ def test_stored_result_survives_a_restart(lab: "Lab") -> None:
 
     async def put() -> None:
         async with lab.running() as engine:
-            await engine.run(
-                "test", lambda world: world.put_result("key", "p", 200, b"body", world.now)
-            )
-            await engine.advance(to=engine.clock.now() + DAY * SECOND - 1)
+            await engine.run("test", lambda tx: tx.put_result("key", "p", 200, b"body"))
+            await engine.runner.advance(to=engine.clock.now() + DAY * SECOND - 1)
 
     async def look() -> object:
         async with lab.running() as engine:
-            return await engine.read("test", lambda world: world.get_result("key"))
+            return await engine.read("test", lambda tx: tx.get_result("key"))
 
     lab.play(put)
     assert lab.play(look) is not None
@@ -69,13 +67,13 @@ def test_start_clears_stored_results_whose_time_is_over(lab: "Lab") -> None:
     async def run(advance: int) -> int:
         async with lab.running() as engine:
 
-            def put(world: Transaction) -> int:
-                found = world.store.one("SELECT COUNT(*) FROM results")
-                world.put_result(f"key {advance}", "p", 200, b"body", world.now)
+            def put(tx: Transaction) -> int:
+                found = tx.store.one("SELECT COUNT(*) FROM results")
+                tx.put_result(f"key {advance}", "p", 200, b"body")
                 return int(found[0]) if found else 0
 
             before = await engine.run("test", put)
-            await engine.advance(to=engine.clock.now() + advance * SECOND)
+            await engine.runner.advance(to=engine.clock.now() + advance * SECOND)
             return before
 
     assert lab.play(lambda: run(DAY - 1)) == 0
@@ -89,14 +87,14 @@ def test_event_is_a_snapshot_without_secrets(lab: "Lab", kit: "Kit") -> None:
     async def story() -> None:
         async with lab.running() as engine:
 
-            def change(world: Transaction) -> str:
-                doc = kit.new_order(world, client_secret="s", secret="s", metadata={"_own": "x"})
-                event = world.emit("order.paid", doc)["id"]
-                world.save({**doc, "amount": 999})
+            def change(tx: Transaction) -> str:
+                doc = kit.new_order(tx, client_secret="s", secret="s", metadata={"_own": "x"})
+                event = tx.emit("order.paid", doc)["id"]
+                tx.save({**doc, "amount": 999})
                 return str(event)
 
             identity = await engine.run("test", change)
-            event = await engine.read("test", lambda world: world.get("event", identity))
+            event = await engine.read("test", lambda tx: tx.get("event", identity))
             assert event is not None
             inner = event["data"].pop("object")
             assert event == {
@@ -126,7 +124,7 @@ def test_event_carries_the_pinned_version(lab: "Lab", kit: "Kit") -> None:
     async def story() -> None:
         async with lab.running(settings={"pinned_version": VERSIONS[0]}) as engine:
             identity = await engine.run("test", kit.emit_paid)
-            event = await engine.read("test", lambda world: world.get("event", identity))
+            event = await engine.read("test", lambda tx: tx.get("event", identity))
             assert event is not None
             assert event["api_version"] == VERSIONS[0]
 
@@ -140,11 +138,11 @@ def test_event_is_kept_for_30_days(lab: "Lab", kit: "Kit") -> None:
         async with lab.running() as engine:
             identity = await engine.run("test", kit.emit_paid)
             end = engine.clock.now() + 30 * DAY * SECOND
-            await engine.advance(to=end - 1)
-            assert await engine.read("test", lambda world: world.get("event", identity))
-            assert await engine.read("live", lambda world: world.get("event", identity)) is None
-            await engine.advance(to=end)
-            assert await engine.read("test", lambda world: world.get("event", identity)) is None
+            await engine.runner.advance(to=end - 1)
+            assert await engine.read("test", lambda tx: tx.get("event", identity))
+            assert await engine.read("live", lambda tx: tx.get("event", identity)) is None
+            await engine.runner.advance(to=end)
+            assert await engine.read("test", lambda tx: tx.get("event", identity)) is None
 
     lab.play(story)
 
@@ -153,20 +151,20 @@ def test_what_is_over_makes_room(lab: "Lab", kit: "Kit", receiver: "Receiver") -
     """A sandbox that runs for years keeps a day of results and 30 days of events and deliveries."""
     counted = ("results", "events", "deliveries")
 
-    def use(world: Transaction) -> None:
+    def use(tx: Transaction) -> None:
         for number in range(3):
-            world.put_result(f"{world.now_text} {number}", "p", 200, b"body", world.now)
-            kit.emit_paid(world)
+            tx.put_result(f"{tx.now_text} {number}", "p", 200, b"body")
+            kit.emit_paid(tx)
 
-    def sizes(world: Transaction) -> list[int]:
-        return [world.store.all(f"SELECT COUNT(*) FROM {table}")[0][0] for table in counted]
+    def sizes(tx: Transaction) -> list[int]:
+        return [tx.store.all(f"SELECT COUNT(*) FROM {table}")[0][0] for table in counted]
 
     async def story() -> None:
         async with receiver.listening(), lab.running() as engine:
             await engine.run("test", kit.endpoint(receiver.url))
             for _ in range(40):
                 await engine.run("test", use)
-                await engine.advance(to=engine.clock.now() + DAY * SECOND)
+                await engine.runner.advance(to=engine.clock.now() + DAY * SECOND)
             assert await engine.read("test", sizes) == [3, 90, 90]
 
     lab.play(story)
@@ -185,7 +183,7 @@ def test_event_that_is_owed_outlives_its_30_days(
             lab.real.advance(365 * DAY)
             for _ in range(3):
                 await engine.run("test", kit.emit_paid)
-            await engine.advance(to=engine.clock.now())
+            await engine.runner.advance(to=engine.clock.now())
             assert receiver.arrivals[0].headers["svc-event-id"] == identity
 
     lab.play(story)
@@ -197,8 +195,8 @@ def test_unknown_event_is_none(lab: "Lab", identity: str) -> None:
 
     async def story() -> None:
         async with lab.running() as engine:
-            assert await engine.read("test", lambda world: world.get("event", identity)) is None
-            assert await engine.read("test", lambda world: world.get("order", identity)) is None
+            assert await engine.read("test", lambda tx: tx.get("event", identity)) is None
+            assert await engine.read("test", lambda tx: tx.get("order", identity)) is None
 
     lab.play(story)
 
@@ -209,16 +207,16 @@ def test_balances_are_kept_apart_by_mode(lab: "Lab") -> None:
     async def story() -> None:
         async with lab.running() as engine:
 
-            def move(world: Transaction) -> None:
-                world.set_balance("USD", 100)
-                world.move_balance("USD", -250)
-                world.move_balance("EUR", 7)
+            def move(tx: Transaction) -> None:
+                tx.set_balance("USD", 100)
+                tx.move_balance("USD", -250)
+                tx.move_balance("EUR", 7)
 
             await engine.run("test", move)
-            found = await engine.read("test", lambda world: world.balances())
+            found = await engine.read("test", lambda tx: tx.balances())
             assert list(found.items()) == [("EUR", 7), ("USD", -150)]
-            assert await engine.read("live", lambda world: world.balances()) == {}
-            assert await engine.read("live", lambda world: world.balance("USD")) == 0
+            assert await engine.read("live", lambda tx: tx.balances()) == {}
+            assert await engine.read("live", lambda tx: tx.balance("USD")) == 0
 
     lab.play(story)
 
@@ -232,7 +230,7 @@ def test_settings_begin_as_the_contract_says_and_persist(lab: "Lab") -> None:
     async def change() -> None:
         async with lab.running() as engine:
             assert dict(engine.settings) == dict(DEFAULTS)
-            await engine.run("test", lambda world: world.update_settings({"smart_retries": True}))
+            await engine.run("test", lambda tx: tx.update_settings({"smart_retries": True}))
 
     async def look() -> None:
         async with lab.running() as engine:
@@ -248,7 +246,7 @@ def test_unknown_setting_is_a_mistake_of_the_caller(lab: "Lab") -> None:
     async def story() -> None:
         async with lab.running() as engine:
             with pytest.raises(KeyError):
-                await engine.run("test", lambda world: world.update_settings({"smart": True}))
+                await engine.run("test", lambda tx: tx.update_settings({"smart": True}))
             assert dict(engine.settings) == dict(DEFAULTS)
 
     lab.play(story)
@@ -267,8 +265,8 @@ def test_documents_keep_every_text(lab: "Lab", kit: "Kit", value: str) -> None:
 
     async def story() -> None:
         async with lab.running() as engine:
-            identity = await engine.run("test", lambda world: kit.emit_paid(world, note=value))
-            event = await engine.read("test", lambda world: world.get("event", identity))
+            identity = await engine.run("test", lambda tx: kit.emit_paid(tx, note=value))
+            event = await engine.read("test", lambda tx: tx.get("event", identity))
             assert event is not None
             assert event["data"]["object"]["note"] == value
 

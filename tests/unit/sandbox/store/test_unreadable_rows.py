@@ -29,21 +29,21 @@ def test_an_unreadable_job_holds_up_no_other(
 ) -> None:
     """It is parked, counted and logged; the job behind it runs on time."""
     ran: list[str] = []
-    lab.handlers["bell"] = lambda world, job: ran.append(job.subject)
+    lab.handlers["bell"] = lambda tx, job: ran.append(job.subject)
 
     async def fill() -> None:
         async with lab.running() as engine:
-            await engine.run("test", lambda world: world.schedule(5, "bell", "one"))
-            await engine.run("test", lambda world: world.schedule(5, "bell", "two"))
+            await engine.run("test", lambda tx: tx.schedule(5, "bell", "one"))
+            await engine.run("test", lambda tx: tx.schedule(5, "bell", "two"))
 
     async def story() -> None:
         async with lab.running() as engine:
-            counts = await engine.advance(to=kit.start + 10_000_000)
+            counts = await engine.runner.advance(to=kit.start + 10_000_000)
             assert ran == ["two"]
             assert counts.broken == 1
-            assert engine.broken_jobs == 1
-            await engine.run("test", lambda world: world.schedule(5, "bell", "three"))
-            await engine.advance(to=kit.start + 20_000_000)
+            assert engine.runner.broken == 1
+            await engine.run("test", lambda tx: tx.schedule(5, "bell", "three"))
+            await engine.runner.advance(to=kit.start + 20_000_000)
             assert ran == ["two", "three"]
 
     lab.play(fill)
@@ -57,18 +57,18 @@ def test_an_unreadable_job_holds_up_no_other(
 def test_a_job_behind_the_end_of_dates_is_only_never_done(lab: "Lab", kit: "Kit") -> None:
     """The clock can still be shown, and what is due before it happens."""
     ran: list[str] = []
-    lab.handlers["bell"] = lambda world, job: ran.append(job.subject)
+    lab.handlers["bell"] = lambda tx, job: ran.append(job.subject)
 
     async def fill() -> None:
         async with lab.running() as engine:
-            await engine.run("test", lambda world: world.schedule(5, "bell", "one"))
-            await engine.run("test", lambda world: world.schedule(9, "bell", "two"))
+            await engine.run("test", lambda tx: tx.schedule(5, "bell", "one"))
+            await engine.run("test", lambda tx: tx.schedule(9, "bell", "two"))
 
     async def story() -> None:
         async with lab.running() as engine:
-            await engine.advance(to=kit.start + 10_000_000)
+            await engine.runner.advance(to=kit.start + 10_000_000)
             assert ran == ["two"]
-            assert engine.next_due() == LAST
+            assert engine.runner.next_due() == LAST
 
     lab.play(fill)
     change_file(lab, "UPDATE jobs SET due = ? WHERE subject = 'one'", 2**60)
@@ -90,13 +90,13 @@ def test_a_runner_that_meets_a_bug_goes_on(
             raise TypeError("a bug")
         return real(*args)
 
-    lab.handlers["bell"] = lambda world, job: ran.append(job.subject)
+    lab.handlers["bell"] = lambda tx, job: ran.append(job.subject)
 
     async def story() -> None:
         async with lab.running(frozen=False) as engine:
-            await engine.run("test", lambda world: world.schedule(0, "bell", "one"))
+            await engine.run("test", lambda tx: tx.schedule(0, "bell", "one"))
             for _ in range(20):
-                engine.wake()
+                engine.runner.wake()
                 await engine.run("test", lambda _: None)
             assert ran == ["one"]
 

@@ -15,35 +15,35 @@ from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 
 
-def pay(world: Transaction, key: str) -> None:
+def pay(tx: Transaction, key: str) -> None:
     """One call's effects: object, event, delivery, job, balance, stored result."""
-    doc = {"id": world.new_id("pay_"), "object": "payment", "created": world.now_text, "key": key}
-    world.add(doc)
-    event = world.emit("payment.captured", doc)
-    world.schedule(3600, "later", doc["id"])
-    world.move_balance("EUR", 1)
+    doc = {"id": tx.new_id("pay_"), "object": "payment", "created": tx.now_text, "key": key}
+    tx.add(doc)
+    event = tx.emit("payment.captured", doc)
+    tx.schedule(3600, "later", doc["id"])
+    tx.move_balance("EUR", 1)
     body = f"{doc['id']} {event['id']}".encode()
-    world.put_result(key, "print", 200, body, world.now)
+    tx.put_result(key, "print", 200, body)
 
 
 async def call(engine: Engine, numbers: "itertools.count[int]", run: str) -> None:
     for number in numbers:
         key = f"{run}-{number}"
-        await engine.run("test", lambda world, key=key: pay(world, key))  # type: ignore[misc]
+        await engine.run("test", lambda tx, key=key: pay(tx, key))  # type: ignore[misc]
         sys.stdout.write(key + "\n")
         sys.stdout.flush()
 
 
 async def main(path: str, run: str) -> None:
-    later: Any = {"later": lambda world, job: None}
+    later: Any = {"later": lambda tx, job: None}
     engine = Engine(Store.open(path), handlers=later)
     if engine.is_new:
         await engine.reset()
 
-        def register(world: Transaction) -> None:
+        def register(tx: Transaction) -> None:
             url = "http://127.0.0.1:9/"  # nobody listens there
             webhook_endpoints.new_endpoint(
-                world, url=url, events=["payment.captured"], description=None
+                tx, url=url, events=["payment.captured"], description=None
             )
 
         await engine.run("test", register)

@@ -55,8 +55,8 @@ LOCAL = "http://127.0.0.1:1/hook"
 async def log(engine: Engine, **equals: str) -> list[Doc]:
     """The delivery log of test mode, oldest first."""
 
-    def read(world: Transaction) -> list[Doc]:
-        rows, _ = deliveries.page(world.store, "test", equals=equals, limit=1000, after=None)
+    def read(tx: Transaction) -> list[Doc]:
+        rows, _ = deliveries.page(tx.store, "test", equals=equals, limit=1000, after=None)
         return [row.shown("test") for row in reversed(rows)]
 
     return await engine.read("test", read)
@@ -89,7 +89,7 @@ def test_failing_receiver_sees_15_attempts_at_exact_times(
             receiver.engine = engine
             await engine.run("test", kit.endpoint(receiver.url))
             await engine.run("test", kit.emit_paid)
-            counts = await engine.advance(to=kit.start + 3 * DAY * SECOND)
+            counts = await engine.runner.advance(to=kit.start + 3 * DAY * SECOND)
             assert counts.deliveries == 15
 
     lab.play(story)
@@ -112,17 +112,17 @@ def test_schedule_survives_a_restart_between_any_attempts(
         async with receiver.listening(), lab.running() as engine:
             receiver.engine = engine
 
-            def move(world: Transaction) -> None:
-                (endpoint,) = world.find(webhook_endpoints.KIND)
-                world.save({**endpoint, "url": receiver.url})
+            def move(tx: Transaction) -> None:
+                (endpoint,) = tx.find(webhook_endpoints.KIND)
+                tx.save({**endpoint, "url": receiver.url})
 
             if first:
                 await engine.run("test", kit.endpoint(receiver.url))
                 await engine.run("test", kit.emit_paid)
-                await engine.advance(to=engine.clock.now())
+                await engine.runner.advance(to=engine.clock.now())
             else:
                 await engine.run("test", move)
-                await engine.advance(until="next")
+                await engine.runner.advance(until="next")
 
     for number in range(15):
         lab.play(lambda number=number: step(number == 0))  # type: ignore[misc]
@@ -139,8 +139,8 @@ def test_attempts_end_with_the_first_success(lab: "Lab", kit: "Kit", receiver: "
             receiver.engine = engine
             await engine.run("test", kit.endpoint(receiver.url))
             await engine.run("test", kit.emit_paid)
-            await engine.advance(until="idle")
-            assert engine.next_due() is None
+            await engine.runner.advance(until="idle")
+            assert engine.runner.next_due() is None
             shown = await log(engine)
             assert [(d["status"], d["response_code"], d["attempt"]) for d in shown] == [
                 ("failed", 500, 1),
@@ -152,7 +152,7 @@ def test_attempts_end_with_the_first_success(lab: "Lab", kit: "Kit", receiver: "
                 "2026-10-01T09:11:00Z",
                 None,
             ]
-            assert await engine.read("test", lambda world: world.find("email")) == []
+            assert await engine.read("test", lambda tx: tx.find("email")) == []
 
     lab.play(story)
     assert [arrival.at for arrival in receiver.arrivals] == SCHEDULE[:3]
@@ -171,7 +171,7 @@ def test_every_attempt_is_signed_anew_and_verifies(
             await engine.run("test", kit.emit_paid)
             for _ in range(4):
                 walls.append(lab.real.now())
-                await engine.advance(until="next")
+                await engine.runner.advance(until="next")
                 lab.real.advance(1000)
             return doc["_secret"], walls
 
@@ -194,7 +194,7 @@ def test_setting_signs_with_the_sandboxs_time(lab: "Lab", kit: "Kit") -> None:
         async with lab.running(sender=post, settings=settings) as engine:
             await engine.run("test", kit.endpoint(LOCAL))
             await engine.run("test", kit.emit_paid)
-            await engine.advance(to=kit.start + DAY * SECOND)
+            await engine.runner.advance(to=kit.start + DAY * SECOND)
 
     lab.play(story)
     stamps = [header.split(",")[0] for header in post.headers("Svc-Signature")]
@@ -208,9 +208,9 @@ def test_body_is_the_event_as_compact_json(lab: "Lab", kit: "Kit") -> None:
     async def story() -> Doc | None:
         async with lab.running(sender=post) as engine:
             await engine.run("test", kit.endpoint(LOCAL))
-            identity = await engine.run("test", lambda world: kit.emit_paid(world, note="Grüße"))
-            await engine.advance(to=kit.start)
-            return await engine.read("test", lambda world: world.get("event", identity))
+            identity = await engine.run("test", lambda tx: kit.emit_paid(tx, note="Grüße"))
+            await engine.runner.advance(to=kit.start)
+            return await engine.read("test", lambda tx: tx.get("event", identity))
 
     event = lab.play(story)
     (outgoing,) = post.sent
@@ -226,13 +226,11 @@ def test_rotation_signs_with_both_secrets_for_the_grace_period(lab: "Lab", kit: 
     async def story() -> tuple[str, str]:
         async with lab.running(sender=post) as engine:
             doc = await engine.run("test", kit.endpoint(LOCAL))
-            new = await engine.run(
-                "test", lambda world: webhook_endpoints.roll_secret(world, doc, HOUR)
-            )
+            new = await engine.run("test", lambda tx: webhook_endpoints.roll_secret(tx, doc, HOUR))
             for moment in (0, HOUR * SECOND - 1, HOUR * SECOND):
-                await engine.advance(to=kit.start + moment)
+                await engine.runner.advance(to=kit.start + moment)
                 await engine.run("test", kit.emit_paid)
-                await engine.advance(to=kit.start + moment)
+                await engine.runner.advance(to=kit.start + moment)
             return doc["_old_secret"], new
 
     old, new = lab.play(story)
@@ -249,9 +247,7 @@ def test_rotation_without_grace_ends_the_old_secret_at_once(lab: "Lab", kit: "Ki
     async def story() -> None:
         async with lab.running() as engine:
             doc = await engine.run("test", kit.endpoint(LOCAL))
-            new = await engine.run(
-                "test", lambda world: webhook_endpoints.roll_secret(world, doc, 0)
-            )
+            new = await engine.run("test", lambda tx: webhook_endpoints.roll_secret(tx, doc, 0))
             assert webhook_endpoints.signing_secrets(doc, engine.clock.now()) == [new]
 
     lab.play(story)
@@ -265,21 +261,21 @@ def test_failing_endpoint_is_warned_of_then_disabled(lab: "Lab", kit: "Kit") -> 
             doc = await engine.run("test", kit.endpoint(LOCAL))
 
             async def state() -> tuple[str, list[tuple[str, str]]]:
-                def look(world: Transaction) -> tuple[str, list[tuple[str, str]]]:
-                    found = world.get(webhook_endpoints.KIND, doc["id"])
+                def look(tx: Transaction) -> tuple[str, list[tuple[str, str]]]:
+                    found = tx.get(webhook_endpoints.KIND, doc["id"])
                     assert found is not None
-                    mails = [(mail["type"], mail["created"]) for mail in world.find("email")]
+                    mails = [(mail["type"], mail["created"]) for mail in tx.find("email")]
                     return found["status"], mails
 
                 return await engine.read("test", look)
 
             for hours in (0, 1, 2):
-                await engine.advance(to=kit.start + hours * HOUR * SECOND)
+                await engine.runner.advance(to=kit.start + hours * HOUR * SECOND)
                 await engine.run("test", kit.emit_paid)
-            await engine.advance(to=kit.start + 5 * DAY * SECOND - 1)
+            await engine.runner.advance(to=kit.start + 5 * DAY * SECOND - 1)
             warned = ("webhook_failing", "2026-10-04T04:11:00Z")
             assert await state() == ("enabled", [warned])
-            await engine.advance(to=kit.start + 5 * DAY * SECOND)
+            await engine.runner.advance(to=kit.start + 5 * DAY * SECOND)
             disabled = ("webhook_disabled", "2026-10-06T09:00:00Z")
             assert await state() == ("disabled", [warned, disabled])
 
@@ -294,14 +290,14 @@ def test_disabled_endpoint_gets_nothing_more(lab: "Lab", kit: "Kit") -> None:
         async with lab.running(sender=post) as engine:
             await engine.run("test", kit.endpoint(LOCAL))
             await engine.run("test", kit.emit_paid)
-            await engine.advance(to=kit.start + 5 * DAY * SECOND - 1)
+            await engine.runner.advance(to=kit.start + 5 * DAY * SECOND - 1)
             pending = await engine.run("test", kit.emit_paid)
-            await engine.advance(to=kit.start + 5 * DAY * SECOND)
+            await engine.runner.advance(to=kit.start + 5 * DAY * SECOND)
             assert [d["status"] for d in await log(engine, event=pending)] == ["failed", "dropped"]
-            assert engine.next_due() is None
+            assert engine.runner.next_due() is None
             made = len(post.sent)
             unheard = await engine.run("test", kit.emit_paid)
-            await engine.advance(to=kit.start + 9 * DAY * SECOND)
+            await engine.runner.advance(to=kit.start + 9 * DAY * SECOND)
             assert len(post.sent) == made
             assert await log(engine, event=unheard) == []
 
@@ -317,15 +313,15 @@ def test_success_begins_the_five_days_anew(lab: "Lab", kit: "Kit") -> None:
             doc = await engine.run("test", kit.endpoint(LOCAL))
 
             async def emit(day: int, *codes: int) -> None:
-                await engine.advance(to=kit.start + day * DAY * SECOND)
+                await engine.runner.advance(to=kit.start + day * DAY * SECOND)
                 post.codes = list(codes)
                 await engine.run("test", kit.emit_paid)
 
             async def state() -> tuple[str, int]:
-                def look(world: Transaction) -> tuple[str, int]:
-                    found = world.get(webhook_endpoints.KIND, doc["id"])
+                def look(tx: Transaction) -> tuple[str, int]:
+                    found = tx.get(webhook_endpoints.KIND, doc["id"])
                     assert found is not None
-                    return found["status"], len(world.find("email"))
+                    return found["status"], len(tx.find("email"))
 
                 return await engine.read("test", look)
 
@@ -333,9 +329,9 @@ def test_success_begins_the_five_days_anew(lab: "Lab", kit: "Kit") -> None:
             await emit(4, 200, 500)
             await emit(6, 500)
             assert await state() == ("enabled", 1)
-            await engine.advance(to=kit.start + 10 * DAY * SECOND)
+            await engine.runner.advance(to=kit.start + 10 * DAY * SECOND)
             assert await state() == ("enabled", 2)
-            await engine.advance(to=kit.start + 11 * DAY * SECOND)
+            await engine.runner.advance(to=kit.start + 11 * DAY * SECOND)
             assert await state() == ("disabled", 3)
 
     lab.play(story)
@@ -349,18 +345,18 @@ def test_enabled_endpoint_begins_with_a_clean_record(lab: "Lab", kit: "Kit") -> 
         async with lab.running(sender=post) as engine:
             doc = await engine.run("test", kit.endpoint(LOCAL))
             await engine.run("test", kit.emit_paid)
-            await engine.advance(until="idle")
+            await engine.runner.advance(until="idle")
 
-            def enable(world: Transaction) -> None:
-                found = world.get(webhook_endpoints.KIND, doc["id"])
+            def enable(tx: Transaction) -> None:
+                found = tx.get(webhook_endpoints.KIND, doc["id"])
                 assert found is not None
                 assert found["status"] == "disabled"
-                webhook_endpoints.enable(world, found)
+                webhook_endpoints.enable(tx, found)
 
             await engine.run("test", enable)
             post.codes, made = [200], len(post.sent)
             await engine.run("test", kit.emit_paid)
-            await engine.advance(until="idle")
+            await engine.runner.advance(until="idle")
             assert len(post.sent) == made + 1
 
     lab.play(story)
@@ -383,11 +379,11 @@ def test_event_goes_to_those_enabled_and_subscribed_when_it_was_created(
             await add("test", "/other", "order.cancelled")
             await add("live", "/live", "order.paid")
             off = await add("test", "/off", "order.paid")
-            await engine.run("test", lambda world: webhook_endpoints.disable(world, off))
+            await engine.run("test", lambda tx: webhook_endpoints.disable(tx, off))
             await engine.run("test", kit.emit_paid)
-            await engine.run("test", lambda world: webhook_endpoints.enable(world, off))
+            await engine.run("test", lambda tx: webhook_endpoints.enable(tx, off))
             await add("test", "/late", "order.paid")
-            await engine.advance(until="idle")
+            await engine.runner.advance(until="idle")
 
     lab.play(story)
     assert [outgoing.url for outgoing in post.sent] == [LOCAL + "/paid"]
@@ -418,11 +414,11 @@ def test_retries_in_realtime_wait_for_the_real_clock(lab: "Lab", kit: "Kit") -> 
                 await settle(lambda number=number: len(post.sent) == number)  # type: ignore[misc]
                 await settle(lambda wait=wait: lab.naps[-1] == wait)  # type: ignore[misc]
                 lab.real.advance(60)
-                engine.wake()
+                engine.runner.wake()
             await asyncio.sleep(0.01)
             assert len(post.sent) == 2  # the third is due at 11 minutes
             lab.real.advance(600)
-            engine.wake()
+            engine.runner.wake()
             await settle(lambda: len(post.sent) == 3)
 
     lab.play(story)
@@ -441,8 +437,8 @@ def test_attempt_that_was_missed_is_made_late_and_counts_from_then(lab: "Lab", k
     async def later() -> int | None:
         async with lab.running(sender=post) as engine:
             await settle(lambda: len(post.sent) == 2)
-            await engine.advance(to=engine.clock.now())
-            return engine.next_due()
+            await engine.runner.advance(to=engine.clock.now())
+            return engine.runner.next_due()
 
     lab.play(before)
     lab.real.advance(HOUR)
@@ -461,7 +457,7 @@ def test_attempt_cut_short_is_made_again(lab: "Lab", kit: "Kit", receiver: "Rece
                 await engine.run("test", kit.emit_paid)
                 await settle(lambda: len(receiver.arrivals) == 1)
             async with lab.running() as engine:
-                await engine.advance(until="idle")
+                await engine.runner.advance(until="idle")
                 assert [d["status"] for d in await log(engine)] == ["succeeded"]
 
     lab.play(story)
@@ -487,12 +483,12 @@ def test_attempts_of_one_moment_run_at_once_and_later_ones_after_them(
             receiver.engine = engine
             await engine.run("test", kit.endpoint(receiver.url))
 
-            def burst(world: Transaction) -> None:
+            def burst(tx: Transaction) -> None:
                 for _ in range(12):
-                    kit.emit_paid(world)
+                    kit.emit_paid(tx)
 
             await engine.run("test", burst)
-            counts = await engine.advance(to=kit.start + 60 * SECOND)
+            counts = await engine.runner.advance(to=kit.start + 60 * SECOND)
             assert (counts.deliveries, counts.broken) == (24, 0)
 
     lab.play(story)
@@ -524,7 +520,7 @@ def test_hanging_receiver_holds_up_nobody_else(
             await engine.run("test", kit.emit_paid)
             await settle(lambda: [o.url for o in post.sent] == [LOCAL + "/quick"])
             gate.set()
-            await engine.advance(until="idle")
+            await engine.runner.advance(until="idle")
             assert len(post.sent) == 22
 
     lab.play(story)
@@ -542,8 +538,8 @@ def test_manual_delivery_holds_attempts_until_an_advance(lab: "Lab", kit: "Kit")
             await asyncio.sleep(0.02)
             assert post.sent == []
             assert [d["status"] for d in await log(engine)] == ["pending"]
-            assert engine.next_due() == kit.start
-            counts = await engine.advance(to=engine.clock.now())
+            assert engine.runner.next_due() == kit.start
+            counts = await engine.runner.advance(to=engine.clock.now())
             assert counts.deliveries == 1
             assert len(post.sent) == 1
 
@@ -560,7 +556,7 @@ def test_held_attempts_go_out_when_the_setting_ends(lab: "Lab", kit: "Kit") -> N
             await engine.run("test", kit.endpoint(LOCAL))
             await engine.run("test", kit.emit_paid)
             await engine.run("test", lambda w: w.update_settings({"webhook_delivery": "auto"}))
-            engine.wake()
+            engine.runner.wake()
             await settle(lambda: len(post.sent) == 1)
 
     lab.play(story)
@@ -577,7 +573,7 @@ def test_resend_makes_a_held_attempt(lab: "Lab", kit: "Kit") -> None:
             event = await engine.run("test", kit.emit_paid)
             (made,) = await engine.resend("test", event)
             assert (made.status, made.attempt, made.code) == ("succeeded", 1, 200)
-            await engine.advance(until="idle")
+            await engine.runner.advance(until="idle")
 
     lab.play(story)
     assert len(post.sent) == 1
@@ -590,7 +586,7 @@ def test_resend_that_meets_a_reset_takes_no_job_of_the_new_state(
     """Numbers of jobs begin anew with a reset; what the new state has to do is still done."""
     ran: list[str] = []
     armed: list[bool] = []
-    lab.handlers["bell"] = lambda world, job: ran.append(job.subject)
+    lab.handlers["bell"] = lambda tx, job: ran.append(job.subject)
 
     def fixture(test: Transaction, live: Transaction, name: str | None) -> None:
         for number in range(3 if armed else 0):
@@ -608,7 +604,7 @@ def test_resend_that_meets_a_reset_takes_no_job_of_the_new_state(
             await engine.reset()
             with suppress(Problem):  # the sandbox was reset meanwhile, or it was in time
                 await resent
-            await engine.advance(until="idle")
+            await engine.runner.advance(until="idle")
             assert ran == ["bell 0", "bell 1", "bell 2"]
 
     lab.fixture = fixture
@@ -623,10 +619,10 @@ def test_resend_is_an_extra_attempt_beside_the_schedule(lab: "Lab", kit: "Kit") 
         async with lab.running(sender=post) as engine:
             await engine.run("test", kit.endpoint(LOCAL))
             event = await engine.run("test", kit.emit_paid)
-            await engine.advance(to=kit.start + 30 * SECOND)
+            await engine.runner.advance(to=kit.start + 30 * SECOND)
             (made,) = await engine.resend("test", event)
             assert (made.status, made.attempt) == ("failed", 2)
-            await engine.advance(to=kit.start + 700 * SECOND)
+            await engine.runner.advance(to=kit.start + 700 * SECOND)
             shown = [d for d in await log(engine) if d["status"] != "pending"]
             shown.sort(key=lambda d: str(d["started_at"]))
             assert [(d["attempt"], d["started_at"][11:19]) for d in shown] == [
@@ -647,9 +643,9 @@ def test_successful_resend_ends_the_retries(lab: "Lab", kit: "Kit") -> None:
         async with lab.running(sender=post) as engine:
             await engine.run("test", kit.endpoint(LOCAL))
             event = await engine.run("test", kit.emit_paid)
-            await engine.advance(to=kit.start)
+            await engine.runner.advance(to=kit.start)
             await engine.resend("test", event)
-            await engine.advance(until="idle")
+            await engine.runner.advance(until="idle")
             assert engine.clock.now() == kit.start
             assert sorted(d["status"] for d in await log(engine)) == [
                 "dropped",
@@ -670,12 +666,12 @@ def test_receiver_elsewhere_gets_nothing_unless_told(lab: "Lab", kit: "Kit", url
         async with lab.running(sender=post) as engine:
             await engine.run("test", kit.endpoint(url))
             await engine.run("test", kit.emit_paid)
-            await engine.advance(to=kit.start)
+            await engine.runner.advance(to=kit.start)
             assert post.sent == []
             shown = await log(engine)
             assert [d["error"] for d in shown if d["status"] == "failed"] == ["remote_not_allowed"]
             await engine.run("test", lambda w: w.update_settings({"allow_remote_webhooks": True}))
-            await engine.advance(until="next")
+            await engine.runner.advance(until="next")
             assert len(post.sent) == 1
 
     lab.play(story)
@@ -689,11 +685,11 @@ def test_deleted_endpoint_ends_its_attempts(lab: "Lab", kit: "Kit") -> None:
         async with lab.running(sender=post) as engine:
             doc = await engine.run("test", kit.endpoint(LOCAL))
             await engine.run("test", kit.emit_paid)
-            await engine.advance(to=kit.start)
-            await engine.run("test", lambda world: webhook_endpoints.delete(world, doc))
-            await engine.advance(to=kit.start + 9 * DAY * SECOND)
+            await engine.runner.advance(to=kit.start)
+            await engine.run("test", lambda tx: webhook_endpoints.delete(tx, doc))
+            await engine.runner.advance(to=kit.start + 9 * DAY * SECOND)
             assert [d["status"] for d in await log(engine)] == ["failed", "dropped"]
-            assert await engine.read("test", lambda world: world.find("email")) == []
+            assert await engine.read("test", lambda tx: tx.find("email")) == []
 
     lab.play(story)
     assert len(post.sent) == 1
@@ -708,7 +704,7 @@ def test_deliveries_do_not_change_the_ids_of_objects(lab: "Lab", kit: "Kit") -> 
             found: list[Any] = []
             for _ in range(3):
                 found.append(await engine.run("test", kit.emit_paid))
-                await engine.advance(to=engine.clock.now() + HOUR * SECOND)
+                await engine.runner.advance(to=engine.clock.now() + HOUR * SECOND)
             return found
 
     assert lab.play(lambda: ids(200)) == lab.play(lambda: ids(500))

@@ -1,0 +1,16 @@
+"""Values that a listener makes thousands of in a second."""
+
+from dataclasses import dataclass, field
+from typing import TypeVar, dataclass_transform
+
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def value_class(cls: type[T]) -> type[T]:
+    """Makes a class a data class that no checked code changes.
+
+    What `frozen` makes a class pay for each of its fields is most of what such an object costs: a
+    quarter of it is left here, and mypy sees to the rest.
+    """
+    return dataclass(slots=True, unsafe_hash=True)(cls)
