@@ -238,3 +238,8 @@ def wrong_choice(name: str, word: str, words: Iterable[str]) -> UsageError:
     return UsageError(
         f"{name} is {word!r}.{meant}", param=name, hint=f"Use one of: {', '.join(known)}"
     )
+
+
+def system_words(error: OSError) -> str:
+    """What the system says of an error of its own, within a sentence: no number, no capital."""
+    return (error.strerror or str(error)).lower()

@@ -16,7 +16,6 @@ MOST_LINES: Final = 300
 TOO_LONG: Final = frozenset(
     (
         "cli/batch/report.py",
-        "cli/completion.py",
         "cli/events/lines.py",
         "cli/framework/recorded.py",
         "cli/framework/session.py",

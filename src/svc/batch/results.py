@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, NamedTuple, Self
 
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 from svc.system import files
 
 _ELSEWHERE: Final = "Free some space, or name another file with --results"
@@ -201,7 +201,7 @@ class Results:
         try:
             yield
         except OSError as error:
-            why = (error.strerror or str(error)).lower()
+            why = system_words(error)
             raise LocalError(
                 f"The results file {self.path} cannot be written: {why}.{held}",
                 code="results_not_written",

@@ -1,10 +1,8 @@
 """`svc completion`: print or install what makes a shell complete the words of `svc`."""
 
-import os
 import shlex
 import stat
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -13,8 +11,8 @@ import typer
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
 from svc.completion.packaged import SHELLS, Shell, packaged
-from svc.errors import LocalError, UsageError
-from svc.system.files import make_folder, put_in_place
+from svc.errors import LocalError, UsageError, system_words
+from svc.system.files import make_folder, replace_file
 
 app = new_app()
 
@@ -290,22 +288,13 @@ def _refuse_link(path: Path, is_plain: Callable[[int], bool], what: str) -> None
 
 
 def _write(path: Path, data: bytes) -> None:
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644
         make_folder(path.parent, _FOLDER)
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        put_in_place(fresh, path)
+        replace_file(path, data, mode=mode)
     except OSError as error:
         raise _failed(path, "written", error) from error
-    finally:
-        with suppress(OSError):
-            fresh.unlink(missing_ok=True)
 
 
 def _failed(path: Path, done: str, error: OSError) -> LocalError:
-    return LocalError(f"{path} cannot be {done}: {(error.strerror or str(error)).lower()}.")
+    return LocalError(f"{path} cannot be {done}: {system_words(error)}.")

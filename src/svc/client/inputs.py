@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from svc.errors import UsageError
+from svc.errors import UsageError, system_words
 
 STDIN: Final = "-"
 _MIB: Final = 1024 * 1024
@@ -18,7 +18,7 @@ def read_bytes(name: str, stdin: BinaryIO, most: int, param: str | None = None) 
     try:
         data = stdin.read(most + 1) if name == STDIN else _read_file(Path(name), most + 1)
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
+        why = system_words(error)
         raise UsageError(f"{_called(name)} cannot be read: {why}.", param=param) from None
     if len(data) > most:
         message = f"{_called(name)} is over {most // _MIB} MiB."

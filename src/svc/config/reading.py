@@ -12,7 +12,7 @@ from svc.base_url import BaseUrl
 from svc.config.fields import PROFILE, SETTINGS, profile_name
 from svc.config.fields import ConfigField as Known
 from svc.config.model import Config, Profile
-from svc.errors import ConfigError, LocalError
+from svc.errors import ConfigError, LocalError, system_words
 from svc.system.files import OTHERS_WRITE, is_trusted, others_may
 
 Names = tuple[str, ...]
@@ -84,7 +84,7 @@ def read_text(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
+        why = system_words(error)
         raise ConfigError(f"{path} cannot be read: {why}.", code="config_unreadable") from None
     return _text_of(data, path)
 

@@ -3,13 +3,13 @@
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from svc.clock import Clock
 from svc.config.reading import refuse_strangers
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 from svc.system import files, locks
 
 _LOCK_SECONDS: Final = 10.0
@@ -67,24 +67,10 @@ def write_atomically(path: Path, text: str) -> None:
     Raises:
         LocalError: it cannot be written; the old file is as it was.
     """
-    fresh = path.with_name(f"{path.name}.new")
     try:
-        fresh.unlink(missing_ok=True)  # left by a writer that was killed: we hold the folder
-        _write_new(fresh, text.encode())
-        files.put_in_place(fresh, path)
+        files.replace_file(path, text.encode(), fresh=path.with_name(f"{path.name}.new"))
     except OSError as error:
         raise _local_error(f"{path} cannot be written, the old one is kept", error) from error
-    finally:
-        with suppress(OSError):
-            fresh.unlink(missing_ok=True)
-
-
-def _write_new(path: Path, data: bytes) -> None:
-    handle = files.open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _check_folder(folder: Path) -> None:
@@ -98,4 +84,4 @@ def _check_folder(folder: Path) -> None:
 
 
 def _local_error(what: str, error: OSError) -> LocalError:
-    return LocalError(f"{what}: {(error.strerror or str(error)).lower()}.")
+    return LocalError(f"{what}: {system_words(error)}.")

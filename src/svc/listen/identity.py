@@ -14,7 +14,7 @@ from itertools import count, takewhile
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 from svc.state import Database
 from svc.system import files, locks
 
@@ -259,5 +259,5 @@ def _open(folder: Path, name: str) -> int:
         files.make_private(folder)
         return files.open_private(folder / name, os.O_RDWR | os.O_CREAT)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = system_words(error)
         raise LocalError(f"The folder {folder} cannot be used: {reason}.") from error

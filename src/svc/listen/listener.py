@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from svc.clock import Clock
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 from svc.listen.forward.connection import TargetReply
 from svc.listen.forward.dial import Connect, open_connection
 from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps, Marking
@@ -28,7 +28,7 @@ from svc.listen.records import Left, Ready, Record, Summary
 from svc.listen.routes import Routes
 from svc.listen.verify.diagnosis import KnownSecret
 from svc.listen.verify.verify import Intake
-from svc.system.files import write_whole
+from svc.system.files import replace_file
 
 _GRACE_SECONDS: Final = 0.5  # promise R78: stopped in under a second
 _LOOK_SECONDS: Final = 0.02
@@ -294,9 +294,9 @@ def ready_file(path: Path | None, ready: Ready) -> Iterator[None]:
         yield
         return
     try:
-        write_whole(path, json.dumps(ready.to_dict()) + "\n")
+        replace_file(path, (json.dumps(ready.to_dict()) + "\n").encode())
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = system_words(error)
         raise LocalError(f"The ready file {path} cannot be written: {reason}.") from error
     try:
         yield

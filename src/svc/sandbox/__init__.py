@@ -1,1 +1,12 @@
-"""The whole service on this machine: rules, state, HTTP surface and process."""
+"""The whole service on this machine: its rules, its state, its HTTP surface and its process.
+
+A request enters by `app`, is read in `http/` and `parameters/`, goes through the checks of `api/`
+and reaches a noun in `resources/`, which is where to begin: each has its parameters, its states,
+its actions and the schema of its answer in one file. `store/` keeps what it did, in one transaction
+with the events that `webhooks/` delivers; `jobs/` is what happens by itself as `clock` goes on.
+`control/` is what only a sandbox has, `faults/` what goes wrong on purpose, `checkout/` the
+shopper's pages, and `fidelity/` says which of all this the specification says and which we chose.
+
+`cli` starts and stops it as a process and uses its tables of words; nobody else imports it. It
+knows nothing of the client but facts (`svc.spec`), money and signing.
+"""

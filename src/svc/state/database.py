@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 from svc.clock import Clock
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 from svc.state import opening
 from svc.state.opening import BusyRetry, damaged, open_database
 from svc.system import files
@@ -231,7 +231,7 @@ class _Log:
         self._path = path
         self._sync = sync
         files.sync_folder(path.parent)  # SQLite leaves that to its own first sync of the log
-        self._file = os.open(f"{path}-wal", os.O_RDONLY | os.O_CLOEXEC)
+        self._file = os.open(f"{path}-wal", os.O_RDONLY)
         self._trouble = ""
 
     def sync(self) -> None:
@@ -243,7 +243,7 @@ class _Log:
             try:
                 self._sync(self._file)
             except OSError as error:
-                self._trouble = (error.strerror or str(error)).lower()
+                self._trouble = system_words(error)
         if self._trouble:
             raise NotSynced(
                 f"The state database {self._path} did not reach the disk: {self._trouble}.",

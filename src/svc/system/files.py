@@ -81,20 +81,37 @@ def others_may(facts: os.stat_result, what: int) -> bool:
     return means and bool(stat.S_IMODE(facts.st_mode) & what)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Writes a file that only the user can read; others find the old one or all of the new (R66).
+def replace_file(
+    path: Path,
+    data: bytes,
+    *,
+    mode: int = PRIVATE_FILE,
+    fresh: Path | None = None,
+    lasts: bool = True,
+) -> None:
+    """Writes a whole file: others find the old one or all of the new (promise R66).
+
+    It is made beside its place: at `fresh`, where the caller lets nobody else write and what a
+    killed one has left may go, else under a name that nobody has. `lasts` waits for the disk.
 
     Raises:
         OSError: it cannot be written; what was there before is as it was.
     """
-    fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
-    handle = open_private(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    if fresh is None:
+        fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
+    else:
+        fresh.unlink(missing_ok=True)
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY | _NO_LINK, mode)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(handle)
-        put_in_place(fresh, path)
+            file.write(data)
+            if lasts:
+                file.flush()
+                os.fsync(handle)
+        if lasts:
+            put_in_place(fresh, path)
+        else:
+            fresh.replace(path)
     except BaseException:
         with suppress(OSError):
             fresh.unlink()

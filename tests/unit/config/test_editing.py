@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support.drawing import examples
-from svc.config import editing, load, writing
+from svc.config import editing, load
 from svc.errors import ConfigError, ExitCode, LocalError
 
 pytestmark = pytest.mark.smoke
@@ -241,10 +241,8 @@ def test_a_failing_disk_keeps_the_old_file(
         raise OSError(28, "No space left on device")
 
     written(path, COMMENTED)
-    if step == "write":
-        monkeypatch.setattr(writing, "_write_new", fail)
-    else:
-        monkeypatch.setattr(*((os, "fsync", fail) if step == "fsync" else (Path, "replace", fail)))
+    where = {"write": (os, "fdopen"), "fsync": (os, "fsync"), "replace": (Path, "replace")}[step]
+    monkeypatch.setattr(*where, fail)
     with pytest.raises(LocalError, match="no space left on device"):
         editing.set_value(path, "color", "never")
     assert path.read_text() == COMMENTED

@@ -18,6 +18,7 @@ from svc.errors import (
     ReplyContradiction,
     SvcError,
     Unauthorized,
+    system_words,
 )
 from svc.money import format_amount
 
@@ -174,7 +175,7 @@ class Report:
             out.hint(_ALL_DONE)
 
     def _lost(self, error: OSError) -> LocalError:
-        why = (error.strerror or str(error)).lower()
+        why = system_words(error)
         lost = LocalError(
             f"{self._tally.done} rows were done, but the summary could not be written: {why}.",
             code="result_not_written",

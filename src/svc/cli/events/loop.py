@@ -12,7 +12,7 @@ from svc.cli.events.inspect import Inspection
 from svc.cli.events.link import SandboxWatch, TunnelLink
 from svc.cli.events.screen import RecordPrinter
 from svc.cli.framework.session import Session
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.listener import Listener, ListenerPlan, OpenSource
@@ -74,7 +74,7 @@ class ExecProcess:
             self._group.kill()
         await self._watching
         if self._broken is not None:
-            why = (self._broken.strerror or str(self._broken)).lower()
+            why = system_words(self._broken)
             raise LocalError(f"--exec: the shell cannot be run: {why}.")
 
     async def _watch(self, ended: Callable[[], None]) -> None:

@@ -13,7 +13,7 @@ from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.secrets import from_environment, from_stdin, known_elsewhere, stored_secrets
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
-from svc.errors import SignatureError, UsageError
+from svc.errors import SignatureError, UsageError, system_words
 from svc.listen.records import iso
 from svc.listen.verify.diagnosis import diagnose
 from svc.listen.verify.verify import Facts, read_facts
@@ -148,6 +148,6 @@ def _body(session: Session, payload: Path | None) -> bytes:
         most = WEBHOOK_BODY_MAX + 1
         return stream.read(most).encode() if raw is None else bytes(raw.read(most))
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = system_words(error)
         what = "The payload on standard input" if payload is None else f"The payload {payload}"
         raise UsageError(f"{what} cannot be read: {reason}.", param="--payload") from None

@@ -16,6 +16,7 @@ from svc.errors import (
     SvcError,
     Unauthorized,
     UsageError,
+    system_words,
     wrong_choice,
 )
 from svc.paths import NoFolder
@@ -198,7 +199,7 @@ def report_end_of_output(session: "Session", error: OSError) -> int:
     code = ExitCode.BROKEN_PIPE if isinstance(error, BrokenPipeError) else ExitCode.LOCAL
     if session.done is None and code == ExitCode.BROKEN_PIPE:
         return code  # whoever read us has had enough, and nothing was changed
-    why = (error.strerror or str(error)).lower()
+    why = system_words(error)
     if session.done is None:
         what = f"{error.filename} cannot be used" if error.filename else "Reading or writing failed"
         return report_error(session, LocalError(f"{what}: {why}."))

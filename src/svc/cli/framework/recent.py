@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from svc.money import format_amount
 from svc.redaction import redact
 from svc.spec import ID_PREFIXES
-from svc.system.files import is_mine, make_private, open_private
+from svc.system.files import is_mine, make_private, open_private, replace_file
 
 if TYPE_CHECKING:
     from svc.cli.framework.session import Session
@@ -181,17 +181,7 @@ class RecentFile:
 
     def _replace(self, text: str) -> None:
         # Not synced: what a power cut takes away here, the next command brings back.
-        fresh = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        try:
-            handle = open_private(fresh, flags)
-            with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
-                file.write(text)
-            fresh.replace(self._path)
-        except BaseException:
-            with suppress(OSError):
-                fresh.unlink(missing_ok=True)
-            raise
+        replace_file(self._path, text.encode("ascii"), lasts=False)
 
     def _prune(self) -> None:
         """Leaves the files used last: every address of a test or a tunnel has one."""

@@ -14,7 +14,7 @@ from svc.errors import ConfigError, LocalError, UsageError
 from svc.paths import NoFolder
 from svc.sandbox.process.launch import MEMORY
 from svc.sandbox.process.records import RunRecord, running
-from svc.system.files import make_private, open_private, write_whole
+from svc.system.files import make_private, open_private, replace_file
 from svc.system.supervisor import tell_ready
 
 if TYPE_CHECKING:
@@ -212,6 +212,6 @@ def forget(ready_file: Path | None) -> None:
 
 def _write_ready_file(path: Path, text: str) -> None:
     try:
-        write_whole(path, text)
+        replace_file(path, text.encode())
     except OSError as error:
         raise LocalError(f"{path} cannot be written: {error.strerror}.") from error

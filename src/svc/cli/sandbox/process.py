@@ -13,7 +13,7 @@ from svc.cli.framework.local_sandbox import log_of, running_sandbox
 from svc.cli.framework.session import Session, show_named
 from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
 from svc.cli.sandbox.shared import Fixture, Port, Seed, app
-from svc.errors import CheckFailed, LocalError, wrong_choice
+from svc.errors import CheckFailed, LocalError, system_words, wrong_choice
 from svc.paths import NoFolder
 from svc.sandbox.process import launch
 from svc.sandbox.process.launch import MEMORY, LaunchOptions
@@ -226,7 +226,7 @@ def _records(session: Session, folder: Path | None) -> str:
     except NoFolder as error:
         reason = error.message.rstrip(".")
     except OSError as error:
-        reason = f"{folder} cannot be made ({(error.strerror or str(error)).lower()})"
+        reason = f"{folder} cannot be made ({system_words(error)})"
     session.out.warn(f"{reason}: svc sandbox status, logs and stop will not know this sandbox.")
     return ""
 

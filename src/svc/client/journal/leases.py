@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 from svc.system import files, locks
 
 
@@ -91,7 +91,7 @@ class Leases:
         return self._folder / token
 
     def _unusable(self, error: OSError) -> LocalError:
-        words = (error.strerror or str(error)).lower()
+        words = system_words(error)
         return LocalError(
             f"The folder {self._folder} cannot be used: {words}.",
             hint=files.advice(error) or "It tells which requests are being sent",

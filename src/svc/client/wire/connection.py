@@ -16,7 +16,7 @@ from svc.client.exchange import (
     WireRequest,
 )
 from svc.client.text import one_line
-from svc.client.wire.dial import reason
+from svc.errors import system_words
 
 HEADER_MAX = 64 * 1024
 _READ = 64 * 1024
@@ -162,7 +162,7 @@ class Connection:
         except TimeoutError:
             raise WireBroken(Trouble.TIMEOUT) from None
         except OSError as error:
-            raise WireBroken(self._cut(), reason(error)) from None
+            raise WireBroken(self._cut(), system_words(error)) from None
         self.received = self.received or bool(data)
         self._ended = not data
         self._http.receive_data(data)

@@ -4,6 +4,7 @@ import socket
 from typing import TypeAlias
 
 from svc.client.exchange import Deadline, Trouble, WireBroken
+from svc.errors import system_words
 
 Address: TypeAlias = tuple[socket.AddressFamily, tuple[str | int | bytes, ...]]
 
@@ -23,7 +24,7 @@ def connect(host: str, port: int, limit: Deadline) -> socket.socket:
         except TimeoutError:
             reasons["timed out"] = None
         except OSError as error:
-            reasons[reason(error)] = None
+            reasons[system_words(error)] = None
     raise WireBroken(Trouble.NO_CONNECTION, ", ".join(reasons))
 
 
@@ -44,11 +45,6 @@ def addresses(host: str, port: int, limit: Deadline) -> list[Address]:
             continue
         return [(family, (host, port))]
     return _looked_up(host, port, limit)
-
-
-def reason(error: OSError) -> str:
-    """The system's words for an error, without its number."""
-    return (error.strerror or str(error)).lower()
 
 
 def _looked_up(host: str, port: int, limit: Deadline) -> list[Address]:
@@ -74,7 +70,9 @@ def _looked_up(host: str, port: int, limit: Deadline) -> list[Address]:
     thread.join(max(0.0, limit.left()))
     if answers:
         return answers[0]
-    raise WireBroken(Trouble.NO_ADDRESS, reason(errors[0]) if errors else "the look-up timed out")
+    raise WireBroken(
+        Trouble.NO_ADDRESS, system_words(errors[0]) if errors else "the look-up timed out"
+    )
 
 
 def _connected(address: Address, seconds: float) -> socket.socket:

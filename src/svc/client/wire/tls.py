@@ -5,8 +5,7 @@ import socket
 import ssl
 
 from svc.client.exchange import Deadline, Trouble, WireBroken
-from svc.client.wire.dial import reason
-from svc.errors import ConfigError
+from svc.errors import ConfigError, system_words
 
 
 def context(ca_bundle: str | None) -> ssl.SSLContext:
@@ -54,7 +53,7 @@ def secured(
     except ssl.SSLError as error:
         raise WireBroken(Trouble.NO_TLS, (error.reason or "").replace("_", " ").lower()) from None
     except OSError as error:
-        raise WireBroken(Trouble.NO_TLS, reason(error)) from None
+        raise WireBroken(Trouble.NO_TLS, system_words(error)) from None
 
 
 def _hashed_directory() -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from svc.errors import system_words
 from svc.listen.forward.http import AnswerReader, TargetAnswer, UnreadableAnswer
 from svc.listen.receiver.http import ReadingProtocol
 from svc.listen.targets import Address, Target
@@ -176,4 +177,4 @@ def _words(error: OSError) -> str:
         return "its host name is not known"
     if isinstance(error, ssl.SSLError):
         return f"TLS failed: {error.reason or error}".lower()
-    return (error.strerror or str(error)).lower()
+    return system_words(error)
