@@ -5,11 +5,13 @@ whether there is one is for the service to say. A name that is nearly a known on
 `amout` in a refund would give everything back.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from svc.client.amounts import whole_number
 from svc.errors import UsageError
+from svc.spec import ID_PREFIXES
 
 Path: TypeAlias = tuple[str, ...]
 # Names and what may stand inside them: `*` is any position of a list; nothing is anything.
@@ -43,6 +45,48 @@ def check_body(path: str, body: Mapping[str, Any], *, is_form: bool) -> None:
     fields = fields_at(path)
     check_names(fields, body)
     check_whole(fields, body, is_form=is_form)
+    _check_codes(body)
+    check_kinds(body)
+
+
+def check_kinds(value: Mapping[str, Any]) -> None:
+    """Refuses an id of another kind than the field's, such as an order's for a payment.
+
+    Raises:
+        UsageError: with the way from the one to the other, where there is one.
+    """
+    for name, identity in value.items():
+        if name not in ID_PREFIXES or not isinstance(identity, str):
+            continue
+        kind = next((k for k, prefix in ID_PREFIXES.items() if identity.startswith(prefix)), name)
+        if kind != name:
+            leads = (name, kind) == ("payment", "order")
+            raise UsageError(
+                f"{name} {identity!r} is the id of {'an' if kind[0] in 'aeiou' else 'a'} "
+                f"{kind.replace('_', ' ')}.",
+                code="id_of_another_kind",
+                param=name,
+                hint=f"svc payments list --order {identity}" if leads else None,
+            )
+
+
+def _check_codes(value: Mapping[str, Any], within: str = "") -> None:
+    """Refuses a currency or a country that is written small.
+
+    Raises:
+        UsageError: with the option as it would be right.
+    """
+    for name, inner in value.items():
+        if isinstance(inner, Mapping):
+            _check_codes(inner, _inside(within, name))
+        letters = next((n for word, n in _CODES.items() if name.endswith(word)), 0)
+        if isinstance(inner, str) and _SMALL.fullmatch(inner) and len(inner) == letters:
+            raise UsageError(
+                f"{_inside(within, name)} {inner!r} is written in capitals.",
+                code="code_invalid",
+                param=_inside(within, name),
+                hint=f"--{name.replace('_', '-')} {inner.upper()}",
+            )
 
 
 def check_names(fields: Fields, value: Any, within: str = "") -> None:
@@ -74,6 +118,7 @@ def check_name(fields: Fields, name: str, within: str) -> None:
     """Refuses one name, which stands inside the field `within`, if it is nearly a known one."""
     if name in fields:
         return
+    _refuse_point(fields, name, within)
     meant = next((known for known in fields if _is_near(name, known)), None)
     if meant is None:
         return
@@ -84,6 +129,19 @@ def check_name(fields: Fields, name: str, within: str) -> None:
         param=written,
         hint=f"Write {_inside(within, meant)}",
     )
+
+
+def _refuse_point(fields: Fields, name: str, within: str) -> None:
+    """Refuses `shipping.country`, which other tools write for `shipping[country]`."""
+    first, point, rest = name.partition(".")
+    if point and fields.get(first):
+        written = _inside(within, first) + "".join(f"[{part}]" for part in rest.split("."))
+        raise UsageError(
+            f"There is no field {_inside(within, name)!r}; what stands inside goes in brackets.",
+            code="field_misspelt",
+            param=_inside(within, name),
+            hint=f"Write {written}",
+        )
 
 
 def check_whole(fields: Fields, body: Mapping[str, Any], *, is_form: bool) -> None:
@@ -124,6 +182,8 @@ def _inside(name: str, part: str) -> str:
 def _is_near(name: str, known: str) -> bool:
     """Whether two names are one but for case, blanks, and one letter or two that changed places."""
     left, right = ("".join(text.split()).casefold() for text in (name, known))
+    if _SHORT.get(left) == right:
+        return True
     if abs(len(left) - len(right)) > 1:
         return False
     begin = next(
@@ -141,8 +201,19 @@ def _fields(text: str, **inside: Fields) -> Fields:
 
 
 _PLACE_OF_ID: Final = 3
+_CODES: Final = {"currency": 3, "country": 2}  # their letters
+_SMALL: Final = re.compile("[a-z]+")
+# What people write for a field, and what no letter or two make of it.
+_SHORT: Final = {
+    "qty": "quantity",
+    "price": "unit_amount",
+    "unit_price": "unit_amount",
+    "zip": "postal_code",
+    "postcode": "postal_code",
+}
 _SHIPPING: Final = _fields("country postal_code name line1 line2 city state phone")
-_ITEMS: Final[Fields] = {"*": _fields("name hs_code origin_country quantity unit_amount")}
+ITEM: Final = _fields("name hs_code origin_country quantity unit_amount")
+_ITEMS: Final[Fields] = {"*": ITEM}
 _ORDER: Final = _fields(
     "amount currency settlement_currency shipping items capture_method metadata",
     shipping=_SHIPPING,

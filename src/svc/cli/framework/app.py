@@ -1,5 +1,6 @@
 """What every Typer app of this program shares, and the root of the command tree."""
 
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Final
@@ -168,10 +169,16 @@ def first_line(command: Any) -> str:
 def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
     """Writes arguments and options in their groups; global options by name only, below the root."""
     groups: dict[str, list[tuple[str, str]]] = {}
+    from svc.cli.framework.required import options_required
+
+    required = options_required(ctx.command_path.removeprefix("svc "))
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx)
         if record is not None:
-            groups.setdefault(_group_of(param), []).append(record)
+            name, meaning = record[0], record[1].replace("[required]", "(required)")
+            if required.intersection(param.opts):
+                meaning += " (required)"
+            groups.setdefault(_group_of(param), []).append((name, meaning))
     shared = groups.pop("Global options", [])
     for title, records in groups.items():
         with formatter.section(title):
@@ -215,6 +222,12 @@ OTHER_TOOLS_WORDS: Final = {
 OTHERWISE: Final = {
     "version": "svc --version",
     "update": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
+    "events list": "svc events inbox lists what a listener has received, svc sandbox events what "
+    "a sandbox has made",
+    "webhook-endpoints list": "The API has no call that lists them; of a sandbox: "
+    "svc sandbox endpoints list",
+    "webhook-endpoints retrieve": "The API has no call that shows one; of a sandbox: "
+    "svc sandbox endpoints list",
     "upgrade": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
 }
 
@@ -258,8 +271,31 @@ class Root(TyperGroup):
             formatter.write("  svc quickstart\n  svc sandbox start\n  svc orders create --help\n")
 
 
+# Verbs of other tools, and ours for them, where a resource has it.
+_SHOWING: Final = ("get", "show", "view")
+_SHOWS: Final = {
+    **dict.fromkeys(("orders", "payments", "refunds", "payouts", "disputes"), "retrieve"),
+    **dict.fromkeys(("landed-cost-quotes", "quotes", "events"), "retrieve"),
+    "requests": "show",
+}
+
+
+def _send_to_verb(noun: str, verb: str, rest: list[str]) -> None:
+    """Raises UsageError on another tool's verb for showing one object."""
+    ours = _SHOWS.get(noun)
+    if ours is None or verb == ours or verb not in (*_SHOWING, "retrieve"):
+        return
+    there = f"svc {noun} {ours}"
+    raise UsageError(
+        f"No such command '{noun} {verb}'. Did you mean '{there}'?",
+        hint=shlex.join((*there.split(), *rest)) if rest else f"{there} ID",
+    )
+
+
 def _send_elsewhere(args: list[str]) -> None:
     """Raises UsageError on one or two words that mean a command of another name."""
+    if len(args) > 1:
+        _send_to_verb(args[0], args[1], args[2:])
     for words in (" ".join(args[:2]), args[0] if args else ""):
         if words in OTHER_TOOLS_WORDS:
             there = OTHER_TOOLS_WORDS[words]

@@ -73,7 +73,17 @@ def usage_error_of(error: Any) -> UsageError:
         message = f"Nothing more is expected here: {message.removeprefix(_EXTRA).rstrip(')')}"
         if redact(message) != message:
             return UsageError(message, hint=_NO_ARGUMENT)
+        meant = _option_for(context, message.rpartition(" ")[2])
+        if meant is not None:
+            return UsageError(message, hint=meant)
     return UsageError(message, param=param, hint=f"{where} --help shows what it takes")
+
+
+def _option_for(context: Any, word: str) -> str | None:
+    """The command line in which an id that stands alone is given by its option."""
+    kind = next((kind for kind, prefix in ID_PREFIXES.items() if word.startswith(prefix)), None)
+    options = [] if context is None else [name for p in context.command.params for name in p.opts]
+    return f"{context.command_path} --{kind} {word}" if f"--{kind}" in options else None
 
 
 def _param_of(param: Any) -> str | None:

@@ -128,12 +128,15 @@ def parse_json(text: str, source: str) -> Any:
 
 def parse_item(text: str, currency: str | None) -> Body:
     """Reads `name=Jacket,quantity=1,unit_amount=12900`; commas in names are fine."""
+    from svc.client.fields import ITEM, check_name
+
     item: Body = {}
     for part in _ITEM_FIELD.split(text):
         name, equals, value = part.strip().partition("=")
         if not equals:
             hint = "Write --item 'name=Jacket,quantity=1,unit_amount=12900'"
             raise UsageError(f"--item {text!r} is not a list of name=value.", hint=hint)
+        check_name(ITEM, name, "")
         item[name] = _item_value(name, value, currency)
     return item
 

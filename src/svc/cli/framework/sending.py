@@ -41,18 +41,16 @@ def send_write(
     """Builds a POST from options, `-d` and `--body`, then shows it or sends it.
 
     `make` turns the body into a call. `settles` is what to wait for. With `changes` an empty body
-    is refused. With `always` it must be confirmed in live mode even where no money is known to
-    move (promise R19).
+    is refused. With `always` it is any POST: it must be confirmed in live mode even where no money
+    is known to move (promise R19), and is sent without what a create needs.
     """
-    from svc.client.fields import check_body
-
     asked = session.given.write
     read = file_reader(session.streams.stdin)
     body = build_body(base=asked.body, typed=typed, data=asked.data, read=read)
     if changes and not body:
         raise UsageError("There is nothing to change.", hint="Give an option, -d or --body")
     call = make(body, **_encoding(session))
-    check_body(call.path, body, is_form=call.encoding == "form")
+    _check(session, call, body, whole=not always)
     if asked.curl or asked.dry_run:
         _show_request(session, call, as_curl=asked.curl)
         return
@@ -77,6 +75,20 @@ def send_write(
         raise sent.unsaved
 
 
+def _check(session: Session, call: Call, body: Body, *, whole: bool) -> None:
+    from svc.cli.framework.required import refuse_incomplete
+    from svc.client.fields import check_body
+
+    check_body(call.path, body, is_form=call.encoding == "form")
+    if not whole:
+        return
+    try:
+        refuse_incomplete(call.path, body, session.argv)
+    except UsageError:
+        session.prepare(call, None)  # a secret in it is told first, and then not repeated
+        raise
+
+
 def _show_request(session: Session, call: Call, *, as_curl: bool) -> None:
 
     if as_curl:
@@ -91,9 +103,16 @@ def send_list(session: Session, make: MakeCall, filters: Mapping[str, str]) -> N
     """Prints one page as the service sent it, or with `--all` and `--max` every object."""
     asked = session.given.listing
     if asked.limit is not None and not 1 <= asked.limit <= LIMIT_MAX:
-        raise UsageError(f"--limit is 1 to {LIMIT_MAX}.", param="--limit")
+        raise UsageError(
+            f"--limit is {asked.limit}; a page has 1 to {LIMIT_MAX} objects.",
+            param="--limit",
+            hint=f"--max {max(asked.limit, 1)} follows pages, --all gives every object",
+        )
     if asked.max is not None and asked.max < 1:
         raise UsageError("--max is 1 or more.", param="--max")
+    from svc.client.fields import check_kinds
+
+    check_kinds(filters)
     every = asked.all or asked.max is not None
     call = make(_query(session, filters, every=every))
     if not every:

@@ -1,0 +1,97 @@
+"""What a slip of the fingers is answered: the words that help, before anything is sent."""
+
+import re
+import shlex
+
+import pytest
+
+from support.misbehaving import Server
+from support.running import Svc
+from svc.cli.framework.required import BY_COMMAND
+
+ITEM = "--item 'name=J,quantity=1,unit_amount=100'"
+ORDER = f"orders create --amount 12900 --currency EUR --country DE {ITEM}"
+NEXT = {
+    "events list": "svc events inbox",
+    "webhook-endpoints list": "svc sandbox endpoints list",
+    "refunds create pay_x1": "svc refunds create --payment pay_x1",
+    "refunds create --payment ord_abc": "svc payments list --order ord_abc",
+    "refunds list --payment ord_abc": "svc payments list --order ord_abc",
+    f"{ORDER} -d shipping.country=DE": "Write shipping[country]",
+    f"{ORDER} -d shiping[country]=DE": "Write shipping",
+    "orders create --item qty=1": "Write quantity",
+    "orders get": "svc orders retrieve ID",
+    "orders show ord_1": "svc orders retrieve ord_1",
+    "quotes view lcq_1": "svc quotes retrieve lcq_1",
+    "requests retrieve rq_1": "svc requests show rq_1",
+    "orders list --limit 500": "--max 500",
+    "get v1/orders": "svc get /v1/orders",
+    "orders create --currency eur": "Next: --currency EUR",
+    "quotes create --country de": "Next: --country DE",
+    "orders create --amount 129.00 --currency JPY": "--amount 129 in minor units",
+    "orders create --amount 129.00 --currency EUR": "--amount 12900 in minor units",
+}
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Server:
+    """A service that nothing must reach."""
+    server = Server()
+    monkeypatch.setenv("SVC_BASE_URL", server.url)
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_4eC39HqLyjWDarjtT1zdp7dc")
+    return server
+
+
+@pytest.mark.parametrize("line", NEXT)
+def test_a_slip_is_answered_with_what_helps(svc: Svc, service: Server, line: str) -> None:
+    """Exit 2, at most four lines, and the command or the word that was meant."""
+    # Given by a variable, so that what is suggested is what was typed and no more.
+    done = svc(*shlex.split(line), env={"SVC_OUTPUT": "human"})
+    service.stop()
+    assert done.code == 2, done
+    assert NEXT[line] in " ".join(done.err.split()), done.err
+    assert len(done.err.splitlines()) <= 4
+    assert "Leave it out" not in done.err
+    assert service.connections == 0
+
+
+@pytest.mark.parametrize("command", BY_COMMAND)
+def test_all_that_is_missing_is_named_at_once(svc: Svc, service: Server, command: str) -> None:
+    """One refusal before anything is sent; what it suggests is a whole command."""
+    words = command.split()
+    refused = svc(*words)
+    options = [each.option for each in BY_COMMAND[command]]
+    assert (refused.code, refused.error["code"]) == (2, "parameter_missing")
+    assert refused.error["param"] == options[0]
+    assert all(option in refused.error["message"] for option in options)
+    if len(options) > 1:
+        example = BY_COMMAND[command][0].example
+        first = svc(*words, options[0], example, env={"SVC_OUTPUT": "human"})
+        assert first.code == 2
+        assert f"needs {options[0]}" not in first.err
+        typed = shlex.split(first.err.partition("Next: svc ")[2])
+        shown = svc(*typed, "--dry-run")
+        assert shown.code == 0, shown.err
+    service.stop()
+    assert service.connections == 0
+
+
+@pytest.mark.parametrize("command", BY_COMMAND)
+def test_help_marks_what_is_required(svc: Svc, command: str) -> None:
+    """At its option, in the text as in the document."""
+    page = svc(*command.split(), "--help").out
+    entries = re.split(r"\n +(?=--[a-z])", page.partition("Options:\n")[2])
+    marked = {entry.split()[0] for entry in entries if "(required)" in entry}
+    assert marked == {each.option for each in BY_COMMAND[command]}
+    document = svc.ok("commands", "-o", "json")["commands"]
+    options = next(each["options"] for each in document if each["name"] == command)
+    assert {each["names"][0] for each in options if each["required"]} == marked
+
+
+def test_a_body_may_bring_what_is_required(svc: Svc, service: Server) -> None:
+    """Options, -d and --body together make one request; `svc post` sends whatever it is given."""
+    body = '{"currency": "EUR", "items": [{"name": "J", "quantity": 1, "unit_amount": 1}]}'
+    fields = ("--amount", "1", "-d", "shipping[country]=DE", "--body", "-", "--dry-run")
+    assert svc("orders", "create", *fields, stdin=body).code == 0
+    assert svc("post", "/v1/orders", "-d", "amount:=1", "--dry-run").code == 0
+    service.stop()
