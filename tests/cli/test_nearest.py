@@ -13,7 +13,7 @@ CASES = {
     "orders list --statsu paid": "--status",
     "whoam": "'whoami'",
     "sandbox trigger order.payed": "'order.paid'",
-    "events list --forward-to 3000": "'listen'",
+    "events lisen --forward-to 3000": "'listen'",
     "help moeny": "'money'",
     "config set ouput json": "output",
     "login": "'svc keys add'",

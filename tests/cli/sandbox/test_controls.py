@@ -20,6 +20,8 @@ import pytest
 from typer.main import get_command
 
 from support.running import Sandbox, Svc
+from svc.cli.help import faults
+from svc.cli.help.page import Shown
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
 from svc.sandbox.faults.api import CONNECTIONS
@@ -199,8 +201,12 @@ def test_every_option_of_a_rule_reaches_the_sandbox(
 def test_every_example_of_a_rule_works(
     sandbox: Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The help shows each effect once, and each line is one that the sandbox takes."""
-    examples = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
+    """`svc help faults` shows each effect, and each line is one that the sandbox takes."""
+    lines = [line for part in faults.PAGE.parts if isinstance(part, Shown) for line in part.lines]
+    examples = [line for line in lines if line.startswith("svc sandbox fault add")]
+    brief = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
+    assert len(brief) == 4
+    assert set(brief) <= set(examples)
     for line in examples:
         assert main(shlex.split(line)[1:]) == 0, line
     capsys.readouterr()
@@ -441,14 +447,15 @@ def test_dispute_is_decided_by_its_evidence(
 def test_order_is_created_over_https_with_verification(
     svc: Svc, start: Start, isolated: Path
 ) -> None:
-    """`--tls` needs no openssl program; only its profile trusts it, and strict HTTPS is strict."""
+    """`--tls` needs no openssl program; only its user trusts it, and strict HTTPS is strict."""
     env = {"PATH": str(isolated)}
     argv = ("sandbox", "start", "--detach", "--port", "0", "--db", ":memory:", "--tls")
     started = svc.ok(*argv, "--strict-https", env=env)
     assert started["url"].startswith("https://127.0.0.1:")
     assert svc.ok(*CREATE)["object"] == "order"
     assert svc.ok("sandbox", "settings")["object"] == "settings"
-    env = {"SVC_CONFIG_DIR": str(isolated / "other"), "SVC_API_KEY": "sk_test_sandbox"}
+    other = {f"SVC_{name}_DIR": str(isolated / "other") for name in ("CONFIG", "STATE")}
+    env = {**other, "SVC_API_KEY": "sk_test_sandbox"}
     elsewhere = svc(*CREATE, env={**env, "SVC_BASE_URL": started["url"]})
     assert elsewhere.code == 8
     assert "certificate" in elsewhere.error["message"]
