@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from svc.client.amounts import whole_number
+from svc.client.call import pattern_of
 from svc.errors import UsageError
 
 Path: TypeAlias = tuple[str, ...]
@@ -28,10 +29,7 @@ MONEY: Final = frozenset(WHOLE) - {("items", "*", "quantity")}
 
 def fields_at(path: str) -> Fields:
     """The fields of a POST by its path, such as `/v1/orders/ord_1`; empty where nobody knows."""
-    parts = path.split("/")
-    if len(parts) > _PLACE_OF_ID and parts[2] != "landed-cost":
-        parts[_PLACE_OF_ID] = "*"
-    return _BY_PATH.get("/".join(parts), {})
+    return _BY_PATH.get(pattern_of(path)[0], {})
 
 
 def check_body(path: str, body: Mapping[str, Any], *, is_form: bool) -> None:
@@ -140,7 +138,6 @@ def _fields(text: str, **inside: Fields) -> Fields:
     return {name: inside.get(name, {}) for name in text.split()}
 
 
-_PLACE_OF_ID: Final = 3
 _SHIPPING: Final = _fields("country postal_code name line1 line2 city state phone")
 _ITEMS: Final[Fields] = {"*": _fields("name hs_code origin_country quantity unit_amount")}
 _ORDER: Final = _fields(
