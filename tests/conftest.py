@@ -1,5 +1,6 @@
 """What every test gets: surroundings, a limit and a home of its own, `svc` and `sandbox`."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.compiling import compile_program, compile_tests
 from support.drawing import choose_examples
 from support.forking import Forking
 from support.keyrings import gnome_keyring, session_bus
@@ -16,7 +18,7 @@ from support.limits import Limits, end_all, limit_of
 from support.listeners import listen
 from support.paying import pay
 from support.running import Sandbox, Svc
-from support.surroundings import compile_program, take_over
+from support.surroundings import take_over
 from svc.clock import SystemClock
 from svc.sandbox.process.launch import LaunchOptions, start, stop
 
@@ -37,6 +39,21 @@ def pytest_configure(config: pytest.Config) -> None:
     choose_examples(config.getoption("markexpr"))
     if not hasattr(config, "workerinput"):  # once, before the workers start
         compile_program()
+        if config.getoption("numprocesses", None):
+            compile_tests(config)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    """Nothing of what is collected is garbage: looking for it takes a third of the time."""
+    gc.disable()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """From here on there is garbage, but not among the tests."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,12 +1,14 @@
 """How fast webhooks are received, verified, kept, printed and forwarded.
 
-    python tests/benchmarks/bench_listen.py [--events N] [--runs N] [--folder DIR] [--tenfold]
+    python tests/benchmarks/bench_listen.py [--events N] [--runs N] [--senders 2,4,16,64]
+        [--ack forwarded] [--ordered] [--folder DIR] [--paced] [--tenfold]
 
 It runs the real `svc events listen -o ndjson`, a sender and a target, each a process of its own.
 The floor is a relay of the same shape in the same run that neither verifies, keeps nor prints.
-Peers are named by the environment: STRIPE=/path/to/stripe, SMEE="node .../smee.js"; each gets its
-events in the same run from a local stand-in for its service. What is missing is said. Nothing is
-installed. Only ratios carry over to other machines.
+Peers are taken from the environment, STRIPE=/path/to/stripe, SMEE="node .../smee.js", or from a
+node_modules here or above; each gets its events in the same run from a local stand-in for its
+service. The order is reversed each round, and a ratio is one of the same round. What is missing is
+said. Nothing is installed. Only ratios carry over to other machines.
 """
 
 import argparse
@@ -30,10 +32,14 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks import listen_peers
-from svc.signature import header_value
+
+try:
+    from svc.signature import header_value
+except ModuleNotFoundError:
+    ROOT = Path(__file__).parents[2]
+    sys.exit(f"This Python has no svc: run {ROOT}/.venv/bin/python {' '.join(sys.argv)}")
 
 SECRET = "whsec_benchmark"
-SENDERS = 16
 PACED = 1000
 SETTLING = 100
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
@@ -59,24 +65,36 @@ class Subject:
         self.feeder.stdin.flush()
 
 
-Contender = Callable[[int, str], AbstractContextManager[Subject]]
+Contender = Callable[[int, str, int], AbstractContextManager[Subject]]
 
 
-def main() -> None:
-    """Measures everything in turns and prints one line a measurement."""
+def options() -> argparse.Namespace:
+    """What was asked for on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=20_000, help="events of a burst")
+    parser.add_argument("--senders", default="16", help="connections of a burst: 2,4,16,64")
+    parser.add_argument("--ack", default="received", help="svc's --ack")
+    parser.add_argument("--ordered", action="store_true", help="svc's --ordered")
     parser.add_argument("--paced", action="store_true", help="one at a time only")
     parser.add_argument("--tenfold", action="store_true", help="svc alone, and ten times as many")
     parser.add_argument("--runs", type=int, default=3, help="measurements of each kind")
     parser.add_argument("--folder", help="where the state lies; default: a temporary folder")
     parser.add_argument("--role", help=argparse.SUPPRESS)
     parser.add_argument("--args", nargs="*", default=(), help=argparse.SUPPRESS)
-    asked = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measures everything in turns and prints one line a measurement."""
+    asked = options()
     if asked.role:
         asyncio.run(ROLES[asked.role](*asked.args))
         return
-    contenders: dict[str, Contender] = {"floor": floor, "svc": partial(listener, asked.folder)}
+    told = ["--ack", asked.ack, *(["--ordered"] if asked.ordered else [])]
+    contenders: dict[str, Contender] = {
+        "floor": floor,
+        "svc": partial(listener, asked.folder, told),
+    }
     for name in listen_peers.PEERS:
         if command := listen_peers.found().get(name):
             contenders[name] = partial(peer, name, command)
@@ -91,36 +109,60 @@ def main() -> None:
 
 
 def bursts(contenders: dict[str, Contender], asked: argparse.Namespace) -> None:
-    """Prints the medians of a burst."""
-    print(f"burst of {asked.events} x 2 KB, {SENDERS} senders; peers: one push connection")
+    """Prints the medians of a burst for each number of senders."""
+    for senders in map(int, asked.senders.split(",")):
+        print(f"burst of {asked.events} x 2 KB, {senders} senders; peers: one push connection")
+        found = rounds(contenders, asked.runs, partial(burst, asked.events, senders))
+        for name, figures in found.items():
+            rate, work, size = (statistics.median(column) for column in zip(*figures, strict=True))
+            print(
+                f"    {name:7}{rate:8.0f} events/s  {work * 1e6:5.0f} us of CPU an event"
+                f"  {size:4.0f} MB{compared(found, name)}"
+            )
+
+
+def rounds(
+    contenders: dict[str, Contender], runs: int, measure: Callable[[Contender], tuple[float, ...]]
+) -> dict[str, list[tuple[float, ...]]]:
+    """Measures everybody in turns, in the other order each time."""
     found: dict[str, list[tuple[float, ...]]] = {name: [] for name in contenders}
-    for _ in range(asked.runs):
-        for name, opened in contenders.items():
-            found[name].append(burst(opened, asked.events))
-    floors = statistics.median(rate for rate, *_ in found["floor"])
-    for name, figures in found.items():
-        rate, work, size = (statistics.median(column) for column in zip(*figures, strict=True))
-        print(
-            f"    {name:7}{rate:8.0f} events/s  {rate / floors:.2f} of the floor"
-            f"  {work * 1e6:5.0f} us of CPU an event  {size:4.0f} MB"
-        )
+    for number in range(runs):
+        for name in list(contenders)[:: -1 if number % 2 else 1]:
+            found[name].append(measure(contenders[name]))
+    return found
+
+
+def compared(found: dict[str, list[tuple[float, ...]]], name: str) -> str:
+    """How svc did against another one in each round: the median and what was between."""
+    if name == "svc":
+        return ""
+    pairs = sorted(
+        ours / its for (ours, *_), (its, *_) in zip(found["svc"], found[name], strict=True)
+    )
+    return f"  svc {statistics.median(pairs):.2f} x ({pairs[0]:.2f} to {pairs[-1]:.2f})"
 
 
 def latencies(contenders: dict[str, Contender], runs: int) -> None:
     """Prints deliveries one at a time: the median of the runs' p50 and p99."""
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in contenders}
-    for _ in range(runs):
-        for name, opened in contenders.items():
-            times = sorted(one_at_a_time(opened))
-            found[name].append((statistics.median(times), times[int(len(times) * 0.99)]))
+    found = rounds(contenders, runs, paces)
     for name, figures in found.items():
         p50, p99 = (statistics.median(column) * 1e6 for column in zip(*figures, strict=True))
-        print(f"{name:7} one at a time, 200/s: p50 {p50:6.0f} us, p99 {p99:6.0f} us")
+        print(
+            f"{name:7} one at a time, 200/s: p50 {p50:6.0f} us, p99 {p99:6.0f} us"
+            f"{compared(found, name)}"
+        )
+
+
+def paces(opened: Contender) -> tuple[float, ...]:
+    """The p50 and the p99 of one run, in seconds."""
+    times = sorted(one_at_a_time(opened))
+    return statistics.median(times), times[int(len(times) * 0.99)]
 
 
 def tenfold(svc: Contender, events: int) -> None:
     """Prints how time and memory grow with ten times the events."""
-    (one, _, small), (ten, _, large) = burst(svc, events), burst(svc, 10 * events)
+    one, _, small = burst(events, 16, svc)
+    ten, _, large = burst(10 * events, 16, svc)
     print(f"{events} events: {events / one:.1f} s, {small:.0f} MB")
     print(f"    {10 * events} events: {10 * events / ten:.1f} s, {large:.0f} MB")
     print(f"    {10 * one / ten:.1f} times the time for 10 times the events")
@@ -143,34 +185,37 @@ def role(name: str, *args: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 @contextmanager
-def floor(events: int, pace: str) -> Iterator[Subject]:
+def floor(events: int, pace: str, senders: int) -> Iterator[Subject]:
     """A relay that only passes bytes on."""
     with role("target") as target, ExitStack() as stack:
         relay = stack.enter_context(role("floor", line(target)))
         url = f"http://127.0.0.1:{line(relay)}/hook"
-        feeder = stack.enter_context(role("sender", url, str(events), pace))
+        feeder = stack.enter_context(role("sender", url, str(events), pace, str(senders)))
         yield Subject(feeder, target, relay.pid)
 
 
 @contextmanager
-def listener(place: str | None, events: int, pace: str) -> Iterator[Subject]:
+def listener(
+    place: str | None, told: list[str], events: int, pace: str, senders: int
+) -> Iterator[Subject]:
     """The real program."""
     with (
         tempfile.TemporaryDirectory(dir=place) as folder,
         role("target") as target,
-        program(folder, line(target)) as (url, pid),
-        role("sender", url, str(events), pace) as feeder,
+        program(folder, line(target), told) as (url, pid),
+        role("sender", url, str(events), pace, str(senders)) as feeder,
     ):
         yield Subject(feeder, target, pid)
 
 
 @contextmanager
-def program(folder: str, port: str) -> Iterator[tuple[str, int]]:
+def program(folder: str, port: str, told: list[str]) -> Iterator[tuple[str, int]]:
     """`svc events listen` in a folder of its own, forwarding to a port."""
     ready = Path(folder, "ready.json")
     env = {**os.environ, "SVC_WEBHOOK_SECRET": SECRET, "SVC_BASE_URL": "http://127.0.0.1:9"}
     env |= {f"SVC_{name}_DIR": f"{folder}/{name}" for name in ("CONFIG", "STATE", "CACHE")}
     argv = ["events", "listen", "-o", "ndjson", "--forward-to", port, "--ready-file", str(ready)]
+    argv += told
     with Path(folder, "out.ndjson").open("w") as out:
         process = subprocess.Popen([sys.executable, "-m", "svc", *argv], env=env, stdout=out)
     try:
@@ -184,8 +229,9 @@ def program(folder: str, port: str) -> Iterator[tuple[str, int]]:
 
 
 @contextmanager
-def peer(name: str, command: list[str], events: int, pace: str) -> Iterator[Subject]:
-    """A peer and the stand-in that pushes to it."""
+def peer(name: str, command: list[str], events: int, pace: str, senders: int) -> Iterator[Subject]:
+    """A peer and the stand-in that pushes to it, always over one connection."""
+    del senders
     with (
         tempfile.TemporaryDirectory() as folder,
         role("target") as target,
@@ -207,9 +253,9 @@ def ask(process: "subprocess.Popen[str]", question: str) -> str:
     return line(process)
 
 
-def burst(opened: Contender, events: int) -> tuple[float, float, float]:
+def burst(events: int, senders: int, opened: Contender) -> tuple[float, float, float]:
     """Events a second until the last has arrived, CPU seconds an event, megabytes."""
-    with opened(events, "burst") as subject:
+    with opened(events, "burst", senders) as subject:
         assert line(subject.feeder) == "ready"
         worked, started = cpu(subject.pid), time.perf_counter()
         subject.start()
@@ -222,7 +268,7 @@ def burst(opened: Contender, events: int) -> tuple[float, float, float]:
 
 def one_at_a_time(opened: Contender) -> list[float]:
     """Seconds from sending an event to its arrival at the target, 200 a second."""
-    with opened(PACED, "paced") as subject:
+    with opened(PACED, "paced", 1) as subject:
         assert line(subject.feeder) == "ready"
         subject.start()
         sent = [float(word) for word in line(subject.feeder).split()]
@@ -302,7 +348,7 @@ class Sender(asyncio.Protocol):
             self._done.set_result(None)
 
 
-async def sender(url: str, events: str, pace: str) -> None:
+async def sender(url: str, events: str, pace: str, senders: str) -> None:
     """Prepares everything, says ready, and begins when it is told to."""
     loop = asyncio.get_running_loop()
     port = int(url.split(":")[2].partition("/")[0])
@@ -314,7 +360,7 @@ async def sender(url: str, events: str, pace: str) -> None:
         return
     done: asyncio.Future[None] = loop.create_future()
     source = iter(waiting)
-    for _ in range(SENDERS):
+    for _ in range(int(senders)):
         _, protocol = await loop.create_connection(lambda: Sender(source, done), "127.0.0.1", port)
         protocol.go()
     await done

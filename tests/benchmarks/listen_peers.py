@@ -23,8 +23,22 @@ PACE_SECONDS = 0.005
 
 
 def found() -> dict[str, list[str]]:
-    """Gives the commands of those peers that the environment names: STRIPE=..., SMEE=..."""
-    return {name: os.environ[name.upper()].split() for name in PEERS if name.upper() in os.environ}
+    """Gives the commands of peers: from STRIPE=... and SMEE=..., else from a node_modules."""
+    given = {name: os.environ.get(name.upper(), "").split() for name in PEERS}
+    return {name: command for name in PEERS if (command := given[name] or installed(name))}
+
+
+def installed(name: str) -> list[str]:
+    """A peer of a node_modules here or in a folder above.
+
+    Where a package brings a program, the program itself: what its script costs is not measured.
+    """
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        modules = folder / "node_modules"
+        for found in (*modules.glob(f"@{name}/cli-*/bin/{name}"), modules / ".bin" / name):
+            if found.exists():
+                return [str(found)]
+    return []
 
 
 @contextmanager

@@ -4,17 +4,13 @@ A run begins under `nohup`, in the background of a script, in a pipeline of anot
 laptop in Tokyo. None of that is to change what a test sees.
 """
 
-import compileall
 import locale
 import os
 import signal
 import sys
 import time
 from collections.abc import MutableMapping
-from pathlib import Path
 from typing import Final
-
-import svc
 
 # What a process needs to find programs and to be measured; everything else is ours to set.
 KEPT: Final = (
@@ -46,11 +42,6 @@ def take_over(environ: MutableMapping[str, str], home: str) -> None:
     os.umask(0o022)
     hear_signals()
     sys.dont_write_bytecode = False  # tests are compiled in every worker of every run otherwise
-
-
-def compile_program() -> None:
-    """Compiles the program as an installation does: each process that is started does it otherwise."""
-    compileall.compile_dir(Path(svc.__file__).parent, quiet=2)
 
 
 def clean_environment(environ: MutableMapping[str, str], home: str) -> None:

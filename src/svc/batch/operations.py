@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 
 from svc.client.call import Body, Call
 from svc.client.fields import Fields, fields_at
+from svc.client.operations import OPERATIONS as POSTS
 from svc.client.resources import disputes, orders, payouts, quotes, refunds
 from svc.errors import wrong_choice
 
@@ -24,7 +25,6 @@ class BatchOperation:
     """One operation.
 
     Attributes:
-        path: what a row is posted to, with `*` for its id.
         call: builds the call from the id, empty where there is none, and the fields of a row.
         id_prefix: of the column `id`, which says what is changed; empty where something is made.
         needs: fields without which a row means nothing.
@@ -35,7 +35,6 @@ class BatchOperation:
     """
 
     name: str
-    path: str
     call: Callable[[str, Body], Call]
     answered: frozenset[str]
     id_prefix: str = ""
@@ -47,7 +46,7 @@ class BatchOperation:
     @property
     def fields(self) -> Fields:
         """What its request takes."""
-        return fields_at(self.path)
+        return fields_at(POSTS[self.name].path)
 
     @property
     def columns(self) -> Fields:
@@ -88,7 +87,6 @@ _ORDER_FIELDS: Final = "currency settlement_currency shipping items capture_meth
 _ALL: Final = (
     BatchOperation(
         "orders.create",
-        "/v1/orders",
         lambda _, body: orders.create(body),
         _answered(f"{_ORDER_ANSWERS} cancellation_reason"),
         needs=("amount", "currency"),
@@ -98,7 +96,6 @@ _ALL: Final = (
     ),
     BatchOperation(
         "orders.update",
-        "/v1/orders/*",
         orders.update,
         _answered(f"{_ORDER_ANSWERS} cancellation_reason"),
         id_prefix="ord_",
@@ -107,7 +104,6 @@ _ALL: Final = (
     ),
     BatchOperation(
         "orders.cancel",
-        "/v1/orders/*/cancel",
         orders.cancel,
         _answered(f"{_ORDER_ANSWERS} {_ORDER_FIELDS} amount"),
         id_prefix="ord_",
@@ -116,7 +112,6 @@ _ALL: Final = (
     ),
     BatchOperation(
         "orders.capture",
-        "/v1/orders/*/capture",
         orders.capture,
         _answered(f"{_ORDER_ANSWERS} {_ORDER_FIELDS} cancellation_reason"),
         id_prefix="ord_",
@@ -125,7 +120,6 @@ _ALL: Final = (
     ),
     BatchOperation(
         "refunds.create",
-        "/v1/refunds",
         lambda _, body: refunds.create(body),
         _answered("order currency failure_reason"),
         needs=("payment",),
@@ -135,7 +129,6 @@ _ALL: Final = (
     ),
     BatchOperation(
         "payouts.create",
-        "/v1/payouts",
         lambda _, body: payouts.create(body),
         _answered(
             "source_amount fx_rate network_fees failure_reason failure_message estimated_arrival "
@@ -148,14 +141,12 @@ _ALL: Final = (
     ),
     BatchOperation(
         "landed-cost-quotes.create",
-        "/v1/landed-cost/quotes",
         lambda _, body: quotes.create(body),
         _answered("duty vat fees total guaranteed warnings expires_at"),
         needs=("currency",),
     ),
     BatchOperation(
         "disputes.update",
-        "/v1/disputes/*",
         disputes.update,
         _answered(
             "payment order amount currency reason evidence_status evidence_due_by "

@@ -7,40 +7,22 @@ import typer
 
 from svc.cli.framework import options
 from svc.cli.framework.app import listing, new_noun, verb, writing
-from svc.cli.framework.inputs import pairs_of, without_empty
+from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
+from svc.client.options import EVIDENCE
 from svc.client.resources import disputes
 
 app = new_noun("Answer disputes with evidence.")
 
 
-@writing(app)
-def update(
-    ctx: typer.Context,
-    dispute_id: options.DisputeId,
-    tracking_number: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Of the parcel.")
-    ] = None,
-    shipping_carrier: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Who carried it.")
-    ] = None,
-    evidence: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=TEXT", help="Repeatable: any other evidence.")
-    ] = None,
-    submit: Annotated[
-        bool, typer.Option("--submit", help="Submit it; without this it stays a draft.")
-    ] = False,
-) -> None:
+@writing(app, fields=EVIDENCE)
+def update(ctx: typer.Context, dispute_id: options.DisputeId) -> None:
     """Attach evidence as a draft, or submit it, which is final.
 
     $ svc disputes update dp_Zh2iWj3kPq0aVb7cXd9eYf1g --tracking-number 1Z999 --shipping-carrier UPS --submit
     """  # noqa: E501  an example is one line
-    texts = without_empty(tracking_number=tracking_number, shipping_carrier=shipping_carrier)
-    typed = without_empty(
-        evidence={**texts, **pairs_of(evidence, "--evidence")}, submit=True if submit else None
-    )
-    send_write(Session.of(ctx), partial(disputes.update, dispute_id), typed, changes=True)
+    send_write(Session.of(ctx), partial(disputes.update, dispute_id), changes=True)
 
 
 @verb(app)
@@ -71,8 +53,4 @@ def accept(ctx: typer.Context, dispute_id: options.DisputeId) -> None:
 
     $ svc disputes accept dp_Zh2iWj3kPq0aVb7cXd9eYf1g
     """
-    send_write(
-        Session.of(ctx),
-        partial(disputes.accept, dispute_id),
-        {},
-    )
+    send_write(Session.of(ctx), partial(disputes.accept, dispute_id))

@@ -25,6 +25,5 @@ def post(
     send_write(
         Session.of(ctx),
         partial(find.post, path),
-        {},
         always=True,
     )

@@ -15,6 +15,7 @@ Method: TypeAlias = Literal["GET", "POST", "DELETE"]
 Params: TypeAlias = Mapping[str, object] | Query
 
 _ID_MAX = 128
+_PLACE_OF_ID = 3  # in /v1/orders/ord_1/cancel
 _ID_MARKS = frozenset("_-")
 
 
@@ -74,6 +75,15 @@ def segment(identifier: str) -> str:
             hint="An id is 1 to 128 letters, digits, _ or -, such as ord_3kPq0aVb7cXd9eYf1gZh2iWj.",
         )
     return identifier
+
+
+def pattern_of(path: str) -> tuple[str, str]:
+    """A path of the API with `*` for the id in it, and that id, which may be none."""
+    parts = path.split("/")
+    if len(parts) <= _PLACE_OF_ID or parts[2] == "landed-cost":
+        return path, ""
+    identifier, parts[_PLACE_OF_ID] = parts[_PLACE_OF_ID], "*"
+    return "/".join(parts), identifier
 
 
 def same(body: Body, *fields: str) -> tuple[tuple[str, object], ...]:

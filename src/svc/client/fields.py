@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from svc.client.amounts import whole_number
+from svc.client.call import pattern_of
 from svc.errors import UsageError
 from svc.spec import ID_PREFIXES
 
@@ -30,10 +31,7 @@ MONEY: Final = frozenset(WHOLE) - {("items", "*", "quantity")}
 
 def fields_at(path: str) -> Fields:
     """The fields of a POST by its path, such as `/v1/orders/ord_1`; empty where nobody knows."""
-    parts = path.split("/")
-    if len(parts) > _PLACE_OF_ID and parts[2] != "landed-cost":
-        parts[_PLACE_OF_ID] = "*"
-    return _BY_PATH.get("/".join(parts), {})
+    return _BY_PATH.get(pattern_of(path)[0], {})
 
 
 def check_body(path: str, body: Mapping[str, Any], *, is_form: bool) -> None:
@@ -200,7 +198,6 @@ def _fields(text: str, **inside: Fields) -> Fields:
     return {name: inside.get(name, {}) for name in text.split()}
 
 
-_PLACE_OF_ID: Final = 3
 _CODES: Final = {"currency": 3, "country": 2}  # their letters
 _SMALL: Final = re.compile("[a-z]+")
 # What people write for a field, and what no letter or two make of it.

@@ -6,14 +6,16 @@ sent as it is, and any JSON is an answer to it.
 
 from typing import Final, NamedTuple
 
-from svc.client.call import Body, Call, Encoding, same
+from svc.client.call import Body, Call, Encoding, pattern_of, same, segment
 
 
 class PostOperation(NamedTuple):
     """One POST of the documentation.
 
     Attributes:
+        path: with `*` for the id of what it changes.
         answers: names that the answer's `object` may have.
+        about: what the id in the path is of; the answer is that object, or names it in a field.
         makes: whether the answer is a new object, with an id that no other request has brought.
         named: fields of the request that name an object; the answer must name the same one, else
             it is the answer to another request (promise R93).
@@ -23,15 +25,19 @@ class PostOperation(NamedTuple):
             where none moves.
         whole: whether it moves all that there is where the request has no amount.
         money_of: the object that it names whose money it is, such as `order`; empty for none.
+        assumed: whether the specification does not show it.
     """
 
+    path: str
     answers: tuple[str, ...]
+    about: str = ""
     makes: bool = False
     named: tuple[str, ...] = ()
     compared: tuple[tuple[str, str], ...] = ()
     action: str = ""
     whole: bool = False
     money_of: str = ""
+    assumed: bool = False
 
 
 def _equal(*names: str) -> tuple[tuple[str, str], ...]:
@@ -40,20 +46,24 @@ def _equal(*names: str) -> tuple[tuple[str, str], ...]:
 
 _ORDER: Final = _equal("amount", "currency", "settlement_currency")
 
-# What is changed stands in the path, and its id is compared wherever it does.
 OPERATIONS: Final[dict[str, PostOperation]] = {
-    "orders.create": PostOperation(("order",), makes=True, compared=_ORDER),
-    "orders.update": PostOperation(("order",), compared=_ORDER),
-    "orders.cancel": PostOperation(("order",), action="cancel order {order}", money_of="order"),
-    # Either the payment or the order.
+    "orders.create": PostOperation("/v1/orders", ("order",), makes=True, compared=_ORDER),
+    "orders.update": PostOperation("/v1/orders/*", ("order",), "order", compared=_ORDER),
+    "orders.cancel": PostOperation(
+        "/v1/orders/*/cancel", ("order",), "order", action="cancel order {order}", money_of="order"
+    ),
+    # Its answer is either: the specification does not show which.
     "orders.capture": PostOperation(
+        "/v1/orders/*/capture",
         ("payment", "order"),
+        "order",
         compared=(("amount", "amount_captured"),),
         action="capture order {order}",
         whole=True,
         money_of="order",
     ),
     "refunds.create": PostOperation(
+        "/v1/refunds",
         ("refund",),
         makes=True,
         named=("payment",),
@@ -63,6 +73,7 @@ OPERATIONS: Final[dict[str, PostOperation]] = {
         money_of="payment",
     ),
     "payouts.create": PostOperation(
+        "/v1/payouts",
         ("payout",),
         makes=True,
         named=("destination",),
@@ -70,14 +81,22 @@ OPERATIONS: Final[dict[str, PostOperation]] = {
         action="send a payout",
     ),
     "landed-cost-quotes.create": PostOperation(
-        ("landed_cost_quote",), makes=True, compared=_equal("currency")
+        "/v1/landed-cost/quotes", ("landed_cost_quote",), makes=True, compared=_equal("currency")
     ),
-    "webhook-endpoints.create": PostOperation(("webhook_endpoint",), makes=True),
-    "disputes.update": PostOperation(("dispute",)),
+    "webhook-endpoints.create": PostOperation(
+        "/v1/webhook_endpoints", ("webhook_endpoint",), makes=True
+    ),
+    "disputes.update": PostOperation("/v1/disputes/*", ("dispute",), "dispute"),
     "disputes.accept": PostOperation(
-        ("dispute",), action="accept dispute {dispute} as lost", money_of="dispute"
+        "/v1/disputes/*/accept",
+        ("dispute",),
+        "dispute",
+        action="accept dispute {dispute} as lost",
+        money_of="dispute",
+        assumed=True,
     ),
 }
+_BY_PATH: Final = {operation.path: name for name, operation in OPERATIONS.items()}
 
 
 class _Named(dict[str, object]):
@@ -98,23 +117,17 @@ def action_of(call: Call) -> str:
     return known.action.format_map(_Named(call.names))
 
 
-def post(
-    name: str,
-    path: str,
-    body: Body | None,
-    encoding: Encoding,
-    *,
-    about: tuple[tuple[str, str], ...] = (),
-    assumed: bool = False,
-) -> Call:
-    """Builds the call of an operation; `about` is the object in its path, such as `("order", id)`.
+def post(name: str, body: Body | None, encoding: Encoding, identifier: str = "") -> Call:
+    """Builds the call of an operation; `identifier` is of what it changes.
 
-    The answer is that object, or has a field of that name with its id.
+    Raises:
+        UsageError: the id is none (promise R25).
     """
     operation, fields = OPERATIONS[name], body or {}
+    about = ((operation.about, identifier),) if operation.about else ()
     return Call(
         "POST",
-        path,
+        operation.path.replace("*", segment(identifier)) if about else operation.path,
         body=body,
         encoding=encoding,
         expects=operation.answers,
@@ -123,8 +136,15 @@ def post(
             for ours, theirs in operation.compared
             if fields.get(ours) not in (None, "")
         ),
-        assumed=assumed,
+        assumed=operation.assumed,
         operation=name,
         makes=operation.makes,
         names=(*about, *same(fields, *operation.named)),
     )
+
+
+def operation_at(path: str) -> tuple[str, str] | None:
+    """The name of the operation that a path is of, and the id in it; None where there is none."""
+    pattern, identifier = pattern_of(path)
+    name = _BY_PATH.get(pattern)
+    return None if name is None else (name, identifier)

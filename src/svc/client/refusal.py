@@ -25,40 +25,6 @@ _COLLECTIONS: Final = {
     "event": "/v1/events/",
     "dispute": "/v1/disputes/",
 }
-_OPTIONS: Final = {
-    "payment": "--payment ID",
-    "amount": "--amount N (minor units)",
-    "currency": "--currency CODE",
-    "settlement_currency": "--settlement-currency CODE",
-    "source_currency": "--source-currency CODE",
-    "capture_method": "--capture-method METHOD",
-    "cancellation_reason": "--reason REASON",
-    "reason": "--reason REASON",
-    "reference": "--reference TEXT",
-    "shipping": "--country CODE",
-    "shipping[country]": "--country CODE",
-    "shipping[postal_code]": "--postal-code TEXT",
-    "shipping_amount": "--shipping-amount N (minor units)",
-    "ship_from_country": "--ship-from-country CODE",
-    "items": "--item 'name=...,quantity=1,unit_amount=12900'",
-    "destination": "--country CODE --account-holder-name TEXT --iban IBAN",
-    "destination[country]": "--country CODE",
-    "destination[account_holder_name]": "--account-holder-name TEXT",
-    "destination[iban]": "--iban IBAN",
-    "destination[account_number]": "--account-number DIGITS",
-    "destination[bank_code]": "--bank-code CODE",
-    "destination[bic]": "--bic BIC",
-    "destination[bank_name]": "--bank-name TEXT",
-    "evidence": "--evidence KEY=TEXT",
-    "evidence[tracking_number]": "--tracking-number TEXT",
-    "evidence[shipping_carrier]": "--shipping-carrier TEXT",
-    "submit": "--submit",
-    "metadata": "--metadata KEY=TEXT",
-    "url": "--url URL",
-    "events": "--events TYPE",
-    "description": "--description TEXT",
-}
-_REPEATED: Final = ("items", "events", "evidence", "metadata")  # one option for what is inside
 _ABSENT: Final = ("parameter_missing", "parameter_invalid_empty")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_]+(?:\[[A-Za-z0-9_]+\])*")
 
@@ -83,8 +49,9 @@ def _known_beside(path: str, param: str) -> str | None:
 
 def option(param: str) -> str:
     """The option of the command line for a parameter, else the one that takes any: `-d`."""
-    root = param.partition("[")[0]
-    known = _OPTIONS.get(param) or (_OPTIONS[root] if root in _REPEATED else None)
+    from svc.client.options import advice
+
+    known = advice(tuple(re.findall(r"[^\[\]]+", param)))
     if known:
         return known
     if not _PLAIN.fullmatch(param):

@@ -35,9 +35,9 @@ def names_in(topic: str) -> set[str]:
 
 
 def test_the_promised_topics_are_there(svc: Svc) -> None:
-    """The eleven pages, listed by `svc help` alone."""
+    """The twelve pages, listed by `svc help` alone."""
     assert list(TOPICS) == (
-        "exit-codes environment output webhooks money sandbox faults ci reminders comparison "
+        "exit-codes environment output webhooks team money sandbox faults ci reminders comparison "
         "assumptions".split()
     )
     shown = svc("help")
@@ -115,9 +115,8 @@ def test_commands_on_a_page_exist(topic: str) -> None:
         command = load(words[0])
         if words[0] == "events" and words[1] in EVENT_VERBS:
             command = load("events", words[1])
-        else:
-            for word in words[1:]:
-                command = getattr(command, "commands", {}).get(word, command)
+        for word in words[1:]:
+            command = getattr(command, "commands", {}).get(word, command)
         wanted = {word for word in words if word.startswith("-") and len(word) > 1}
         assert wanted <= option_names(command), line
 

@@ -156,6 +156,11 @@ def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
         status = team.run("admin", "events", "log", "status", "--from", team.url).json
         assert (status["events"], status["failed"], status["behind"]) == (2, 0, 0)
         assert [one["name"] for one in status["groups"]] == ["ci"]
+        found = team.svc("doctor", "-o", "json", env={"SVC_LOG_CREDENTIALS": USERS["anna"]})
+        [log] = [one for one in found.json if one["name"] == "log"]
+        assert log["status"] == "warning"  # one copy, and the disk cannot be seen from here
+        assert "0 behind" in log["detail"]
+        assert "not visible from here" in log["detail"]
     refilled = team.run("admin", "events", "log", "refill", "--to", team.url).json
     assert (refilled["copies"], refilled["added"]) == (2, 0)
 

@@ -6,7 +6,7 @@ with the folder `completions` of the project.
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin
 
@@ -35,6 +35,7 @@ class _OptionKind(NamedTuple):
 
 
 _TEXT: Final = _OptionKind("text")
+_NO_WORDS: Final[Mapping[str, str]] = {}
 
 
 def tree() -> Tree:
@@ -85,6 +86,7 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
         and not getattr(param, "hidden", False)  # only there to be refused with a better word
     ]
     kinds = _kinds(command.callback) if command.callback is not None else {}
+    words = {row.name: row.words for row in getattr(command.callback, "rows", ())}
     return Command(
         path=path,
         short=short,
@@ -95,7 +97,7 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
             _argument(name, param) for param in own if param.param_type_name == "argument"
         ),
         options=tuple(
-            _option(name, param, kinds) for param in own if param.param_type_name == "option"
+            _option(name, param, kinds, words) for param in own if param.param_type_name == "option"
         ),
         shared=tuple(group for group in ("request", "list", "global") if group in taken),
         moves_money=name in MOVES_MONEY,
@@ -144,7 +146,9 @@ def _kind(annotation: Any, default: Any) -> _OptionKind:
     return _OptionKind(_TYPES[of], getattr(info, "min", None), getattr(info, "max", None))
 
 
-def _option(command: str, param: Any, kinds: dict[str, _OptionKind]) -> Option:
+def _option(
+    command: str, param: Any, kinds: dict[str, _OptionKind], words: Mapping[str, str] = _NO_WORDS
+) -> Option:
     # The long name first: Typer keeps the names of --help in no order.
     names = tuple(sorted(param.opts, key=lambda name: not name.startswith("--")))
     flag = bool(param.is_flag)
@@ -163,7 +167,7 @@ def _option(command: str, param: Any, kinds: dict[str, _OptionKind]) -> Option:
         minimum=kind.minimum,
         maximum=kind.maximum,
         environment=ENVIRONMENT.get(names[0]),
-        values=ANYTHING if flag else values_of(command, names[0], param),
+        values=ANYTHING if flag else values_of(command, names[0], param, words.get(names[0], "")),
     )
 
 

@@ -74,8 +74,19 @@ _LISTS: Final = ("orders", "payments", "refunds", "payouts", "disputes")
 _PATHS: Final = (*_LISTS, "landed_cost_quotes", "webhook_endpoints")
 
 _EVENT_TYPE: Final = _words("event_type", spec.EVENT_TYPES)
-_COUNTRY: Final = _words("country", sorted(spec.COUNTRIES))
-_CURRENCY: Final = _words("currency", sorted(CURRENCIES))
+# The sets that the rows of `client.options` name.
+_FIELDS: Final = {
+    each.name: each
+    for each in (
+        _EVENT_TYPE,
+        _words("country", sorted(spec.COUNTRIES)),
+        _words("currency", sorted(CURRENCIES)),
+        _words("capture_method", spec.CAPTURE_METHODS),
+        _words("cancellation_reason", spec.CANCELLATION_REASONS),
+        _words("refund_reason", spec.REFUND_REASONS),
+        _keys("evidence", spec.EVIDENCE_KEYS),
+    )
+}
 _SETTINGS: Final = dict.fromkeys(SETTINGS, "")
 _HELP: Final = {
     **{name: summary for name, (_, summary) in TOPICS.items()},
@@ -96,16 +107,9 @@ _PAYING: Final = _ids("payment", "refund", "payout")
 _EVERYWHERE: Final[Mapping[str, Values]] = {
     "--profile": Values(profiles=True),
     "--api-version": _words("version", spec.VERSIONS),
-    "--currency": _CURRENCY,
-    "--source-currency": _CURRENCY,
-    "--settlement-currency": _CURRENCY,
-    "--country": _COUNTRY,
-    "--ship-from-country": _COUNTRY,
-    "--capture-method": _words("capture_method", spec.CAPTURE_METHODS),
     "--events": _EVENT_TYPE,
     "--payment": _ids("payment"),
     "--order": _ids("order"),
-    "--evidence": _keys("evidence", spec.EVIDENCE_KEYS),
     "--auth": _words("auth", AUTHS, closed=True),
     "--fixture": _words("fixture", fixtures.FIXTURES),
 }
@@ -114,10 +118,8 @@ _EVERYWHERE: Final[Mapping[str, Values]] = {
 _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("orders list", "--status"): _words("order_status", spec.ORDER_STATUSES),
     ("orders list", "--starting-after"): _ids("order"),
-    ("orders cancel", "--reason"): _words("cancellation_reason", spec.CANCELLATION_REASONS),
     ("payments list", "--status"): _words("payment_status", spec.PAYMENT_STATUSES),
     ("payments list", "--starting-after"): _ids("payment"),
-    ("refunds create", "--reason"): _words("refund_reason", spec.REFUND_REASONS),
     ("refunds list", "--status"): _words("refund_status", spec.REFUND_STATUSES),
     ("refunds list", "--starting-after"): _ids("refund"),
     ("payouts list", "--status"): _words("payout_status", spec.PAYOUT_STATUSES),
@@ -180,8 +182,13 @@ ENVIRONMENT: Final = {
 }
 
 
-def values_of(command: str, name: str, param: Any) -> Values:
-    """What can stand for the value of a parameter of Typer's, by its name in the parser."""
+def values_of(command: str, name: str, param: Any, words: str = "") -> Values:
+    """What can stand for the value of a parameter of Typer's, by its name in the parser.
+
+    `words` is the set that the row of a request's field names.
+    """
+    if words:
+        return _FIELDS[words]
     known = _HERE.get((command, name)) or _EVERYWHERE.get(name)
     if known is not None:
         return known

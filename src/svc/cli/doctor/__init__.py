@@ -18,6 +18,7 @@ from svc.cli.doctor.checks import (
     state,
     tunnels,
 )
+from svc.cli.doctor.logs import logs
 from svc.cli.framework.app import Verb, new_app
 from svc.cli.framework.session import Session, mending_output, show_named
 from svc.errors import CheckFailed, SvcError
@@ -36,7 +37,8 @@ _MACHINE: Final[tuple[tuple[str, Check], ...]] = (
 def doctor(ctx: typer.Context) -> None:
     """Check settings, key, connection, clock, keyring, state and tunnels, each with its remedy.
 
-    Nothing is changed. Ends with 11 if a check failed; a warning is no failure.
+    So are the logs that this machine reads. Nothing is changed. Ends with 11 if a check failed; a
+    warning is no failure.
 
     $ svc doctor
     $ svc doctor --live --max-time 5
@@ -69,6 +71,7 @@ def _examined(session: Session) -> Iterator[Finding]:
     yield from _account(session)
     for name, check in _MACHINE:
         yield guarded(name, check, session)
+    yield from logs(session)
 
 
 def _account(session: Session) -> Iterator[Finding]:

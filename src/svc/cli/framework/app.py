@@ -1,9 +1,9 @@
 """What every Typer app of this program shares, and the root of the command tree."""
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -13,6 +13,9 @@ from svc.cli.framework.help_page import HelpPage
 from svc.cli.framework.options import Set, collecting, options_of
 from svc.cli.framework.registry import COMMANDS, SHORT_NAMES, load
 from svc.errors import UsageError
+
+if TYPE_CHECKING:  # loaded by the commands that have them
+    from svc.client.options import RequestOption
 
 _EXAMPLE = "$ "
 
@@ -121,9 +124,16 @@ def verb(app: typer.Typer, name: str | None = None) -> Decorator:
     return app.command(name, cls=Verb)
 
 
-def writing(app: typer.Typer, name: str | None = None) -> Decorator:
-    """Registers a command that sends a POST."""
-    return app.command(name, cls=WritingVerb)
+def writing(
+    app: typer.Typer, name: str | None = None, *, fields: "Sequence[RequestOption]" = ()
+) -> Decorator:
+    """Registers a command that sends a POST; each of the `fields` is an option of it."""
+    register = app.command(name, cls=WritingVerb)
+    if not fields:
+        return register
+    from svc.cli.framework.fields import with_fields
+
+    return lambda command: register(with_fields(command, fields))
 
 
 def listing(app: typer.Typer, name: str | None = None) -> Decorator:

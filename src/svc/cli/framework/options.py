@@ -79,6 +79,7 @@ class SharedOptions:
         self.everywhere = GlobalOptions()
         self.write = WriteOptions()
         self.listing = ListOptions()
+        self.fields: dict[str, Any] = {}
 
 
 _everywhere: Final = partial(typer.Option, None, rich_help_panel="Global options")
@@ -228,28 +229,6 @@ EventId = Annotated[
     str, typer.Argument(metavar="ID", help="The event, evt_...", show_default=False)
 ]
 
-Amount = Annotated[str | None, typer.Option(metavar="N", help="Minor units: 12900 is 129.00 EUR.")]
-Currency = Annotated[str | None, typer.Option(metavar="CODE", help="ISO 4217, as EUR.")]
-SettlementCurrency = Annotated[
-    str | None, typer.Option(metavar="CODE", help="What you are settled in.")
-]
-Country = Annotated[str | None, typer.Option(metavar="CODE", help="Destination, as DE.")]
-PostalCode = Annotated[str | None, typer.Option(metavar="TEXT", help="Destination's postal code.")]
-CaptureMethod = Annotated[
-    str | None, typer.Option(metavar="METHOD", help="automatic, or manual to authorise first.")
-]
-Items = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--item",
-        metavar="NAME=VALUE,...",
-        help="Repeatable: name, quantity, unit_amount, hs_code, as 'name=Jacket,quantity=1,...'.",
-    ),
-]
-Metadata = Annotated[
-    list[str] | None,
-    typer.Option("--metadata", metavar="KEY=TEXT", help="Repeatable: your own notes."),
-]
 Status = Annotated[str | None, typer.Option(metavar="STATUS", help="Only these.")]
 Wait = Annotated[
     bool, typer.Option("--wait", help="Wait until it is settled, at most --max-time seconds.")

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from svc.cli.framework.inputs import Body, build_body, file_reader, pairs_of
+from svc.cli.framework.inputs import build_body, file_reader, pairs_of
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.errors import CheckFailed, UsageError
@@ -32,13 +32,12 @@ def send_read(session: Session, call: Call) -> None:
 def send_write(
     session: Session,
     make: MakeCall,
-    typed: Body,
     *,
     settles: Literal["refund", "payout"] | None = None,
     changes: bool = False,
     always: bool = False,
 ) -> None:
-    """Builds a POST from options, `-d` and `--body`, then shows it or sends it.
+    """Builds a POST from the fields given as options, `-d` and `--body`, then shows it or sends it.
 
     `make` turns the body into a call. `settles` is what to wait for. With `changes` an empty body
     is refused. With `always` it is any POST: it must be confirmed in live mode even where no money
@@ -46,7 +45,7 @@ def send_write(
     """
     asked = session.given.write
     read = file_reader(session.streams.stdin)
-    body = build_body(base=asked.body, typed=typed, data=asked.data, read=read)
+    body = build_body(base=asked.body, typed=session.given.fields, data=asked.data, read=read)
     if changes and not body:
         raise UsageError("There is nothing to change.", hint="Give an option, -d or --body")
     call = make(body, **_encoding(session))
@@ -75,7 +74,7 @@ def send_write(
         raise sent.unsaved
 
 
-def _check(session: Session, call: Call, body: Body, *, whole: bool) -> None:
+def _check(session: Session, call: Call, body: dict[str, Any], *, whole: bool) -> None:
     from svc.cli.framework.required import refuse_incomplete
     from svc.client.fields import check_body
 

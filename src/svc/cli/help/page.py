@@ -128,6 +128,7 @@ TOPICS: Final = {
     "environment": ("environment", "Every variable that svc reads."),
     "output": ("output", "Formats, queries, and where errors go."),
     "webhooks": ("webhooks", "Receiving events: verify, answer, skip, replay."),
+    "team": ("team", "One log for a team: a receiver, laptops, jobs that share a queue."),
     "money": ("money", "Amounts in minor units; paying once."),
     "sandbox": ("sandbox", "The service on this machine: keys, test cards, time."),
     "faults": ("faults", "What can be made to go wrong in a sandbox, on purpose."),

@@ -6,13 +6,7 @@ from svc.client.operations import post
 
 def update(dispute: str, body: Body, *, encoding: Encoding = "form") -> Call:
     """Attaches `evidence`, a draft until `submit` is true."""
-    return post(
-        "disputes.update",
-        f"/v1/disputes/{segment(dispute)}",
-        body,
-        encoding,
-        about=(("dispute", dispute),),
-    )
+    return post("disputes.update", body, encoding, dispute)
 
 
 def retrieve(dispute: str) -> Call:
@@ -33,11 +27,4 @@ def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
 
 def accept(dispute: str, body: Body | None = None, *, encoding: Encoding = "form") -> Call:
     """Gives a dispute up; this cannot be undone."""
-    return post(
-        "disputes.accept",
-        f"/v1/disputes/{segment(dispute)}/accept",
-        body,
-        encoding,
-        about=(("dispute", dispute),),
-        assumed=True,
-    )
+    return post("disputes.accept", body, encoding, dispute)

@@ -6,8 +6,9 @@ A path that is one of the documented ones gets that call's checks, so that a pay
 
 from collections.abc import Callable
 
+from svc.client import operations
 from svc.client.call import Body, Call, Encoding, Params, Query, query_of, segment
-from svc.client.operations import OPERATIONS
+from svc.client.operations import OPERATIONS, operation_at
 from svc.client.request import checked_path
 from svc.client.resources import (
     disputes,
@@ -17,7 +18,6 @@ from svc.client.resources import (
     payouts,
     quotes,
     refunds,
-    webhook_endpoints,
 )
 from svc.errors import UsageError
 from svc.spec import ID_PREFIXES
@@ -31,6 +31,13 @@ _RETRIEVALS: dict[str, Callable[[str], Call]] = {
     "event": events.retrieve,
     "dispute": disputes.retrieve,
 }
+_LISTS: dict[str, Callable[[Params], Call]] = {
+    "/v1/orders": orders.list,
+    "/v1/payments": payments.list,
+    "/v1/refunds": refunds.list,
+    "/v1/payouts": payouts.list,
+    "/v1/disputes": disputes.list,
+}
 
 
 def get(path: str, query: Params = ()) -> Call:
@@ -41,7 +48,8 @@ def get(path: str, query: Params = ()) -> Call:
     """
     plain, mark, text = path.partition("?")
     pairs = (*(_parsed(text) if mark else ()), *query_of(query))
-    return _known_get(checked_path(plain), pairs) or Call("GET", plain, query=pairs)
+    known = _LISTS.get(checked_path(plain))
+    return Call("GET", plain, query=pairs) if known is None else known(pairs)
 
 
 def post(path: str, body: Body | None = None, *, encoding: Encoding = "json") -> Call:
@@ -50,8 +58,11 @@ def post(path: str, body: Body | None = None, *, encoding: Encoding = "json") ->
     Raises:
         UsageError: on a path that would leave the API (promise R25).
     """
-    known = _known_post(checked_path(path), body or {}, encoding)
-    return known or Call("POST", path, body=body, encoding=encoding)
+    known = operation_at(checked_path(path))
+    if known is None:
+        return Call("POST", path, body=body, encoding=encoding)
+    name, identifier = known
+    return operations.post(name, body or {}, encoding, identifier)
 
 
 def retrieve(identifier: str) -> Call:
@@ -95,50 +106,3 @@ def _parsed(text: str) -> Query:
         return tuple(parse_qsl(text, keep_blank_values=True, strict_parsing=True))
     except ValueError:
         raise UsageError(f"The query {text!r} is malformed.", code="path_invalid") from None
-
-
-def _known_get(path: str, query: Query) -> Call | None:
-    match path.split("/")[2:]:
-        case ["orders"]:
-            return orders.list(query)
-        case ["payments"]:
-            return payments.list(query)
-        case ["refunds"]:
-            return refunds.list(query)
-        case ["payouts"]:
-            return payouts.list(query)
-        case ["disputes"]:
-            return disputes.list(query)
-    return None
-
-
-def _known_post(path: str, body: Body, encoding: Encoding) -> Call | None:
-    match path.split("/")[2:]:
-        case ["orders", *rest]:
-            return _known_order_post(rest, body, encoding)
-        case ["refunds"]:
-            return refunds.create(body, encoding=encoding)
-        case ["payouts"]:
-            return payouts.create(body, encoding=encoding)
-        case ["landed-cost", "quotes"]:
-            return quotes.create(body, encoding=encoding)
-        case ["webhook_endpoints"]:
-            return webhook_endpoints.create(body, encoding=encoding)
-        case ["disputes", dispute]:
-            return disputes.update(dispute, body, encoding=encoding)
-        case ["disputes", dispute, "accept"]:
-            return disputes.accept(dispute, body, encoding=encoding)
-    return None
-
-
-def _known_order_post(rest: list[str], body: Body, encoding: Encoding) -> Call | None:
-    match rest:
-        case []:
-            return orders.create(body, encoding=encoding)
-        case [order]:
-            return orders.update(order, body, encoding=encoding)
-        case [order, "cancel"]:
-            return orders.cancel(order, body, encoding=encoding)
-        case [order, "capture"]:
-            return orders.capture(order, body, encoding=encoding)
-    return None

@@ -6,7 +6,7 @@ from svc.client.operations import post
 
 def create(body: Body, *, encoding: Encoding = "json") -> Call:
     """Creates an order; `amount` in minor units."""
-    return post("orders.create", "/v1/orders", body, encoding)
+    return post("orders.create", body, encoding)
 
 
 def retrieve(order: str) -> Call:
@@ -16,20 +16,12 @@ def retrieve(order: str) -> Call:
 
 def update(order: str, body: Body, *, encoding: Encoding = "json") -> Call:
     """Changes an unpaid order."""
-    return post(
-        "orders.update", f"/v1/orders/{segment(order)}", body, encoding, about=(("order", order),)
-    )
+    return post("orders.update", body, encoding, order)
 
 
 def cancel(order: str, body: Body | None = None, *, encoding: Encoding = "json") -> Call:
     """Cancels an order that is not paid."""
-    return post(
-        "orders.cancel",
-        f"/v1/orders/{segment(order)}/cancel",
-        body,
-        encoding,
-        about=(("order", order),),
-    )
+    return post("orders.cancel", body, encoding, order)
 
 
 def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
@@ -42,10 +34,4 @@ def capture(order: str, body: Body | None = None, *, encoding: Encoding = "form"
 
     The answer may be the payment or the order: the specification does not show which.
     """
-    return post(
-        "orders.capture",
-        f"/v1/orders/{segment(order)}/capture",
-        body,
-        encoding,
-        about=(("order", order),),
-    )
+    return post("orders.capture", body, encoding, order)

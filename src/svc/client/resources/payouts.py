@@ -6,7 +6,7 @@ from svc.client.operations import post
 
 def create(body: Body, *, encoding: Encoding = "json") -> Call:
     """Sends a payout; `amount` is what the bank receives, in minor units of `currency`."""
-    return post("payouts.create", "/v1/payouts", body, encoding)
+    return post("payouts.create", body, encoding)
 
 
 def retrieve(payout: str) -> Call:

@@ -6,7 +6,7 @@ from svc.client.operations import post
 
 def create(body: Body, *, encoding: Encoding = "json") -> Call:
     """Asks for duties, taxes and fees; amounts in minor units of `currency`."""
-    return post("landed-cost-quotes.create", "/v1/landed-cost/quotes", body, encoding)
+    return post("landed-cost-quotes.create", body, encoding)
 
 
 def retrieve(quote: str) -> Call:

@@ -6,7 +6,7 @@ from svc.client.operations import post
 
 def create(body: Body, *, encoding: Encoding = "json") -> Call:
     """Refunds a payment, all of it or `amount` in minor units."""
-    return post("refunds.create", "/v1/refunds", body, encoding)
+    return post("refunds.create", body, encoding)
 
 
 def retrieve(refund: str) -> Call:

@@ -6,4 +6,4 @@ from svc.client.operations import post
 
 def create(body: Body, *, encoding: Encoding = "form") -> Call:
     """Registers an endpoint: `url` and the list `events`; the answer shows its signing secret."""
-    return post("webhook-endpoints.create", "/v1/webhook_endpoints", body, encoding)
+    return post("webhook-endpoints.create", body, encoding)

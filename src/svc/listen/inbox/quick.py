@@ -20,6 +20,9 @@ from svc.state import Database
 _SYNC_SECONDS_MAX: Final = 0.002
 _UNTRIED: Final = 1.05 * _SYNC_SECONDS_MAX
 _WEIGHT: Final = 1 / 8  # of the latest sync in the mean
+# One that took long is enough to leave the next ones to the thread, but not for long: on a machine
+# with much to do it is not the disk that was slow.
+_OUTLIER_SECONDS: Final = _SYNC_SECONDS_MAX / _WEIGHT
 _BODIES_MAX: Final = 1024 * 1024  # bytes that are written while the loop waits
 _COPIED_BYTES: Final = 8 * 1024 * 1024
 _COMMIT_BYTES: Final = 24 * 1024  # pages of indexes that each group writes anew
@@ -74,7 +77,8 @@ class QuickInbox(SqliteInbox):
     def _timed(self, log: int) -> None:
         started = self._clock.monotonic()
         self._sync(log)
-        self._mean += (self._clock.monotonic() - started - self._mean) * _WEIGHT
+        seconds = min(self._clock.monotonic() - started, _OUTLIER_SECONDS)
+        self._mean += (seconds - self._mean) * _WEIGHT
 
 
 def open_inbox(

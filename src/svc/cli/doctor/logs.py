@@ -1,0 +1,69 @@
+"""The check of a team's logs: each that a listener of this profile has read or filled."""
+
+import re
+import time
+from collections.abc import Iterator
+from typing import Final
+
+from svc.cli.doctor.checks import Finding, failed
+from svc.cli.framework.session import Session
+from svc.errors import SvcError
+
+_ADDRESS: Final = re.compile(r"[| ](nats(?:\+tls)?://[^| ]+)")
+_WORSE: Final = ("ok", "warning", "failed")
+
+
+def logs(session: Session) -> Iterator[Finding]:
+    """One finding for each log; none, and nothing loaded, where no log was ever used."""
+    for address in _known(session):
+        try:
+            yield _looked_at(session, address)
+        except SvcError as error:
+            yield failed("log", error)
+
+
+def _known(session: Session) -> list[str]:
+    settings = session.settings
+    if not session.paths.has_state or settings.address is None:
+        return []
+    rows = session.state().rows(
+        "SELECT scope FROM listeners WHERE origin = ? AND profile = ? AND mode = ?",
+        (settings.address.origin, settings.profile, settings.mode),
+    )
+    found = (_ADDRESS.search(row["scope"]) for row in rows)
+    return list(dict.fromkeys(match[1] for match in found if match is not None))
+
+
+def _looked_at(session: Session, text: str) -> Finding:
+    from svc.cli.events.log import position_here
+    from svc.cli.events.team import open_log
+    from svc.listen.log import checks
+    from svc.listen.log.address import LogAddress
+    from svc.listen.log.status import look
+    from svc.listen.log.streams import stream_info
+    from svc.spec import WEBHOOK_BODY_MAX
+
+    address, mode = LogAddress.parse(text, "--from"), session.settings.mode
+    position = position_here(session, address)
+    started = time.monotonic()
+    with open_log(session, address) as connection:
+        took = (time.monotonic() - started) * 1000
+        info = connection.run(stream_info(connection, mode))
+        remarks = [
+            checks.version(connection),
+            checks.payload(connection, WEBHOOK_BODY_MAX),
+            checks.replicas(info),
+            checks.limits(info),
+            checks.sync(None),
+        ]
+        status = connection.run(look(connection, mode, position, session.clock.now()))
+    worst = max(remarks, key=lambda one: _WORSE.index(one.verdict))
+    parts = [f"{address} answered in {took:.0f} ms", *(one.detail for one in remarks)]
+    if status.behind is not None:
+        parts.append(f"this machine is {status.behind} behind")
+    parts += [
+        f"group {one.name}: {one.waiting} wait, {one.unacknowledged} are with a job"
+        for one in status.groups or ()
+    ]
+    parts += [f"{status.failed} failed"] if status.failed else []
+    return Finding("log", worst.verdict, "; ".join(parts), worst.fix)

@@ -1,0 +1,85 @@
+"""The fields of a request as options of a command, and what was given for them as a body."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from svc.cli.framework.inputs import Body, pairs_of, parse_item
+from svc.client.amounts import amount_option
+from svc.client.options import RequestOption
+
+Command = Callable[..., None]
+
+
+def with_fields(command: Command, rows: Sequence[RequestOption]) -> Command:
+    """Gives a command an option for each row, behind its arguments.
+
+    What was given for them lies in `session.given.fields` when the command runs.
+    """
+    own = list(inspect.signature(command).parameters.values())
+    arguments = [each for each in own if each.default is inspect.Parameter.empty]
+    others = own[len(arguments) :]
+
+    @wraps(command)
+    def taking(**values: Any) -> None:
+        given = {row.key: values.pop(row.key) for row in rows}
+        values["ctx"].obj.given.fields = body_of(rows, given)
+        command(**values)
+
+    parameters = [*arguments, *map(_parameter, rows), *others]
+    taking.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    taking.rows = tuple(rows)  # type: ignore[attr-defined]
+    return taking
+
+
+def body_of(rows: Sequence[RequestOption], given: Mapping[str, Any]) -> Body:
+    """Builds a body of what was given; neither None nor an empty list or object is in it.
+
+    Raises:
+        UsageError: a value is none of its kind.
+    """
+    body: Body = {}
+    for row in rows:
+        value = _value(row, given[row.key], given.get("currency"))
+        if value not in (None, [], {}):
+            _put(body, row.path, value)
+    return body
+
+
+def _parameter(row: RequestOption) -> inspect.Parameter:
+    kinds: dict[str, Any] = {"flag": bool, "text": str | None, "amount": str | None}
+    option = typer.Option(row.name, metavar=row.metavar or None, help=row.help)
+    return inspect.Parameter(
+        row.key,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        default=False if row.kind == "flag" else None,
+        annotation=Annotated[kinds.get(row.kind, list[str] | None), option],
+    )
+
+
+def _value(row: RequestOption, given: Any, currency: str | None) -> object:
+    match row.kind:
+        case "amount":
+            return amount_option(given, row.name, currency, least=row.least)
+        case "item":
+            return [parse_item(text, currency) for text in given or ()]
+        case "pairs":
+            return pairs_of(given, row.name)
+        case "list":
+            return [name for text in given or () for name in text.split(",") if name]
+        case "flag":
+            return True if given else None
+    return given
+
+
+def _put(body: Body, path: tuple[str, ...], value: object) -> None:
+    *around, last = path
+    for name in around:
+        body = body.setdefault(name, {})
+    before = body.get(last)
+    if isinstance(before, dict) and isinstance(value, dict):
+        value = {**before, **value}
+    body[last] = value

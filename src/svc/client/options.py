@@ -1,0 +1,192 @@
+"""How a field of a request is given on a command line: a row for each, and nowhere else.
+
+A command names its rows; its options, its body, the words that complete them and the advice in an
+error come of them. What no row names is given by `-d`.
+"""
+
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+Kind: TypeAlias = Literal["text", "amount", "item", "pairs", "list", "flag"]
+
+
+class RequestOption(NamedTuple):
+    """One option.
+
+    Attributes:
+        name: as it is typed, such as `--postal-code`.
+        path: of the field in the body, such as `("shipping", "postal_code")`.
+        metavar: what stands for the value in help.
+        help: its line there.
+        kind: what the value is. An `amount` is in minor units; `item`, `pairs` and `list` may be
+            given more than once.
+        words: the set of words that may stand there, as the completions call it.
+        least: the smallest amount.
+    """
+
+    name: str
+    path: tuple[str, ...]
+    metavar: str
+    help: str
+    kind: Kind = "text"
+    words: str = ""
+    least: int = 1
+
+    @property
+    def key(self) -> str:
+        """The name as a parameter of Python's."""
+        return self.name.removeprefix("--").replace("-", "_")
+
+
+AMOUNT: Final = RequestOption(
+    "--amount", ("amount",), "N", "Minor units: 12900 is 129.00 EUR.", "amount"
+)
+CURRENCY: Final = RequestOption(
+    "--currency", ("currency",), "CODE", "ISO 4217, as EUR.", words="currency"
+)
+SETTLEMENT_CURRENCY: Final = RequestOption(
+    "--settlement-currency",
+    ("settlement_currency",),
+    "CODE",
+    "What you are settled in.",
+    words="currency",
+)
+COUNTRY: Final = RequestOption(
+    "--country", ("shipping", "country"), "CODE", "Destination, as DE.", words="country"
+)
+POSTAL_CODE: Final = RequestOption(
+    "--postal-code", ("shipping", "postal_code"), "TEXT", "Destination's postal code."
+)
+CAPTURE_METHOD: Final = RequestOption(
+    "--capture-method",
+    ("capture_method",),
+    "METHOD",
+    "automatic, or manual to authorise first.",
+    words="capture_method",
+)
+ITEM: Final = RequestOption(
+    "--item",
+    ("items",),
+    "NAME=VALUE,...",
+    "Repeatable: name, quantity, unit_amount, hs_code, as 'name=Jacket,quantity=1,...'.",
+    "item",
+)
+METADATA: Final = RequestOption(
+    "--metadata", ("metadata",), "KEY=TEXT", "Repeatable: your own notes.", "pairs"
+)
+
+ORDER: Final = (
+    AMOUNT,
+    CURRENCY,
+    COUNTRY,
+    POSTAL_CODE,
+    SETTLEMENT_CURRENCY,
+    CAPTURE_METHOD,
+    ITEM,
+    METADATA,
+)
+CANCELLATION: Final = (
+    RequestOption(
+        "--reason",
+        ("cancellation_reason",),
+        "REASON",
+        "Sent as cancellation_reason.",
+        words="cancellation_reason",
+    ),
+)
+CAPTURE: Final = (AMOUNT,)
+REFUND: Final = (
+    RequestOption("--payment", ("payment",), "ID", "The payment, pay_..."),
+    AMOUNT,
+    RequestOption(
+        "--reason",
+        ("reason",),
+        "REASON",
+        "Such as duplicate, fraudulent, requested_by_customer.",
+        words="refund_reason",
+    ),
+    METADATA,
+)
+PAYOUT: Final = (
+    AMOUNT,
+    CURRENCY,
+    RequestOption(
+        "--source-currency", ("source_currency",), "CODE", "The balance to debit.", words="currency"
+    ),
+    RequestOption(
+        "--country", ("destination", "country"), "CODE", "The bank's country.", words="country"
+    ),
+    RequestOption(
+        "--account-holder-name", ("destination", "account_holder_name"), "TEXT", "Who is paid."
+    ),
+    RequestOption("--iban", ("destination", "iban"), "IBAN", "Or account number."),
+    RequestOption(
+        "--account-number", ("destination", "account_number"), "DIGITS", "With --bank-code."
+    ),
+    RequestOption("--bank-code", ("destination", "bank_code"), "CODE", "Routing or sort code."),
+    RequestOption("--bic", ("destination", "bic"), "BIC", "The bank's BIC."),
+    RequestOption("--bank-name", ("destination", "bank_name"), "TEXT", "The bank's name."),
+    RequestOption("--reference", ("reference",), "TEXT", "Shown to the beneficiary."),
+    METADATA,
+)
+QUOTE: Final = (
+    CURRENCY,
+    COUNTRY,
+    POSTAL_CODE,
+    ITEM,
+    RequestOption(
+        "--ship-from-country",
+        ("ship_from_country",),
+        "CODE",
+        "Where it is sent from.",
+        words="country",
+    ),
+    RequestOption(
+        "--shipping-amount",
+        ("shipping_amount",),
+        "N",
+        "Freight in minor units.",
+        "amount",
+        least=0,
+    ),
+)
+EVIDENCE: Final = (
+    RequestOption("--tracking-number", ("evidence", "tracking_number"), "TEXT", "Of the parcel."),
+    RequestOption(
+        "--shipping-carrier", ("evidence", "shipping_carrier"), "TEXT", "Who carried it."
+    ),
+    RequestOption(
+        "--evidence",
+        ("evidence",),
+        "KEY=TEXT",
+        "Repeatable: any other evidence.",
+        "pairs",
+        words="evidence",
+    ),
+    RequestOption("--submit", ("submit",), "", "Submit it; without this it stays a draft.", "flag"),
+)
+ENDPOINT: Final = (
+    RequestOption("--url", ("url",), "URL", "Where events are sent."),
+    RequestOption(
+        "--events", ("events",), "TYPE", "Repeatable, or a,b.", "list", words="event_type"
+    ),
+    RequestOption("--description", ("description",), "TEXT", "Your own note."),
+)
+
+_EVERY: Final = (ORDER, CANCELLATION, REFUND, PAYOUT, QUOTE, EVIDENCE, ENDPOINT)
+_TOGETHER: Final[dict[tuple[str, ...], str]] = {  # what is missing where a whole object is
+    ("shipping",): "--country CODE",
+    ("destination",): "--country CODE --account-holder-name TEXT --iban IBAN",
+    ("items",): "--item 'name=...,quantity=1,unit_amount=12900'",
+}
+
+
+def advice(path: tuple[str, ...]) -> str | None:
+    """The option for a field, as an error names it; None where only `-d` gives it."""
+    rows = {row.path: row for each in _EVERY for row in each}
+    row = rows.get(path)
+    if row is None and path[:1] in rows and rows[path[:1]].kind in ("item", "pairs", "list"):
+        row = rows[path[:1]]  # one option for what is inside
+    if row is None or row.kind == "item":
+        return _TOGETHER.get(path if row is None else row.path)
+    unit = " (minor units)" if row.kind == "amount" else ""
+    return f"{row.name} {row.metavar}{unit}".rstrip()
