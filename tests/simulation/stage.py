@@ -158,7 +158,7 @@ def staged() -> Iterator[Stage]:
         (os, "urandom", stage.machine.names.randbytes),
         (sqlite3, "connect", _connect),
         (sockets, "SocketWire", lambda *_, **__: _wire(stage)),
-        (locks, "take", lambda handle: _take(stage, handle)),
+        (locks, "wait_for", lambda handle: _hold(stage, handle)),
         (locks, "close_and_remove", lambda handle, path: _remove(stage, handle, path)),
         (workers, "Thread", Thread),
         (workers, "SimpleQueue", Queue),
@@ -210,12 +210,11 @@ def _wire(stage: Stage) -> Wire:
     return Wire(stage.network)
 
 
-def _take(stage: Stage, handle: int) -> bool:
+def _hold(stage: Stage, handle: int) -> None:
     stage.machine.step("lock", yields=False)  # it may be taken inside a transaction
-    taken = _real_take(handle)
-    if taken and stage.machine.task is not None:
+    assert _real_take(handle), "a fresh name is held by somebody else"
+    if stage.machine.task is not None:
         stage.machine.process.handles.add(handle)
-    return taken
 
 
 def _remove(stage: Stage, handle: int, path: Path) -> None:

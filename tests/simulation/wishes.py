@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -121,9 +120,9 @@ def _typed(wish: Wish) -> Callable[[Any], None]:
     amount = str(wish.amount) if wish.amount else None
     match wish.kind:
         case "refunds":
-            return partial(refunds.create, payment=wish.target, amount=amount)
+            return _parsed(refunds.create, payment=wish.target, amount=amount)
         case "payouts":
-            return partial(
+            return _parsed(
                 payouts.create,
                 amount=amount,
                 currency="EUR",
@@ -132,18 +131,23 @@ def _typed(wish: Wish) -> Callable[[Any], None]:
                 iban=wish.target,
             )
         case "orders":
-            return partial(orders.create, amount=amount, currency="EUR", capture_method=wish.target)
+            return _parsed(orders.create, amount=amount, currency="EUR", capture_method=wish.target)
         case "cancel":
-            return partial(orders.cancel, order_id=wish.target)
-    return partial(orders.capture, order_id=wish.target, amount=amount)
+            return _parsed(orders.cancel, order_id=wish.target)
+    return _parsed(orders.capture, order_id=wish.target, amount=amount)
 
 
 def _bare(wish: Wish) -> Callable[[Any], None]:
     if wish.kind in ("cancel", "capture"):
-        return partial(getattr(orders, wish.kind), order_id=wish.target)
-    return {"refunds": refunds.create, "payouts": payouts.create, "orders": orders.create}[
-        wish.kind
-    ]
+        return _parsed(getattr(orders, wish.kind), order_id=wish.target)
+    nouns = {"refunds": refunds, "payouts": payouts, "orders": orders}
+    return _parsed(nouns[wish.kind].create)
+
+
+def _parsed(command: Any, **given: Any) -> Callable[[Any], None]:
+    """A command as the parser calls it: with every option, None where nothing was given."""
+    every = {**{row.key: None for row in command.rows}, **given}
+    return lambda context: command(ctx=context, **every)
 
 
 def _pairs(body: dict[str, Any], inside: str = "") -> list[tuple[str, str, Any]]:

@@ -44,3 +44,12 @@ def test_body_of_exactly_one_mebibyte_is_verified() -> None:
     body = b"x" * 1_048_576
     assert verify(body, [header_value(body, [SECRET], NOW)], [SECRET], NOW).timestamp == NOW
     assert reason(body + b"x", (SECRET,)) == "body_too_large"
+
+
+@pytest.mark.parametrize("edge", "!~")
+def test_every_visible_character_may_stand_in_a_secret(edge: str) -> None:
+    """R48: the first and the last of them, too; what lies beyond may not."""
+    check_secret(f"{SECRET_PREFIX}a{edge}b")
+    beyond = {"!": " ", "~": "\x7f"}[edge]
+    with pytest.raises(SignatureError):
+        check_secret(f"{SECRET_PREFIX}a{beyond}b")

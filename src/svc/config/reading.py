@@ -127,7 +127,7 @@ def parse(text: str, path: Path) -> Config:
         ConfigError: it is no TOML, or a name or value is not known; the message names the line.
     """
     data = _toml(text, path)
-    reader = _Reader(text, path)
+    reader = _Checker(text, path)
     tables = data.pop("profiles", {})
     if not isinstance(tables, dict):
         raise reader.wrong(("profiles",), "must hold one table for each profile")
@@ -137,7 +137,7 @@ def parse(text: str, path: Path) -> Config:
     return Config(path, profiles=MappingProxyType(profiles), **settings)
 
 
-class _Reader:
+class _Checker:
     """Checks names and values and says where a wrong one stands."""
 
     def __init__(self, text: str, path: Path) -> None:

@@ -3,14 +3,13 @@
 from typing import Final
 
 from svc.errors import ExitCode, SvcError
+from svc.render.palette import painted
 from svc.render.text import escape, wrap_message
 
 _LONGEST: Final = 600  # a server's error text may be a whole web page
 _LABELS: Final = {ExitCode.UNKNOWN: "Outcome unknown:", ExitCode.PARTIAL: "Partly done:"}
 # Words of ours, although the service has answered.
 _OWN: Final = (ExitCode.BUG, ExitCode.UNKNOWN, ExitCode.PARTIAL)
-_RED: Final = "\x1b[1;31m"
-_PLAIN: Final = "\x1b[0m"
 _WHAT: Final = {
     ExitCode.REFUSED: "the service refused the request",
     ExitCode.AUTH: "the service does not accept the key for this",
@@ -65,7 +64,7 @@ def lines(error: SvcError, *, color: bool, width: int | None) -> list[str]:
     label = _LABELS.get(error.exit_code, "Error:")
     first, *others = [part for line in _lines(error, label) for part in wrap_message(line, width)]
     if color:
-        first = first.replace(label, f"{_RED}{label}{_PLAIN}", 1)
+        first = first.replace(label, painted(label, "bad"), 1)
     return [first, *others]
 
 

@@ -250,8 +250,10 @@ class Output:
     def hint(self, text: str) -> None:
         """Says on stderr what can be done next, unless quiet."""
         if not self.quiet:
-            dim, plain = ("\x1b[2m", "\x1b[0m") if self._color_errors else ("", "")
-            self._tell(f"{dim}{self._fitted(escape(text))}{plain}")
+            from svc.render.palette import painted
+
+            fitted = self._fitted(escape(text))
+            self._tell(painted(fitted, "hint", color=self._color_errors))
 
     def warn(self, text: str) -> None:
         """Says on stderr what nobody should miss."""

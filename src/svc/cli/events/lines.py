@@ -21,17 +21,10 @@ from svc.listen.records import (
     iso,
 )
 from svc.money import format_amount
+from svc.render.palette import painted
 from svc.render.text import cells, one_line, shorten, wrap
 
 # The basic colours only, as everywhere: they suit a dark and a light ground alike.
-_SGR: Final = {
-    "quiet": "2",
-    "strong": "1",
-    "good": "32",
-    "waiting": "36",
-    "attention": "1;35",
-    "bad": "1;31",
-}
 _WIDE: Final = 86  # columns from which every cell has a place of its own
 _MEDIUM: Final = 64
 
@@ -94,9 +87,7 @@ class LineLayout:
 
     def styled(self, text: str, style: str) -> str:
         """Colours text, if that is wanted at all (promise R75)."""
-        if not self.color or not style:
-            return text
-        return f"\x1b[{_SGR[style]}m{text}\x1b[0m"
+        return painted(text, style, color=self.color)
 
     def _fits(self, columns: int) -> bool:
         return self.width is None or columns <= self.width

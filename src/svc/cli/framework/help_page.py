@@ -7,8 +7,8 @@ from textwrap import wrap
 from typing import Any, Final
 
 # A heading is bold and green, a name cyan: basic colours, for a dark ground and a light one.
-HEADING: Final = "1;32"
-NAME: Final = "36"
+HEADING: Final = "section"
+NAME: Final = "name"
 _GAP: Final = 2
 _FIRST_MAX: Final = 30  # columns of the names; a longer one stands on a line of its own
 _SECOND_MIN: Final = 24  # columns of a meaning; where there are fewer it stands below its name
@@ -126,7 +126,11 @@ class HelpPage:
 
 def styled(text: str, style: str, *, color: bool) -> str:
     """Text in a style, HEADING or NAME, where colour is wanted."""
-    return f"\x1b[{style}m{text}\x1b[0m" if color else text
+    if not color:
+        return text
+    from svc.render.palette import painted
+
+    return painted(text, style)
 
 
 def without_signs(meaning: str) -> str:

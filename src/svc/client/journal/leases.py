@@ -1,13 +1,12 @@
 """Who is sending a request now: a sign of life that goes with the process (promise R69)."""
 
-import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 
 from svc.errors import LocalError, system_words
-from svc.system import files, locks
+from svc.system import files, holders, locks
 
 
 def fresh_token() -> str:
@@ -51,22 +50,12 @@ class Leases:
         if not token:
             return False
         try:
-            handle = files.open_private(self._file(token), os.O_RDONLY)
-        except FileNotFoundError:
-            return False
+            handle = holders.look(self._file(token))
         except OSError as error:
             raise self._unusable(error) from error
-        try:
-            # Only looked at, so that two who look at once do not take each other for the sender.
-            dead = locks.is_free(handle)
-        except OSError as error:
+        if handle is not None:
             os.close(handle)
-            raise self._unusable(error) from error
-        if dead:
-            locks.close_and_remove(handle, self._file(token))
-        else:
-            os.close(handle)
-        return not dead
+        return handle is not None
 
     def close(self) -> None:
         """Ends this sender."""
@@ -78,11 +67,7 @@ class Leases:
     def _begin(self, token: str) -> None:
         try:
             files.make_private(self._folder)
-            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
-            self._handle = files.open_private(self._file(token), flags)
-            # Nobody knows the name yet, so that this cannot wait.
-            if not locks.take(self._handle):
-                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+            self._handle = holders.hold(self._file(token))  # nobody knows the name yet
         except OSError as error:
             raise self._unusable(error) from error
         self._token = token

@@ -7,8 +7,9 @@ from typing import Any, Final, cast
 
 from svc.money import format_amount
 from svc.render.dump import dump
+from svc.render.palette import Style
 from svc.render.paths import Record
-from svc.render.style import Cell, Screen, Style
+from svc.render.style import Cell, Screen
 from svc.render.text import escape, one_line
 from svc.render.views.model import MEANINGS, Field, Kind
 

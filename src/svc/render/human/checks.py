@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from svc.render.style import Line, Screen, Style
+from svc.render.palette import Style
+from svc.render.style import Line, Screen
 from svc.render.text import cells, one_line, pad, wrap
 
 _STYLES: Final[dict[str, Style]] = {

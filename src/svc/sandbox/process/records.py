@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from svc.errors import LocalError
 from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
-from svc.system import files, locks
+from svc.system import files, holders, locks
 from svc.system.loopback import claim
 
 LOOPBACK: Final = "127.0.0.1"
@@ -65,7 +65,7 @@ def _other(port: int) -> int:
 
 
 _PATTERN: Final = "run-*.json"
-_TRIES: Final = 50
+_RECORD_MAX: Final = 65536
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,8 @@ def holding(folder: Path, record: RunRecord) -> Iterator[None]:
     path = _path(folder, record.port)
     try:
         files.make_private(folder)
-        handle = _claim(path)
+        # The port is ours already.
+        handle = holders.hold(path)
     except OSError as error:
         raise LocalError(
             f"The run record {path} cannot be written: {error.strerror}.",
@@ -128,48 +129,13 @@ def _path(folder: Path, port: int) -> Path:
     return folder / f"run-{port}.json"
 
 
-def _claim(path: Path) -> int:
-    # The port is ours already, so whoever holds the file is a reader about to find it stale.
-    for _ in range(_TRIES):
-        handle = files.open_private(path, os.O_RDWR | os.O_CREAT)
-        try:
-            locks.wait_for(handle)
-            if _is_at(handle, path):
-                os.ftruncate(handle, 0)
-                files.keep_private(handle)
-                return handle
-        except BaseException:
-            os.close(handle)
-            raise
-        os.close(handle)  # a reader removed it between our opening and our locking
-    raise OSError(0, "it is removed again and again")
-
-
 def _read(path: Path) -> RunRecord | None:
-    try:
-        handle = files.open_private(path, os.O_RDONLY)
-    except OSError:
-        return None
-    stale = False
-    try:
-        if not files.is_mine(os.fstat(handle)):
-            return None  # anybody can write one, and hold it
-        # Only looked at: a second reader at the same moment must not look like a living sandbox.
-        if not locks.is_free(handle):
-            return _parse(os.read(handle, 65536))
-        stale = _is_at(handle, path)
-        return None
-    finally:
-        if stale:
-            locks.close_and_remove(handle, path)
-        else:
-            os.close(handle)
-
-
-def _is_at(handle: int, path: Path) -> bool:
     with suppress(OSError):
-        return os.path.samestat(os.fstat(handle), path.stat())
-    return False
+        handle = holders.look(path)
+        if handle is not None:
+            with os.fdopen(handle, "rb") as file:
+                return _parse(file.read(_RECORD_MAX))
+    return None
 
 
 def _parse(data: bytes) -> RunRecord | None:

@@ -3,10 +3,11 @@
 import asyncio
 import errno
 import os
+import socket
 import sqlite3
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from svc.listen.inbox.quick import QuickInbox, open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database, NotSynced
+from unit.listen.inspector.watched import Watched, watching
 
 WHOLE_LOG = 20 * 1024 * 1024  # what is kept of it while the database is written to, and some more
 
@@ -257,24 +259,33 @@ def test_each_system_has_the_inbox_that_is_safe_there(
         state.close()
 
 
-class Stuck(RunningListener):
-    """A listener on a disk that is as slow as it is told."""
+class SlowDisk:
+    """Syncs that take 50 ms, by the clock that is asked, and wait where they are told to."""
 
-    def make_inbox(self) -> Inbox:
+    def __init__(self, clock: ManualClock) -> None:
+        self._clock = clock
         self.may_sync = threading.Event()
         self.syncing = threading.Event()
         self.may_sync.set()
-        clock = self._clock
-        assert isinstance(clock, ManualClock)
 
-        def sync(log: int) -> None:
-            if threading.current_thread() is not self._thread:
-                self.syncing.set()
-                assert self.may_sync.wait(10)
-            clock.advance(0.05)
-            os.fdatasync(log)
+    def sync(self, log: int) -> None:
+        self.syncing.set()
+        assert self.may_sync.wait(10)
+        self._clock.advance(0.05)
+        os.fdatasync(log)
 
-        return QuickInbox(self.open_state, "test", clock, sync=sync)
+    def stop(self) -> None:
+        self.may_sync.clear()
+        self.syncing.clear()
+
+
+class Stuck(RunningListener):
+    """A listener on a slow disk."""
+
+    def make_inbox(self) -> Inbox:
+        assert isinstance(self._clock, ManualClock)
+        self.disk = SlowDisk(self._clock)
+        return QuickInbox(self.open_state, "test", self._clock, sync=self.disk.sync)
 
 
 @pytest.fixture
@@ -283,7 +294,7 @@ def stuck(tmp_path: Path, clock: ManualClock) -> Iterator[tuple[Stuck, Target]]:
         listener = Stuck(tmp_path / "state" / "state.db", plan_for(target.port), clock)
         listener.start()
         yield listener, target
-        listener.may_sync.set()
+        listener.disk.may_sync.set()
         listener.stop()
 
 
@@ -291,13 +302,39 @@ def test_others_are_answered_while_the_disk_is_slow(stuck: tuple[Stuck, Target])
     """A stranger hears 404 and a forgery 400 at once; the delivery hears 200 after its sync."""
     listener, target = stuck
     assert listener.send(event(1)) == 200
-    listener.may_sync.clear()
-    listener.syncing.clear()
+    listener.disk.stop()
     with listener.peer() as waiting:
         waiting.sendall(delivery(event(2)))
-        assert listener.syncing.wait(10)
+        assert listener.disk.syncing.wait(10)
         assert status(talk(listener.port, b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")) == 404
         assert listener.send(event(3), secret="whsec_of_somebody_else") == 400
         assert [b"evt_2" in one.body for one in target.received].count(True) == 0
-        listener.may_sync.set()
+        listener.disk.may_sync.set()
         assert b" 200 " in waiting.recv(1000)
+
+
+def test_page_is_shown_while_the_disk_is_slow(
+    tmp_path: Path, clock: ManualClock, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The inspector reads beside the sync: what was kept before is there, what waits is not."""
+    disk = SlowDisk(clock)
+    with ExitStack() as stack:
+
+        def open_state() -> Database:
+            return stack.enter_context(Database.open(path, clock=clock))
+
+        def make_inbox(watched: Watched) -> Inbox:
+            return QuickInbox(open_state, watched.scope, clock, sync=disk.sync)
+
+        monkeypatch.setattr(Watched, "make_inbox", make_inbox)
+        watched = stack.enter_context(watching(tmp_path, clock=clock))
+        stack.callback(disk.may_sync.set)
+        assert watched.send(event(1)) == 200
+        disk.stop()
+        with socket.create_connection(("127.0.0.1", watched.port), 10) as waiting:
+            waiting.sendall(delivery(event(2)))
+            assert disk.syncing.wait(10)
+            shown = watched.get()
+            assert (shown.status, "evt_1" in shown.body) == (200, True)
+            disk.may_sync.set()
+            assert b" 200 " in waiting.recv(1000)

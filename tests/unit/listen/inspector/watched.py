@@ -16,6 +16,7 @@ from support.listening import NOW, PATH, SECRET, delivery, plan_for, status, tal
 from svc.clock import Clock, ManualClock
 from svc.listen.identity import Listening, claimed, remember
 from svc.listen.inbox.history import InboxHistory, InboxScope
+from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.inspector.replay import Own, ReplayDeps
 from svc.listen.inspector.server import Inspector
@@ -57,8 +58,7 @@ class Watched:
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()))
 
     async def _run(self) -> None:
-        inbox = SqliteInbox(self.state, self.scope)
-        relay = self._relay = Listener(self.plan, inbox, self.clock, self._tell)
+        relay = self._relay = Listener(self.plan, self.make_inbox(), self.clock, self._tell)
         self._loop = asyncio.get_running_loop()
         means = ReplayDeps(
             routes=self.plan.routes,
@@ -73,6 +73,9 @@ class Watched:
             await relay.run(self.bound)
         finally:
             await self.inspector.close()
+
+    def make_inbox(self) -> Inbox:
+        return SqliteInbox(self.state, self.scope)
 
     def _tell(self, record: Record) -> None:
         self.records.append(record)

@@ -1,0 +1,284 @@
+"""A team under kill -9: servers, receiver, laptop and jobs die while events come, and none is lost.
+
+The control is the same run on listeners that note things too early: it has to lose, or the harness
+sees nothing. PYTHONPATH=tests CHAOS_EVENTS=20000 makes a longer run of it.
+"""
+
+import http.client
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from support.listening import SECRET, Received, Target, event
+from support.log_servers import Node, Servers, servers
+from support.team_log import make_streams
+from svc.signature import header_value
+
+EVENTS = int(os.environ.get("CHAOS_EVENTS", "2000"))
+SOUND = "from svc.__main__ import main\nmain()"
+# Notes its position before it has kept the events, and acknowledges before a target has them.
+SABOTAGED = """
+import time
+from svc.listen.inbox.quick import QuickInbox
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.inbox.inbox import Kept
+from svc.listen.log.group import GroupSource
+store, give = SqliteInbox.store, GroupSource._give
+def early(self, batch):
+    there = [Kept(0, False, False, True)] * len(batch.arrivals)
+    with self._state.write() as tx:
+        self._advance(tx, batch.arrivals, there)
+    time.sleep(0.15)
+    return store(self, batch)
+def acknowledge(self, one, now):
+    self._keep(self._connection.submit(self._acknowledge(one.message.reply)))
+    time.sleep(0.05)
+    give(self, one, now)
+SqliteInbox.store, GroupSource._give = early, acknowledge
+QuickInbox.store = early
+QuickInbox.store_at_once = lambda self, batch: None
+"""
+
+
+@dataclass
+class Member:
+    """A command that is started again whenever it was killed."""
+
+    folder: Path
+    argv: tuple[str, ...]
+    code: str = SOUND
+    process: "subprocess.Popen[bytes] | None" = None
+    starts: int = 0
+
+    def start(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.starts += 1
+        env = {
+            **os.environ,
+            "SVC_STATE_DIR": str(self.folder / "state"),
+            "SVC_CONFIG_DIR": str(self.folder / "config"),
+            "SVC_BASE_URL": "https://api.example.com",
+            "SVC_WEBHOOK_SECRET": SECRET,
+        }
+        with (self.folder / "out").open("ab") as out, (self.folder / "err").open("ab") as err:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", self.code, *self.argv, "-o", "ndjson"],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env=env,
+            )
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    @property
+    def ready(self) -> list[dict[str, object]]:
+        lines = (self.folder / "out").read_text().splitlines()
+        return [json.loads(one) for one in lines if one.startswith('{"record":"ready"')]
+
+
+@dataclass
+class Sender:
+    """Sends each event until it is answered 200, as the service does, and some of them again."""
+
+    url: Callable[[], tuple[int, str]]
+    count: int
+    seed: int
+    acknowledged: list[int] = field(default_factory=list)
+    refused: int = 0
+
+    def run(self, first: int, step: int) -> None:
+        drawn = random.Random(self.seed + first)
+        for number in range(first, self.count, step):
+            self._until_taken(number)
+            if drawn.random() < 0.02:
+                self._until_taken(number)
+            self.acknowledged.append(number)
+
+    def _until_taken(self, number: int) -> None:
+        body = event(number)
+        while True:
+            with suppress(OSError, http.client.HTTPException, ValueError, IndexError):
+                port, path = self.url()
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+                signed = {"Svc-Signature": header_value(body, [SECRET], int(time.time()))}
+                connection.request("POST", path, body, signed)
+                status = connection.getresponse().status
+                connection.close()
+                if status == 200:
+                    return
+            self.refused += 1
+            time.sleep(0.1)
+
+
+@dataclass
+class Team:
+    running: Servers
+    receiver: Member
+    laptop: Member
+    jobs: list[Member]
+
+    @property
+    def members(self) -> list[Member]:
+        return [self.receiver, self.laptop, *self.jobs]
+
+    def revive(self) -> None:
+        """Starts what has ended because the log had no leader when it began, as a supervisor does."""
+        for member in self.members:
+            if member.process is None or member.process.poll() is not None:
+                member.start()
+
+    def address(self) -> tuple[int, str]:
+        url = str(self.receiver.ready[-1]["url"])
+        port, _, path = url.removeprefix("http://127.0.0.1:").partition("/")
+        return int(port), f"/{path}"
+
+
+def members(
+    folder: Path, running: Servers, laptop: int, ci: int, before: str
+) -> tuple[Member, Member, list[Member]]:
+    log, code = running.url(), before + SOUND
+    receive = ("events", "receive", "--to", log, "--tunnel", "none", "--print", "none")
+    listen = ("events", "listen", "--from", log, "--from-start", "all", "--print", "none")
+    jobs = [
+        Member(
+            folder / f"job-{n}",
+            (*listen, "--group", "ci", "--forward-to", str(ci), "--concurrency", "8"),
+            code,
+        )
+        for n in (1, 2)
+    ]
+    own = (*listen, "--name", "anna", "--forward-to", str(laptop))
+    return (
+        Member(folder / "receiver", receive),
+        Member(folder / "laptop", own, code),
+        jobs,
+    )
+
+
+@contextmanager
+def team(folder: Path, laptop: int, ci: int, before: str = "") -> Iterator[Team]:
+    with servers(folder / "log", 3) as running:
+        make_streams(running)
+        made = Team(running, *members(folder, running, laptop, ci, before))
+        try:
+            for member in made.members:
+                member.start()
+            wait(lambda: all(member.ready for member in made.members), made, 60)
+            yield made
+        finally:
+            for member in made.members:
+                member.kill()
+
+
+def wait(true: Callable[[], bool], made: Team, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            errors = [(one.folder / "err").read_text()[-600:] for one in made.members]
+            raise AssertionError(errors)
+        time.sleep(0.1)
+
+
+def kill_by_turns(made: Team, drawn: random.Random, until: threading.Event) -> Counter[str]:
+    """Kills one thing after the other, a majority of the servers now and then, until it is over."""
+    kills: Counter[str] = Counter()
+    while not until.wait(drawn.uniform(0.8, 2.2)):
+        made.revive()
+        what = drawn.choice(["node", "node", "two", "all", "receiver", "laptop", "job", "job"])
+        kills[what] += 1
+        if what in ("node", "two", "all"):
+            nodes = drawn.sample(made.running.nodes, {"node": 1, "two": 2, "all": 3}[what])
+            back_again(nodes, drawn.uniform(0.1, 1.0))
+            continue
+        chosen = {"receiver": made.receiver, "laptop": made.laptop}.get(what)
+        member = chosen or drawn.choice(made.jobs)
+        member.kill()
+        member.start()
+    return kills
+
+
+def back_again(nodes: list[Node], pause: float) -> None:
+    for node in nodes:
+        node.kill()
+    time.sleep(pause)
+    for node in nodes:
+        node.start()
+
+
+def unmarked(received: list[Received]) -> int:
+    """Counts what came a second time and did not say so."""
+    seen: set[bytes] = set()
+    bad = 0
+    for one in received:
+        bad += one.body in seen and not one.header("svc-redelivered")
+        seen.add(one.body)
+    return bad
+
+
+@dataclass
+class Outcome:
+    lost: int
+    doubled: int
+    unmarked: int
+    kills: Counter[str]
+    refused: int
+
+
+def play(folder: Path, seed: int, count: int, before: str = "", patience: float = 90) -> Outcome:
+    """Lets it all happen; gives what became of the events that were acknowledged."""
+    over = threading.Event()
+    with Target() as anna, Target() as ci, team(folder, anna.port, ci.port, before) as made:
+        sender = Sender(made.address, count, seed)
+        threads = [threading.Thread(target=sender.run, args=(n, 8)) for n in range(8)]
+        found: list[Counter[str]] = []
+        drawn = random.Random(seed)
+        killer = threading.Thread(target=lambda: found.append(kill_by_turns(made, drawn, over)))
+        for thread in (*threads, killer):
+            thread.start()
+        for thread in threads:
+            thread.join()
+        over.set()
+        killer.join()
+        owed = {f"evt_{number}" for number in sender.acknowledged}
+        end = time.monotonic() + patience
+        while time.monotonic() < end and not (owed <= set(anna.ids) and owed <= set(ci.ids)):
+            made.revive()
+            time.sleep(0.5)
+        lost = len(owed - set(anna.ids)) + len(owed - set(ci.ids))
+        doubled = sum(len(one.received) - len(set(one.ids)) for one in (anna, ci))
+        bad = unmarked(anna.received) + unmarked(ci.received)
+    return Outcome(lost, doubled, bad, found[0], sender.refused)
+
+
+@pytest.mark.slow(seconds=300)
+@pytest.mark.limit(900)
+@pytest.mark.usefixtures("needed")
+def test_nothing_is_lost_and_every_double_says_so(tmp_path: Path) -> None:
+    """Every event that was answered 200 reaches the laptop and one job, whoever was killed."""
+    outcome = play(tmp_path, 21, EVENTS)
+    assert (outcome.lost, outcome.unmarked) == (0, 0), outcome
+    assert sum(outcome.kills.values()) >= 5, outcome
+
+
+@pytest.mark.slow(seconds=200)
+@pytest.mark.limit(900)
+@pytest.mark.usefixtures("needed")
+def test_control_that_notes_too_early_loses(tmp_path: Path) -> None:
+    """Position before keeping, acknowledgement before the target: the same run has to lose."""
+    outcome = play(tmp_path, 21, EVENTS, SABOTAGED, patience=20)
+    assert outcome.lost > 0, outcome

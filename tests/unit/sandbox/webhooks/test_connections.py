@@ -1,0 +1,205 @@
+"""The connections that webhooks go over: kept, bounded over all receivers, and never mistaken."""
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.certificates import Authority
+from svc.sandbox.webhooks import sender as sending
+from svc.sandbox.webhooks.sender import HttpSender, KeptConnections, Outgoing, ReceiverReply
+
+if TYPE_CHECKING:
+    from unit.sandbox.conftest import Kit, Lab, Receiver
+
+BODY = b'{"id":"evt_1"}'
+HEADERS = (("Content-Type", "application/json"),)
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+Story = Callable[[HttpSender, str], Awaitable[list[ReceiverReply]]]
+
+
+async def one_by_one(sender: HttpSender, url: str) -> list[ReceiverReply]:
+    return [await sender.send(Outgoing(url, HEADERS, BODY)) for _ in range(3)]
+
+
+class Player:
+    """A receiver that plays bytes, one answer a request, the last one for ever."""
+
+    def __init__(self, answers: list[bytes], *, hang_up: bool) -> None:
+        self._answers = answers
+        self._hang_up = hang_up
+        self.opened = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.opened += 1
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while await reader.readuntil(b"\r\n\r\n"):
+                await reader.readexactly(len(BODY))
+                writer.write(self._answers.pop(0) if len(self._answers) > 1 else self._answers[0])
+                await writer.drain()
+                if self._hang_up:
+                    break
+        writer.close()
+
+
+def told(
+    lab: "Lab",
+    answers: list[bytes],
+    story: Story = one_by_one,
+    *,
+    hang_up: bool = False,
+    context: ssl.SSLContext | None = None,
+) -> tuple[list[ReceiverReply], int]:
+    """Sends to a player; gives the replies and how many connections there were."""
+    player = Player(answers, hang_up=hang_up)
+
+    async def play() -> list[ReceiverReply]:
+        sender = HttpSender(5)
+        server = await asyncio.start_server(player.serve, "127.0.0.1", 0, ssl=context)
+        scheme, port = "https" if context else "http", server.sockets[0].getsockname()[1]
+        try:
+            return await story(sender, f"{scheme}://127.0.0.1:{port}/")
+        finally:
+            await sender.close()
+            server.close()
+
+    return lab.play(play), player.opened
+
+
+async def until(condition: Callable[[], object]) -> None:
+    while not condition():  # noqa: ASYNC110  the receiver tells nobody
+        await asyncio.sleep(0)
+
+
+def test_connection_is_kept_over_tls(
+    lab: "Lab", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A receiver that somebody vouches for: one handshake for attempts in a row."""
+    authority = Authority(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(authority.issue("127.0.0.1"))
+    replies, opened = told(lab, [OK], context=context)
+    assert [reply.code for reply in replies] == [200, 200, 200]
+    assert opened == 1
+
+
+def test_receiver_that_hangs_up_gets_a_new_connection(lab: "Lab") -> None:
+    """It keeps no connection and does not say so: the next attempt does not run into that."""
+
+    async def story(sender: HttpSender, url: str) -> list[ReceiverReply]:
+        replies = []
+        for _ in range(3):
+            replies.append(await sender.send(Outgoing(url, HEADERS, BODY)))
+            await asyncio.sleep(0.05)  # real time, for the end of the connection to arrive
+        return replies
+
+    replies, opened = told(lab, [OK], story, hang_up=True)
+    assert [reply.code for reply in replies] == [200, 200, 200]
+    assert opened == 3
+
+
+@pytest.mark.parametrize(
+    "more", [b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n", b"\r\n", b"garbage"]
+)
+def test_bytes_behind_an_answer_are_no_answer(lab: "Lab", more: bytes) -> None:
+    """What comes behind an answer is never taken for that of the next delivery."""
+    replies, opened = told(lab, [OK + more, OK])
+    assert [reply.code for reply in replies] == [200, 200, 200]
+    assert opened == 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n",
+    ],
+)
+def test_answer_may_end_the_connection(lab: "Lab", answer: bytes) -> None:
+    """A receiver that says that it closes is not asked again over the same connection."""
+    replies, opened = told(lab, [answer], hang_up=True)
+    assert [reply.accepted for reply in replies] == [True, True, True]
+    assert opened == 3
+
+
+def test_early_hint_is_not_the_answer(lab: "Lab") -> None:
+    """Informational answers are passed over."""
+    replies, opened = told(lab, [b"HTTP/1.1 103 Early Hints\r\n\r\n" + OK])
+    assert [reply.code for reply in replies] == [200, 200, 200]
+    assert opened == 1
+
+
+def test_connections_are_bounded_over_all_receivers(
+    lab: "Lab", kit: "Kit", receiver: "Receiver", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More attempts than connections wait for their turn; none is lost, one cut short is let go."""
+    monkeypatch.setattr(sending, "CONNECTIONS_MAX", 3)
+    gate = asyncio.Event()
+    receiver.answers = [kit.after(gate, kit.status(200))]
+
+    async def story() -> tuple[list[ReceiverReply], list[ReceiverReply]]:
+        sender, hasty = HttpSender(5), []
+        async with receiver.listening():
+            urls = [receiver.url, receiver.url.replace("127.0.0.1", "localhost")]
+            outgoing = [Outgoing(url, HEADERS, BODY) for url in urls * 5]
+            tasks = [asyncio.create_task(sender.send(each)) for each in outgoing]
+            await until(lambda: receiver.open_now == 3)
+            cut = asyncio.create_task(sender.send(outgoing[0]))
+            await asyncio.sleep(0)
+            cut.cancel()
+            gate.set()
+            replies = await asyncio.gather(*tasks)
+            hasty.append(await sender.send(outgoing[0]))
+            await sender.close()
+            return replies, hasty
+
+    replies, hasty = lab.play(story)
+    assert [reply.code for reply in [*replies, *hasty]] == [200] * 11
+    assert receiver.open_most == 3
+
+
+def test_attempt_that_is_cut_short_ends_its_connection(
+    lab: "Lab", kit: "Kit", receiver: "Receiver"
+) -> None:
+    """The late answer to an attempt that was given up is not that of the next one."""
+    gate = asyncio.Event()
+    receiver.answers = [kit.after(gate, kit.status(500)), kit.status(200)]
+
+    async def story() -> ReceiverReply:
+        sender = HttpSender(5)
+        async with receiver.listening():
+            outgoing = Outgoing(receiver.url, HEADERS, BODY)
+            first = asyncio.create_task(sender.send(outgoing))
+            await until(lambda: receiver.arrivals)
+            first.cancel()
+            await asyncio.wait([first])
+            gate.set()
+            reply = await sender.send(outgoing)
+            await sender.close()
+            return reply
+
+    assert lab.play(story).code == 200
+    assert [arrival.connection for arrival in receiver.arrivals] == [1, 2]
+
+
+def test_room_of_who_was_cut_short_is_the_next_ones(
+    lab: "Lab", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An attempt that is ended just as its turn comes hands it on: nobody waits for ever."""
+    monkeypatch.setattr(sending, "CONNECTIONS_MAX", 1)
+
+    async def story() -> None:
+        connections = KeptConnections()
+        connections._taken = 1
+        first, second = (asyncio.create_task(connections._room()) for _ in range(2))
+        await until(lambda: len(connections._waiters) == 2)
+        connections._leave()
+        first.cancel()
+        await asyncio.wait_for(second, 5)
+
+    lab.play(story)
