@@ -62,7 +62,7 @@ def minor_units(text: str, currency: str | None) -> int | None:
     """
     digits = exponent(currency) if currency else 2
     whole, point, fraction = text.strip().partition(".")
-    if digits == 0 and fraction in ("0", "00"):  # too few to part thousands
+    if digits == 0 and fraction == "00":  # too few to part thousands
         fraction = ""
     plain = (whole + fraction).isascii() and (whole + fraction).isdigit() and whole
     if digits is None or not point or not plain or len(fraction) > digits:

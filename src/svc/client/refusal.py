@@ -5,7 +5,6 @@ from typing import Final
 
 from svc.client.call import Call
 from svc.client.exchange import Headers, RawReply, header
-from svc.client.fields import fields_at
 from svc.client.json import NotJson, has_more_values, parse
 from svc.client.retry import AttemptResult, Refusal
 from svc.client.text import one_line, without_tags
@@ -34,17 +33,8 @@ def parameter(call: Call, code: str | None, param: str | None) -> str | None:
     if not call.changes or not (code or "").startswith("parameter_"):
         return None
     if code == "parameter_unknown":
-        return _known_beside(call.path, param or "")
+        return "The documented fields are in the command's --help; a name may be misspelt"
     return f"{'Add' if code in _ABSENT else 'Change'} {option(param or '')}"
-
-
-def _known_beside(path: str, param: str) -> str | None:
-    """What is taken where a service has met a field that it does not know."""
-    fields = fields_at(path)
-    *outside, _ = param.replace("]", "").split("[")
-    for part in outside:
-        fields = fields.get("*" if "*" in fields else part, {})
-    return f"Known there: {', '.join(fields)}" if fields else None
 
 
 def option(param: str) -> str:

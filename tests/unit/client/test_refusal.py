@@ -231,7 +231,7 @@ def test_a_wrong_parameter_is_to_be_changed_or_left_out() -> None:
     wrong = {"message": "No.", "code": "parameter_invalid_integer", "param": "amount"}
     assert raised(400, wrong).hint == "Change --amount N (minor units)"
     unknown = wrong | {"code": "parameter_unknown"}
-    assert (raised(400, unknown).hint or "").startswith("Known there: ")
+    assert (raised(400, unknown).hint or "").startswith("The documented fields")
     assert raised(400, wrong, orders.list()).hint is None
     assert raised(400, wrong | {"code": "iban_invalid"}).hint is None
 
