@@ -6,7 +6,7 @@ import typer
 
 from svc.base_url import BaseUrl
 from svc.cli.framework.app import new_noun, verb
-from svc.cli.framework.session import Session, mending_output
+from svc.cli.framework.session import Session
 from svc.config import Config
 from svc.config.editing import field_of, set_value, unset_value
 from svc.config.fields import PROFILE, SETTINGS
@@ -40,9 +40,9 @@ def get(
     """
     session = Session.of(ctx)
     if name is None:
-        mending_output(session).value(_everything(session.config))
+        session.repair_out.value(_everything(session.config))
         return
-    value, out = _value(session.config, name), mending_output(session)
+    value, out = _value(session.config, name), session.repair_out
     if value is None and out.format == "human":
         out.line("none")
         return
@@ -69,7 +69,7 @@ def set_(
         from svc.cli.framework.recent import forget
 
         forget(session.paths.cache_dir / "recent")
-    mending_output(session).value({name: _value(config, name)})
+    session.repair_out.value({name: _value(config, name)})
 
 
 @verb(app)
@@ -80,7 +80,7 @@ def unset(ctx: typer.Context, name: Name) -> None:
     """
     session = Session.of(ctx)
     config = unset_value(session.paths.config_file, name)
-    mending_output(session).value({name: _value(config, name)})
+    session.repair_out.value({name: _value(config, name)})
 
 
 @verb(app)
@@ -90,7 +90,7 @@ def path(ctx: typer.Context) -> None:
     $ svc config path
     """
     session = Session.of(ctx)
-    mending_output(session).value(str(session.paths.config_file))
+    session.repair_out.value(str(session.paths.config_file))
 
 
 def _everything(config: Config) -> dict[str, Any]:

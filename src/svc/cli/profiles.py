@@ -7,7 +7,7 @@ import typer
 
 from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.prompts import confirm
-from svc.cli.framework.session import Session, mending_output, show_named
+from svc.cli.framework.session import Session
 from svc.config import Config, Profile
 from svc.config.editing import create_profile, remove_profile, use_profile
 from svc.errors import ConfigError, UsageError
@@ -28,9 +28,9 @@ def list_(ctx: typer.Context) -> None:
     """
     session = Session.of(ctx)
     config = session.config
-    out = mending_output(session)
+    out = session.repair_out
     shown = [_shown(config, profile) for profile in config.profiles.values()]
-    show_named(session, out, shown, "name")
+    out.value(shown, name="name")
     if not config.profiles:
         out.hint("svc sandbox start makes one, or: svc profiles create NAME --base-url URL")
 
@@ -43,8 +43,8 @@ def use(ctx: typer.Context, name: Name) -> None:
     """
     session = Session.of(ctx)
     config = use_profile(session.paths.config_file, name)
-    out = mending_output(session)
-    show_named(session, out, _shown(config, config.profile(name)), "name")
+    out = session.repair_out
+    out.value(_shown(config, config.profile(name)), name="name")
     if session.env.get("SVC_PROFILE", name) != name:
         out.warn(f"SVC_PROFILE is {session.env['SVC_PROFILE']!r} and wins over it.")
 
@@ -66,8 +66,8 @@ def create(
     """
     session = Session.of(ctx)
     config = create_profile(session.paths.config_file, name, _values(session, auth))
-    out = mending_output(session)
-    show_named(session, out, _shown(config, config.profile(name)), "name")
+    out = session.repair_out
+    out.value(_shown(config, config.profile(name)), name="name")
     out.hint(f"Add its key: svc keys add --profile {name}")
 
 
@@ -92,8 +92,8 @@ def remove(ctx: typer.Context, name: Name) -> None:
         what = f"{name} is the active profile; without it, none is."
         confirm(session, what, otherwise="Nothing was removed.")
     config = remove_profile(session.paths.config_file, name)
-    out = mending_output(session)
-    show_named(session, out, {"name": name, "removed": True}, "name")
+    out = session.repair_out
+    out.value({"name": name, "removed": True}, name="name")
     if config.profiles and config.active_profile is None:
         out.hint("No profile is active now: svc profiles use NAME")
 

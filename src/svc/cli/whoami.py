@@ -7,7 +7,7 @@ import typer
 from svc import api_keys
 from svc.cli.framework.app import Verb, new_app
 from svc.cli.framework.key_check import ask, mend, utc
-from svc.cli.framework.session import Session, show_named
+from svc.cli.framework.session import Session
 from svc.errors import AuthError, NetworkError, SvcError, Unauthorized
 from svc.keys.age import days_old
 from svc.keys.places import KeyPlace
@@ -38,7 +38,7 @@ def whoami(ctx: typer.Context) -> None:
     if session.format == "human" and facts["key_added"] is None:
         # A sandbox's key, or one of the environment: nobody knows its age.
         del facts["key_added"], facts["key_age_days"]
-    show_named(session, session.out, facts, "profile")
+    session.out.value(facts, name="profile")
     if trouble is not None:
         raise trouble
 

@@ -208,8 +208,14 @@ class Output:
             yield text, data
         yield from objects
 
-    def value(self, data: object) -> None:
-        """Prints a result of our own, a dict or a list, under the same rules."""
+    def value(self, data: Any, *, name: str | None = None) -> None:
+        """Prints a result of our own, a dict or a list, under the same rules.
+
+        Our own objects have no ids: `name` is the field of each that `-o id` prints instead.
+        """
+        # A query says itself what it wants of the whole result.
+        if name is not None and self.format == "id" and not self._search:
+            data = [each[name] for each in (data if isinstance(data, list) else [data])]
         self._on_shown(data)
         self._printer.value(self._search(data) if self._search else data)
         self._out.flush()

@@ -1,7 +1,6 @@
 """The workers of a batch and what they share: pace, retry allowance, settings, key."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Final
 
 from svc.batch.journal import BatchJournal
@@ -18,8 +17,6 @@ from svc.client.client import AttemptRecord, Client
 from svc.client.journal.entry import Account
 from svc.client.journal.journal import Journal
 from svc.client.request import checked_version
-from svc.client.wire.proxy import chosen
-from svc.redaction import redact
 
 _LIMITED: Final = 429
 
@@ -67,42 +64,19 @@ def _progress(session: Session) -> Progress:
 
 
 def _connector(session: Session, pace: Rate, quota: SharedQuota) -> Callable[[], Client]:
-    """Makes the function that makes a worker's client; keyring and settings are read here."""
-    settings, secret = session.settings, session.key.secret
-    proxy = chosen(settings.base_url, settings.proxy, session.env)
-    stderr = session.streams.stderr if session.given.everywhere.verbose else None
+    """Makes the function that makes a worker's client; the keyring is read here, once."""
+    secret = session.key.secret
 
     def attempted(record: AttemptRecord) -> None:
         if record.status == _LIMITED:
             pace.was_limited()
         elif record.status is not None:
             pace.went_through()
-        if stderr is not None:
-            with suppress(OSError):  # nobody reads any more; the row goes on
-                stderr.write(_line(record))
 
     def connect() -> Client:
-        session.refuse_stranger()
-        return Client(
-            settings.base_url,
-            secret,
-            mode=settings.mode,
-            api_version=settings.api_version,
-            deadline_seconds=settings.max_time,
-            clock=session.clock,
-            auth=settings.auth,
-            on_attempt=attempted,
-            proxy=proxy,
-            ca_bundle=settings.ca_bundle,
-            quota=quota,
-            expected=session.expected,
+        # By whose clock a summary is shown is no question.
+        return session.client(
+            secret=secret, quota=quota, on_attempt=attempted, on_reply=lambda _: None
         )
 
     return connect
-
-
-def _line(record: AttemptRecord) -> str:
-    what = str(record.status) if record.status is not None else record.error
-    line = f"{record.method} {record.path}  attempt {record.attempt}  {what}"
-    line += f"  {record.milliseconds:.0f} ms  {record.request_id or ''}"
-    return redact(line.rstrip()) + "\n"

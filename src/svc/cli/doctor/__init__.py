@@ -20,7 +20,7 @@ from svc.cli.doctor.checks import (
 )
 from svc.cli.doctor.logs import logs
 from svc.cli.framework.app import Verb, new_app
-from svc.cli.framework.session import Session, mending_output, show_named
+from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, SvcError
 
 app = new_app()
@@ -45,10 +45,10 @@ def doctor(ctx: typer.Context) -> None:
     """
     session = Session.of(ctx)
     findings = list(_examined(session))
-    out = mending_output(session)
+    out = session.repair_out
     shown = [finding.as_data() for finding in findings]
     if out.format == "id":
-        show_named(session, out, shown, "name")
+        out.value(shown, name="name")
     else:
         out.checkup(shown)
     wrong = [finding for finding in findings if finding.verdict == "failed"]

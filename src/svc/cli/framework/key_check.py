@@ -5,11 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from svc.cli.framework.session import Session
-from svc.client.client import Client
 from svc.client.contradiction import id_in
 from svc.client.reply import Reply
 from svc.client.resources import orders
-from svc.client.wire.proxy import chosen
 from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthorized
 from svc.keys.facts import KeyFact
 from svc.keys.places import KeyPlace, title
@@ -17,27 +15,6 @@ from svc.keys.resolve import VARIABLE
 from svc.spec import Mode
 
 OnReply = Callable[[Reply], None]
-
-
-def client_of(
-    session: Session, secret: str, mode: Mode, on_reply: OnReply = lambda _: None
-) -> Client:
-    """A client with a key that is not the session's; use it in a `with` block."""
-    session.refuse_stranger()
-    settings = session.settings
-    return Client(
-        session.base_url,
-        secret,
-        mode=mode,
-        api_version=settings.api_version,
-        deadline_seconds=settings.max_time,
-        clock=session.clock,
-        auth=settings.auth,
-        proxy=chosen(session.base_url, settings.proxy, session.env),
-        ca_bundle=settings.ca_bundle,
-        expected=session.expected,
-        on_reply=on_reply,
-    )
 
 
 def ask(
@@ -51,7 +28,7 @@ def ask(
         Unauthorized: the service does not know the key.
         SvcError: as `Client.deliver`.
     """
-    with client_of(session, secret, mode, on_reply) as client:
+    with session.client(secret=secret, mode=mode, on_reply=on_reply) as client:
         try:
             found = client.send(orders.list({"limit": 1})).data["data"]
         except Forbidden as error:

@@ -3,7 +3,7 @@
 import gc
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from svc.client.journal.stored import Scope
     from svc.client.reply import Reply
     from svc.client.request import Prepared
+    from svc.client.retry import RetryQuota
     from svc.config import Config, Settings
     from svc.keys.facts import KeyFacts
     from svc.keys.resolve import ResolvedKey
     from svc.keys.store import KeyStore
     from svc.render.output import Output
+    from svc.spec import Mode
     from svc.state import Database
 
 
@@ -182,6 +184,15 @@ class Session:
         fields = tuple(name for name in (asked.fields or "").split(",") if name)
         return self._output(self.format, query=asked.query, fields=fields)
 
+    @property
+    def repair_out(self) -> "Output":
+        """The output of a command that repairs settings: it must work while those are wrong."""
+        try:
+            _ = self.format
+        except (UsageError, LocalError):
+            return self.error_output()
+        return self.out
+
     def error_output(self) -> "Output":
         """An output for an error, which must work even where the settings are what is wrong."""
         asked = self.given.everywhere.output or _word_after(self.argv, "-o", "--output")
@@ -328,26 +339,47 @@ class Session:
             api_key=self.env.get(VARIABLE) or "",
         )
 
-    def client(self) -> "Client":
-        """A client of the service; use it in a `with` block."""
+    def client(
+        self,
+        *,
+        secret: str | None = None,
+        mode: "Mode | None" = None,
+        quota: "RetryQuota | None" = None,
+        on_attempt: "Callable[[AttemptRecord], None] | None" = None,
+        on_reply: "Callable[[Reply], None] | None" = None,
+    ) -> "Client":
+        """A client of the service; use it in a `with` block.
+
+        With `secret` and `mode` it has another key than the command's. Each attempt is told to
+        `on_attempt`, and with `--verbose` on stderr; each reply to `on_reply`, else to the clock.
+        """
         from svc.client.client import Client
         from svc.client.wire.proxy import chosen
 
         self.refuse_stranger()
         settings = self.settings
+        listeners = [on_attempt] if on_attempt is not None else []
+        if self.given.everywhere.verbose:
+            listeners.append(self._tell_attempt)
+
+        def attempted(record: "AttemptRecord") -> None:
+            for each in listeners:
+                each(record)
+
         return Client(
             self.base_url,
-            self.key.secret,
-            mode=settings.mode,
+            self.key.secret if secret is None else secret,
+            mode=mode or settings.mode,
             api_version=settings.api_version,
             deadline_seconds=settings.max_time,
             clock=self.clock,
             auth=settings.auth,
-            on_attempt=self._tell_attempt if self.given.everywhere.verbose else None,
+            on_attempt=attempted if listeners else None,
             proxy=chosen(self.base_url, settings.proxy, self.env),
             ca_bundle=settings.ca_bundle,
+            quota=quota,
             expected=self.expected,
-            on_reply=self.note_reply,
+            on_reply=on_reply or self.note_reply,
         )
 
     def _tell_attempt(self, record: "AttemptRecord") -> None:
@@ -367,20 +399,3 @@ def _word_after(argv: Sequence[str], *names: str) -> str | None:
         if word.startswith(f"{names[-1]}="):
             return word.removeprefix(f"{names[-1]}=")
     return None
-
-
-def mending_output(session: Session) -> "Output":
-    """The output that the settings ask for, else what the command line and the streams say."""
-    try:
-        _ = session.format
-    except (UsageError, LocalError):
-        return session.error_output()
-    return session.out
-
-
-def show_named(session: Session, out: "Output", data: Any, name: str) -> None:
-    """Prints a dict or a list of dicts; with `-o id`, only what stands under `name` in each."""
-    # A query says itself what it wants of the whole result.
-    if out.format == "id" and session.given.everywhere.query is None:
-        data = [each[name] for each in (data if isinstance(data, list) else [data])]
-    out.value(data)

@@ -8,7 +8,7 @@ from typing import Final
 from svc import api_keys
 from svc.api_keys import ApiKey
 from svc.cli.framework.account import sees, witnesses
-from svc.cli.framework.key_check import ask, client_of
+from svc.cli.framework.key_check import ask
 from svc.cli.framework.recorded import journal_of
 from svc.cli.framework.session import Session
 from svc.client.journal.stored import Scope
@@ -170,7 +170,7 @@ def still_works(session: Session, old: OldKey, new: ApiKey) -> bool | None:
 
 
 def _sees(session: Session, secret: str, place: KeyPlace, identifier: str) -> bool | None:
-    with client_of(session, secret, place.mode) as client:
+    with session.client(secret=secret, mode=place.mode, on_reply=lambda _: None) as client:
         return sees(client, identifier)
 
 

@@ -10,7 +10,7 @@ from svc import api_keys
 from svc.cli.framework.app import verb
 from svc.cli.framework.inputs import seconds_of
 from svc.cli.framework.options import Format
-from svc.cli.framework.session import Session, show_named
+from svc.cli.framework.session import Session
 from svc.cli.keys.shared import app
 from svc.errors import CheckFailed, UsageError
 from svc.keys.age import Held, HeldSecrets, Judged, judge
@@ -73,7 +73,7 @@ def _print(session: Session, judged: "list[Judged]", name: str | None, warn: int
         if judged:
             session.out.checkup([reminders.finding(each) for each in judged])
     else:
-        show_named(session, session.out, [reminders.shown(each) for each in judged], "name")
+        session.out.value([reminders.shown(each) for each in judged], name="name")
 
 
 def _write_bytes(session: Session, data: bytes) -> None:

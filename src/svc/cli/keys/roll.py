@@ -10,7 +10,7 @@ from svc.base_url import BaseUrl
 from svc.cli.framework.app import verb
 from svc.cli.framework.key_check import key_shown, utc
 from svc.cli.framework.prompts import may_ask, open_page
-from svc.cli.framework.session import Session, show_named
+from svc.cli.framework.session import Session
 from svc.cli.keys.old_key import OldKey
 from svc.cli.keys.shared import app, place_of, tell_of_variable
 from svc.errors import KeyStoreError, LocalError, SvcError, UsageError
@@ -66,7 +66,7 @@ def roll(
     ends = _end(seconds, since, works=works)
     fact = _swap(session, old, new, ends, checked=before is not None)
     report = _RollReport(fact, works=works, same=same, asked=seconds)
-    show_named(session, session.out, report.shown(), "profile")
+    session.out.value(report.shown(), name="profile")
     report.tell(session)
 
 

@@ -10,7 +10,7 @@ from svc.api_keys import ApiKey
 from svc.cli.framework.app import verb
 from svc.cli.framework.key_check import check_new_key, key_shown, place_shown
 from svc.cli.framework.prompts import read_secret
-from svc.cli.framework.session import Session, show_named
+from svc.cli.framework.session import Session
 from svc.cli.keys.shared import Publishable, app, place_of, tell_of_variable
 from svc.errors import AuthError, KeyStoreError, UsageError
 from svc.keys.facts import KeyFact
@@ -46,7 +46,7 @@ def add(
     place = place_of(session, key.mode, publishable=publishable)
     backend = store.put(place.user, key.secret)
     fact = session.key_facts.remember(place, key, backend, checked=check)
-    show_named(session, session.out, key_shown(fact), "profile")
+    session.out.value(key_shown(fact), name="profile")
     tell_of_variable(session)
 
 
@@ -59,7 +59,7 @@ def list_(ctx: typer.Context) -> None:
     """
     session = Session.of(ctx)
     found = session.key_facts.every(profile=session.given.everywhere.profile)
-    show_named(session, session.out, [key_shown(fact) for fact in found], "profile")
+    session.out.value([key_shown(fact) for fact in found], name="profile")
     tell_of_variable(session)
     if not found:
         session.out.hint("Add one: svc keys add")
@@ -86,7 +86,7 @@ def remove(ctx: typer.Context, publishable: Publishable = False) -> None:
             hint="svc keys list shows what is stored",
         )
     session.key_facts.forget(place)
-    show_named(session, session.out, {**place_shown(place), "removed": True}, "profile")
+    session.out.value({**place_shown(place), "removed": True}, name="profile")
 
 
 def _removed(session: Session, place: KeyPlace, fact: KeyFact | None) -> bool:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from svc.cli.framework.session import Session, show_named
+from svc.cli.framework.session import Session
 from svc.config.editing import create_profile, unset_value
 from svc.errors import ConfigError, LocalError, UsageError
 from svc.paths import NoFolder
@@ -184,7 +184,7 @@ def report_ready(
     if session.format != "human":
         shown = {"object": "sandbox_process", **asdict(record)}
         shown["profile"] = None if profile is None else NAME
-        show_named(session, session.out, shown, "url")
+        session.out.value(shown, name="url")
         return
     end = f"pid {record.pid}; svc sandbox stop ends it" if detached else "Ctrl-C to stop"
     session.out.line(f"Sandbox ready at {record.url}  ({end})")

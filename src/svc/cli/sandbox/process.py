@@ -10,7 +10,7 @@ import typer
 
 from svc.cli.framework.app import verb
 from svc.cli.framework.local_sandbox import log_of, running_sandbox
-from svc.cli.framework.session import Session, show_named
+from svc.cli.framework.session import Session
 from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
 from svc.cli.sandbox.shared import Fixture, Port, Seed, app
 from svc.errors import CheckFailed, LocalError, system_words, wrong_choice
@@ -94,7 +94,7 @@ def stop(
         found = [running_sandbox(folder, port)]
     ended = [_stopped(session, folder, record) for record in found]
     if session.format != "human":
-        show_named(session, session.out, ended, "url")
+        session.out.value(ended, name="url")
     if not ended:
         where = "" if port is None else f" on port {port}"
         session.out.note(f"No sandbox is running{where}.")
@@ -112,7 +112,7 @@ def status(ctx: typer.Context) -> None:
     found = running(session.paths.sandbox_dir)
     shown = [_shown(record) for record in found]
     if session.format != "human":
-        show_named(session, session.out, shown, "url")
+        session.out.value(shown, name="url")
     for each in shown if session.format == "human" else ():
         session.out.value(each)
     if not found:
