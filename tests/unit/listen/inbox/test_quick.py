@@ -313,6 +313,31 @@ def test_others_are_answered_while_the_disk_is_slow(stuck: tuple[Stuck, Target])
         assert b" 200 " in waiting.recv(1000)
 
 
+class Failing(RunningListener):
+    """A listener whose disk fails with the first sync."""
+
+    def make_inbox(self) -> Inbox:
+        def sync(log: int) -> None:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), log)
+
+        return QuickInbox(self.open_state, "test", self._clock, sync=sync)
+
+
+def test_listener_ends_with_the_disk(path: Path, clock: ManualClock) -> None:
+    """R50: the sender hears 503, nothing is forwarded, and the listener says why it ends."""
+    answers: list[int] = []
+    with Target() as target:
+        listener = Failing(path, plan_for(target.port), clock)
+        sender = threading.Thread(target=lambda: answers.append(listener.send(event(1))))
+        sender.start()  # its connection waits for the listener
+        with pytest.raises(NotSynced) as ended:
+            listener.run_here()
+        sender.join()
+        assert (answers, target.received) == ([503], [])
+    assert ended.value.message.endswith("state.db did not reach the disk: input/output error.")
+    assert [one.reason for one in listener.rejected()] == ["not_stored"]
+
+
 def test_page_is_shown_while_the_disk_is_slow(
     tmp_path: Path, clock: ManualClock, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
