@@ -2,15 +2,14 @@
 
 from collections.abc import Callable
 from itertools import count
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from svc import api_keys
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.contradiction import refuse_contradiction
 from svc.client.ending import CallEnd, error_of
-from svc.client.exchange import Deadline, Trouble, Wire, WireRequest
+from svc.client.exchange import Deadline, Trouble, Wire, WireOwner, WireRequest
 from svc.client.reply import IsTaken, Reply, classify, limits_of, reply_of
 from svc.client.request import Prepared, checked_version, fraction, prepare, uuid4
 from svc.client.retry import (
@@ -55,7 +54,7 @@ class AttemptRecord(NamedTuple):
     request_id: str | None
 
 
-class Client:
+class Client(WireOwner):
     """Sends calls with one key to one address; belongs to one thread, like its connection.
 
     Args:
@@ -115,21 +114,6 @@ class Client:
         self._on_reply = on_reply
         self._quota = quota
         self._wire = wire or _socket_wire(base_url, self.clock, proxy, ca_bundle, expected)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the connection."""
-        self._wire.close()
 
     def prepare(self, call: Call, *, idempotency_key: str | None = None) -> Prepared:
         """Builds the exact request, so that a journal can keep it before it is sent (R2).

@@ -5,7 +5,7 @@ and a frozen dataclass takes ten times as long (0.5 ms each).
 """
 
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeAlias
 
 from svc.clock import Clock
 
@@ -106,6 +106,27 @@ class Wire(Protocol):
         """Closes what is kept open."""
 
 
+class WireOwner:
+    """What sends over a wire of its own, and closes it at the end of a `with` block."""
+
+    _wire: Wire
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._wire.close()
+
+
+def is_success(status: int) -> bool:
+    """Whether a status is one of 200 to 299."""
+    return 200 <= status < 300  # noqa: PLR2004
+
+
 def header(headers: Headers, name: str) -> str | None:
     """The value of a header; several of one name are joined by commas."""
     wanted = name.lower()
@@ -133,7 +154,7 @@ class Collector:
     """Takes a body as it comes and keeps what is within the cap of `most` bytes."""
 
     def __init__(self, status: int, headers: Headers, most: int = BODY_MAX) -> None:
-        self._strict = status < 300  # noqa: PLR2004
+        self._strict = is_success(status)
         self._most = most
         self._left = most if self._strict else ERROR_BODY_MAX
         if self._strict and int(header(headers, "content-length") or 0) > most:
@@ -146,7 +167,7 @@ class Collector:
         """Takes the next piece.
 
         Raises:
-            Broken: when a 2xx exceeds the cap, or is not the gzip that it says it is.
+            WireBroken: when a 2xx exceeds the cap, or is not the gzip that it says it is.
         """
         plain = data if self._gunzip is None else self._inflated(self._gunzip, data)
         if len(plain) > self._left:
@@ -160,7 +181,7 @@ class Collector:
         """Gives the whole body.
 
         Raises:
-            Broken: when the gzip data of a 2xx ends early.
+            WireBroken: when the gzip data of a 2xx ends early.
         """
         if self._strict and self._parts and self._gunzip is not None and not self._gunzip.eof:
             raise WireBroken(Trouble.TRUNCATED, "the compressed body ends early")

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from svc.client.call import Call, is_id
 from svc.client.contradiction import id_in, other_object, world_of
-from svc.client.exchange import Failure, Headers, RawReply, Trouble, header
+from svc.client.exchange import Failure, Headers, RawReply, Trouble, header, is_success
 from svc.client.json import NotJson, has_more_values, parse_given, parse_list
 from svc.client.refusal import read, request_id
 from svc.client.retry import AttemptResult, Meaning, meaning_of, retry_after
@@ -25,7 +25,7 @@ class Reply(NamedTuple):
         world: the state of the sandbox that answered; None of any other service.
         headers: names in lower case, in the order sent; `header(reply.headers, name)` finds one.
         text: the body exactly as sent.
-        data: the body parsed; numbers with a fraction are `Spelled` and keep their text.
+        data: the body parsed; numbers with a fraction are `ExactNumber` and keep their text.
         slices: of a list, the exact text of each entry of `data["data"]`.
         replayed: the service says that it carried this out for an earlier request with this key.
         attempts: how many it took.
@@ -215,7 +215,7 @@ def classify(
     """
     if isinstance(result, Failure):
         return _failed(result)
-    if 200 <= result.status < 300:  # noqa: PLR2004
+    if is_success(result.status):
         finding = understood(result, call)
         made = id_in(finding.data) if call.makes else None
         if made is not None and is_taken is not None and is_taken(made, world_of(result.headers)):

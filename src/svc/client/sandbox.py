@@ -1,13 +1,11 @@
 """Calls to a sandbox's controls; they refuse to reach anything else."""
 
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self
 
 from svc import api_keys
 from svc.base_url import BaseUrl
 from svc.client.call import Call
-from svc.client.exchange import Deadline, RawReply, Trouble, Wire, WireRequest
+from svc.client.exchange import Deadline, RawReply, Trouble, Wire, WireOwner, WireRequest
 from svc.client.refusal import api_error as refused
 from svc.client.reply import Reply, classify, reply_of, understood
 from svc.client.request import prepare, uuid4
@@ -26,7 +24,7 @@ _TRUST = "Its certificate comes with --profile sandbox, or with: svc sandbox env
 _LOOK = "svc sandbox status shows whether it answers, svc sandbox logs what went wrong"
 
 
-class SandboxClient:
+class SandboxClient(WireOwner):
     """Sends control calls to one address once its health check proved a sandbox there.
 
     There are no further attempts: the controls take no idempotency key and move no money.
@@ -62,21 +60,6 @@ class SandboxClient:
         self._wire = wire or _socket_wire(base_url, self._clock, ca_bundle)
         self._on_reply = on_reply
         self._health: Reply | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the connection."""
-        self._wire.close()
 
     def health(self) -> Reply:
         """Proves that a sandbox answers: `object` is `sandbox`; also gives its clock.

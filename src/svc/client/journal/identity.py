@@ -58,7 +58,7 @@ def fields_of(encoding: Encoding, body: bytes) -> dict[str, object]:
     """Reads kept bytes back to fields, nested as in JSON.
 
     Raises:
-        Unreadable: they are no body of this encoding.
+        UnreadableBody: they are no body of this encoding.
     """
     try:
         text = body.decode("utf-8")

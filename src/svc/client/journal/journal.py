@@ -225,7 +225,7 @@ class Journal:
     def is_taken(self, intent: Intent, object_id: str, world: str | None = None) -> bool:
         """Whether an object that a request is said to have made is another one's (R93).
 
-        `world` is the state of the sandbox that answered, see `replies.world_of`.
+        `world` is the state of the sandbox that answered, see `contradiction.world_of`.
         """
         params = taken_params(intent, object_id, world)
         return is_taken(lambda: self._state().rows(TAKEN, params), intent)

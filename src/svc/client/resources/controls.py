@@ -1,4 +1,4 @@
-"""The sandbox's controls as calls, for `Control.send`."""
+"""The sandbox's controls as calls, for `SandboxClient.send`."""
 
 from collections.abc import Mapping
 

@@ -14,6 +14,7 @@ from svc.client.exchange import (
     Trouble,
     WireBroken,
     WireRequest,
+    is_success,
 )
 from svc.client.text import one_line
 from svc.errors import system_words
@@ -45,7 +46,7 @@ class Connection:
         """Sends a request and reads its answer.
 
         Raises:
-            Broken: when no whole answer came.
+            WireBroken: when no whole answer came.
         """
         self.sent = self.received = False
         self._send(self._framed(request), deadline)
@@ -55,7 +56,7 @@ class Connection:
         """Asks a proxy to connect to `place` (host:port); gives the socket to use from then on.
 
         Raises:
-            Broken: PROXY when it refuses, NO_CONNECTION when it could not connect.
+            WireBroken: PROXY when it refuses, NO_CONNECTION when it could not connect.
         """
         headers = [("Host", place)]
         if authorization is not None:
@@ -66,7 +67,7 @@ class Connection:
             status = self._head(limit).status_code
         except WireBroken as broken:
             raise WireBroken(Trouble.NO_CONNECTION, "the proxy does not answer") from broken
-        if 200 <= status < 300:  # noqa: PLR2004
+        if is_success(status):
             return self._sock
         kind = Trouble.NO_CONNECTION if status >= 500 else Trouble.PROXY  # noqa: PLR2004
         raise WireBroken(kind, f"the proxy answered {status}")

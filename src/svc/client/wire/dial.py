@@ -13,7 +13,7 @@ def connect(host: str, port: int, limit: Deadline) -> socket.socket:
     """Connects to the first address that answers.
 
     Raises:
-        Broken: NO_ADDRESS or NO_CONNECTION.
+        WireBroken: NO_ADDRESS or NO_CONNECTION.
     """
     found = addresses(host, port, limit)
     reasons: dict[str, None] = {}
@@ -34,7 +34,7 @@ def addresses(host: str, port: int, limit: Deadline) -> list[Address]:
     `localhost` is always this machine, whatever a resolver says (promise R21).
 
     Raises:
-        Broken: NO_ADDRESS.
+        WireBroken: NO_ADDRESS.
     """
     if host == "localhost":
         return [(socket.AF_INET, ("127.0.0.1", port)), (socket.AF_INET6, ("::1", port))]

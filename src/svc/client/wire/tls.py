@@ -37,7 +37,7 @@ def secured(
     """Shakes hands and verifies the certificate for `host`.
 
     Raises:
-        Broken: CERTIFICATE, which is not tried again, or NO_TLS.
+        WireBroken: CERTIFICATE, which is not tried again, or NO_TLS.
     """
     left = limit.left()
     if left <= 0:
