@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from svc.system.files import open_private
+from svc.system.files import is_mine, keep_private, open_private
 
 try:
     import fcntl
@@ -25,6 +25,7 @@ _HAS_FLOCK: Final = fcntl is not None
 _START: Final = 1 << 30  # bytes from the beginning of the file
 _COUNT: Final = 1 << 30
 _PAUSE_SECONDS: Final = 0.02
+_TRIES: Final = 50
 _HELD: Final = (errno.EACCES, errno.EDEADLK)
 
 
@@ -110,6 +111,59 @@ def open_folder(folder: Path, name: str) -> int:
     return os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
 
 
+def hold(path: Path) -> int:
+    """Opens a file whose lock is a sign of life: empty, for the user alone, and held until closed.
+
+    Whoever else holds it is about to find that it was left by a dead process, and to remove it: so
+    it is made again. Give it back by `close_and_remove`.
+
+    Raises:
+        OSError: it cannot be made, or the file system knows no locks.
+    """
+    for _ in range(_TRIES):
+        handle = open_private(path, os.O_RDWR | os.O_CREAT)
+        try:
+            wait_for(handle)
+            if _is_at(handle, path):
+                os.ftruncate(handle, 0)
+                keep_private(handle)
+                return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # somebody removed it between our opening and our locking
+    raise OSError(0, "it is removed again and again")
+
+
+def look(path: Path) -> int | None:
+    """Opens such a file of a process of this user that lives, to be read; else None.
+
+    What a dead one has left is removed. It is only looked at, so that two who look at once do not
+    take each other for the holder.
+
+    Raises:
+        OSError: it is there and cannot be looked at.
+    """
+    try:
+        handle = open_private(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        mine = is_mine(os.fstat(handle))  # anybody could write one, and hold it
+        dead = mine and is_free(handle)
+        stale = dead and _is_at(handle, path)
+    except BaseException:
+        os.close(handle)
+        raise
+    if stale:
+        close_and_remove(handle, path)
+        return None
+    if dead or not mine:
+        os.close(handle)
+        return None
+    return handle
+
+
 def _flock(handle: int, kind: int) -> bool:
     try:
         fcntl.flock(handle, kind | fcntl.LOCK_NB)
@@ -131,3 +185,10 @@ def _lock_bytes(handle: int, how: str, start: int, count: int) -> bool:
     finally:
         os.lseek(handle, before, os.SEEK_SET)
     return True
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether what is open is what others will find there."""
+    with suppress(OSError):
+        return os.path.samestat(os.fstat(handle), path.stat())
+    return False

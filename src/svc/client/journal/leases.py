@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 
 from svc.errors import LocalError, system_words
-from svc.system import files, holders, locks
+from svc.system import files, locks
 
 
 def fresh_token() -> str:
@@ -50,7 +50,7 @@ class Leases:
         if not token:
             return False
         try:
-            handle = holders.look(self._file(token))
+            handle = locks.look(self._file(token))
         except OSError as error:
             raise self._unusable(error) from error
         if handle is not None:
@@ -67,7 +67,7 @@ class Leases:
     def _begin(self, token: str) -> None:
         try:
             files.make_private(self._folder)
-            self._handle = holders.hold(self._file(token))  # nobody knows the name yet
+            self._handle = locks.hold(self._file(token))  # nobody knows the name yet
         except OSError as error:
             raise self._unusable(error) from error
         self._token = token

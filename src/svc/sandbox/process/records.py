@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from svc.errors import LocalError
 from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
-from svc.system import files, holders, locks
+from svc.system import files, locks
 from svc.system.loopback import claim
 
 LOOPBACK: Final = "127.0.0.1"
@@ -95,7 +95,7 @@ def holding(folder: Path, record: RunRecord) -> Iterator[None]:
     try:
         files.make_private(folder)
         # The port is ours already.
-        handle = holders.hold(path)
+        handle = locks.hold(path)
     except OSError as error:
         raise LocalError(
             f"The run record {path} cannot be written: {error.strerror}.",
@@ -131,7 +131,7 @@ def _path(folder: Path, port: int) -> Path:
 
 def _read(path: Path) -> RunRecord | None:
     with suppress(OSError):
-        handle = holders.look(path)
+        handle = locks.look(path)
         if handle is not None:
             with os.fdopen(handle, "rb") as file:
                 return _parse(file.read(_RECORD_MAX))
