@@ -266,7 +266,7 @@ _svc_own() {
   case $1 in
     '')
       commands='orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor sandbox quickstart commands completion help quotes'
-      options='--version:- '
+      options='--version:- -V:- '
       arguments=''
       shared='global'
       ;;

@@ -9,7 +9,7 @@ def main() -> None:
     """Runs the command line and ends the process."""
     # A short command ends before the collector would pay; long-running ones enable it again.
     gc.disable()
-    if sys.argv[1:] == ["--version"]:
+    if sys.argv[1:] in (["--version"], ["-V"]):
         # Answered before Typer is imported: five times faster.
         from svc import __version__
 

@@ -86,13 +86,18 @@ class FromLog(RunningListener):
 
 @contextmanager
 def laptop(
-    running: Servers, folder: Path, *forward_to: int, name: str = "anna", **told: Any
+    running: Servers,
+    folder: Path,
+    *forward_to: int,
+    name: str = "anna",
+    credentials: str = "",
+    **told: Any,
 ) -> Iterator[FromLog]:
     """A listener with a position of its own; it begins where the log begins."""
     clock = SystemClock()
     marking = Marking(lambda headers, body: signed_anew(headers, body, [OWN], clock.now()))
     plan = replace(plan_for(*forward_to, marking=marking), **told)
-    with connect(running) as connection:
+    with connect(running, credentials) as connection:
 
         def make(inbox: SqliteInbox) -> OpenSource:
             if inbox.position() is None:

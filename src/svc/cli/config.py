@@ -90,7 +90,12 @@ def path(ctx: typer.Context) -> None:
     $ svc config path
     """
     session = Session.of(ctx)
-    session.repair_out.value(str(session.paths.config_file))
+    where, asked = str(session.paths.config_file), session.given.everywhere
+    if asked.output in ("json", "ndjson") or asked.query:
+        session.repair_out.value(where)
+    else:
+        # A pipe means a program that opens the file, not one that reads JSON.
+        session.repair_out.line(where)
 
 
 def _everything(config: Config) -> dict[str, Any]:
@@ -99,7 +104,7 @@ def _everything(config: Config) -> dict[str, Any]:
         for name, profile in config.profiles.items()
     }
     settings = {name: _value(config, name) for name in SETTINGS}
-    return {**settings, "profiles": profiles}
+    return {"object": "config", **settings, "profiles": profiles}
 
 
 def _value(config: Config, name: str) -> Any:

@@ -221,6 +221,7 @@ def test_everything_is_shown_at_once(svc: Svc) -> None:
     """Without a name, with defaults and profiles."""
     svc.ok("profiles", "create", "shop", "--base-url", URL)
     shown = svc.ok("config", "get")
+    assert shown["object"] == "config"
     assert (shown["active_profile"], shown["cache"], shown["output"]) == ("shop", True, None)
     assert (shown["max_time"], shown["color"]) == (60.0, "auto")
     assert svc.ok("config", "get", "max_time") == 60.0
@@ -253,7 +254,8 @@ def test_an_address_that_no_call_may_use_is_not_set(svc: Svc) -> None:
 
 def test_the_path_is_shown_also_where_there_is_no_file(svc: Svc) -> None:
     """For editors and dotfiles."""
-    assert svc.ok("config", "path") == str(config_file())
+    assert svc("config", "path").out == f"{config_file()}\n"
+    assert svc.ok("config", "path", "-o", "json") == str(config_file())
     assert svc("config", "path", "-o", "human").out == f"{config_file()}\n"
     assert not config_file().exists()
 
@@ -266,7 +268,8 @@ def test_a_damaged_file_can_be_mended(svc: Svc) -> None:
         refused = svc(*argv)
         assert refused.code == 2
         assert f"{config_file()}, line 2" in refused.error["message"]
-    assert svc.ok("config", "path") == str(config_file())
+    assert svc("config", "path").out == f"{config_file()}\n"
+    assert svc.ok("config", "path", "-o", "json") == str(config_file())
     assert "active_profile: shop" in config_file().read_text()
 
 

@@ -218,7 +218,7 @@ def test_a_configuration_that_others_may_write_is_a_finding(svc: Svc, isolated: 
     result = svc("doctor", "-o", "json")
     assert result.code == 11
     assert checks(result.out)["configuration"]["fix"] == f"Run: chmod 700 '{folder}'"
-    assert svc.ok("config", "path") == str(folder / "config.toml")
+    assert svc("config", "path").out == f"{folder / 'config.toml'}\n"
     assert svc("config", "get").code == 10
 
 

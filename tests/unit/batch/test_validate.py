@@ -87,7 +87,7 @@ def test_the_eight_operations_are_those_of_the_interface() -> None:
         *("orders.create", "orders.update", "orders.cancel", "orders.capture"),
         *("refunds.create", "payouts.create", "landed-cost-quotes.create", "disputes.update"),
     ]
-    with pytest.raises(UsageError, match="OPERATION is 'orders.delete'") as caught:
+    with pytest.raises(UsageError, match=r"Did you mean 'orders.update'") as caught:
         named("orders.delete")
     assert "refunds.create" in (caught.value.hint or "")
 

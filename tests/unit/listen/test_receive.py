@@ -13,7 +13,7 @@ from svc.listen.forward.connection import TargetReply
 from svc.listen.forward.request import FORWARD_SECONDS
 from svc.listen.forward.waiting import Waiters, key_of
 from svc.listen.inbox.commit import InboxWriter, OnKept
-from svc.listen.inbox.inbox import Arrival, Kept
+from svc.listen.inbox.inbox import Arrival, Kept, Oversized
 from svc.listen.progress import ListenerProgress, Until
 from svc.listen.receive import Reception, ReceptionDeps
 from svc.listen.receiver.http import HttpHead, HttpRequest
@@ -272,5 +272,19 @@ def test_flight_ends_with_the_worst_verdict(replies: list[TargetReply], status: 
         waiters.release(key)
         waiters.release(key)
         assert heard == [status, status]
+
+    inside(story)
+
+
+def test_delivery_that_is_too_large_for_what_keeps_it_is_answered_413() -> None:
+    """It will never fit: the sender need not come again, and its line says why."""
+
+    def story() -> None:
+        door = Door("received")
+        answers = door.knock(event())
+        door.writer.say(Oversized("The event is 5 bytes with its headers; the log takes 4."))
+        assert answers == [413]
+        [told] = [one for one in door.told if isinstance(one, Rejected)]
+        assert told.reason == "body_too_large"
 
     inside(story)

@@ -1,17 +1,15 @@
-"""`svc events listen --inspect`: the option, and the page's part in a listener's life.
+"""`svc events listen --inspect`: the page's part in a listener's life.
 
 What draws the page is imported only when the page is wanted.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from svc.cli.events.options import InspectAt
 from svc.cli.events.secrets import StoredSecrets
-from svc.cli.framework.app import Verb
 from svc.cli.framework.session import Session
-from svc.errors import UsageError
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.listener import ListenerPlan
 from svc.listen.records import Record
@@ -21,43 +19,7 @@ if TYPE_CHECKING:
     from svc.cli.events.link import SandboxWatch, TunnelLink
     from svc.listen.inspector.server import Inspector
 
-OPTION: Final = "--inspect"
-_ANY: Final = "default"
-_PORT_MAX: Final = 65535
 _SECONDS_TO_END: Final = 0.3
-
-
-class ListenVerb(Verb):
-    """A verb whose `--inspect` may stand without a port; Typer knows no such options."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, list(_with_value(args)))
-
-
-@dataclass(frozen=True, slots=True)
-class InspectAt:
-    """Where the page is wanted; a `port` of None is the usual one or any that is free."""
-
-    port: int | None
-
-    @classmethod
-    def parse(cls, text: str | None) -> "InspectAt | None":
-        """Reads the option's value; None is an option that was not given.
-
-        Raises:
-            UsageError: it is no port.
-        """
-        if text is None:
-            return None
-        if text == _ANY:
-            return cls(None)
-        if not (text.isascii() and text.isdigit() and 0 < int(text) <= _PORT_MAX):
-            raise UsageError(
-                f"{OPTION} {text!r} is no port.",
-                param=OPTION,
-                hint=f"Give one from 1 to {_PORT_MAX}, or none for 4244",
-            )
-        return cls(int(text))
 
 
 class Inspection:
@@ -137,11 +99,3 @@ def inspecting(session: Session, wanted: InspectAt | None) -> Iterator[Inspectio
         archive = InboxHistory(state, whose)
         inspector = Inspector(bound, settings.mode, archive, session.clock, utc=utc)
         yield Inspection(session, inspector, state)
-
-
-def _with_value(args: Sequence[str]) -> Iterator[str]:
-    """Gives a bare `--inspect` its value."""
-    for index, arg in enumerate(args):
-        following = args[index + 1 : index + 2]
-        bare = arg == OPTION and (not following or following[0].startswith("-"))
-        yield f"{OPTION}={_ANY}" if bare else arg

@@ -1,15 +1,18 @@
 """`svc events listen`: receive webhooks, verify each, keep it, answer, show and forward it."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from svc.base_url import BaseUrl
-from svc.cli.events.inspect import InspectAt, ListenVerb
 from svc.cli.events.options import (
+    ANY_PORT,
+    INSPECT,
     Ack,
+    InspectAt,
     ListenOptions,
     Shown,
     SignedBy,
@@ -20,7 +23,7 @@ from svc.cli.events.options import (
     shell_command,
 )
 from svc.cli.events.run import listen_to, print_secret
-from svc.cli.framework.app import new_app
+from svc.cli.framework.app import Verb, new_app
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.listen.forward.request import parse_header
@@ -30,6 +33,14 @@ from svc.listen.progress import Until
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes, select_events
 from svc.listen.tunnels.option import TunnelOption
+
+
+class ListenVerb(Verb):
+    """A verb whose `--inspect` may stand without a port; Typer knows no such options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(_with_value(args)))
+
 
 app = new_app()
 
@@ -276,3 +287,11 @@ def listen_to_log(
         print_own_secret(session, log)
     else:
         listen_from(session, options, log)
+
+
+def _with_value(args: Sequence[str]) -> Iterator[str]:
+    """Gives a bare `--inspect` its value."""
+    for index, arg in enumerate(args):
+        following = args[index + 1 : index + 2]
+        bare = arg == INSPECT and (not following or following[0].startswith("-"))
+        yield f"{INSPECT}={ANY_PORT}" if bare else arg

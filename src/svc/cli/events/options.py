@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final, Literal
 
 from svc.base_url import BaseUrl
-from svc.cli.events.inspect import InspectAt
 from svc.cli.events.secrets import from_environment, from_stdin
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
@@ -27,8 +26,37 @@ Shown = Literal["summary", "payload", "none"]
 Ack = Literal["received", "forwarded"]
 SignedBy = Literal["own", "original"]
 
+INSPECT: Final = "--inspect"
+ANY_PORT: Final = "default"  # where --inspect stands without one
+_PORT_MAX: Final = 65535
 _SIZE: Final = re.compile(r"([0-9]{1,9})(B|KiB|MiB)?")
 _UNITS: Final = {None: 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024}
+
+
+@dataclass(frozen=True, slots=True)
+class InspectAt:
+    """Where the page is wanted; a `port` of None is the usual one or any that is free."""
+
+    port: int | None
+
+    @classmethod
+    def parse(cls, text: str | None) -> "InspectAt | None":
+        """Reads the option's value; None is an option that was not given.
+
+        Raises:
+            UsageError: it is no port.
+        """
+        if text is None:
+            return None
+        if text == ANY_PORT:
+            return cls(None)
+        if not (text.isascii() and text.isdigit() and 0 < int(text) <= _PORT_MAX):
+            raise UsageError(
+                f"{INSPECT} {text!r} is no port.",
+                param=INSPECT,
+                hint=f"Give one from 1 to {_PORT_MAX}, or none for 4244",
+            )
+        return cls(int(text))
 
 
 @dataclass(frozen=True, slots=True)

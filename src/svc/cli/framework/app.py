@@ -323,7 +323,7 @@ app = new_app(cls=Root)
 @app.callback(invoke_without_command=True)
 def svc(
     ctx: typer.Context,
-    version: bool = typer.Option(False, "--version", help="Print the version."),
+    version: bool = typer.Option(False, "--version", "-V", help="Print the version."),
 ) -> None:
     """Operate a merchant's account on a cross-border order service."""
     if version:

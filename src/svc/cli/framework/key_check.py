@@ -75,6 +75,7 @@ def mend(session: Session) -> str:
 def key_shown(fact: KeyFact) -> dict[str, Any]:
     """One stored key; times are UTC, as the service writes them."""
     return {
+        "object": "key",
         **place_shown(fact.place),
         "kind": fact.kind,
         "fingerprint": fact.fingerprint,

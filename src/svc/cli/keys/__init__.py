@@ -1,9 +1,10 @@
 """`svc keys`: keep API keys in the OS keyring, roll them, and be told when it is time to."""
 
-# Each module adds its verbs to the app; help lists them in this order.
-from svc.cli.keys import stored  # noqa: F401, I001
-from svc.cli.keys import roll  # noqa: F401
-from svc.cli.keys import remind  # noqa: F401
-from svc.cli.keys.shared import app
+from svc.cli.framework.app import new_noun
+from svc.cli.keys import remind, roll, stored
 
-__all__ = ["app"]
+app = new_noun("Keep API keys in the OS keyring.")
+
+# Help and completion list the verbs in this order.
+for _part in (stored, roll, remind):
+    app.add_typer(_part.app)

@@ -7,14 +7,15 @@ from typing import Annotated, Final, Literal, get_args
 import typer
 
 from svc import api_keys
-from svc.cli.framework.app import verb
+from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.inputs import seconds_of
 from svc.cli.framework.options import Format
 from svc.cli.framework.session import Session
-from svc.cli.keys.shared import app
 from svc.errors import CheckFailed, UsageError
 from svc.keys.age import Held, HeldSecrets, Judged, judge
 from svc.keys.resolve import VARIABLE
+
+app = new_app()
 
 ReminderFormat = Literal["text", "json", "github", "ics"]
 # Which of the global formats the rest of the program, its errors above all, speaks.

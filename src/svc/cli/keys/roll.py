@@ -7,16 +7,18 @@ import typer
 
 from svc.api_keys import ApiKey, refuse_plain_http
 from svc.base_url import BaseUrl
-from svc.cli.framework.app import verb
+from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.key_check import key_shown, utc
 from svc.cli.framework.prompts import may_ask, open_page
 from svc.cli.framework.session import Session
 from svc.cli.keys.old_key import OldKey
-from svc.cli.keys.shared import app, place_of, tell_of_variable
+from svc.cli.keys.shared import place_of, tell_of_variable
 from svc.errors import KeyStoreError, LocalError, SvcError, UsageError
 from svc.keys.facts import KeyFact, Roll
 from svc.keys.places import SANDBOX_DATA
 from svc.spec import KEY_GRACE_MAX_SECONDS
+
+app = new_app()
 
 
 @verb(app)

@@ -4,13 +4,10 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.framework.app import new_noun
 from svc.cli.framework.session import Session
 from svc.keys.places import KeyPlace, Slot
 from svc.keys.resolve import VARIABLE
 from svc.spec import Mode
-
-app = new_noun("Keep API keys in the OS keyring.")
 
 Publishable = Annotated[
     bool, typer.Option("--publishable", help="A pk_ key, for the sandbox's checkout.")

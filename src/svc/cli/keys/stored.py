@@ -7,14 +7,16 @@ import typer
 
 from svc import api_keys
 from svc.api_keys import ApiKey
-from svc.cli.framework.app import verb
+from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.key_check import check_new_key, key_shown, place_shown
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
-from svc.cli.keys.shared import Publishable, app, place_of, tell_of_variable
+from svc.cli.keys.shared import Publishable, place_of, tell_of_variable
 from svc.errors import AuthError, KeyStoreError, UsageError
 from svc.keys.facts import KeyFact
 from svc.keys.places import OURS, SANDBOX_DATA, KeyPlace, title
+
+app = new_app()
 
 
 @verb(app)

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import verb
+from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import call_and_show, open_control
 from svc.cli.framework.inputs import Body, without_empty
 from svc.cli.framework.session import Session
-from svc.cli.sandbox.shared import app
 from svc.client.call import Call
 from svc.client.resources import controls
 from svc.errors import ApiError, UsageError
@@ -18,6 +17,8 @@ from svc.spec import ID_PREFIXES
 
 if TYPE_CHECKING:
     from svc.client.sandbox import SandboxClient
+
+app = new_app()
 
 # For each kind: its control, its good end, and the field that says why it failed.
 _KINDS: Final = {

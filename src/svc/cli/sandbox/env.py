@@ -5,14 +5,16 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from svc.cli.framework.app import Verb
+from svc.cli.framework.app import Verb, new_app
 from svc.cli.framework.local_sandbox import running_sandbox
 from svc.cli.framework.session import Session
-from svc.cli.sandbox.shared import Port, app
+from svc.cli.sandbox.shared import Port
 from svc.errors import CheckFailed, SvcError
 from svc.paths import NoFolder
 from svc.sandbox.process.records import LOOPBACK, RunRecord, health
 from svc.spec import SANDBOX_KEYS
+
+app = new_app()
 
 Shell = Literal["sh", "fish", "powershell"]
 SHELLS: Final[dict[Shell, str]] = {

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from svc.cli.framework.app import verb
+from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.local_sandbox import log_of, running_sandbox
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
-from svc.cli.sandbox.shared import Fixture, Port, Seed, app
+from svc.cli.sandbox.shared import Fixture, Port, Seed
 from svc.errors import CheckFailed, LocalError, system_words, wrong_choice
 from svc.paths import NoFolder
 from svc.sandbox.process import launch
@@ -20,6 +20,8 @@ from svc.sandbox.process.launch import MEMORY, LaunchOptions
 from svc.sandbox.process.records import RunRecord, health, running
 from svc.spec import SANDBOX_PORT
 from svc.system.files import make_private
+
+app = new_app()
 
 File = Annotated[str | None, typer.Option(metavar="FILE")]
 

@@ -1,13 +1,8 @@
-"""The noun `svc sandbox`, and the options that several of its verbs take."""
+"""Options that several verbs of `svc sandbox` take."""
 
 from typing import Annotated
 
 import typer
-
-from svc.cli.framework.app import new_noun
-
-app = new_noun("Run the whole service on this machine.")
-
 
 Port = Annotated[
     int | None, typer.Option(metavar="PORT", help="Which one, where several are running.")

@@ -5,16 +5,17 @@ from typing import Annotated, Any, Final
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import verb
+from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import call_and_show, client_secret, open_control
 from svc.cli.framework.inputs import Body, without_empty
 from svc.cli.framework.prompts import open_page
 from svc.cli.framework.session import Session
-from svc.cli.sandbox.shared import app
 from svc.client.call import segment
 from svc.client.resources import controls
 from svc.errors import ApiError, UsageError
 from svc.spec import SANDBOX_KEYS
+
+app = new_app()
 
 _CARD: Final = "4242424242424242"
 _AMEX: Final = ("34", "37")

@@ -5,15 +5,16 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.framework.app import verb
+from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import ask, call_and_show, open_control, show
 from svc.cli.framework.inputs import pairs_of, parse_object, without_empty
 from svc.cli.framework.session import Session
-from svc.cli.sandbox.shared import app
 from svc.client.amounts import amount_option
 from svc.client.resources import controls
 from svc.errors import LocalError, UsageError
 from svc.spec import AMOUNT_MAX
+
+app = new_app()
 
 
 @verb(app)

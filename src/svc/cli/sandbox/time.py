@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from svc.cli.framework.app import verb
+from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import ask, call_and_show, open_control, show
 from svc.cli.framework.inputs import seconds_of, without_empty
 from svc.cli.framework.progress import LiveLine
 from svc.cli.framework.prompts import confirm
 from svc.cli.framework.session import Session
-from svc.cli.sandbox.shared import Fixture, Seed, app
+from svc.cli.sandbox.shared import Fixture, Seed
 from svc.client.resources import controls
 from svc.errors import SvcError, UsageError
 
 if TYPE_CHECKING:
     from svc.client.reply import Reply
+
+app = new_app()
 
 
 _AFTER_SECONDS = 1.0  # what is over sooner needs no progress

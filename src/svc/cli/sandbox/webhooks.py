@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.app import new_app, new_noun, verb
 from svc.cli.framework.control import ask, call_and_show, call_and_show_page, show
 from svc.cli.framework.inputs import (
     build_body,
@@ -14,10 +14,12 @@ from svc.cli.framework.inputs import (
     without_empty,
 )
 from svc.cli.framework.session import Session
-from svc.cli.sandbox.shared import Limit, app
+from svc.cli.sandbox.shared import Limit
 from svc.client.resources import controls
 from svc.errors import UsageError, wrong_choice
 from svc.spec import EVENT_TYPES
+
+app = new_app()
 
 EventType = Annotated[
     str,

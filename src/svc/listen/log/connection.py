@@ -329,6 +329,9 @@ class LogConnection:
         )
 
     async def _lost(self) -> None:
+        last = self._client.last_error if self._client is not None else None
+        if last is not None:  # a server's last word comes no other way
+            await self._errors(last)
         await self._tell(self._why().message)
 
     async def _found(self) -> None:

@@ -48,13 +48,13 @@ class TrialAccount:
 # Groups in the order in which they are shown.
 CARDS: Final = {
     "Approved": (
-        TrialCard("visa", "Visa", "4242424242424242"),
-        TrialCard("mastercard", "Mastercard", "5555555555554444"),
-        TrialCard("amex", "Amex", "378282246310005"),
-        TrialCard("jcb", "JCB", "3566002020360505"),
-        TrialCard("unionpay", "UnionPay", "6200000000000005"),
-        TrialCard("discover", "Discover", "6011111111111117"),
-        TrialCard("diners", "Diners", "3056930009020004"),
+        TrialCard("visa", "Visa", cards.APPROVED["visa"]),
+        TrialCard("mastercard", "Mastercard", cards.APPROVED["mastercard"]),
+        TrialCard("amex", "Amex", cards.APPROVED["amex"]),
+        TrialCard("jcb", "JCB", cards.APPROVED["jcb"]),
+        TrialCard("unionpay", "UnionPay", cards.APPROVED["unionpay"]),
+        TrialCard("discover", "Discover", cards.APPROVED["discover"]),
+        TrialCard("diners", "Diners", cards.APPROVED["diners"]),
     ),
     "3-D Secure": (
         TrialCard("challenge", "3-D Secure", "4000000000003220"),

@@ -8,12 +8,12 @@ from svc.sandbox.jobs import handlers
 from svc.sandbox.parameters.bodies import DecodedInput
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.tables import Fields, check, coerce, refuse_unknown
+from svc.sandbox.reference import cards
 from svc.sandbox.resources import disputes, orders, payments, payouts, refunds, shopper
 from svc.sandbox.store import events
 from svc.sandbox.store.documents import Doc, decode, public
 from svc.sandbox.store.transaction import Transaction
 
-APPROVED: Final = "4242424242424242"
 DECLINED: Final = "4000000000000002"
 _YEARS: Final = 3  # until a sample card expires
 
@@ -28,7 +28,7 @@ def new_payout(tx: Transaction, changes: Mapping[str, Any]) -> Doc:
     return payouts.create(tx, _params(tx, payouts.CREATE, {**payouts.EXAMPLE, **changes}))
 
 
-def attempt(tx: Transaction, unpaid: Doc, number: str = APPROVED) -> Doc:
+def attempt(tx: Transaction, unpaid: Doc, number: str = cards.APPROVED["visa"]) -> Doc:
     """Pays an order by card and returns the payment, whatever became of it."""
     card = {"number": number, "exp_month": 12, "exp_year": tx.now.year + _YEARS, "cvc": "123"}
     shopper.pay(tx, {"client_secret": unpaid["_client_secret"], "card": card})
@@ -145,7 +145,7 @@ class Scenario:
     def rejected(self) -> None:
         payouts.fail(self.tx, self.sent(), "account_closed")
 
-    def _attempt(self, order: Doc, number: str = APPROVED) -> Doc:
+    def _attempt(self, order: Doc, number: str = cards.APPROVED["visa"]) -> Doc:
         return self._add(attempt(self.tx, order, number))
 
     def _add(self, doc: Doc) -> Doc:

@@ -1,6 +1,6 @@
-"""The kinds of scalar values: rule, error codes and JSON Schema of each, beside each other.
+"""The kinds of scalar values and their rules (assumptions: Conventions, Error codes).
 
-Their rules are assumptions: Conventions, Error codes.
+Each has its check, the error codes of that and its JSON Schema beside each other.
 """
 
 import re

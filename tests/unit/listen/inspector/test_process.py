@@ -20,8 +20,8 @@ from support.listeners import Listen
 from support.listening import Target
 from support.patience import patient
 from support.running import Sandbox, Svc
-from svc.cli.events.inspect import InspectAt
 from svc.cli.events.listen import app
+from svc.cli.events.options import InspectAt
 from svc.cli.framework.app import Verb
 from svc.errors import UsageError
 

@@ -1,0 +1,114 @@
+"""What goes wrong around a log: no majority, credentials that end, certificates, another server."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from support.certificates import Authority
+from support.log_servers import Servers, free_ports, servers
+from support.team_log import arrival, connect, laptop, make_streams, publish, wait_for
+from svc.client.wire.tls import context
+from svc.errors import LocalError, SvcError
+from svc.listen.inbox.inbox import Batch, Kept
+from svc.listen.log.address import LogAddress
+from svc.listen.log.checks import limits, payload, replicas, version
+from svc.listen.log.connection import LogConnection
+from svc.listen.log.inboxes import LogInbox
+from svc.listen.log.streams import stream_info
+from svc.listen.records import LogState
+
+pytestmark = pytest.mark.usefixtures("needed")
+USERS = """
+authorization {{ users = [
+  {{ user: admin, password: pw }}
+  {{ user: anna, password: {anna} }}
+] }}
+"""
+
+
+@pytest.mark.slow(seconds=30)
+@pytest.mark.limit(120)
+def test_without_a_majority_nothing_is_taken(tmp_path: Path) -> None:
+    """An error within the time of the service's answer, never a good word; healed, nothing twice."""
+    with servers(tmp_path / "log", 3) as running:
+        make_streams(running)
+        with connect(running) as connection:
+            publish(connection, range(5))
+            for node in running.nodes[1:]:
+                node.kill()
+            started = time.monotonic()
+            kept = LogInbox(connection, "test").store(Batch([arrival(n) for n in range(5, 10)]))
+            assert time.monotonic() - started < 8
+            assert all(isinstance(one, LocalError) for one in kept)
+            for node in running.nodes[1:]:
+                node.start()
+
+            def taken() -> bool:
+                again = LogInbox(connection, "test").store(Batch([arrival(n) for n in range(10)]))
+                return all(isinstance(one, Kept) for one in again)
+
+            wait_for(taken, 60)
+            info = connection.run(stream_info(connection, "test"))
+    assert info["state"]["messages"] == 10
+
+
+def test_credentials_that_end_in_the_middle_are_told_and_tried_again(tmp_path: Path) -> None:
+    """The listener says so, keeps on trying, and goes on where it was when they are good again."""
+    with servers(tmp_path / "log", more=USERS.format(anna="pa")) as running:
+        make_streams(running, "admin:pw")
+        node = running.nodes[0]
+        with (
+            laptop(running, tmp_path / "a", credentials="anna:pa") as listener,
+            connect(running, "admin:pw") as connection,
+        ):
+            publish(connection, range(3))
+            listener.events(3)
+            node.reload(node.config.replace("password: pa", "password: pb"))
+            [down] = listener.told(LogState, 1)
+            node.reload(node.config)
+            listener.told(LogState, 2)
+            publish(connection, range(3, 6))
+            listener.events(6)
+    assert "anna" in (down.reason or "")
+
+
+def test_full_lone_and_small_logs_are_named(server: Servers) -> None:
+    """What doctor and receive say of a log that has one copy, no room, or small messages."""
+    with connect(server) as connection:
+        info = connection.run(stream_info(connection, "test"))
+        assert version(connection).verdict == "ok"
+        assert payload(connection, 1 << 20).verdict == "ok"
+        assert payload(connection, 4 << 20).verdict == "failed"
+        assert "1 copy" in replicas(info).detail
+        assert limits(info).verdict == "ok"
+        full = {**info, "state": {**info["state"], "bytes": info["config"]["max_bytes"]}}
+        assert "full" in limits(full).detail
+        lossy = {**info, "config": {**info["config"], "discard": "old"}}
+        assert limits(lossy).verdict == "warning"
+
+
+def test_log_that_nobody_serves_is_named() -> None:
+    """In a few seconds, with the address and the reason."""
+    [port] = free_ports(1)
+    address = LogAddress.parse(f"nats://127.0.0.1:{port}/shop", "--from")
+    with pytest.raises(SvcError, match="connection refused"), LogConnection(address, None):
+        pass
+
+
+def test_log_behind_tls_is_trusted_by_its_certificate_alone(tmp_path: Path) -> None:
+    """One that another authority vouches for is refused, before any password is sent."""
+    authority = Authority(tmp_path)
+    certificate = authority.issue("127.0.0.1")
+    tls = f'tls {{ cert_file: "{certificate}", key_file: "{certificate}" }}'
+    with servers(tmp_path / "log", more=tls) as running:
+        running.scheme = "nats+tls"
+        address = LogAddress.parse(running.url(), "--from")
+        trusted = context(str(authority.file))
+        with LogConnection(address, None, trusted) as connection:
+            assert connection.version
+        with (
+            pytest.raises(SvcError, match="certificate is not trusted"),
+            LogConnection(address, None, context(None)),
+        ):
+            pass
