@@ -941,9 +941,9 @@ _svc_own() {
 
 _svc_shared() {
   case $shared in
-    'global') shared='--profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
-    'request global') shared='--data:+t -d:+t --body:f --idempotency-key:t --new-request:- --dry-run:- --curl:- --form:- --json-body:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
-    'list global') shared='--limit:t --starting-after:t --all:- --max:t --created-gte:t --created-gt:t --created-lte:t --created-lt:t --param:+t --raw-csv:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
+    'global') shared='--profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
+    'request global') shared='--data:+t -d:+t --body:f --idempotency-key:t --new-request:- --dry-run:- --curl:- --form:- --json-body:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
+    'list global') shared='--limit:t --starting-after:t --all:- --max:t --created-gte:t --created-gt:t --created-lte:t --created-lt:t --param:+t --raw-csv:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
   esac
 }
 

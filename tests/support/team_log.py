@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import Listener, ListenerPlan, OpenSource
 from svc.listen.log import group, own_cursor, streams
 from svc.listen.log.address import LogAddress
-from svc.listen.log.connection import LogConnection
+from svc.listen.log.connection import LogConnection, LogRefusal
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.verify.verify import Delivery, read_facts
@@ -42,9 +43,18 @@ def make_streams(running: Servers, credentials: str = "", **more: Any) -> None:
     replicas = 3 if len(running.nodes) > 2 else 1
     with connect(running, credentials) as connection:
         wanted = streams.events_stream(connection.address, "test", ORIGIN, replicas, 1 << 30)
-        connection.run(streams.make(connection, {**wanted, **more}))
         failed = streams.failed_stream(connection.address, "test", replicas)
-        connection.run(streams.make(connection, failed))
+        for stream in ({**wanted, **more}, failed):
+            wait_for(partial(_made, connection, stream))
+
+
+def _made(connection: LogConnection, stream: dict[str, Any]) -> bool:
+    """Makes a stream; not at once where a cluster has just begun and does not know its servers."""
+    try:
+        connection.run(streams.make(connection, stream))
+    except LogRefusal:
+        return False
+    return True
 
 
 def arrival(number: int, event_type: str = "order.paid", **more: Any) -> Arrival:

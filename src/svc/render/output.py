@@ -102,7 +102,8 @@ class Output:
     `query` and `fields` are checked here, so that a mistake in them sends nothing: UsageError.
     What is printed is flushed at once; an OSError of a stream passes up. `on_shown` is given every
     object that is about to be printed, of a stream the first ones. `secret` gives the key in use,
-    which no stream shows. `workflow` says that GitHub's runner reads what is printed.
+    which no stream shows. `workflow` says that GitHub's runner reads what is printed. With `raw`
+    texts that a query has found go without quotes.
     """
 
     def __init__(  # noqa: PLR0913  one argument an option of the command line
@@ -120,6 +121,7 @@ class Output:
         now: Callable[[], float],
         tz: tzinfo | None = None,
         raw_csv: bool = False,
+        raw: bool = False,
         color_errors: bool | None = None,
         on_shown: Callable[[object], None] = lambda _: None,
         secret: Callable[[], str | None] = lambda: None,
@@ -134,6 +136,7 @@ class Output:
         self._color_errors = color if color_errors is None else color_errors
         self._on_shown = on_shown
         self._search = _search(query)
+        self._raw = raw
         paths = _paths(fields)
         if format == "human":
             from svc.render.human import Human
@@ -155,6 +158,18 @@ class Output:
             return Csv(self._out.write, self.warn, paths, raw=raw_csv)
         return Json(self._out.write)
 
+    def _found(self, found: object, whole: object) -> None:
+        """Prints what a query has found; `raw` texts go without quotes, each on a line."""
+        every = found if isinstance(found, list) else [found]
+        texts = [text for text in every if isinstance(text, str)]
+        if self._raw and texts and len(texts) == len(every):
+            self.line("\n".join(texts))
+            return
+        self._printer.value(found)
+        if found is None:
+            beside = "; the objects of a list are in data[], with --all in []"
+            self.note(f"The query has found nothing{beside if _is_list(whole) else ''}.")
+
     def one(self, text: str, data: object) -> None:
         """Prints one object of the service: `text` as it was sent, `data` the same parsed."""
         if _is_list(data):
@@ -162,7 +177,7 @@ class Output:
             return
         self._on_shown(data)
         if self._search:
-            self._printer.value(self._search(data))
+            self._found(self._search(data), data)
         else:
             self._printer.one(text, data)
         self._out.flush()
@@ -171,7 +186,7 @@ class Output:
         """Prints one list object, and in which way the next page is had."""
         self._on_shown(data)
         if self._search:
-            self._printer.value(self._search(data))
+            self._found(self._search(data), data)
         elif _is_list(data):
             self._printer.page(text, data)
         else:
@@ -196,7 +211,8 @@ class Output:
         """
         try:
             if self._search:
-                self._printer.value(self._search([data for _, data in self._noted(objects)]))
+                every = [data for _, data in self._noted(objects)]
+                self._found(self._search(every), every)
             else:
                 self._printer.stream(self._noted(objects))
         finally:
@@ -217,7 +233,10 @@ class Output:
         if name is not None and self.format == "id" and not self._search:
             data = [each[name] for each in (data if isinstance(data, list) else [data])]
         self._on_shown(data)
-        self._printer.value(self._search(data) if self._search else data)
+        if self._search:
+            self._found(self._search(data), data)
+        else:
+            self._printer.value(data)
         self._out.flush()
 
     def checkup(self, findings: list[dict[str, Any]]) -> None:

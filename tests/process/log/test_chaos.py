@@ -269,7 +269,7 @@ def play(folder: Path, seed: int, count: int, before: str = "", patience: float 
 @pytest.mark.limit(900)
 @pytest.mark.usefixtures("needed")
 def test_nothing_is_lost_and_every_double_says_so(tmp_path: Path) -> None:
-    """Every event that was answered 200 reaches the laptop and one job, whoever was killed."""
+    """R50: every event that was answered 200 reaches the laptop and one job, whoever was killed."""
     outcome = play(tmp_path, 21, EVENTS)
     assert (outcome.lost, outcome.unmarked) == (0, 0), outcome
     assert sum(outcome.kills.values()) >= 5, outcome
@@ -279,6 +279,6 @@ def test_nothing_is_lost_and_every_double_says_so(tmp_path: Path) -> None:
 @pytest.mark.limit(900)
 @pytest.mark.usefixtures("needed")
 def test_control_that_notes_too_early_loses(tmp_path: Path) -> None:
-    """Position before keeping, acknowledgement before the target: the same run has to lose."""
+    """R50 would be broken: position before keeping, acknowledgement before the target: the same run has to lose."""
     outcome = play(tmp_path, 21, EVENTS, SABOTAGED, patience=20)
     assert outcome.lost > 0, outcome

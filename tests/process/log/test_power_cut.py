@@ -130,6 +130,7 @@ def lost(folder: Path, sync: str) -> tuple[int, int]:
 @pytest.mark.usefixtures("needed")
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting an image needs root")
 def test_log_that_syncs_always_keeps_what_it_acknowledged(tmp_path: Path) -> None:
+    """R50: what a receiver has answered is on the disks of a majority."""
     assert lost(tmp_path, "always") == (640, 0)
 
 

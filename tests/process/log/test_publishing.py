@@ -108,6 +108,7 @@ def test_full_log_refuses_what_is_new(tmp_path: Path) -> None:
         assert count(server) == len(there)
 
 
+@pytest.mark.slow(seconds=5)
 def test_nothing_is_kept_while_the_log_is_away(server: Servers) -> None:
     """Every arrival gets an error in time for the service's answer, never a good word."""
     with connect(server) as connection:
@@ -121,6 +122,7 @@ def test_nothing_is_kept_while_the_log_is_away(server: Servers) -> None:
     assert count(server) == 3
 
 
+@pytest.mark.slow(seconds=5)
 def test_copy_lies_on_the_own_disk_before_the_log_has_it(server: Servers, tmp_path: Path) -> None:
     """What was withheld stays there alone; a sender's retry finds its copy and is published."""
     with (

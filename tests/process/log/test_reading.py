@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from support.listening import Target, event
 from support.log_servers import Servers
 from support.team_log import OWN, connect, laptop, publish, wait_for
@@ -101,6 +103,7 @@ def test_events_that_are_too_old_are_missed_aloud(server: Servers, tmp_path: Pat
     assert sorted(target.ids) == sorted(f"evt_{n}" for n in (0, 1, 2, 3, 20, 21))
 
 
+@pytest.mark.slow(seconds=8)
 def test_listener_outlives_its_log(server: Servers, tmp_path: Path) -> None:
     """A log that is away is told once, tried again, and told when it is back."""
     with Target() as target, laptop(server, tmp_path / "a", target.port) as listener:

@@ -30,7 +30,7 @@ authorization {{ users = [
 @pytest.mark.slow(seconds=30)
 @pytest.mark.limit(120)
 def test_without_a_majority_nothing_is_taken(tmp_path: Path) -> None:
-    """An error within the time of the service's answer, never a good word; healed, nothing twice."""
+    """R51: an error within the time of the service's answer, never a good word; healed, nothing twice."""
     with servers(tmp_path / "log", 3) as running:
         make_streams(running)
         with connect(running) as connection:
@@ -53,6 +53,7 @@ def test_without_a_majority_nothing_is_taken(tmp_path: Path) -> None:
     assert info["state"]["messages"] == 10
 
 
+@pytest.mark.slow(seconds=8)
 def test_credentials_that_end_in_the_middle_are_told_and_tried_again(tmp_path: Path) -> None:
     """The listener says so, keeps on trying, and goes on where it was when they are good again."""
     with servers(tmp_path / "log", more=USERS.format(anna="pa")) as running:
@@ -92,10 +93,14 @@ def test_log_that_nobody_serves_is_named() -> None:
     """In a few seconds, with the address and the reason."""
     [port] = free_ports(1)
     address = LogAddress.parse(f"nats://127.0.0.1:{port}/shop", "--from")
-    with pytest.raises(SvcError, match="connection refused"), LogConnection(address, None):
+    with (
+        pytest.raises(SvcError, match="connection refused"),
+        LogConnection(address, None, seconds=1),
+    ):
         pass
 
 
+@pytest.mark.slow(seconds=8)
 def test_log_behind_tls_is_trusted_by_its_certificate_alone(tmp_path: Path) -> None:
     """One that another authority vouches for is refused, before any password is sent."""
     authority = Authority(tmp_path)

@@ -81,7 +81,7 @@ def fed(folder: Path, plan: ListenerPlan) -> Fed:
 
 
 def test_listener_runs_on_another_source(tmp_path: Path) -> None:
-    """What comes is kept, answered, told with its age, forwarded once; the source is let go."""
+    """R52's exception: what comes is kept, answered, told with its age, forwarded once; the source is let go."""
     with Target() as target:
         listener = fed(tmp_path, plan_for(target.port, marking=ANEW))
         listener.source.give(1)

@@ -32,6 +32,7 @@ class GlobalOptions:
     api_version: str | None = None
     output: str | None = None
     query: str | None = None
+    raw: bool | None = None
     fields: str | None = None
     max_time: float | None = None
     proxy: str | None = None
@@ -104,6 +105,7 @@ def _global(
     query: str | None = _everywhere(
         "--query", metavar="EXPR", help="JMESPath over the whole result."
     ),
+    raw: bool | None = _everywhere("--raw", help="Texts that --query finds without quotes."),
     fields: str | None = _everywhere(
         "--fields", metavar="A,B.C", help="Columns of human lists and csv."
     ),

@@ -182,6 +182,8 @@ class Session:
     def out(self) -> "Output":
         asked = self.given.everywhere
         fields = tuple(name for name in (asked.fields or "").split(",") if name)
+        if asked.raw and asked.query is None:
+            raise UsageError("--raw is for what --query finds.", param="--raw")
         return self._output(self.format, query=asked.query, fields=fields)
 
     @property
@@ -223,6 +225,7 @@ class Session:
             utc=bool(asked.utc),
             now=self.now,
             raw_csv=self.given.listing.raw_csv,
+            raw=bool(asked.raw),
             on_shown=self.shown.append,
             secret=self._secret,
             workflow=self.env.get("GITHUB_ACTIONS") == "true",

@@ -24,7 +24,8 @@ PAGE: Final = Page(
         """,
         """
         --query takes a JMESPath expression over the whole result, with --all over all pages.
-        --fields names the columns of lists and csv.
+        --raw prints texts that it finds without quotes. --fields names the columns of lists and
+        csv.
         """,
         Shown(
             (

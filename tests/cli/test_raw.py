@@ -1,0 +1,35 @@
+"""What a query finds, for a shell: texts without quotes, and a word where it finds nothing."""
+
+import json
+
+from support.running import Sandbox, Svc
+
+
+def test_raw_texts_have_no_quotes(svc: Svc, sandbox: Sandbox) -> None:
+    """One a line of a list; what is no text stays JSON; nothing of it acts on a terminal."""
+    assert svc("whoami", "--query", "mode", "--raw").out == "test\n"
+    assert svc("whoami", "--query", "mode").out == '"test"\n'
+    assert svc("whoami", "--query", "[profile, mode]", "--raw").out == "default\ntest\n"
+    assert svc("whoami", "--query", "sandbox", "--raw").out == "false\n"
+    item = {"name": "a\u001b[31mb", "quantity": 1, "unit_amount": 1}
+    body = {"amount": 1, "currency": "EUR", "shipping": {"country": "DE"}, "items": [item]}
+    made = svc("post", "/v1/orders", "--body", "-", "--query", "items[0].name", "--raw",
+               stdin=json.dumps(body))  # fmt: skip
+    assert made.code == 0, made.err
+    assert "\x1b" not in made.out
+
+
+def test_raw_needs_a_query(svc: Svc, sandbox: Sandbox) -> None:
+    """Alone it would mean nothing, and nothing is sent."""
+    refused = svc("orders", "list", "--raw")
+    assert (refused.code, refused.error["param"]) == (2, "--raw")
+    assert sandbox.control("GET", "/requests")["data"] == []
+
+
+def test_a_query_that_finds_nothing_says_so(svc: Svc, sandbox: Sandbox) -> None:
+    """And where the objects of a list are."""
+    for query, words in (("[0].id", "data[]"), ("data[0].nothing", "found nothing")):
+        done = svc("orders", "list", "--query", query)
+        assert (done.code, done.out) == (0, "null\n")
+        assert words in done.err
+    assert svc("orders", "list", "--query", "nothing", "-q").err == ""
