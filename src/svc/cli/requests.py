@@ -7,9 +7,9 @@ import typer
 
 from svc.cli.framework.account import account_of
 from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.control import refuse_expired_key, served_now
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
 from svc.cli.framework.recorded import deliver, journal_of, not_sent
-from svc.cli.framework.service_clock import refuse_expired_key, served_now
 from svc.cli.framework.session import Session
 from svc.client.client import Client
 from svc.client.journal.commands import resume_command

@@ -16,9 +16,9 @@ from svc.batch.run import Run
 from svc.cli.batch.report import Report, in_words, left_out_note, report_check
 from svc.cli.batch.rows import BatchInput, BatchOptions, read_input
 from svc.cli.batch.workers import build_run
+from svc.cli.framework.control import sandbox_key_ages
 from svc.cli.framework.prompts import confirm_real_money
 from svc.cli.framework.recorded import scope_of
-from svc.cli.framework.service_clock import sandbox_key_ages
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.client.journal.entry import NOBODY_ELSE, Account, Intent

@@ -10,8 +10,8 @@ from svc.batch.run import Run, RunDeps, halting
 from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.cli.batch.report import Progress
 from svc.cli.batch.rows import BatchInput, BatchOptions
+from svc.cli.framework.control import ServedClock
 from svc.cli.framework.progress import LiveLine
-from svc.cli.framework.service_clock import ServedClock
 from svc.cli.framework.session import Session
 from svc.client.client import AttemptRecord, Client
 from svc.client.journal.entry import Account

@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from svc import __version__
 from svc.cli.framework.help_page import HelpPage
 from svc.cli.framework.options import Set, collecting, options_of
-from svc.cli.framework.registry import COMMANDS, SHORT_NAMES, load
+from svc.cli.framework.registry import COMMANDS, OTHER_TOOLS_WORDS, OTHERWISE, SHORT_NAMES, load
 from svc.errors import UsageError
 
 if TYPE_CHECKING:  # loaded by the commands that have them
@@ -205,41 +205,6 @@ def _group_of(param: Any) -> str:
     if param.param_type_name == "argument":
         return "Arguments"
     return getattr(param, "rich_help_panel", None) or "Options"
-
-
-# What people type who come from other tools, or who leave out the resource.
-OTHER_TOOLS_WORDS: Final = {
-    "auth": "keys",
-    "config list": "config get",
-    "events trigger": "sandbox trigger",
-    "inbox": "events inbox",
-    "listen": "events listen",
-    "login": "keys add",
-    "logout": "keys remove",
-    "logs": "sandbox requests",
-    "open": "sandbox checkout",
-    "pay": "sandbox pay",
-    "profiles show": "profiles list",
-    "replay": "events replay",
-    "start": "sandbox start",
-    "status": "whoami",
-    "stop": "sandbox stop",
-    "trigger": "sandbox trigger",
-    "verify": "events verify",
-}
-
-# What is no command: how to do it all the same.
-OTHERWISE: Final = {
-    "version": "svc --version",
-    "update": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
-    "events list": "svc events inbox lists what a listener has received, svc sandbox events what "
-    "a sandbox has made",
-    "webhook-endpoints list": "The API has no call that lists them; of a sandbox: "
-    "svc sandbox endpoints list",
-    "webhook-endpoints retrieve": "The API has no call that shows one; of a sandbox: "
-    "svc sandbox endpoints list",
-    "upgrade": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
-}
 
 
 class Root(TyperGroup):

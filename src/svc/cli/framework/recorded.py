@@ -83,7 +83,7 @@ def send_recorded(
         LocalError: it could not be recorded; not sent (promise R2).
         SvcError: as `Client.deliver`, with the journal's id and the next command in it.
     """
-    from svc.cli.framework.service_clock import served_now
+    from svc.cli.framework.control import served_now
 
     prepared = client.prepare(call, idempotency_key=idempotency_key)
     with journal_of(session) as journal:
@@ -139,7 +139,7 @@ def _account(session: Session, client: Client, journal: Journal, asked: Asked) -
     # A fresh key is in no row, so nobody need ask what became of it.
     known = journal.by_key(key, asked.scope) if asked.key_given and key else None
     if known is not None:
-        from svc.cli.framework.service_clock import refuse_expired_key
+        from svc.cli.framework.control import refuse_expired_key
 
         refuse_expired_key(session, known, session.say)
         strangers |= {known.scope.key_hint}

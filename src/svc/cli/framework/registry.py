@@ -54,6 +54,41 @@ EVENT_VERBS: Final = {
 SHORT_NAMES: Final = {"quotes": "landed-cost-quotes"}
 
 
+# What people type who come from other tools, or who leave out the resource.
+OTHER_TOOLS_WORDS: Final = {
+    "auth": "keys",
+    "config list": "config get",
+    "events trigger": "sandbox trigger",
+    "inbox": "events inbox",
+    "listen": "events listen",
+    "login": "keys add",
+    "logout": "keys remove",
+    "logs": "sandbox requests",
+    "open": "sandbox checkout",
+    "pay": "sandbox pay",
+    "profiles show": "profiles list",
+    "replay": "events replay",
+    "start": "sandbox start",
+    "status": "whoami",
+    "stop": "sandbox stop",
+    "trigger": "sandbox trigger",
+    "verify": "events verify",
+}
+
+# What is no command: how to do it all the same.
+OTHERWISE: Final = {
+    "version": "svc --version",
+    "update": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
+    "events list": "svc events inbox lists what a listener has received, svc sandbox events what "
+    "a sandbox has made",
+    "webhook-endpoints list": "The API has no call that lists them; of a sandbox: "
+    "svc sandbox endpoints list",
+    "webhook-endpoints retrieve": "The API has no call that shows one; of a sandbox: "
+    "svc sandbox endpoints list",
+    "upgrade": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
+}
+
+
 def module_of(*words: str) -> str:
     """The module that answers a command: every word is the name of a file or a folder."""
     return ".".join(("svc.cli", *(word.replace("-", "_") for word in words)))
