@@ -12,6 +12,7 @@ from typing import Any
 from support.listening import NOW, RunningListener, event, plan_for
 from support.log_servers import Servers
 from svc.clock import Clock, SystemClock
+from svc.errors import SvcError
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.waiting import status_for_group
@@ -20,7 +21,7 @@ from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import Listener, ListenerPlan, OpenSource
 from svc.listen.log import group, own_cursor, streams
 from svc.listen.log.address import LogAddress
-from svc.listen.log.connection import LogConnection, LogRefusal
+from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.verify.verify import Delivery, read_facts
@@ -52,7 +53,7 @@ def _made(connection: LogConnection, stream: dict[str, Any]) -> bool:
     """Makes a stream; not at once where a cluster has just begun and does not know its servers."""
     try:
         connection.run(streams.make(connection, stream))
-    except LogRefusal:
+    except SvcError:
         return False
     return True
 
