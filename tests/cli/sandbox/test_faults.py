@@ -286,8 +286,9 @@ def cancelled(sandbox: Sandbox) -> str:
 
 
 def test_help_of_the_command_shows_the_same_examples() -> None:
-    """`svc help sandbox` explains each line of `svc sandbox fault add --help`."""
-    shown = [part for part in page_of("sandbox").parts if isinstance(part, Shown)]
+    """`svc help faults` explains each line of `svc sandbox fault add --help`."""
+    shown = [part for part in page_of("faults").parts if isinstance(part, Shown)]
     explained = [line for part in shown for line in part.lines if "fault add" in line]
     examples = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
-    assert examples == explained
+    assert examples
+    assert set(examples) <= set(explained)
