@@ -75,6 +75,10 @@ def test_what_is_no_amount_is_refused_by_all(send: Send, spelling: str, tmp_path
     assert "bug" not in result.err
 
 
+EUROS = ("--currency", "EUR", "--country", "DE")
+ORDER = ("--amount", "1000", *EUROS)
+
+
 def sent(*argv: str, stdin: bytes = b"") -> Any:
     result = inside(*argv, "--dry-run", stdin=stdin, env=NOWHERE)
     assert result.code == 0, result.err
@@ -84,12 +88,12 @@ def sent(*argv: str, stdin: bytes = b"") -> Any:
 @pytest.mark.parametrize(
     "argv",
     [
-        ("orders", "create", "--item", "name=A,quantity=1,unit_amount={}"),
-        ("orders", "create", "-d", "items[0][unit_amount]:={}"),
+        ("orders", "create", *ORDER, "--item", "name=A,quantity=1,unit_amount={}"),
+        ("orders", "create", *ORDER, "-d", "items[0][unit_amount]:={}"),
         ("orders", "update", "ord_1", "-d", "amount:={}"),
         ("orders", "capture", "ord_1", "-d", "amount={}"),
-        ("payouts", "create", "-d", "amount:={}"),
-        ("quotes", "create", "--shipping-amount={}"),
+        ("payouts", "create", *EUROS, "--account-holder-name", "A", "-d", "amount:={}"),
+        ("quotes", "create", *EUROS, "--item", "name=A,quantity=1", "--shipping-amount={}"),
         ("post", "/v1/landed-cost/quotes", "-d", "shipping_amount:={}"),
     ],
 )
@@ -97,7 +101,8 @@ def test_every_amount_of_every_operation_is_checked(argv: tuple[str, ...]) -> No
     """R98: one table of fields; an item or its freight may cost nothing, an amount may not."""
     for spelling in ("-5", "1.5"):
         words = [word.format(spelling) for word in argv]
-        assert inside(*words, "--dry-run", env=NOWHERE).code == 2
+        refused = inside(*words, "--dry-run", env=NOWHERE)
+        assert (refused.code, "amount" in refused.error["param"]) == (2, True), refused.err
     words = [word.format(0) for word in argv]
     free = any("unit_amount" in word or "shipping" in word for word in argv)
     assert inside(*words, "--dry-run", env=NOWHERE).code == (0 if free else 2)

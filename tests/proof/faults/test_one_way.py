@@ -19,6 +19,7 @@ POSTED = ("post", "/v1/refunds", "--form", "-d", "amount=500", "-d", "payment=pa
 SHARED = ("refunds", "create", "--payment", "pay_X1", "--amount", "139")
 NOTED = ("-d", "metadata[note]=mark-139")
 QUICK = ("--max-time", "3", "-o", "json")
+TO_SOMEBODY = ("--currency", "EUR", "--country", "DE", "--account-holder-name", "Person 1")
 ONE_AT_A_TIME = ("--concurrency", "1")
 
 
@@ -193,7 +194,7 @@ def test_one_stored_answer_pays_nobody_twice(machine: Machine, tmp_path: Path) -
     result = machine.run("batch", "payouts.create", path, *ONE_AT_A_TIME, *QUICK)
     found = outcomes(path)
     assert (result.code, found.count("done"), found.count("unknown")) == (9, 1, 1)
-    single = ("payouts", "create", "--amount", "5", "--currency", "EUR", "--country", "DE")
+    single = ("payouts", "create", "--amount", "5", *TO_SOMEBODY)
     alone = machine.run(*single, *QUICK)
     assert (alone.code, alone.error["code"]) == (7, "reply_not_ours")
 
@@ -204,7 +205,7 @@ def test_a_stored_answer_of_an_earlier_command_does_no_row(
     """R93: what a single command has made is on record, so no row of a list has made it as well."""
     stored = {"id": "po_1", "object": "payout", "amount": 1000, "currency": "EUR"}
     machine.ledger.spoil(*(Fault(says(200, stored)),) * 300)
-    single = ("payouts", "create", "--amount", "1000", "--currency", "EUR", "--country", "DE")
+    single = ("payouts", "create", "--amount", "1000", *TO_SOMEBODY)
     assert machine.run(*single, *QUICK).code == 0
     path = listed(tmp_path, *(payout(n, f"DE8937040044053201{n:04}") for n in range(2)))
     result = machine.run("batch", "payouts.create", path, *ONE_AT_A_TIME, *QUICK)
@@ -219,8 +220,8 @@ def test_a_payout_that_went_to_another_account_is_not_ours(machine: Machine) -> 
     other = {"id": "po_9", "object": "payout", "amount": 500, "currency": "EUR", "destination": to}
     machine.ledger.spoil(*(Fault(says(200, other)),) * 4)
     result = machine.run(
-        *("payouts", "create", "--amount", "500", "--currency", "EUR", "--country", "DE"),
-        *("--account-holder-name", "Person 1", "--iban", "DE89370400440532013000", *QUICK),
+        *("payouts", "create", "--amount", "500", *TO_SOMEBODY),
+        *("--iban", "DE89370400440532013000", *QUICK),
     )
     assert (result.code, result.error["code"]) == (7, "reply_not_ours")
     assert "destination is last4 9999" in result.error["message"]

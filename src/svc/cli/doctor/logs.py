@@ -7,7 +7,7 @@ from typing import Final
 
 from svc.cli.doctor.checks import Finding, failed
 from svc.cli.framework.session import Session
-from svc.errors import SvcError
+from svc.errors import LocalError, SvcError
 
 _ADDRESS: Final = re.compile(r"[| ](nats(?:\+tls)?://[^| ]+)")
 _WORSE: Final = ("ok", "warning", "failed")
@@ -15,7 +15,11 @@ _WORSE: Final = ("ok", "warning", "failed")
 
 def logs(session: Session) -> Iterator[Finding]:
     """One finding for each log; none, and nothing loaded, where no log was ever used."""
-    for address in _known(session):
+    try:
+        known = _known(session)
+    except (LocalError, OSError):  # the check of the state has said so
+        return
+    for address in known:
         try:
             yield _looked_at(session, address)
         except SvcError as error:
