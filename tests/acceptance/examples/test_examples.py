@@ -56,7 +56,8 @@ OWN = (
 PLAIN = [line for line in examples() if not line.startswith(OWN)]
 DECLINED = "svc sandbox pay ord_3kPq0aVb7cXd9eYf1gZh2iWj --card 4000000000009995"
 # What ends in another way than with 0, as its own help says.
-ENDS = {DECLINED: 3, "svc doctor --live --max-time 5": 0}
+# No sandbox of this user runs there, and a script has to stop at that.
+ENDS = {DECLINED: 3, "svc doctor --live --max-time 5": 0, 'eval "$(svc sandbox env)"': 1}
 
 PAYOUTS = """\
 amount,currency,source_currency,destination[country],destination[account_holder_name],destination[iban]
@@ -128,6 +129,7 @@ MOVING = (
     "svc payouts create",
     "svc disputes accept",
     "svc post",
+    "svc profiles remove",
 )
 
 

@@ -176,7 +176,7 @@ def test_a_closed_set_is_what_the_program_takes(
 
 
 SMALL = 9
-JUDGED_NOWHERE = {("sandbox fault add", "--status")}
+JUDGED_NOWHERE = {("sandbox fault add", "--status"), ("events listen", "--from-start")}
 JUDGED = [
     pytest.param(command, each, name, id=f"{command.name} {name}")
     for command, each, name in valued()

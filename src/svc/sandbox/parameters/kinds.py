@@ -31,6 +31,8 @@ _NUMBER: Final[Codes] = frozenset({"parameter_invalid_integer"})
 
 # Patterns of the schemas. Up to 12 digits with separators between them.
 _HS_PATTERN: Final = "^[. -]*([0-9][. -]*){0,12}$"
+# What every string can be refused for.
+STRING: Final[Codes] = WRONG_TYPE | {"parameter_invalid_value"}
 NO_NUL: Final = r"^[^\u0000]*$"
 
 _INTEGER: Final = re.compile(r"-?[0-9]{1,4000}")  # Python refuses to read longer ones
@@ -51,7 +53,7 @@ class Text(Kind):
         return text
 
     def codes(self) -> Codes:
-        return WRONG_TYPE | {"parameter_too_long"}
+        return STRING | {"parameter_too_long"}
 
     def schema(self, empty: Schema) -> Schema:
         return {"type": "string", "minLength": 1, "maxLength": self.most, "pattern": NO_NUL}
@@ -71,7 +73,7 @@ class Shaped(Kind):
         return text
 
     def codes(self) -> Codes:
-        return WRONG_TYPE | {"parameter_invalid_value"}
+        return STRING
 
     def schema(self, empty: Schema) -> Schema:
         return {"type": "string", "description": self.what, "pattern": f"^({self.shape.pattern})$"}
@@ -89,7 +91,7 @@ class Choice(Kind):
         return str(value)
 
     def codes(self) -> Codes:
-        return WRONG_TYPE | {"parameter_invalid_value"}
+        return STRING
 
     def schema(self, empty: Schema) -> Schema:
         return words(self.words)
@@ -174,7 +176,7 @@ class Timestamp(Kind):
             raise problems.invalid("parameter_invalid_timestamp", name, message) from None
 
     def codes(self) -> Codes:
-        return WRONG_TYPE | {"parameter_invalid_timestamp"}
+        return STRING | {"parameter_invalid_timestamp"}
 
     def schema(self, empty: Schema) -> Schema:
         return TIMESTAMP
@@ -194,7 +196,7 @@ class Currency(Kind):
         return code
 
     def codes(self) -> Codes:
-        return WRONG_TYPE | {"currency_invalid", "currency_unsupported"}
+        return STRING | {"currency_invalid", "currency_unsupported"}
 
     def schema(self, empty: Schema) -> Schema:
         return CURRENCY
@@ -214,7 +216,7 @@ class Country(Kind):
         return code
 
     def codes(self) -> Codes:
-        return WRONG_TYPE | {"country_code_invalid"}
+        return STRING | {"country_code_invalid"}
 
     def schema(self, empty: Schema) -> Schema:
         return either(COUNTRY, words(self.also)) if self.also else COUNTRY
@@ -234,7 +236,7 @@ class HsCode(Kind):
         return code
 
     def codes(self) -> Codes:
-        return WRONG_TYPE | {"hs_code_invalid"}
+        return STRING | {"hs_code_invalid"}
 
     def schema(self, empty: Schema) -> Schema:
         return {"type": "string", "minLength": 1, "maxLength": _HS_TEXT_MAX, "pattern": _HS_PATTERN}
@@ -251,7 +253,7 @@ class EventType(Kind):
         return str(value)
 
     def codes(self) -> Codes:
-        return WRONG_TYPE | {"event_type_unknown"}
+        return STRING | {"event_type_unknown"}
 
     def schema(self, empty: Schema) -> Schema:
         return words(EVENT_TYPES)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from svc.sandbox.parameters import problems
-from svc.sandbox.parameters.kinds import NO_NUL, string
+from svc.sandbox.parameters.kinds import NO_NUL, STRING, string
 from svc.sandbox.parameters.schema import BLANK, Schema
-from svc.sandbox.parameters.tables import WRONG_TYPE, Codes, Kind, Settings
+from svc.sandbox.parameters.tables import Codes, Kind, Settings
 
 _KEYS_MAX: Final = 50
 _KEY_MAX: Final = 40
@@ -35,7 +35,7 @@ class Metadata(Kind):
         return text
 
     def codes(self) -> Codes:
-        return WRONG_TYPE | {"parameter_too_long", "parameter_invalid_empty"}
+        return STRING | {"parameter_too_long", "parameter_invalid_empty"}
 
     def schema(self, empty: Schema) -> Schema:
         in_form = empty == BLANK

@@ -6,10 +6,9 @@ from urllib.parse import urlsplit
 
 from svc.sandbox.clock import SECOND, micros, moment, text
 from svc.sandbox.parameters import schema
-from svc.sandbox.parameters.kinds import EventType, Text, string
+from svc.sandbox.parameters.kinds import STRING, EventType, Text, string
 from svc.sandbox.parameters.problems import Problem, invalid
 from svc.sandbox.parameters.tables import (
-    WRONG_TYPE,
     Codes,
     Kind,
     ListOf,
@@ -55,7 +54,7 @@ class Url(Kind):
         return url
 
     def codes(self) -> Codes:
-        return WRONG_TYPE | {"url_invalid"}
+        return STRING | {"url_invalid"}
 
     def schema(self, empty: schema.Schema) -> schema.Schema:  # noqa: ARG002
         return {"type": "string", "format": "uri", "maxLength": _URL_MAX, "pattern": _URL}
