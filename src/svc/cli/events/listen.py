@@ -19,6 +19,7 @@ from svc.cli.events.options import (
     body_size,
     command_again,
     given_secrets,
+    of_a_log,
     refuse_formats,
     shell_command,
 )
@@ -236,25 +237,12 @@ def listen(
     if from_ is not None:
         source = LogSource(from_, group, from_start, name, signature)
         listen_to_log(session, options, source, piped=endpoint_secret_stdin, secret=print_secret_)
-    elif (param := _of_a_log(group, from_start, name, signature)) is not None:
+    elif (param := of_a_log(group, from_start, name, signature)) is not None:
         raise UsageError(f"{param} is for events of a team's log: --from.", param=param)
     elif print_secret_:
         print_secret(session, options)
     else:
         listen_to(session, options)
-
-
-def _of_a_log(
-    group: str | None, from_start: str, name: str | None, signature: SignedBy
-) -> str | None:
-    """The first option given that means nothing without `--from`."""
-    given = {
-        "--group": group is not None,
-        "--from-start": from_start != "now",
-        "--name": name is not None,
-        "--signature": signature != "own",
-    }
-    return next((option for option, is_given in given.items() if is_given), None)
 
 
 @dataclass(frozen=True, slots=True)

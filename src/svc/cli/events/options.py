@@ -179,3 +179,14 @@ def _refusal(target: Target, why: str) -> UsageError:
     if not target.allow_remote:
         hint = "Forward to this machine, or add --allow-remote-forward if it is yours."
     return UsageError(f"Cannot forward to {target}: {why}.", param="--forward-to", hint=hint)
+
+
+def of_a_log(group: str | None, from_start: str, name: str | None, signature: str) -> str | None:
+    """The first option given that means nothing without `--from`."""
+    given = {
+        "--group": group is not None,
+        "--from-start": from_start != "now",
+        "--name": name is not None,
+        "--signature": signature != "own",
+    }
+    return next((option for option, is_given in given.items() if is_given), None)
