@@ -133,6 +133,11 @@ def shell(script: str, **env: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+def unnamed(line: str) -> str:
+    """A delivery without its event: it is named only where another event's line came between."""
+    return re.sub(r"  evt_ID$", "", line)
+
+
 def test_readme_listen_screen_is_what_the_program_prints(sandbox: Sandbox, tmp_path: Path) -> None:
     """The lines that a person sees while an order is paid."""
     with running_target() as target:
@@ -148,7 +153,7 @@ def test_readme_listen_screen_is_what_the_program_prints(sandbox: Sandbox, tmp_p
     assert done.returncode == 0, done.stdout
     printed = done.stdout.replace(target.url, "http://localhost:3000/webhooks")
     wanted = [line for line in normalised(block("listen")) if line[:4] in ("TIME", "Read")]
-    assert set(wanted) <= set(normalised(printed)), printed
+    assert set(map(unnamed, wanted)) <= set(map(unnamed, normalised(printed))), printed
     assert len(wanted) == len(block("listen").splitlines()) - 2
 
 
