@@ -9,8 +9,9 @@ from svc.client.inputs import read_text
 from svc.client.json import NotJson, parse_given
 from svc.errors import UsageError
 
-_PATH = re.compile(r"(?P<head>[^\[\]=:]+)(?P<rest>(?:\[[^\[\]]*\])*)")
-_PART = re.compile(r"\[([^\[\]]*)\]")
+# Texts, not patterns: few commands look at any, and compiling one takes as long as ten calls.
+_PATH: Final = r"(?P<head>[^\[\]=:]+)(?P<rest>(?:\[[^\[\]]*\])*)"
+_PART: Final = r"\[([^\[\]]*)\]"
 
 
 def parse_path(text: str) -> list[str]:
@@ -19,13 +20,13 @@ def parse_path(text: str) -> list[str]:
     Raises:
         UsageError: when the brackets do not pair.
     """
-    match = _PATH.fullmatch(text)
+    match = re.fullmatch(_PATH, text)
     if match is None:
         raise UsageError(
             f"{text!r} is not a field path.",
             hint="Write it as in shipping[country] or items[0][name]",
         )
-    return [match["head"], *_PART.findall(match["rest"])]
+    return [match["head"], *re.findall(_PART, match["rest"])]
 
 
 def put(body: dict[str, Any], path: list[str], value: Any) -> None:
@@ -69,8 +70,8 @@ def _into_list(here: list[Any], part: str, fresh: Any, path: list[str], *, last:
     return here[index]
 
 
-_ASSIGNMENT = re.compile(r"(?P<path>[^=]+?)(?P<operator>:?=)(?P<at>@?)(?P<value>.*)", re.DOTALL)
-_ITEM_FIELD = re.compile(r",(?=\s*[a-z_]+=)")
+_ASSIGNMENT: Final = r"(?s)(?P<path>[^=]+?)(?P<operator>:?=)(?P<at>@?)(?P<value>.*)"
+_ITEM_FIELD: Final = r",(?=\s*[a-z_]+=)"
 _FILE_MAX = 16 * 1024 * 1024
 
 Body = dict[str, Any]
@@ -97,7 +98,7 @@ def build_body(*, base: str | None, typed: Body, data: Sequence[str], read: Read
 
 def parse_assignment(text: str, read: ReadFile) -> tuple[list[str], Any]:
     """Reads `PATH=TEXT`, `PATH:=JSON`, `PATH=@FILE` or `PATH:=@FILE`."""
-    match = _ASSIGNMENT.fullmatch(text)
+    match = re.fullmatch(_ASSIGNMENT, text)
     if match is None:
         raise UsageError(f"-d {text!r} has no '='.", hint="Write -d PATH=TEXT or -d PATH:=JSON")
     value: Any = read(match["value"]) if match["at"] else match["value"]
@@ -131,7 +132,7 @@ def parse_item(text: str, currency: str | None) -> Body:
     from svc.client.fields import ITEM, check_name
 
     item: Body = {}
-    for part in _ITEM_FIELD.split(text):
+    for part in re.split(_ITEM_FIELD, text):
         name, equals, value = part.strip().partition("=")
         if not equals:
             hint = "Write --item 'name=Jacket,quantity=1,unit_amount=12900'"
@@ -176,10 +177,10 @@ def metadata_of(texts: list[str] | None) -> dict[str, str]:
 
 
 _SECONDS: Final = {"w": 7 * 86400, "d": 86400, "h": 3600, "m": 60, "s": 1}
-_WHOLE: Final = re.compile(r"[0-9]{1,9}|(?:[0-9]{1,9}[wdhms]){1,5}")
+_WHOLE: Final = r"[0-9]{1,9}|(?:[0-9]{1,9}[wdhms]){1,5}"
 _LONGEST: Final = 100 * 366 * 86400
 _SHOWN_MAX: Final = 40
-_DURATION_PART: Final = re.compile(r"([0-9]+)([wdhms])")
+_DURATION_PART: Final = r"([0-9]+)([wdhms])"
 
 
 def seconds_of(text: str, what: str) -> int:
@@ -188,7 +189,7 @@ def seconds_of(text: str, what: str) -> int:
     Raises:
         UsageError: when it is no duration; `what` names the argument.
     """
-    if not _WHOLE.fullmatch(text):
+    if not re.fullmatch(_WHOLE, text):
         raise UsageError(
             f"{what} {text[:_SHOWN_MAX]!r} is no duration.",
             param=what,
@@ -196,7 +197,7 @@ def seconds_of(text: str, what: str) -> int:
         )
     if text.isdigit():
         return _checked(int(text), what)
-    parts = _DURATION_PART.findall(text)
+    parts = re.findall(_DURATION_PART, text)
     return _checked(sum(int(number) * _SECONDS[unit] for number, unit in parts), what)
 
 
