@@ -39,18 +39,30 @@ Elsewhere = Annotated[str | None, typer.Option(hidden=True)]
 @verb(app)
 def receive(
     ctx: typer.Context,
-    to: Annotated[str, typer.Option("--to", metavar="LOG", help="nats+tls://HOST/NAME.")],
+    to: Annotated[str, typer.Option("--to", metavar="LOG", help="The log, nats+tls://HOST/NAME.")],
     public_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Address that leads to --port.")
+        str | None, typer.Option(metavar="URL", help="The address that leads to --port.")
     ] = None,
-    tunnel: Annotated[str, typer.Option(metavar="HOW", help="As of svc events listen.")] = "auto",
+    tunnel: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.",
+        ),
+    ] = "auto",
     port: Annotated[
         int | None,
-        typer.Option(metavar="PORT", min=1, max=65535, help="Local port; default: the last one."),
+        typer.Option(
+            metavar="PORT", min=1, max=65535, help="The local port.", show_default="the last one"
+        ),
     ] = None,
     events: Annotated[
         list[str] | None,
-        typer.Option(metavar="TYPE|GLOB", help="Repeatable, or a,b. Default: all 18."),
+        typer.Option(
+            metavar="TYPE|GLOB",
+            help="Event types; repeatable, or several as a,b.",
+            show_default="all 18",
+        ),
     ] = None,
     endpoint_secret_stdin: Annotated[
         bool,
@@ -60,7 +72,9 @@ def receive(
             "SVC_WEBHOOK_SECRET. Two receivers behind a balancer share one.",
         ),
     ] = False,
-    max_body: Annotated[str, typer.Option(metavar="SIZE", help="Largest body taken.")] = "1MiB",
+    max_body: Annotated[
+        str, typer.Option(metavar="SIZE", help="The largest body that is taken.")
+    ] = "1MiB",
     log_monitor: Annotated[
         str | None,
         typer.Option(
@@ -73,10 +87,14 @@ def receive(
         bool, typer.Option("--no-copy", help="Keep no copy on this machine's disk.")
     ] = False,
     print_: Annotated[
-        Shown, typer.Option("--print", metavar="WHAT", help="summary, payload or none.")
+        Shown,
+        typer.Option(
+            "--print", metavar="WHAT", help="What to print of an event: summary, payload or none."
+        ),
     ] = "summary",
     ready_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Written when ready, removed at the end.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A file to write when ready and to remove at the end."),
     ] = None,
     forward_to: Elsewhere = None,
     ack: Elsewhere = None,

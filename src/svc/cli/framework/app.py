@@ -1,7 +1,7 @@
 """What every Typer app of this program shares, and the root of the command tree."""
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -50,20 +50,33 @@ class Verb(TyperCommand):
 class WritingVerb(Verb):
     """A command that sends a POST: it takes any field, can show the request instead, and so on."""
 
-    shared = ("write", "everywhere")
+    shared = ("write", "preview", "everywhere")
+
+
+class ReadingVerb(Verb):
+    """A command that sends a GET, or shows it instead."""
+
+    shared = ("preview", "everywhere")
 
 
 class ListingVerb(Verb):
     """A command that lists objects."""
 
-    shared = ("listing", "everywhere")
+    shared = ("listing", "preview", "everywhere")
 
 
 class Noun(TyperGroup):
-    """A resource: its verbs, and a help page that ends with where to go on."""
+    """A resource: its verbs, and a help page that ends with where to go on.
+
+    Where there are many verbs, `sections` has the title and the names of each part of them.
+    """
+
+    sections: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        order = [name for names in self.sections.values() for name in names]
+        self.commands = {name: self.commands[name] for name in order or self.commands}
         self.params.extend(options_of("everywhere"))
         self.examples, self.help = split_examples(self.help or "")
 
@@ -75,10 +88,11 @@ class Noun(TyperGroup):
         return help_of(self, ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [(name, first_line(verb)) for name, verb in found if verb and not verb.hidden]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        for title, names in (self.sections or {"Commands": tuple(self.list_commands(ctx))}).items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, first_line(verb)) for name, verb in found if verb and not verb.hidden]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         self.format_commands(ctx, formatter)
@@ -104,11 +118,11 @@ def new_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> ty
     )
 
 
-def new_noun(help_text: str) -> typer.Typer:
+def new_noun(help_text: str, cls: type[Noun] = Noun) -> typer.Typer:
     """Makes the app of a resource; the callback keeps it a group even with a single verb."""
     app = new_app()
 
-    @app.callback(cls=Noun, help=help_text, invoke_without_command=True)
+    @app.callback(cls=cls, help=help_text, invoke_without_command=True)
     def noun(ctx: typer.Context) -> None:
         if ctx.invoked_subcommand is None:
             ctx.obj.streams.stdout.write(ctx.get_help() + "\n")
@@ -120,8 +134,13 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def verb(app: typer.Typer, name: str | None = None) -> Decorator:
-    """Registers a command that reads, or works on this machine only."""
+    """Registers a command that works on this machine, or on a sandbox beside its API."""
     return app.command(name, cls=Verb)
+
+
+def reading(app: typer.Typer, name: str | None = None) -> Decorator:
+    """Registers a command that sends a GET."""
+    return app.command(name, cls=ReadingVerb)
 
 
 def writing(
@@ -185,7 +204,7 @@ def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx)
         if record is not None:
-            name, meaning = record[0], record[1].replace("[required]", "(required)")
+            name, meaning = record
             if required.intersection(param.opts):
                 meaning += " (required)"
             groups.setdefault(_group_of(param), []).append((name, meaning))
