@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,9 +11,13 @@ from svc.cli.events.options import (
     ANY_PORT,
     INSPECT,
     Ack,
+    BodySize,
+    EventTypes,
     InspectAt,
     ListenOptions,
-    Shown,
+    LocalPort,
+    Printed,
+    ReadyFile,
     SignedBy,
     body_size,
     command_again,
@@ -59,14 +62,7 @@ def listen(
             "types; a target without one takes what no GLOB matches.",
         ),
     ] = None,
-    events: Annotated[
-        Repeatable,
-        typer.Option(
-            metavar="TYPE|GLOB",
-            help="Event types; repeatable, or several as a,b.",
-            show_default="all 18",
-        ),
-    ] = None,
+    events: EventTypes = None,
     tunnel: Annotated[
         str,
         typer.Option(
@@ -79,16 +75,9 @@ def listen(
     ] = "auto",
     public_url: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL", help="The address of a tunnel that you run, which leads to --port."
-        ),
+        typer.Option(metavar="URL", help="A tunnel of yours that leads to --port."),
     ] = None,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            metavar="PORT", min=1, max=65535, help="The local port.", show_default="the last one"
-        ),
-    ] = None,
+    port: LocalPort = None,
     endpoint_secret_stdin: Annotated[
         bool,
         typer.Option(
@@ -99,15 +88,11 @@ def listen(
     ] = False,
     ack: Annotated[
         Ack,
-        typer.Option(
-            metavar="WHEN", help="When the service gets its answer: received or forwarded."
-        ),
+        typer.Option(metavar="WHEN", help="Answer the service when received or forwarded."),
     ] = "received",
     concurrency: Annotated[
         int,
-        typer.Option(
-            metavar="N", min=1, max=256, help="How many forwards are under way to one target."
-        ),
+        typer.Option(metavar="N", min=1, max=256, help="How many a target gets at a time."),
     ] = 8,
     ordered: Annotated[
         bool, typer.Option("--ordered", help="Forward one at a time for each data.object.id.")
@@ -130,15 +115,8 @@ def listen(
     allow_remote_forward: Annotated[
         bool, typer.Option("--allow-remote-forward", help="Forward to other machines too.")
     ] = False,
-    max_body: Annotated[
-        str, typer.Option(metavar="SIZE", help="The largest body that is taken.")
-    ] = "1MiB",
-    print_: Annotated[
-        Shown,
-        typer.Option(
-            "--print", metavar="WHAT", help="What to print of an event: summary, payload or none."
-        ),
-    ] = "summary",
+    max_body: BodySize = "1MiB",
+    print_: Printed = "summary",
     inspect: Annotated[
         str | None,
         typer.Option(
@@ -159,10 +137,7 @@ def listen(
             help="End after so long, with 11 if --until or --exec was not done.",
         ),
     ] = None,
-    ready_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A file to write when ready and to remove at the end."),
-    ] = None,
+    ready_file: ReadyFile = None,
     exec_: Annotated[
         str | None,
         typer.Option(

@@ -1,15 +1,18 @@
 """`svc events receive`: put what the service delivers into a team's log."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from svc.base_url import BaseUrl
 from svc.cli.events.options import (
+    BodySize,
+    EventTypes,
     ListenOptions,
-    Shown,
+    LocalPort,
+    Printed,
+    ReadyFile,
     body_size,
     command_again,
     given_secrets,
@@ -50,20 +53,8 @@ def receive(
             help="As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.",
         ),
     ] = "auto",
-    port: Annotated[
-        int | None,
-        typer.Option(
-            metavar="PORT", min=1, max=65535, help="The local port.", show_default="the last one"
-        ),
-    ] = None,
-    events: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TYPE|GLOB",
-            help="Event types; repeatable, or several as a,b.",
-            show_default="all 18",
-        ),
-    ] = None,
+    port: LocalPort = None,
+    events: EventTypes = None,
     endpoint_secret_stdin: Annotated[
         bool,
         typer.Option(
@@ -72,9 +63,7 @@ def receive(
             "SVC_WEBHOOK_SECRET. Two receivers behind a balancer share one.",
         ),
     ] = False,
-    max_body: Annotated[
-        str, typer.Option(metavar="SIZE", help="The largest body that is taken.")
-    ] = "1MiB",
+    max_body: BodySize = "1MiB",
     log_monitor: Annotated[
         str | None,
         typer.Option(
@@ -86,16 +75,8 @@ def receive(
     no_copy: Annotated[
         bool, typer.Option("--no-copy", help="Keep no copy on this machine's disk.")
     ] = False,
-    print_: Annotated[
-        Shown,
-        typer.Option(
-            "--print", metavar="WHAT", help="What to print of an event: summary, payload or none."
-        ),
-    ] = "summary",
-    ready_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A file to write when ready and to remove at the end."),
-    ] = None,
+    print_: Printed = "summary",
+    ready_file: ReadyFile = None,
     forward_to: Elsewhere = None,
     ack: Elsewhere = None,
     group: Elsewhere = None,
