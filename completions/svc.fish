@@ -252,15 +252,15 @@ function __svc_words
             printf '%s\t%s\n' 'received' '' 'forwarded' ''
         case events_listen_retry
             printf '%s\t%s\n' 'fast' '' 'real' '' 'off' ''
-        case events_listen_print_
+        case events_listen_print
             printf '%s\t%s\n' 'summary' '' 'payload' '' 'none' ''
         case from_start
             printf '%s\t%s\n' 'now' '' 'all' ''
         case events_listen_signature
             printf '%s\t%s\n' 'own' '' 'original' ''
-        case events_receive_print_
+        case events_receive_print
             printf '%s\t%s\n' 'summary' '' 'payload' '' 'none' ''
-        case keys_remind_format_
+        case keys_remind_format
             printf '%s\t%s\n' 'text' '' 'json' '' 'github' '' 'ics' ''
         case auth
             printf '%s\t%s\n' 'bearer' '' 'basic' ''
@@ -282,7 +282,7 @@ function __svc_words
             printf '%s\t%s\n' 'next' '' 'idle' ''
         case delivery_status
             printf '%s\t%s\n' 'pending' '' 'succeeded' '' 'failed' '' 'dropped' ''
-        case sandbox_keys_create_kind
+        case sandbox_keys_create_type
             printf '%s\t%s\n' 'secret' '' 'publishable' '' 'restricted' ''
         case permission
             printf '%s\t%s\n' 'orders=none' '' 'orders=read' '' 'orders=write' '' 'payments=none' '' 'payments=read' '' 'payments=write' '' 'refunds=none' '' 'refunds=read' '' 'refunds=write' '' 'payouts=none' '' 'payouts=read' '' 'payouts=write' '' 'landed_cost=none' '' 'landed_cost=read' '' 'landed_cost=write' '' 'disputes=none' '' 'disputes=read' '' 'disputes=write' '' 'webhook_endpoints=none' '' 'webhook_endpoints=read' '' 'webhook_endpoints=write' '' 'events=none' '' 'events=read' '' 'events=write' '' 'all=none' '' 'all=read' '' 'all=write' ''
@@ -481,12 +481,12 @@ function __svc_command --no-scope-shadowing
             set shared 'preview global'
         case 'events listen'
             set commands 
-            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable.' --events '+w.event_type' 'Event types; repeatable, or several as a,b.' --tunnel 'w.tunnel' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'A tunnel of yours that leads to --port.' --port 't' 'The local port.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.events_listen_ack' 'Answer the service when received or forwarded.' --concurrency 't' 'How many a target gets at a time.' --ordered '-' 'Forward one at a time for each data.object.id.' --forward-timeout 't' 'How long one forward may take.' --retry 'w.events_listen_retry' 'fast waits for a target that is away, and takes an HTTP error as final; real keeps the service\'s schedule; off tries once.' --header '+t' 'A header to send along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'The largest body that is taken.' --print 'w.events_listen_print_' 'What to print of an event: summary, payload or none.' --inspect '%t' 'Serve a page on this machine that shows every delivery and sends it again.' --until 'w.event_type' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long, with 11 if --until or --exec was not done.' --ready-file 'f' 'A file to write when ready and to remove at the end.' --exec 't' 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --no-resume '-' 'Leave alone what an earlier run could not forward; it is kept.' --from 't' 'Read a team\'s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.' --group 't' 'With --from: share a queue; each event goes to one of the group.' --from-start 'w.from_start' 'With --from, where the first run begins: now, all, or a time as 2h or today.' --name 't' 'With --from: this reader\'s name.' --signature 'w.events_listen_signature' 'With --from: own, made anew with this machine\'s secret; or original, which an app refuses after 5 minutes.' --print-secret '-' 'Print the signing secret and end.'
+            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable.' --events '+w.event_type' 'Event types; repeatable, or several as a,b.' --tunnel 'w.tunnel' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'A tunnel of yours that leads to --port.' --port 't' 'The local port.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.events_listen_ack' 'Answer the service when received or forwarded.' --concurrency 't' 'How many a target gets at a time.' --ordered '-' 'Forward one at a time for each data.object.id.' --forward-timeout 't' 'How long one forward may take.' --retry 'w.events_listen_retry' 'fast waits for a target that is away, and takes an HTTP error as final; real keeps the service\'s schedule; off tries once.' --header '+t' 'A header to send along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'The largest body that is taken.' --print 'w.events_listen_print' 'What to print of an event: summary, payload or none.' --inspect '%t' 'Serve a page on this machine that shows every delivery and sends it again.' --until 'w.event_type' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long, with 11 if --until or --exec was not done.' --ready-file 'f' 'A file to write when ready and to remove at the end.' --exec 't' 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --no-resume '-' 'Leave alone what an earlier run could not forward; it is kept.' --from 't' 'Read a team\'s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.' --group 't' 'With --from: share a queue; each event goes to one of the group.' --from-start 'w.from_start' 'With --from, where the first run begins: now, all, or a time as 2h or today.' --name 't' 'With --from: this reader\'s name.' --signature 'w.events_listen_signature' 'With --from: own, made anew with this machine\'s secret; or original, which an app refuses after 5 minutes.' --print-secret '-' 'Print the signing secret and end.'
             set arguments 
             set shared 'global'
         case 'events receive'
             set commands 
-            set options --to 't' 'The log, nats+tls://HOST/NAME.' --public-url 't' 'The address that leads to --port.' --tunnel 'w.tunnel' 'As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.' --port 't' 'The local port.' --events '+w.event_type' 'Event types; repeatable, or several as a,b.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --max-body 't' 'The largest body that is taken.' --log-monitor 't' 'Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.' --no-copy '-' 'Keep no copy on this machine\'s disk.' --print 'w.events_receive_print_' 'What to print of an event: summary, payload or none.' --ready-file 'f' 'A file to write when ready and to remove at the end.'
+            set options --to 't' 'The log, nats+tls://HOST/NAME.' --public-url 't' 'The address that leads to --port.' --tunnel 'w.tunnel' 'As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.' --port 't' 'The local port.' --events '+w.event_type' 'Event types; repeatable, or several as a,b.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --max-body 't' 'The largest body that is taken.' --log-monitor 't' 'Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.' --no-copy '-' 'Keep no copy on this machine\'s disk.' --print 'w.events_receive_print' 'What to print of an event: summary, payload or none.' --ready-file 'f' 'A file to write when ready and to remove at the end.'
             set arguments 
             set shared 'global'
         case 'events log'
@@ -601,7 +601,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'keys remind'
             set commands 
-            set options --max-age 't' 'The age at which a key is to be replaced.' --warn 't' 'How long before that it is said.' --format 'w.keys_remind_format_' 'One of text, json, github, ics.' --created 't' 'When the key in SVC_API_KEY was made: 2025-10-01 or 60d (ago).'
+            set options --max-age 't' 'The age at which a key is to be replaced.' --warn 't' 'How long before that it is said.' --format 'w.keys_remind_format' 'One of text, json, github, ics.' --created 't' 'When the key in SVC_API_KEY was made: 2025-10-01 or 60d (ago).'
             set arguments 
             set shared 'global'
         case 'profiles'
@@ -806,7 +806,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'sandbox keys create'
             set commands 
-            set options --type 'w.sandbox_keys_create_kind' 'One of secret, publishable, restricted.' --permission '+w.permission' 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, disputes, webhook_endpoints, events or all.'
+            set options --type 'w.sandbox_keys_create_type' 'One of secret, publishable, restricted.' --permission '+w.permission' 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, disputes, webhook_endpoints, events or all.'
             set arguments 
             set shared 'global'
         case 'sandbox keys roll'

@@ -22,11 +22,11 @@ $script:SvcWords = @{
     'tunnel' = @(@('auto', ''), @('none', ''), @('cloudflared', ''), @('ngrok', ''), @('ssh:', ''))
     'events_listen_ack' = @(@('received', ''), @('forwarded', ''))
     'events_listen_retry' = @(@('fast', ''), @('real', ''), @('off', ''))
-    'events_listen_print_' = @(@('summary', ''), @('payload', ''), @('none', ''))
+    'events_listen_print' = @(@('summary', ''), @('payload', ''), @('none', ''))
     'from_start' = @(@('now', ''), @('all', ''))
     'events_listen_signature' = @(@('own', ''), @('original', ''))
-    'events_receive_print_' = @(@('summary', ''), @('payload', ''), @('none', ''))
-    'keys_remind_format_' = @(@('text', ''), @('json', ''), @('github', ''), @('ics', ''))
+    'events_receive_print' = @(@('summary', ''), @('payload', ''), @('none', ''))
+    'keys_remind_format' = @(@('text', ''), @('json', ''), @('github', ''), @('ics', ''))
     'auth' = @(@('bearer', ''), @('basic', ''))
     'fixture' = @(,@('demo', ''))
     'sandbox_env_shell' = @(@('sh', ''), @('fish', ''), @('powershell', ''))
@@ -37,7 +37,7 @@ $script:SvcWords = @{
     'dispute_reason' = @(@('fraudulent', ''), @('product_not_received', ''), @('product_unacceptable', ''), @('duplicate', ''), @('credit_not_processed', ''), @('subscription_canceled', ''), @('unrecognized', ''), @('general', ''))
     'until' = @(@('next', ''), @('idle', ''))
     'delivery_status' = @(@('pending', ''), @('succeeded', ''), @('failed', ''), @('dropped', ''))
-    'sandbox_keys_create_kind' = @(@('secret', ''), @('publishable', ''), @('restricted', ''))
+    'sandbox_keys_create_type' = @(@('secret', ''), @('publishable', ''), @('restricted', ''))
     'permission' = @(@('orders=none', ''), @('orders=read', ''), @('orders=write', ''), @('payments=none', ''), @('payments=read', ''), @('payments=write', ''), @('refunds=none', ''), @('refunds=read', ''), @('refunds=write', ''), @('payouts=none', ''), @('payouts=read', ''), @('payouts=write', ''), @('landed_cost=none', ''), @('landed_cost=read', ''), @('landed_cost=write', ''), @('disputes=none', ''), @('disputes=read', ''), @('disputes=write', ''), @('webhook_endpoints=none', ''), @('webhook_endpoints=read', ''), @('webhook_endpoints=write', ''), @('events=none', ''), @('events=read', ''), @('events=write', ''), @('all=none', ''), @('all=read', ''), @('all=write', ''))
     'http_method' = @(@('GET', ''), @('POST', ''))
     'fault_status' = @(@('429', ''), @('500', ''), @('502', ''), @('503', ''), @('504', ''))
@@ -255,13 +255,13 @@ $script:SvcCommands = @{
     }
     'events listen' = @{
         Commands = @()
-        Options = @(@('--forward-to', '+t', 'Where to forward: 3000, :3000/hooks or a URL; repeatable.'), @('--events', '+w.event_type', 'Event types; repeatable, or several as a,b.'), @('--tunnel', 'w.tunnel', 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].'), @('--public-url', 't', 'A tunnel of yours that leads to --port.'), @('--port', 't', 'The local port.'), @('--endpoint-secret-stdin', '-', 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.'), @('--ack', 'w.events_listen_ack', 'Answer the service when received or forwarded.'), @('--concurrency', 't', 'How many a target gets at a time.'), @('--ordered', '-', 'Forward one at a time for each data.object.id.'), @('--forward-timeout', 't', 'How long one forward may take.'), @('--retry', 'w.events_listen_retry', 'fast waits for a target that is away, and takes an HTTP error as final; real keeps the service''s schedule; off tries once.'), @('--header', '+t', 'A header to send along; repeatable.'), @('--allow-remote-forward', '-', 'Forward to other machines too.'), @('--max-body', 't', 'The largest body that is taken.'), @('--print', 'w.events_listen_print_', 'What to print of an event: summary, payload or none.'), @('--inspect', '%t', 'Serve a page on this machine that shows every delivery and sends it again.'), @('--until', 'w.event_type', 'End after N events of a type (or GLOB) have come.'), @('--timeout', 't', 'End after so long, with 11 if --until or --exec was not done.'), @('--ready-file', 'f', 'A file to write when ready and to remove at the end.'), @('--exec', 't', 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.'), @('--strict', '-', 'Exit 11 if a delivery was rejected or not forwarded.'), @('--no-resume', '-', 'Leave alone what an earlier run could not forward; it is kept.'), @('--from', 't', 'Read a team''s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.'), @('--group', 't', 'With --from: share a queue; each event goes to one of the group.'), @('--from-start', 'w.from_start', 'With --from, where the first run begins: now, all, or a time as 2h or today.'), @('--name', 't', 'With --from: this reader''s name.'), @('--signature', 'w.events_listen_signature', 'With --from: own, made anew with this machine''s secret; or original, which an app refuses after 5 minutes.'), @('--print-secret', '-', 'Print the signing secret and end.'))
+        Options = @(@('--forward-to', '+t', 'Where to forward: 3000, :3000/hooks or a URL; repeatable.'), @('--events', '+w.event_type', 'Event types; repeatable, or several as a,b.'), @('--tunnel', 'w.tunnel', 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].'), @('--public-url', 't', 'A tunnel of yours that leads to --port.'), @('--port', 't', 'The local port.'), @('--endpoint-secret-stdin', '-', 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.'), @('--ack', 'w.events_listen_ack', 'Answer the service when received or forwarded.'), @('--concurrency', 't', 'How many a target gets at a time.'), @('--ordered', '-', 'Forward one at a time for each data.object.id.'), @('--forward-timeout', 't', 'How long one forward may take.'), @('--retry', 'w.events_listen_retry', 'fast waits for a target that is away, and takes an HTTP error as final; real keeps the service''s schedule; off tries once.'), @('--header', '+t', 'A header to send along; repeatable.'), @('--allow-remote-forward', '-', 'Forward to other machines too.'), @('--max-body', 't', 'The largest body that is taken.'), @('--print', 'w.events_listen_print', 'What to print of an event: summary, payload or none.'), @('--inspect', '%t', 'Serve a page on this machine that shows every delivery and sends it again.'), @('--until', 'w.event_type', 'End after N events of a type (or GLOB) have come.'), @('--timeout', 't', 'End after so long, with 11 if --until or --exec was not done.'), @('--ready-file', 'f', 'A file to write when ready and to remove at the end.'), @('--exec', 't', 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.'), @('--strict', '-', 'Exit 11 if a delivery was rejected or not forwarded.'), @('--no-resume', '-', 'Leave alone what an earlier run could not forward; it is kept.'), @('--from', 't', 'Read a team''s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.'), @('--group', 't', 'With --from: share a queue; each event goes to one of the group.'), @('--from-start', 'w.from_start', 'With --from, where the first run begins: now, all, or a time as 2h or today.'), @('--name', 't', 'With --from: this reader''s name.'), @('--signature', 'w.events_listen_signature', 'With --from: own, made anew with this machine''s secret; or original, which an app refuses after 5 minutes.'), @('--print-secret', '-', 'Print the signing secret and end.'))
         Arguments = @()
         Shared = @(,'global')
     }
     'events receive' = @{
         Commands = @()
-        Options = @(@('--to', 't', 'The log, nats+tls://HOST/NAME.'), @('--public-url', 't', 'The address that leads to --port.'), @('--tunnel', 'w.tunnel', 'As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.'), @('--port', 't', 'The local port.'), @('--events', '+w.event_type', 'Event types; repeatable, or several as a,b.'), @('--endpoint-secret-stdin', '-', 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.'), @('--max-body', 't', 'The largest body that is taken.'), @('--log-monitor', 't', 'Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.'), @('--no-copy', '-', 'Keep no copy on this machine''s disk.'), @('--print', 'w.events_receive_print_', 'What to print of an event: summary, payload or none.'), @('--ready-file', 'f', 'A file to write when ready and to remove at the end.'))
+        Options = @(@('--to', 't', 'The log, nats+tls://HOST/NAME.'), @('--public-url', 't', 'The address that leads to --port.'), @('--tunnel', 'w.tunnel', 'As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.'), @('--port', 't', 'The local port.'), @('--events', '+w.event_type', 'Event types; repeatable, or several as a,b.'), @('--endpoint-secret-stdin', '-', 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.'), @('--max-body', 't', 'The largest body that is taken.'), @('--log-monitor', 't', 'Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.'), @('--no-copy', '-', 'Keep no copy on this machine''s disk.'), @('--print', 'w.events_receive_print', 'What to print of an event: summary, payload or none.'), @('--ready-file', 'f', 'A file to write when ready and to remove at the end.'))
         Arguments = @()
         Shared = @(,'global')
     }
@@ -399,7 +399,7 @@ $script:SvcCommands = @{
     }
     'keys remind' = @{
         Commands = @()
-        Options = @(@('--max-age', 't', 'The age at which a key is to be replaced.'), @('--warn', 't', 'How long before that it is said.'), @('--format', 'w.keys_remind_format_', 'One of text, json, github, ics.'), @('--created', 't', 'When the key in SVC_API_KEY was made: 2025-10-01 or 60d (ago).'))
+        Options = @(@('--max-age', 't', 'The age at which a key is to be replaced.'), @('--warn', 't', 'How long before that it is said.'), @('--format', 'w.keys_remind_format', 'One of text, json, github, ics.'), @('--created', 't', 'When the key in SVC_API_KEY was made: 2025-10-01 or 60d (ago).'))
         Arguments = @()
         Shared = @(,'global')
     }
@@ -645,7 +645,7 @@ $script:SvcCommands = @{
     }
     'sandbox keys create' = @{
         Commands = @()
-        Options = @(@('--type', 'w.sandbox_keys_create_kind', 'One of secret, publishable, restricted.'), @('--permission', '+w.permission', 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, disputes, webhook_endpoints, events or all.'))
+        Options = @(@('--type', 'w.sandbox_keys_create_type', 'One of secret, publishable, restricted.'), @('--permission', '+w.permission', 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, disputes, webhook_endpoints, events or all.'))
         Arguments = @()
         Shared = @(,'global')
     }

@@ -21,7 +21,6 @@ TOO_LONG: Final = frozenset(
         "cli/framework/session.py",
         "listen/forward/dispatcher.py",
         "listen/listener.py",
-        "listen/log/connection.py",
         "listen/records.py",
         "render/output.py",
     )

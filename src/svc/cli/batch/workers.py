@@ -11,7 +11,6 @@ from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.cli.batch.report import Progress
 from svc.cli.batch.rows import BatchInput, BatchOptions
 from svc.cli.framework.control import ServedClock
-from svc.cli.framework.progress import LiveLine
 from svc.cli.framework.session import Session
 from svc.client.client import AttemptRecord, Client
 from svc.client.journal.entry import Account
@@ -60,7 +59,7 @@ def build_run(
 
 def _progress(session: Session) -> Progress:
     """A bar where a person watches stderr, else nothing."""
-    return Progress(LiveLine.of(session))
+    return Progress(session.live_line())
 
 
 def _connector(session: Session, pace: Rate, quota: SharedQuota) -> Callable[[], Client]:

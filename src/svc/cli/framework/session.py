@@ -18,8 +18,10 @@ from svc.redaction import redact
 
 if TYPE_CHECKING:
     from svc.base_url import BaseUrl
+    from svc.cli.framework.progress import LiveLine, WaitingLine
     from svc.client.call import Call
     from svc.client.client import AttemptRecord, Client
+    from svc.client.exchange import Waits
     from svc.client.journal.stored import Scope
     from svc.client.reply import Reply
     from svc.client.request import Prepared
@@ -383,12 +385,39 @@ class Session:
             quota=quota,
             expected=self.expected,
             on_reply=on_reply or self.note_reply,
+            waits=self.waits(),
         )
+
+    @cached_property
+    def waiting(self) -> "WaitingLine":
+        """The line that tells a person at a terminal what is waited for."""
+        from svc.cli.framework.progress import WaitingLine
+
+        return WaitingLine(self.live_line)
+
+    def live_line(self) -> "LiveLine":
+        """A line on stderr: only on a terminal, and neither with TERM=dumb nor --quiet."""
+        from svc.cli.framework.progress import LiveLine
+
+        streams = self.streams
+        quiet = self.given.everywhere.quiet or self.env.get("TERM") == "dumb"
+        watched = streams.person_watches and not quiet
+        return LiveLine(streams.stderr if watched else None, self.clock, streams.width(self.env))
+
+    def waits(self, *, sandbox: bool = False) -> "Waits":
+        """What is around each call of a client; loaded only where somebody may see it."""
+        if not self.streams.person_watches:
+            from svc.client.exchange import unwatched
+
+            return unwatched
+        return self.waiting.sandbox if sandbox else self.waiting.request
 
     def _tell_attempt(self, record: "AttemptRecord") -> None:
         what = str(record.status) if record.status is not None else record.error
         line = f"{record.method} {record.path}  attempt {record.attempt}  {what}"
         line += f"  {record.milliseconds:.0f} ms  {record.request_id or ''}"
+        if "waiting" in vars(self):
+            self.waiting.hide()
         with suppress(OSError):  # nobody reads any more, or the disk is full: the request goes on
             self.streams.stderr.write(redact(line.rstrip()) + "\n")
             self.streams.stderr.flush()
