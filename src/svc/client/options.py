@@ -21,6 +21,8 @@ class RequestOption(NamedTuple):
             given more than once.
         words: the set of words that may stand there, as the completions call it.
         least: the smallest amount.
+        example: of a value, where a create cannot do without it: where the specification says that
+            an object holds it, or we assume so. `svc post` sends whatever it is given.
     """
 
     name: str
@@ -30,18 +32,27 @@ class RequestOption(NamedTuple):
     kind: Kind = "text"
     words: str = ""
     least: int = 1
+    example: str = ""
 
     @property
     def key(self) -> str:
         """The name as a parameter of Python's."""
         return self.name.removeprefix("--").replace("-", "_")
 
+    def required(self, example: str) -> "RequestOption":
+        """The same where a create cannot do without it."""
+        return self._replace(example=example)
+
+    def optional(self) -> "RequestOption":
+        """The same where it can be left out."""
+        return self._replace(example="")
+
 
 AMOUNT: Final = RequestOption(
     "--amount", ("amount",), "N", "Minor units: 12900 is 129.00 EUR.", "amount"
 )
 CURRENCY: Final = RequestOption(
-    "--currency", ("currency",), "CODE", "ISO 4217, as EUR.", words="currency"
+    "--currency", ("currency",), "CODE", "ISO 4217, as EUR.", words="currency", example="EUR"
 )
 SETTLEMENT_CURRENCY: Final = RequestOption(
     "--settlement-currency",
@@ -51,7 +62,12 @@ SETTLEMENT_CURRENCY: Final = RequestOption(
     words="currency",
 )
 COUNTRY: Final = RequestOption(
-    "--country", ("shipping", "country"), "CODE", "Destination, as DE.", words="country"
+    "--country",
+    ("shipping", "country"),
+    "CODE",
+    "Destination, as DE.",
+    words="country",
+    example="DE",
 )
 POSTAL_CODE: Final = RequestOption(
     "--postal-code", ("shipping", "postal_code"), "TEXT", "Destination's postal code."
@@ -69,13 +85,14 @@ ITEM: Final = RequestOption(
     "NAME=VALUE,...",
     "Repeatable: name, quantity, unit_amount, hs_code, as 'name=Jacket,quantity=1,...'.",
     "item",
+    example="name=Linen jacket,hs_code=6203.39,quantity=1,unit_amount=12900",
 )
 METADATA: Final = RequestOption(
     "--metadata", ("metadata",), "KEY=TEXT", "Repeatable: your own notes.", "pairs"
 )
 
 ORDER: Final = (
-    AMOUNT,
+    AMOUNT.required("12900"),
     CURRENCY,
     COUNTRY,
     POSTAL_CODE,
@@ -84,6 +101,7 @@ ORDER: Final = (
     ITEM,
     METADATA,
 )
+ORDER_UPDATE: Final = tuple(row.optional() for row in ORDER)
 CANCELLATION: Final = (
     RequestOption(
         "--reason",
@@ -95,7 +113,13 @@ CANCELLATION: Final = (
 )
 CAPTURE: Final = (AMOUNT,)
 REFUND: Final = (
-    RequestOption("--payment", ("payment",), "ID", "The payment, pay_..."),
+    RequestOption(
+        "--payment",
+        ("payment",),
+        "ID",
+        "The payment, pay_...",
+        example="pay_7cXd9eYf1gZh2iWj3kPq0aVb",
+    ),
     AMOUNT,
     RequestOption(
         "--reason",
@@ -107,16 +131,25 @@ REFUND: Final = (
     METADATA,
 )
 PAYOUT: Final = (
-    AMOUNT,
+    AMOUNT.required("10000"),
     CURRENCY,
     RequestOption(
         "--source-currency", ("source_currency",), "CODE", "The balance to debit.", words="currency"
     ),
     RequestOption(
-        "--country", ("destination", "country"), "CODE", "The bank's country.", words="country"
+        "--country",
+        ("destination", "country"),
+        "CODE",
+        "The bank's country.",
+        words="country",
+        example="DE",
     ),
     RequestOption(
-        "--account-holder-name", ("destination", "account_holder_name"), "TEXT", "Who is paid."
+        "--account-holder-name",
+        ("destination", "account_holder_name"),
+        "TEXT",
+        "Who is paid.",
+        example="Muster GmbH",
     ),
     RequestOption("--iban", ("destination", "iban"), "IBAN", "Or account number."),
     RequestOption(
@@ -165,9 +198,21 @@ EVIDENCE: Final = (
     RequestOption("--submit", ("submit",), "", "Submit it; without this it stays a draft.", "flag"),
 )
 ENDPOINT: Final = (
-    RequestOption("--url", ("url",), "URL", "Where events are sent."),
     RequestOption(
-        "--events", ("events",), "TYPE", "Repeatable, or a,b.", "list", words="event_type"
+        "--url",
+        ("url",),
+        "URL",
+        "Where events are sent.",
+        example="https://shop.example/webhooks",
+    ),
+    RequestOption(
+        "--events",
+        ("events",),
+        "TYPE",
+        "Repeatable, or a,b.",
+        "list",
+        words="event_type",
+        example="order.paid",
     ),
     RequestOption("--description", ("description",), "TEXT", "Your own note."),
 )

@@ -41,7 +41,7 @@ def send_write(
 
     `make` turns the body into a call. `settles` is what to wait for. With `changes` an empty body
     is refused. With `always` it is any POST: it must be confirmed in live mode even where no money
-    is known to move (promise R19), and is sent without what a create needs.
+    is known to move (promise R19).
     """
     asked = session.given.write
     read = file_reader(session.streams.stdin)
@@ -49,7 +49,7 @@ def send_write(
     if changes and not body:
         raise UsageError("There is nothing to change.", hint="Give an option, -d or --body")
     call = make(body, **_encoding(session))
-    _check(session, call, body, whole=not always)
+    _check(session, call, body)
     if asked.curl or asked.dry_run:
         _show_request(session, call, as_curl=asked.curl)
         return
@@ -74,22 +74,18 @@ def send_write(
         raise sent.unsaved
 
 
-def _check(session: Session, call: Call, body: dict[str, Any], *, whole: bool) -> None:
-    from svc.cli.framework.required import refuse_incomplete
+def _check(session: Session, call: Call, body: dict[str, Any]) -> None:
     from svc.client.fields import check_body
 
     check_body(call.path, body, is_form=call.encoding == "form")
-    if not whole:
-        return
     try:
-        refuse_incomplete(call.path, body, session.argv)
+        session.given.refuse_incomplete(body, session.argv)
     except UsageError:
         session.prepare(call, None)  # a secret in it is told first, and then not repeated
         raise
 
 
 def _show_request(session: Session, call: Call, *, as_curl: bool) -> None:
-
     if as_curl:
         session.out.line(curl_command(session, call))
     elif session.format == "human":
