@@ -227,11 +227,11 @@ _svc_words() {
     tunnel) words='auto none cloudflared ngrok ssh:' ;;
     events_listen_ack) words='received forwarded' ;;
     events_listen_retry) words='fast real off' ;;
-    events_listen_print_) words='summary payload none' ;;
+    events_listen_print) words='summary payload none' ;;
     from_start) words='now all' ;;
     events_listen_signature) words='own original' ;;
-    events_receive_print_) words='summary payload none' ;;
-    keys_remind_format_) words='text json github ics' ;;
+    events_receive_print) words='summary payload none' ;;
+    keys_remind_format) words='text json github ics' ;;
     auth) words='bearer basic' ;;
     fixture) words='demo' ;;
     sandbox_env_shell) words='sh fish powershell' ;;
@@ -246,7 +246,7 @@ _svc_words() {
     fault_status) words='429 500 502 503 504' ;;
     sandbox_fault_add_connection) words='close reset truncate garbage drip' ;;
     sandbox_fault_add_webhook) words='duplicate reorder drop bad_signature stale_timestamp delay' ;;
-    sandbox_keys_create_kind) words='secret publishable restricted' ;;
+    sandbox_keys_create_type) words='secret publishable restricted' ;;
     permission) words='orders=none orders=read orders=write payments=none payments=read payments=write refunds=none refunds=read refunds=write payouts=none payouts=read payouts=write landed_cost=none landed_cost=read landed_cost=write disputes=none disputes=read disputes=write webhook_endpoints=none webhook_endpoints=read webhook_endpoints=write events=none events=read events=write all=none all=read all=write' ;;
     get_path) words='/v1/orders /v1/payments /v1/refunds /v1/payouts /v1/disputes' ;;
     post_path) words='/v1/orders /v1/payments /v1/refunds /v1/payouts /v1/disputes /v1/landed_cost_quotes /v1/webhook_endpoints' ;;
@@ -458,13 +458,13 @@ _svc_own() {
       ;;
     'events listen')
       commands=''
-      options='--forward-to:+t --events:+w.event_type --tunnel:w.tunnel --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.events_listen_ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.events_listen_retry --header:+t --allow-remote-forward:- --max-body:t --print:w.events_listen_print_ --inspect:%t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --from:t --group:t --from-start:w.from_start --name:t --signature:w.events_listen_signature --print-secret:- '
+      options='--forward-to:+t --events:+w.event_type --tunnel:w.tunnel --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.events_listen_ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.events_listen_retry --header:+t --allow-remote-forward:- --max-body:t --print:w.events_listen_print --inspect:%t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --from:t --group:t --from-start:w.from_start --name:t --signature:w.events_listen_signature --print-secret:- '
       arguments=''
       shared='global'
       ;;
     'events receive')
       commands=''
-      options='--to:t --public-url:t --tunnel:w.tunnel --port:t --events:+w.event_type --endpoint-secret-stdin:- --max-body:t --log-monitor:t --no-copy:- --print:w.events_receive_print_ --ready-file:f '
+      options='--to:t --public-url:t --tunnel:w.tunnel --port:t --events:+w.event_type --endpoint-secret-stdin:- --max-body:t --log-monitor:t --no-copy:- --print:w.events_receive_print --ready-file:f '
       arguments=''
       shared='global'
       ;;
@@ -602,7 +602,7 @@ _svc_own() {
       ;;
     'keys remind')
       commands=''
-      options='--max-age:t --warn:t --format:w.keys_remind_format_ --created:t '
+      options='--max-age:t --warn:t --format:w.keys_remind_format --created:t '
       arguments=''
       shared='global'
       ;;
@@ -902,7 +902,7 @@ _svc_own() {
       ;;
     'sandbox keys create')
       commands=''
-      options='--type:w.sandbox_keys_create_kind --permission:+w.permission '
+      options='--type:w.sandbox_keys_create_type --permission:+w.permission '
       arguments=''
       shared='global'
       ;;

@@ -252,15 +252,15 @@ function __svc_words
             printf '%s\t%s\n' 'received' '' 'forwarded' ''
         case events_listen_retry
             printf '%s\t%s\n' 'fast' '' 'real' '' 'off' ''
-        case events_listen_print_
+        case events_listen_print
             printf '%s\t%s\n' 'summary' '' 'payload' '' 'none' ''
         case from_start
             printf '%s\t%s\n' 'now' '' 'all' ''
         case events_listen_signature
             printf '%s\t%s\n' 'own' '' 'original' ''
-        case events_receive_print_
+        case events_receive_print
             printf '%s\t%s\n' 'summary' '' 'payload' '' 'none' ''
-        case keys_remind_format_
+        case keys_remind_format
             printf '%s\t%s\n' 'text' '' 'json' '' 'github' '' 'ics' ''
         case auth
             printf '%s\t%s\n' 'bearer' '' 'basic' ''
@@ -290,7 +290,7 @@ function __svc_words
             printf '%s\t%s\n' 'close' '' 'reset' '' 'truncate' '' 'garbage' '' 'drip' ''
         case sandbox_fault_add_webhook
             printf '%s\t%s\n' 'duplicate' '' 'reorder' '' 'drop' '' 'bad_signature' '' 'stale_timestamp' '' 'delay' ''
-        case sandbox_keys_create_kind
+        case sandbox_keys_create_type
             printf '%s\t%s\n' 'secret' '' 'publishable' '' 'restricted' ''
         case permission
             printf '%s\t%s\n' 'orders=none' '' 'orders=read' '' 'orders=write' '' 'payments=none' '' 'payments=read' '' 'payments=write' '' 'refunds=none' '' 'refunds=read' '' 'refunds=write' '' 'payouts=none' '' 'payouts=read' '' 'payouts=write' '' 'landed_cost=none' '' 'landed_cost=read' '' 'landed_cost=write' '' 'disputes=none' '' 'disputes=read' '' 'disputes=write' '' 'webhook_endpoints=none' '' 'webhook_endpoints=read' '' 'webhook_endpoints=write' '' 'events=none' '' 'events=read' '' 'events=write' '' 'all=none' '' 'all=read' '' 'all=write' ''
@@ -481,12 +481,12 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'events listen'
             set commands 
-            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable.' --events '+w.event_type' 'Repeatable, or a,b.' --tunnel 'w.tunnel' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'Address of a tunnel that you run to --port.' --port 't' 'Local port; default: the last one.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.events_listen_ack' 'Answer the service when received, or forwarded.' --concurrency 't' 'Forwards at once to one target.' --ordered '-' 'One at a time for each data.object.id.' --forward-timeout 't' 'Limit of one forward.' --retry 'w.events_listen_retry' 'fast: wait for a target that is away, HTTP errors are final; real: the service\'s schedule; off.' --header '+t' 'Sent along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'Largest body taken.' --print 'w.events_listen_print_' 'summary, payload or none.' --inspect '%t' 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.' --until 'w.event_type' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long; exit 11 if --until or --exec was not done.' --ready-file 'f' 'Written when ready, removed at the end.' --exec 't' 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --no-resume '-' 'Leave alone what an earlier run could not forward; it is kept.' --from 't' 'Read a team\'s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.' --group 't' 'With --from: share a queue; each event goes to one of the group.' --from-start 'w.from_start' 'With --from, at the first run: now, all, or so long ago: 2h.' --name 't' 'With --from: this reader\'s name; default: the user\'s.' --signature 'w.events_listen_signature' 'With --from: own, made anew with this machine\'s secret; or original, which an app refuses after 5 minutes.' --print-secret '-' 'Print the signing secret and end.'
+            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable.' --events '+w.event_type' 'Repeatable, or a,b.' --tunnel 'w.tunnel' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'Address of a tunnel that you run to --port.' --port 't' 'Local port; default: the last one.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.events_listen_ack' 'Answer the service when received, or forwarded.' --concurrency 't' 'Forwards at once to one target.' --ordered '-' 'One at a time for each data.object.id.' --forward-timeout 't' 'Limit of one forward.' --retry 'w.events_listen_retry' 'fast: wait for a target that is away, HTTP errors are final; real: the service\'s schedule; off.' --header '+t' 'Sent along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'Largest body taken.' --print 'w.events_listen_print' 'summary, payload or none.' --inspect '%t' 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.' --until 'w.event_type' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long; exit 11 if --until or --exec was not done.' --ready-file 'f' 'Written when ready, removed at the end.' --exec 't' 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --no-resume '-' 'Leave alone what an earlier run could not forward; it is kept.' --from 't' 'Read a team\'s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.' --group 't' 'With --from: share a queue; each event goes to one of the group.' --from-start 'w.from_start' 'With --from, at the first run: now, all, or so long ago: 2h.' --name 't' 'With --from: this reader\'s name; default: the user\'s.' --signature 'w.events_listen_signature' 'With --from: own, made anew with this machine\'s secret; or original, which an app refuses after 5 minutes.' --print-secret '-' 'Print the signing secret and end.'
             set arguments 
             set shared 'global'
         case 'events receive'
             set commands 
-            set options --to 't' 'nats+tls://HOST/NAME.' --public-url 't' 'Address that leads to --port.' --tunnel 'w.tunnel' 'As of svc events listen.' --port 't' 'Local port; default: the last one.' --events '+w.event_type' 'Repeatable, or a,b.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --max-body 't' 'Largest body taken.' --log-monitor 't' 'Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.' --no-copy '-' 'Keep no copy on this machine\'s disk.' --print 'w.events_receive_print_' 'summary, payload or none.' --ready-file 'f' 'Written when ready, removed at the end.'
+            set options --to 't' 'nats+tls://HOST/NAME.' --public-url 't' 'Address that leads to --port.' --tunnel 'w.tunnel' 'As of svc events listen.' --port 't' 'Local port; default: the last one.' --events '+w.event_type' 'Repeatable, or a,b.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --max-body 't' 'Largest body taken.' --log-monitor 't' 'Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.' --no-copy '-' 'Keep no copy on this machine\'s disk.' --print 'w.events_receive_print' 'summary, payload or none.' --ready-file 'f' 'Written when ready, removed at the end.'
             set arguments 
             set shared 'global'
         case 'events log'
@@ -601,7 +601,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'keys remind'
             set commands 
-            set options --max-age 't' 'When a key is to be replaced.' --warn 't' 'How long before to say so.' --format 'w.keys_remind_format_' 'One of text, json, github, ics.' --created 't' 'How old the key in SVC_API_KEY is, as 2025-10-01.'
+            set options --max-age 't' 'When a key is to be replaced.' --warn 't' 'How long before to say so.' --format 'w.keys_remind_format' 'One of text, json, github, ics.' --created 't' 'How old the key in SVC_API_KEY is, as 2025-10-01.'
             set arguments 
             set shared 'global'
         case 'profiles'
@@ -851,7 +851,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'sandbox keys create'
             set commands 
-            set options --type 'w.sandbox_keys_create_kind' 'One of secret, publishable, restricted.' --permission '+w.permission' 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, disputes, webhook_endpoints, events or all.'
+            set options --type 'w.sandbox_keys_create_type' 'One of secret, publishable, restricted.' --permission '+w.permission' 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, disputes, webhook_endpoints, events or all.'
             set arguments 
             set shared 'global'
         case 'sandbox keys roll'

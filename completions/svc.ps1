@@ -22,11 +22,11 @@ $script:SvcWords = @{
     'tunnel' = @(@('auto', ''), @('none', ''), @('cloudflared', ''), @('ngrok', ''), @('ssh:', ''))
     'events_listen_ack' = @(@('received', ''), @('forwarded', ''))
     'events_listen_retry' = @(@('fast', ''), @('real', ''), @('off', ''))
-    'events_listen_print_' = @(@('summary', ''), @('payload', ''), @('none', ''))
+    'events_listen_print' = @(@('summary', ''), @('payload', ''), @('none', ''))
     'from_start' = @(@('now', ''), @('all', ''))
     'events_listen_signature' = @(@('own', ''), @('original', ''))
-    'events_receive_print_' = @(@('summary', ''), @('payload', ''), @('none', ''))
-    'keys_remind_format_' = @(@('text', ''), @('json', ''), @('github', ''), @('ics', ''))
+    'events_receive_print' = @(@('summary', ''), @('payload', ''), @('none', ''))
+    'keys_remind_format' = @(@('text', ''), @('json', ''), @('github', ''), @('ics', ''))
     'auth' = @(@('bearer', ''), @('basic', ''))
     'fixture' = @(,@('demo', ''))
     'sandbox_env_shell' = @(@('sh', ''), @('fish', ''), @('powershell', ''))
@@ -41,7 +41,7 @@ $script:SvcWords = @{
     'fault_status' = @(@('429', ''), @('500', ''), @('502', ''), @('503', ''), @('504', ''))
     'sandbox_fault_add_connection' = @(@('close', ''), @('reset', ''), @('truncate', ''), @('garbage', ''), @('drip', ''))
     'sandbox_fault_add_webhook' = @(@('duplicate', ''), @('reorder', ''), @('drop', ''), @('bad_signature', ''), @('stale_timestamp', ''), @('delay', ''))
-    'sandbox_keys_create_kind' = @(@('secret', ''), @('publishable', ''), @('restricted', ''))
+    'sandbox_keys_create_type' = @(@('secret', ''), @('publishable', ''), @('restricted', ''))
     'permission' = @(@('orders=none', ''), @('orders=read', ''), @('orders=write', ''), @('payments=none', ''), @('payments=read', ''), @('payments=write', ''), @('refunds=none', ''), @('refunds=read', ''), @('refunds=write', ''), @('payouts=none', ''), @('payouts=read', ''), @('payouts=write', ''), @('landed_cost=none', ''), @('landed_cost=read', ''), @('landed_cost=write', ''), @('disputes=none', ''), @('disputes=read', ''), @('disputes=write', ''), @('webhook_endpoints=none', ''), @('webhook_endpoints=read', ''), @('webhook_endpoints=write', ''), @('events=none', ''), @('events=read', ''), @('events=write', ''), @('all=none', ''), @('all=read', ''), @('all=write', ''))
     'get_path' = @(@('/v1/orders', ''), @('/v1/payments', ''), @('/v1/refunds', ''), @('/v1/payouts', ''), @('/v1/disputes', ''))
     'post_path' = @(@('/v1/orders', ''), @('/v1/payments', ''), @('/v1/refunds', ''), @('/v1/payouts', ''), @('/v1/disputes', ''), @('/v1/landed_cost_quotes', ''), @('/v1/webhook_endpoints', ''))
@@ -254,13 +254,13 @@ $script:SvcCommands = @{
     }
     'events listen' = @{
         Commands = @()
-        Options = @(@('--forward-to', '+t', 'Where to forward: 3000, :3000/hooks or a URL; repeatable.'), @('--events', '+w.event_type', 'Repeatable, or a,b.'), @('--tunnel', 'w.tunnel', 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].'), @('--public-url', 't', 'Address of a tunnel that you run to --port.'), @('--port', 't', 'Local port; default: the last one.'), @('--endpoint-secret-stdin', '-', 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.'), @('--ack', 'w.events_listen_ack', 'Answer the service when received, or forwarded.'), @('--concurrency', 't', 'Forwards at once to one target.'), @('--ordered', '-', 'One at a time for each data.object.id.'), @('--forward-timeout', 't', 'Limit of one forward.'), @('--retry', 'w.events_listen_retry', 'fast: wait for a target that is away, HTTP errors are final; real: the service''s schedule; off.'), @('--header', '+t', 'Sent along; repeatable.'), @('--allow-remote-forward', '-', 'Forward to other machines too.'), @('--max-body', 't', 'Largest body taken.'), @('--print', 'w.events_listen_print_', 'summary, payload or none.'), @('--inspect', '%t', 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.'), @('--until', 'w.event_type', 'End after N events of a type (or GLOB) have come.'), @('--timeout', 't', 'End after so long; exit 11 if --until or --exec was not done.'), @('--ready-file', 'f', 'Written when ready, removed at the end.'), @('--exec', 't', 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.'), @('--strict', '-', 'Exit 11 if a delivery was rejected or not forwarded.'), @('--no-resume', '-', 'Leave alone what an earlier run could not forward; it is kept.'), @('--from', 't', 'Read a team''s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.'), @('--group', 't', 'With --from: share a queue; each event goes to one of the group.'), @('--from-start', 'w.from_start', 'With --from, at the first run: now, all, or so long ago: 2h.'), @('--name', 't', 'With --from: this reader''s name; default: the user''s.'), @('--signature', 'w.events_listen_signature', 'With --from: own, made anew with this machine''s secret; or original, which an app refuses after 5 minutes.'), @('--print-secret', '-', 'Print the signing secret and end.'))
+        Options = @(@('--forward-to', '+t', 'Where to forward: 3000, :3000/hooks or a URL; repeatable.'), @('--events', '+w.event_type', 'Repeatable, or a,b.'), @('--tunnel', 'w.tunnel', 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].'), @('--public-url', 't', 'Address of a tunnel that you run to --port.'), @('--port', 't', 'Local port; default: the last one.'), @('--endpoint-secret-stdin', '-', 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.'), @('--ack', 'w.events_listen_ack', 'Answer the service when received, or forwarded.'), @('--concurrency', 't', 'Forwards at once to one target.'), @('--ordered', '-', 'One at a time for each data.object.id.'), @('--forward-timeout', 't', 'Limit of one forward.'), @('--retry', 'w.events_listen_retry', 'fast: wait for a target that is away, HTTP errors are final; real: the service''s schedule; off.'), @('--header', '+t', 'Sent along; repeatable.'), @('--allow-remote-forward', '-', 'Forward to other machines too.'), @('--max-body', 't', 'Largest body taken.'), @('--print', 'w.events_listen_print', 'summary, payload or none.'), @('--inspect', '%t', 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.'), @('--until', 'w.event_type', 'End after N events of a type (or GLOB) have come.'), @('--timeout', 't', 'End after so long; exit 11 if --until or --exec was not done.'), @('--ready-file', 'f', 'Written when ready, removed at the end.'), @('--exec', 't', 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.'), @('--strict', '-', 'Exit 11 if a delivery was rejected or not forwarded.'), @('--no-resume', '-', 'Leave alone what an earlier run could not forward; it is kept.'), @('--from', 't', 'Read a team''s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.'), @('--group', 't', 'With --from: share a queue; each event goes to one of the group.'), @('--from-start', 'w.from_start', 'With --from, at the first run: now, all, or so long ago: 2h.'), @('--name', 't', 'With --from: this reader''s name; default: the user''s.'), @('--signature', 'w.events_listen_signature', 'With --from: own, made anew with this machine''s secret; or original, which an app refuses after 5 minutes.'), @('--print-secret', '-', 'Print the signing secret and end.'))
         Arguments = @()
         Shared = @(,'global')
     }
     'events receive' = @{
         Commands = @()
-        Options = @(@('--to', 't', 'nats+tls://HOST/NAME.'), @('--public-url', 't', 'Address that leads to --port.'), @('--tunnel', 'w.tunnel', 'As of svc events listen.'), @('--port', 't', 'Local port; default: the last one.'), @('--events', '+w.event_type', 'Repeatable, or a,b.'), @('--endpoint-secret-stdin', '-', 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.'), @('--max-body', 't', 'Largest body taken.'), @('--log-monitor', 't', 'Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.'), @('--no-copy', '-', 'Keep no copy on this machine''s disk.'), @('--print', 'w.events_receive_print_', 'summary, payload or none.'), @('--ready-file', 'f', 'Written when ready, removed at the end.'))
+        Options = @(@('--to', 't', 'nats+tls://HOST/NAME.'), @('--public-url', 't', 'Address that leads to --port.'), @('--tunnel', 'w.tunnel', 'As of svc events listen.'), @('--port', 't', 'Local port; default: the last one.'), @('--events', '+w.event_type', 'Repeatable, or a,b.'), @('--endpoint-secret-stdin', '-', 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.'), @('--max-body', 't', 'Largest body taken.'), @('--log-monitor', 't', 'Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.'), @('--no-copy', '-', 'Keep no copy on this machine''s disk.'), @('--print', 'w.events_receive_print', 'summary, payload or none.'), @('--ready-file', 'f', 'Written when ready, removed at the end.'))
         Arguments = @()
         Shared = @(,'global')
     }
@@ -398,7 +398,7 @@ $script:SvcCommands = @{
     }
     'keys remind' = @{
         Commands = @()
-        Options = @(@('--max-age', 't', 'When a key is to be replaced.'), @('--warn', 't', 'How long before to say so.'), @('--format', 'w.keys_remind_format_', 'One of text, json, github, ics.'), @('--created', 't', 'How old the key in SVC_API_KEY is, as 2025-10-01.'))
+        Options = @(@('--max-age', 't', 'When a key is to be replaced.'), @('--warn', 't', 'How long before to say so.'), @('--format', 'w.keys_remind_format', 'One of text, json, github, ics.'), @('--created', 't', 'How old the key in SVC_API_KEY is, as 2025-10-01.'))
         Arguments = @()
         Shared = @(,'global')
     }
@@ -698,7 +698,7 @@ $script:SvcCommands = @{
     }
     'sandbox keys create' = @{
         Commands = @()
-        Options = @(@('--type', 'w.sandbox_keys_create_kind', 'One of secret, publishable, restricted.'), @('--permission', '+w.permission', 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, disputes, webhook_endpoints, events or all.'))
+        Options = @(@('--type', 'w.sandbox_keys_create_type', 'One of secret, publishable, restricted.'), @('--permission', '+w.permission', 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, disputes, webhook_endpoints, events or all.'))
         Arguments = @()
         Shared = @(,'global')
     }

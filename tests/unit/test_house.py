@@ -17,7 +17,6 @@ TOO_LONG: Final = frozenset(
     (
         "listen/forward/dispatcher.py",
         "listen/listener.py",
-        "listen/log/connection.py",
         "listen/records.py",
     )
 )

@@ -56,7 +56,7 @@ def build_run(
         crew,
         size=size,
         in_order=asked.in_order,
-        progress=Progress(LiveLine.of(session)),
+        progress=Progress(session.live_line()),
     )
 
 

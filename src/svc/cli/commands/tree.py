@@ -8,11 +8,11 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 import typer
 
-from svc.cli.commands.values import ENVIRONMENT, MOVES_MONEY, is_named, values_of
+from svc.cli.commands.values import ENVIRONMENT, MOVES_MONEY, Declared, is_named, values_of
 from svc.cli.framework.options import DECLARED, Set, options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, SHORT_NAMES, load
 from svc.client.options import RequestOption
@@ -33,6 +33,7 @@ class _OptionKind(NamedTuple):
     type: Type
     minimum: float | None = None
     maximum: float | None = None
+    choices: tuple[str, ...] = ()
 
 
 _TEXT: Final = _OptionKind("text")
@@ -95,7 +96,7 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
         summary=_summary(help_text),
         help=help_text,
         arguments=tuple(
-            _argument(name, param) for param in own if param.param_type_name == "argument"
+            _argument(name, param, kinds) for param in own if param.param_type_name == "argument"
         ),
         options=tuple(
             _option(name, param, kinds, rows) for param in own if param.param_type_name == "option"
@@ -141,9 +142,11 @@ def _kind(annotation: Any, default: Any) -> _OptionKind:
     info = default
     if get_origin(annotation) is Annotated:
         annotation, info = get_args(annotation)[:2]
-    of = next((kind for kind in (annotation, *get_args(annotation)) if kind in _TYPES), None)
+    kinds = (annotation, *get_args(annotation))
+    choices = next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
+    of = next((kind for kind in kinds if kind in _TYPES), None)
     if of is None:
-        return _TEXT
+        return _OptionKind("text", choices=choices)
     return _OptionKind(_TYPES[of], getattr(info, "min", None), getattr(info, "max", None))
 
 
@@ -158,6 +161,7 @@ def _option(
     flag = bool(param.is_flag)
     kind = kinds.get(param.name, _TEXT)
     row = rows.get(names[0])
+    taken = Declared(names[0], param.metavar, param.help or "", kind.choices)
     return Option(
         names=names,
         negatives=tuple(param.secondary_opts),
@@ -172,7 +176,7 @@ def _option(
         minimum=kind.minimum,
         maximum=kind.maximum,
         environment=ENVIRONMENT.get(names[0]),
-        values=ANYTHING if flag else values_of(command, names[0], param, row.words if row else ""),
+        values=ANYTHING if flag else values_of(command, taken, row.words if row else ""),
     )
 
 
@@ -188,14 +192,16 @@ def _default(param: Any) -> object:
     return str(value)
 
 
-def _argument(command: str, param: Any) -> Argument:
+def _argument(command: str, param: Any, kinds: Mapping[str, _OptionKind]) -> Argument:
+    choices = kinds.get(param.name, _TEXT).choices
+    taken = Declared(param.name, param.metavar, param.help or "", choices)
     return Argument(
         name=param.name,
         metavar=param.metavar or param.name.upper(),
         help=param.help or "",
         required=bool(param.required),
         repeatable=param.nargs != 1,
-        values=values_of(command, param.name, param),
+        values=values_of(command, taken),
     )
 
 

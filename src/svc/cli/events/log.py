@@ -13,12 +13,13 @@ from svc.errors import UsageError
 from svc.listen.inbox.inbox import Position
 from svc.listen.log import streams, template
 from svc.listen.log.address import LogAddress
-from svc.listen.log.connection import LogConnection, LogRefusal
+from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.log.refill import copies
 from svc.listen.log.refill import refill as fill
 from svc.listen.log.status import look
+from svc.listen.log.troubles import LogRefusal
 from svc.state import Database
 
 app = new_noun("Set up a team's log and see how it is.")

@@ -212,7 +212,9 @@ def conclude(asked: ListenOptions, ended: Ended, *, missed: int = 0) -> None:
     if asked.strict:
         _check_strictly(ended.summary, missed)
     if ended.signal is not None:
-        raise Stopped(ended.signal)
+        stopped = Stopped(ended.signal)
+        stopped.told = True  # the summary says so
+        raise stopped
     if asked.command is not None and ended.exec_code != 0:
         _tell_of_command(asked, ended.exec_code)
     if ended.summary.until_reached is False and asked.until is not None:

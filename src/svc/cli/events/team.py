@@ -12,9 +12,10 @@ from svc.errors import KeyStoreError, UsageError
 from svc.keys.places import KeyPlace
 from svc.listen.log import checks
 from svc.listen.log.address import LogAddress
-from svc.listen.log.connection import LogConnection, check_installed
+from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials, from_environment
 from svc.listen.log.streams import stream_info
+from svc.listen.log.troubles import check_installed
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
 

@@ -28,13 +28,14 @@ _SECRET_MARK: Final = "_secret_"  # noqa: S105  the middle of every client secre
 def open_control(session: Session, *, patient: bool = False) -> "SandboxClient":
     """The controls of the sandbox that the settings point at; use it in a `with` block.
 
-    A `patient` one waits as long as the call takes, unless a time was given.
+    A `patient` one waits as long as the call takes, unless a time was given; whoever asks for one
+    shows what goes on meanwhile.
 
     Raises:
         UsageError: the settings point at another machine.
         NetworkError: they point at a sandbox that does not run.
     """
-    from svc.client.exchange import Deadline
+    from svc.client.exchange import Deadline, unwatched
     from svc.client.sandbox import SandboxClient
 
     session.refuse_stranger()
@@ -46,6 +47,7 @@ def open_control(session: Session, *, patient: bool = False) -> "SandboxClient":
         clock=session.clock,
         ca_bundle=settings.ca_bundle,
         on_reply=session.note_reply,
+        waits=unwatched if patient else session.waits(sandbox=True),
     )
 
 

@@ -15,6 +15,8 @@ from svc.paths import CONFIG_FILE, NoFolder, Paths
 
 if TYPE_CHECKING:
     from svc.base_url import BaseUrl
+    from svc.cli.framework.progress import LiveLine, WaitingLine
+    from svc.client.exchange import Waits
     from svc.client.journal.stored import Scope
     from svc.config import Config, Settings
 
@@ -107,6 +109,30 @@ class Invocation:
         asked = self._color_asked()
         choice = self.color() if self.streams.person_reads else asked or "auto"
         return self.streams.wants_color(self.env, choice, self.streams.stdout)
+
+    @cached_property
+    def waiting(self) -> "WaitingLine":
+        """The line that tells a person at a terminal what is waited for."""
+        from svc.cli.framework.progress import WaitingLine
+
+        return WaitingLine(self.live_line)
+
+    def live_line(self) -> "LiveLine":
+        """A line on stderr: only on a terminal, and neither with TERM=dumb nor --quiet."""
+        from svc.cli.framework.progress import LiveLine
+
+        streams = self.streams
+        quiet = self.given.everywhere.quiet or self.env.get("TERM") == "dumb"
+        watched = streams.person_watches and not quiet
+        return LiveLine(streams.stderr if watched else None, self.clock, streams.width(self.env))
+
+    def waits(self, *, sandbox: bool = False) -> "Waits":
+        """What is around each call of a client; loaded only where somebody may see it."""
+        if not self.streams.person_watches:
+            from svc.client.exchange import unwatched
+
+            return unwatched
+        return self.waiting.sandbox if sandbox else self.waiting.request
 
     def command(self, words: str) -> str:
         """A command line for the profile, address and mode of this one, such as `svc get ID`."""

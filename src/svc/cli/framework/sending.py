@@ -117,7 +117,8 @@ def send_list(session: Session, make: MakeCall, filters: Mapping[str, str]) -> N
 
     session.is_long_running()
     out = session.out
-    with session.client() as client, counting(session) as count:
+    live = None if session.streams.person_reads else session.live_line()
+    with session.client() as client, counting(live) as count:
         out.stream(count(_objects(client, call, asked.max)))
 
 
@@ -212,18 +213,14 @@ def _settled(
     def tell(status: str, known: bool) -> None:
         if session.format != "human":
             return  # stderr holds one error object or nothing (promise R73)
+        session.waiting.hide()
         session.out.note(f"{reply.data['id']} is {status}{'' if known else ' (unknown to svc)'}")
 
+    left = max(until - session.clock.monotonic(), 0)
+    words = f"Waiting {{}} s for {reply.data['id']} to settle".format
     try:
-        left = max(until - session.clock.monotonic(), 0)
-        return wait(
-            client,
-            reply,
-            settling,
-            seconds=left,
-            on_status=tell,
-            say=session.command,
-        )
+        with session.waiting.until(words):
+            return wait(client, reply, settling, seconds=left, on_status=tell, say=session.command)
     except CheckFailed:
         # It was made all the same: a script needs its id (promise R72).
         session.out.one(reply.text, reply.data)

@@ -274,12 +274,15 @@ class Session(Invocation):
             quota=quota,
             expected=self.expected,
             on_reply=on_reply or self.note_reply,
+            waits=self.waits(),
         )
 
     def _tell_attempt(self, record: "AttemptRecord") -> None:
         what = str(record.status) if record.status is not None else record.error
         line = f"{record.method} {record.path}  attempt {record.attempt}  {what}"
         line += f"  {record.milliseconds:.0f} ms  {record.request_id or ''}"
+        if "waiting" in vars(self):
+            self.waiting.hide()
         with suppress(OSError):  # nobody reads any more, or the disk is full: the request goes on
             self.streams.stderr.write(redact(line.rstrip()) + "\n")
             self.streams.stderr.flush()

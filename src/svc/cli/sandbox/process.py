@@ -161,7 +161,9 @@ def _start(
 
     try:
         if detach:
-            ready(launch.start(options, session.env, session.clock))
+            with session.waiting.until("Waiting {} s for the sandbox to start".format):
+                record = launch.start(options, session.env, session.clock)
+            ready(record)
         else:
             _serve(session, options, ready)
     except LocalError as error:
@@ -240,7 +242,8 @@ def _database(folder: Path | None, db: str | None) -> str:
 
 
 def _stopped(session: Session, folder: Path, record: RunRecord) -> dict[str, Any]:
-    result = launch.stop(folder, record, session.clock)
+    with session.waiting.until(f"Waiting {{}} s for {record.url} to stop".format):
+        result = launch.stop(folder, record, session.clock)
     return {"url": record.url, "port": record.port, "pid": record.pid, "result": result}
 
 

@@ -1,7 +1,7 @@
 """`svc sandbox advance`, `clock` and `reset`."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -25,12 +25,13 @@ app = new_app()
 
 _AFTER_SECONDS = 1.0  # what is over sooner needs no progress
 _EVERY_SECONDS = 0.3
+_END_SECONDS = 0.3  # for a question that is under way when all is over (promise R78)
 
 
 @contextmanager
 def clock_shown(session: Session) -> Iterator[None]:
     """Asks the sandbox for its time beside the call in the block; clears the line at its end."""
-    live = LiveLine.of(session)
+    live = session.live_line()
     if not live.is_watched:
         yield
         return
@@ -41,7 +42,7 @@ def clock_shown(session: Session) -> Iterator[None]:
         yield
     finally:
         over.set()
-        thread.join()
+        thread.join(_END_SECONDS)
         live.clear()
 
 
@@ -56,7 +57,8 @@ def _tell(session: Session, live: LiveLine, over: Event) -> None:
                 now, jobs, attempts = shown["now"], counts["jobs"], counts["deliveries"]
         except (SvcError, KeyError, TypeError):
             continue  # what went wrong is said by the call itself
-        live.show(f"{now}, jobs: {jobs}, attempts: {attempts}  {live.seconds():.0f} s")
+        if not over.is_set():
+            live.show(f"{now}, jobs: {jobs}, attempts: {attempts}  {live.seconds():.0f} s")
 
 
 ClockMode = Literal["realtime", "frozen"]
@@ -110,7 +112,11 @@ def clock(
     session = Session.of(ctx)
     wanted = without_empty(mode=mode, now=to)
     _ = session.out  # made first: a wrong --query must be refused before anything is sent
-    with open_control(session, patient=to is not None) as control:
+    going = to is not None
+    with (
+        clock_shown(session) if going else nullcontext(),
+        open_control(session, patient=going) as control,
+    ):
         # Both modes of the account share the clock: its own `mode` is another thing.
         reply = control.send(controls.set_clock(wanted) if wanted else controls.clock())
     _tell_clock(session, reply)

@@ -17,10 +17,11 @@ from svc.clock import Clock
 from svc.errors import NotFound, SvcError
 from svc.listen.forward.dial import CannotConnect, open_connection
 from svc.listen.forward.waiting import AWAY
-from svc.listen.log.connection import LogConnection, LogRefusal, is_missing
+from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import delivery_of
 from svc.listen.log.pulling import Broken, Pulled, Pulling
 from svc.listen.log.streams import group_consumer, group_name, make_group, stream_info
+from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.receive import Reception
 from svc.listen.records import LogState, Record
 from svc.listen.targets import Target
@@ -78,12 +79,12 @@ class GroupSource:
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(self._tell_state, reason)
 
-        self._connection.told = told
+        self._connection.tell(told)
         self._tasks = [loop.create_task(self._take_on()), loop.create_task(self._renew())]
 
     async def stop_accepting(self) -> None:
         """Takes nothing more."""
-        self._connection.told = lambda _: None
+        self._connection.tell(lambda _: None)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -16,10 +16,11 @@ from typing import Any, Final
 from svc.clock import Clock
 from svc.errors import CheckFailed, LocalError, SvcError
 from svc.listen.inbox.inbox import Position
-from svc.listen.log.connection import LogConnection, LogRefusal, is_missing
+from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import ID_HEADER, delivery_of
 from svc.listen.log.pulling import Broken, Pulled, Pulling
 from svc.listen.log.streams import stream_info
+from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.receive import Reception
 from svc.listen.records import LogState, Missed, Record
 from svc.spec import Mode
@@ -140,12 +141,12 @@ class CursorSource:
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(self._tell_state, reason)
 
-        self._connection.told = told
+        self._connection.tell(told)
         self._following = loop.create_task(self._follow_on())
 
     async def stop_accepting(self) -> None:
         """Reads no more."""
-        self._connection.told = lambda _: None
+        self._connection.tell(lambda _: None)
         if self._following is not None:
             self._following.cancel()
             with suppress(asyncio.CancelledError):

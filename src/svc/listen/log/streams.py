@@ -5,12 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from svc.listen.log.address import LogAddress
-from svc.listen.log.connection import (
-    LogConnection,
-    LogRefusal,
-    is_missing,
-    no_stream,
-)
+from svc.listen.log.connection import LogConnection
+from svc.listen.log.troubles import LogRefusal, is_missing, no_stream
 from svc.spec import Mode
 
 _NANO: Final = 1_000_000_000
