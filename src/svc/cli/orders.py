@@ -10,7 +10,7 @@ from svc.cli.framework.app import listing, new_noun, reading, writing
 from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
-from svc.client.options import CANCELLATION, CAPTURE, ORDER
+from svc.client.options import CANCELLATION, CAPTURE, ORDER, ORDER_UPDATE
 from svc.client.resources import orders
 from svc.spec import ORDER_STATUSES
 
@@ -37,7 +37,7 @@ def retrieve(ctx: typer.Context, order_id: options.OrderId) -> None:
     send_read(Session.of(ctx), orders.retrieve(order_id))
 
 
-@writing(app, fields=ORDER)
+@writing(app, fields=ORDER_UPDATE)
 def update(ctx: typer.Context, order_id: options.OrderId) -> None:
     """Update an unpaid order. The destination and the items are replaced as a whole.
 

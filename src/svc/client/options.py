@@ -23,6 +23,8 @@ class RequestOption(NamedTuple):
             given more than once.
         words: the set of words that may stand there, as the completions call it.
         least: the smallest amount.
+        example: of a value, where a create cannot do without it: where the specification says that
+            an object holds it, or we assume so. `svc post` sends whatever it is given.
     """
 
     name: str
@@ -32,11 +34,20 @@ class RequestOption(NamedTuple):
     kind: Kind = "text"
     words: str = ""
     least: int = 1
+    example: str = ""
 
     @property
     def key(self) -> str:
         """The name as a parameter of Python's."""
         return self.name.removeprefix("--").replace("-", "_")
+
+    def required(self, example: str) -> "RequestOption":
+        """The same where a create cannot do without it."""
+        return self._replace(example=example)
+
+    def optional(self) -> "RequestOption":
+        """The same where it can be left out."""
+        return self._replace(example="")
 
 
 AMOUNT: Final = RequestOption(
@@ -48,6 +59,7 @@ CURRENCY: Final = RequestOption(
     "CODE",
     "The currency, an ISO 4217 code such as EUR.",
     words="currency",
+    example="EUR",
 )
 SETTLEMENT_CURRENCY: Final = RequestOption(
     "--settlement-currency",
@@ -62,6 +74,7 @@ COUNTRY: Final = RequestOption(
     "CODE",
     "The destination, a country code such as DE.",
     words="country",
+    example="DE",
 )
 POSTAL_CODE: Final = RequestOption(
     "--postal-code", ("shipping", "postal_code"), "TEXT", "The destination's postal code."
@@ -79,13 +92,14 @@ ITEM: Final = RequestOption(
     "NAME=VALUE,...",
     "A line of the order, repeatable: name, quantity, unit_amount, hs_code, origin_country.",
     "item",
+    example="name=Linen jacket,hs_code=6203.39,quantity=1,unit_amount=12900",
 )
 METADATA: Final = RequestOption(
     "--metadata", ("metadata",), "KEY=TEXT", "A note of your own, repeatable.", "pairs"
 )
 
 ORDER: Final = (
-    AMOUNT,
+    AMOUNT.required("12900"),
     CURRENCY,
     COUNTRY,
     POSTAL_CODE,
@@ -94,6 +108,7 @@ ORDER: Final = (
     ITEM,
     METADATA,
 )
+ORDER_UPDATE: Final = tuple(row.optional() for row in ORDER)
 CANCELLATION: Final = (
     RequestOption(
         "--reason",
@@ -105,7 +120,13 @@ CANCELLATION: Final = (
 )
 CAPTURE: Final = (AMOUNT,)
 REFUND: Final = (
-    RequestOption("--payment", ("payment",), "ID", "The payment, pay_..."),
+    RequestOption(
+        "--payment",
+        ("payment",),
+        "ID",
+        "The payment, pay_...",
+        example="pay_7cXd9eYf1gZh2iWj3kPq0aVb",
+    ),
     AMOUNT,
     RequestOption(
         "--reason",
@@ -117,7 +138,7 @@ REFUND: Final = (
     METADATA,
 )
 PAYOUT: Final = (
-    AMOUNT,
+    AMOUNT.required("10000"),
     CURRENCY,
     RequestOption(
         "--source-currency",
@@ -132,12 +153,14 @@ PAYOUT: Final = (
         "CODE",
         "The country of the receiving bank, such as DE.",
         words="country",
+        example="DE",
     ),
     RequestOption(
         "--account-holder-name",
         ("destination", "account_holder_name"),
         "TEXT",
         "The name of whoever is paid.",
+        example="Muster GmbH",
     ),
     RequestOption(
         "--iban",
@@ -201,7 +224,13 @@ EVIDENCE: Final = (
     RequestOption("--submit", ("submit",), "", "Submit it; without this it stays a draft.", "flag"),
 )
 ENDPOINT: Final = (
-    RequestOption("--url", ("url",), "URL", "Where events are sent."),
+    RequestOption(
+        "--url",
+        ("url",),
+        "URL",
+        "Where events are sent.",
+        example="https://shop.example/webhooks",
+    ),
     RequestOption(
         "--events",
         ("events",),
@@ -209,6 +238,7 @@ ENDPOINT: Final = (
         "An event type such as order.paid; repeatable, or several as a,b.",
         "list",
         words="event_type",
+        example="order.paid",
     ),
     RequestOption("--description", ("description",), "TEXT", "A note of your own."),
 )

@@ -9,8 +9,9 @@ import typer
 
 from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.inbox import archive_of, entry_of
+from svc.cli.events.ndjson import JsonRecords
 from svc.cli.events.options import check_targets, refuse_formats
-from svc.cli.events.screen import ForwardLines, JsonRecords, forwards_of
+from svc.cli.events.screen import ForwardLines, forwards_of
 from svc.cli.events.secrets import StoredSecrets, from_environment
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session

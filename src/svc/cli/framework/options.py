@@ -87,6 +87,11 @@ class SharedOptions:
         self.listing = ListOptions()
         self.preview = PreviewOptions()
         self.fields: dict[str, Any] = {}
+        self.refuse_incomplete: Callable[[Mapping[str, Any], Sequence[str]], None] = _anything
+
+
+def _anything(body: Mapping[str, Any], argv: Sequence[str]) -> None:
+    """A command without fields of its own needs none."""
 
 
 _everywhere: Final = partial(typer.Option, None, rich_help_panel="Global options")

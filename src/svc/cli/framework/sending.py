@@ -43,7 +43,7 @@ def send_write(
 
     `make` turns the body into a call. `settles` is what to wait for. With `changes` an empty body
     is refused. With `always` it is any POST: it must be confirmed in live mode even where no money
-    is known to move (promise R19), and is sent without what a create needs.
+    is known to move (promise R19).
     """
     asked = session.given.write
     read = file_reader(session.streams.stdin)
@@ -51,7 +51,7 @@ def send_write(
     if changes and not body:
         raise UsageError("There is nothing to change.", hint="Give an option, -d or --body")
     call = make(body, **_encoding(session))
-    _check(session, call, body, whole=not always)
+    _check(session, call, body)
     if _is_shown_instead(session, call):
         return
     from svc.cli.framework.prompts import confirm_money
@@ -75,15 +75,12 @@ def send_write(
         raise sent.unsaved
 
 
-def _check(session: Session, call: Call, body: dict[str, Any], *, whole: bool) -> None:
-    from svc.cli.framework.required import refuse_incomplete
+def _check(session: Session, call: Call, body: dict[str, Any]) -> None:
     from svc.client.fields import check_body
 
     check_body(call.path, body, is_form=call.encoding == "form")
-    if not whole:
-        return
     try:
-        refuse_incomplete(call.path, body, session.argv)
+        session.given.refuse_incomplete(body, session.argv)
     except UsageError:
         session.prepare(call, None)  # a secret in it is told first, and then not repeated
         raise
