@@ -191,8 +191,13 @@ def _positions(state: Database, session: Session, address: LogAddress) -> list[P
     return [
         Position(row["position_seq"], row["position_id"])
         for row in rows
-        if f"|{address}" in row["scope"]
+        if _reads(row["scope"], str(address))
     ]
+
+
+def _reads(scope: str, address: str) -> bool:
+    """Says whether a listener's scope is that of a reader of a log, whatever its group or name."""
+    return any(part.split(" ")[0] == address for part in scope.split("|"))
 
 
 _ALL: Final[dict[str, Any]] = {"deliver_policy": "all"}

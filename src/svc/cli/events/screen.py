@@ -130,11 +130,14 @@ class RecordPrinter:
             partial(self._writer.write, self._stdout), array=session.format == "json"
         )
         self.missed = 0  # events that a log had dropped before they were read
+        self.log_away: str | None = None  # why a log cannot be read at the moment
 
     def show(self, record: Record) -> None:
         """Prints one record."""
         if isinstance(record, Missed):
             self.missed += record.events
+        elif isinstance(record, LogState):
+            self.log_away = record.reason
         if self._format == "human":
             self._show_to_a_person(record)
         else:

@@ -103,8 +103,9 @@ def examine(
     checks.refuse(checks.version(connection), option)
     if writes:
         checks.refuse(checks.payload(connection, max_body), "--max-body")
-    for remark in (checks.replicas(info), checks.limits(info)) if writes else ():
-        tell(session, remark)
+        tell(session, checks.replicas(info))
+        tell(session, checks.limits(info))
+    tell(session, checks.clock(info, session.clock.now()))
 
 
 def tell(session: Session, remark: checks.Remark) -> None:
