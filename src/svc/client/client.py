@@ -9,7 +9,15 @@ from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.contradiction import refuse_contradiction
 from svc.client.ending import CallEnd, error_of
-from svc.client.exchange import Deadline, Trouble, Wire, WireOwner, WireRequest
+from svc.client.exchange import (
+    Deadline,
+    Trouble,
+    Waits,
+    Wire,
+    WireOwner,
+    WireRequest,
+    unwatched,
+)
 from svc.client.reply import IsTaken, Reply, classify, limits_of, reply_of
 from svc.client.request import Prepared, checked_version, fraction, prepare, uuid4
 from svc.client.retry import (
@@ -74,6 +82,7 @@ class Client(WireOwner):
         ca_bundle: PEM file trusted besides the system's authorities.
         quota: allowance of further attempts that several clients share.
         expected: asked at each new connection; false where it leads to somebody else.
+        waits: what is around each call, and told of its attempts, for somebody who watches.
 
     Raises:
         AuthError, UsageError: before anything is sent, see `api_keys.refuse_out_of_place`.
@@ -98,6 +107,7 @@ class Client(WireOwner):
         quota: RetryQuota | None = None,
         expected: Callable[[], bool] | None = None,
         on_reply: Callable[[Reply], None] = lambda _: None,
+        waits: Waits = unwatched,
     ) -> None:
         key = api_keys.parse_to_send(api_key)
         api_keys.refuse_out_of_place(key, "This", mode, base_url)
@@ -112,6 +122,7 @@ class Client(WireOwner):
         self._authorization = api_keys.authorization(api_key, auth)
         self._on_attempt = on_attempt
         self._on_reply = on_reply
+        self._waits = waits
         self._quota = quota
         self._wire = wire or _socket_wire(base_url, self.clock, proxy, ca_bundle, expected)
 
@@ -167,20 +178,23 @@ class Client(WireOwner):
         request = self._request(prepared, call)
         first = self.clock.now() if first_sent_at is None else first_sent_at
         was_open, finding = sent_before, _NOT_SENT_AGAIN
-        for attempt in count(1):
-            # The machine may have been asleep since the wait before this began.
-            late = self._too_late(prepared, first) if sent_before or attempt > 1 else None
-            if late is not None:
-                raise self._error(call, prepared, finding, late, attempt - 1, was_open)
-            finding = self._attempt(call, request, attempt, deadline, is_taken)
-            if finding.meaning is Meaning.DONE:
-                return self._accepted(call, prepared, finding, attempt)
-            progress = CallProgress(attempt, deadline.left(), self.clock.now() - first)
-            decision = self._decision(call, finding, progress)
-            if isinstance(decision, Stop):
-                raise self._error(call, prepared, finding, decision.reason, attempt, was_open)
-            was_open = was_open or finding.meaning in OPEN
-            self.clock.sleep(decision.after)
+        with self._waits(call.method, call.path) as tell:
+            tell(1, None)
+            for attempt in count(1):
+                # The machine may have been asleep since the wait before this began.
+                late = self._too_late(prepared, first) if sent_before or attempt > 1 else None
+                if late is not None:
+                    raise self._error(call, prepared, finding, late, attempt - 1, was_open)
+                finding = self._attempt(call, request, attempt, deadline, is_taken)
+                if finding.meaning is Meaning.DONE:
+                    return self._accepted(call, prepared, finding, attempt)
+                progress = CallProgress(attempt, deadline.left(), self.clock.now() - first)
+                decision = self._decision(call, finding, progress)
+                if isinstance(decision, Stop):
+                    raise self._error(call, prepared, finding, decision.reason, attempt, was_open)
+                was_open = was_open or finding.meaning in OPEN
+                tell(attempt + 1, finding.status)
+                self.clock.sleep(decision.after)
         raise AssertionError  # count() has no end
 
     def _too_late(self, prepared: Prepared, first_sent_at: float) -> Reason | None:

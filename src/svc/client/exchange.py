@@ -4,6 +4,8 @@ Named tuples here and in the neighbouring modules: every command makes these cla
 and a frozen dataclass takes ten times as long (0.5 ms each).
 """
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeAlias
 
@@ -120,6 +122,17 @@ class WireOwner:
     def close(self) -> None:
         """Closes the connection."""
         self._wire.close()
+
+
+# Told of each attempt's number and of the status of the one before, while somebody waits.
+TellAttempt: TypeAlias = Callable[[int, int | None], None]
+# A block in which the answer to a method and a path is waited for.
+Waits: TypeAlias = Callable[[str, str], AbstractContextManager[TellAttempt]]
+
+
+def unwatched(_method: str, _path: str) -> AbstractContextManager[TellAttempt]:
+    """Waits where nobody watches."""
+    return nullcontext(lambda _number, _status: None)
 
 
 def is_success(status: int) -> bool:

@@ -5,7 +5,16 @@ from collections.abc import Callable
 from svc import api_keys
 from svc.base_url import BaseUrl
 from svc.client.call import Call
-from svc.client.exchange import Deadline, RawReply, Trouble, Wire, WireOwner, WireRequest
+from svc.client.exchange import (
+    Deadline,
+    RawReply,
+    Trouble,
+    Waits,
+    Wire,
+    WireOwner,
+    WireRequest,
+    unwatched,
+)
 from svc.client.refusal import api_error as refused
 from svc.client.reply import Reply, classify, reply_of, understood
 from svc.client.request import prepare, uuid4
@@ -33,6 +42,7 @@ class SandboxClient(WireOwner):
         base_url: must be this machine.
         deadline_seconds: for one call; advancing the clock may take long.
         deadline: for all calls together, in place of `deadline_seconds`.
+        waits: what is around each call, for somebody who watches.
 
     Raises:
         UsageError: when the address is not on this machine.
@@ -49,6 +59,7 @@ class SandboxClient(WireOwner):
         new_key: Callable[[], str] = uuid4,
         ca_bundle: str | None = None,
         on_reply: Callable[[Reply], None] = lambda _: None,
+        waits: Waits = unwatched,
     ) -> None:
         if not base_url.is_loopback:
             raise _no_sandbox(f"{base_url} is not on this machine")
@@ -59,6 +70,7 @@ class SandboxClient(WireOwner):
         self._new_key = new_key
         self._wire = wire or _socket_wire(base_url, self._clock, ca_bundle)
         self._on_reply = on_reply
+        self._waits = waits
         self._health: Reply | None = None
 
     def health(self) -> Reply:
@@ -95,11 +107,12 @@ class SandboxClient(WireOwner):
         return self._exchange(call, key, accept)
 
     def _exchange(self, call: Call, key: str | None, accept: tuple[int, ...]) -> Reply:
-        result = self._wire.exchange(
-            self._request(call, key),
-            deadline=self._deadline or Deadline(self._clock, self._deadline_seconds),
-            connect_seconds=_CONNECT_SECONDS,
-        )
+        with self._waits(call.method, call.path):
+            result = self._wire.exchange(
+                self._request(call, key),
+                deadline=self._deadline or Deadline(self._clock, self._deadline_seconds),
+                connect_seconds=_CONNECT_SECONDS,
+            )
         if isinstance(result, RawReply) and result.status in accept:
             finding = understood(result, call)
         else:

@@ -46,6 +46,28 @@ def heard(
                 signal.signal(number, how)
 
 
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Has a signal that comes inside the block answered after it, where the program answers it.
+
+    For what must be whole or not begun, as a process that is started and noted down to be ended.
+    """
+    came: list[int] = []
+    before = {number: how for number in STOPPING if callable(how := signal.getsignal(number))}
+    try:
+        for number in before:
+            signal.signal(number, lambda number, _: came.append(number))
+    except ValueError:  # not in the main thread, where no signal is answered
+        before = {}
+    try:
+        yield
+    finally:
+        for number, how in before.items():
+            signal.signal(number, how)
+        for number in came[:1]:
+            signal.raise_signal(number)
+
+
 def end_at_once(loop: "AbstractEventLoop", numbers: Sequence[int]) -> None:
     """Lets the next of the signals end the process at once."""
     for number in numbers:

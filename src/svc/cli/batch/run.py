@@ -17,6 +17,7 @@ from svc.cli.batch.report import Report, in_words, left_out_note, report_check
 from svc.cli.batch.rows import BatchInput, BatchOptions, read_input
 from svc.cli.batch.workers import build_run
 from svc.cli.framework.control import sandbox_key_ages
+from svc.cli.framework.errors import tell_stopped
 from svc.cli.framework.prompts import confirm_real_money
 from svc.cli.framework.recorded import scope_of
 from svc.cli.framework.session import Session
@@ -83,7 +84,7 @@ def run_list(session: Session, asked: BatchOptions) -> None:
         try:
             run = _put_together(session, asked, given, books, results)
             report = Report(given, run.tally, path)
-            failure = _carried_through(run, lambda: report.show(out))
+            failure = _carried_through(session, run, report)
             ended = _End(whole=not run.tally.not_done, changed=run.tally.done > 0)
         finally:
             with suppress(LocalError):  # a full disk; the process's end gives it back as well
@@ -194,14 +195,16 @@ def _tell_left_out(session: Session, given: BatchInput) -> None:
         session.out.note(note)
 
 
-def _carried_through(run: Run, on_stop: Callable[[], None]) -> SvcError | None:
+def _carried_through(session: Session, run: Run, report: Report) -> SvcError | None:
     """Runs to the end; gives the error of the journal or the results file that ended it early."""
     try:
         run.go()
     except SvcError as error:
         return error
-    except Stopped:
-        on_stop()
+    except Stopped as stopped:
+        stopped.told = True
+        tell_stopped(session)
+        report.show(session.out)
         raise
     return None
 

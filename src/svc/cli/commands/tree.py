@@ -8,21 +8,24 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 import typer
 
-from svc.cli.commands.values import ENVIRONMENT, MOVES_MONEY, is_named, values_of
+from svc.cli.commands.values import ENVIRONMENT, MOVES_MONEY, Declared, is_named, values_of
 from svc.cli.framework.options import DECLARED, Set, options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, SHORT_NAMES, load
+from svc.client.options import RequestOption
 from svc.completion.packaged import SHELLS
 from svc.completion.tree import ANYTHING, Argument, Command, Group, Option, Tree, Type
 
 _PANELS: Final[dict[str, Group]] = {
     "Request options": "request",
     "List options": "list",
+    "Instead of sending": "preview",
     "Global options": "global",
 }
+_SHARED: Final[tuple[Group, ...]] = ("request", "list", "preview", "global")
 _TYPES: Final[dict[object, Type]] = {int: "integer", float: "number"}
 
 
@@ -32,10 +35,11 @@ class _OptionKind(NamedTuple):
     type: Type
     minimum: float | None = None
     maximum: float | None = None
+    choices: tuple[str, ...] = ()
 
 
 _TEXT: Final = _OptionKind("text")
-_NO_WORDS: Final[Mapping[str, str]] = {}
+_NO_ROWS: Final[Mapping[str, RequestOption]] = {}
 
 
 def tree() -> Tree:
@@ -49,6 +53,7 @@ def tree() -> Tree:
     shared: dict[Group, tuple[Option, ...]] = {
         "request": _shared("write"),
         "list": _shared("listing"),
+        "preview": _shared("preview"),
         "global": tuple(
             _option("", param, kinds)
             for param in root.get_params(context)
@@ -86,7 +91,7 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
         and not getattr(param, "hidden", False)  # only there to be refused with a better word
     ]
     kinds = _kinds(command.callback) if command.callback is not None else {}
-    words = {row.name: row.words for row in getattr(command.callback, "rows", ())}
+    rows = {row.name: row for row in getattr(command.callback, "rows", ())}
     return Command(
         path=path,
         short=short,
@@ -94,12 +99,12 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
         summary=_summary(help_text),
         help=help_text,
         arguments=tuple(
-            _argument(name, param) for param in own if param.param_type_name == "argument"
+            _argument(name, param, kinds) for param in own if param.param_type_name == "argument"
         ),
         options=tuple(
-            _option(name, param, kinds, words) for param in own if param.param_type_name == "option"
+            _option(name, param, kinds, rows) for param in own if param.param_type_name == "option"
         ),
-        shared=tuple(group for group in ("request", "list", "global") if group in taken),
+        shared=tuple(group for group in _SHARED if group in taken),
         moves_money=name in MOVES_MONEY,
         examples=tuple(getattr(command, "examples", ())),
         commands=tuple(
@@ -140,19 +145,26 @@ def _kind(annotation: Any, default: Any) -> _OptionKind:
     info = default
     if get_origin(annotation) is Annotated:
         annotation, info = get_args(annotation)[:2]
-    of = next((kind for kind in (annotation, *get_args(annotation)) if kind in _TYPES), None)
+    kinds = (annotation, *get_args(annotation))
+    choices = next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
+    of = next((kind for kind in kinds if kind in _TYPES), None)
     if of is None:
-        return _TEXT
+        return _OptionKind("text", choices=choices)
     return _OptionKind(_TYPES[of], getattr(info, "min", None), getattr(info, "max", None))
 
 
 def _option(
-    command: str, param: Any, kinds: dict[str, _OptionKind], words: Mapping[str, str] = _NO_WORDS
+    command: str,
+    param: Any,
+    kinds: dict[str, _OptionKind],
+    rows: Mapping[str, RequestOption] = _NO_ROWS,
 ) -> Option:
     # The long name first: Typer keeps the names of --help in no order.
     names = tuple(sorted(param.opts, key=lambda name: not name.startswith("--")))
     flag = bool(param.is_flag)
     kind = kinds.get(param.name, _TEXT)
+    row = rows.get(names[0])
+    taken = Declared(names[0], param.metavar, param.help or "", kind.choices)
     return Option(
         names=names,
         negatives=tuple(param.secondary_opts),
@@ -161,13 +173,13 @@ def _option(
         metavar=None if flag else param.metavar,
         help=param.help or "",
         default=_default(param),
-        required=bool(param.required),
+        required=bool(param.required or (row and row.example)),
         repeatable=bool(param.multiple),
         value_optional=not flag and _is_bracketed(param.metavar or ""),
         minimum=kind.minimum,
         maximum=kind.maximum,
         environment=ENVIRONMENT.get(names[0]),
-        values=ANYTHING if flag else values_of(command, names[0], param, words.get(names[0], "")),
+        values=ANYTHING if flag else values_of(command, taken, row.words if row else ""),
     )
 
 
@@ -176,21 +188,28 @@ def _is_bracketed(metavar: str) -> bool:
 
 
 def _default(param: Any) -> object:
-    """The parser's own default; a flag that nobody gave is false, a repeatable option empty."""
-    value = param.default
+    """The parser's own default; a flag that nobody gave is false, a repeatable option empty.
+
+    Where the parser has none, it is what help says.
+    """
+    value, said = param.default, getattr(param, "show_default", None)
+    if value is None and isinstance(said, str):
+        value = int(said) if said.isdigit() else said
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return str(value)
 
 
-def _argument(command: str, param: Any) -> Argument:
+def _argument(command: str, param: Any, kinds: Mapping[str, _OptionKind]) -> Argument:
+    choices = kinds.get(param.name, _TEXT).choices
+    taken = Declared(param.name, param.metavar, param.help or "", choices)
     return Argument(
         name=param.name,
         metavar=param.metavar or param.name.upper(),
         help=param.help or "",
         required=bool(param.required),
         repeatable=param.nargs != 1,
-        values=values_of(command, param.name, param),
+        values=values_of(command, taken),
     )
 
 

@@ -7,7 +7,7 @@ repeated here: `ord_...` in a help text is the kind of an id, the metavar FILE i
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final, get_args
+from typing import Final, NamedTuple, get_args
 
 from svc import spec
 from svc.batch.operations import OPERATIONS
@@ -182,23 +182,31 @@ ENVIRONMENT: Final = {
 }
 
 
-def values_of(command: str, name: str, param: Any, words: str = "") -> Values:
-    """What can stand for the value of a parameter of Typer's, by its name in the parser.
+class Declared(NamedTuple):
+    """A parameter as its function declares it: its name for people, and what its value may be."""
+
+    name: str
+    metavar: str | None
+    help: str
+    choices: tuple[str, ...]
+
+
+def values_of(command: str, param: Declared, words: str = "") -> Values:
+    """What can stand for the value of a parameter.
 
     `words` is the set that the row of a request's field names.
     """
     if words:
         return _FIELDS[words]
-    known = _HERE.get((command, name)) or _EVERYWHERE.get(name)
+    known = _HERE.get((command, param.name)) or _EVERYWHERE.get(param.name)
     if known is not None:
         return known
-    choices = getattr(param.type, "choices", ())
-    if choices:
-        return _words(_NOT_A_NAME.sub("_", f"{command} {param.name}".strip()), choices, closed=True)
-    metavar = param.metavar or ""
-    if "FILE" in metavar.strip("[]").split("|"):
+    if param.choices:
+        name = param.name.removeprefix("--").replace("-", "_")
+        return _words(_NOT_A_NAME.sub("_", f"{command} {name}".strip()), param.choices, closed=True)
+    if "FILE" in (param.metavar or "").strip("[]").split("|"):
         return Values(files=True)
-    ids = tuple(_ID_IN_HELP.findall(getattr(param, "help", None) or ""))
+    ids = tuple(_ID_IN_HELP.findall(param.help))
     return Values(ids=ids) if ids else ANYTHING
 
 

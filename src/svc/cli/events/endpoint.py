@@ -213,7 +213,10 @@ class Endpoints:
     def _control(self, call: Call) -> dict[str, Any]:
         session = self._session
         ca_bundle = session.settings.ca_bundle
-        with SandboxClient(session.base_url, clock=session.clock, ca_bundle=ca_bundle) as control:
+        waits = session.waits(sandbox=True)
+        with SandboxClient(
+            session.base_url, clock=session.clock, ca_bundle=ca_bundle, waits=waits
+        ) as control:
             data = control.send(controls.in_mode(call, session.settings.mode)).data
         return data if isinstance(data, dict) else {}
 
@@ -223,8 +226,11 @@ def is_sandbox(session: Session) -> bool:
     if session.settings.sandbox or not session.base_url.is_loopback:
         return session.settings.sandbox
     ca_bundle = session.settings.ca_bundle
+    waits = session.waits(sandbox=True)
     try:
-        with SandboxClient(session.base_url, clock=session.clock, ca_bundle=ca_bundle) as control:
+        with SandboxClient(
+            session.base_url, clock=session.clock, ca_bundle=ca_bundle, waits=waits
+        ) as control:
             control.health()
     except SvcError:
         return False

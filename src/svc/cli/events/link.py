@@ -118,7 +118,9 @@ def linked(
     """
     session.out.note(f"Starting {chosen.provider.name} as the tunnel: {chosen.path}")
     with Tunnel(chosen.provider, chosen.path, session.env, session.clock) as tunnel:
-        link = TunnelLink(session, tunnel, tunnel.start(port), register)
+        with session.waiting.until(f"Waiting {{}} s for {chosen.provider.name}".format):
+            address = tunnel.start(port)
+        link = TunnelLink(session, tunnel, address, register)
         try:
             yield link
         finally:

@@ -218,6 +218,8 @@ class _Loop:
         """Ends the listener; a second signal ends the process at once (promise R78)."""
         signals.end_at_once(asyncio.get_running_loop(), signals.STOPPING)
         self._signal = number
+        if self._session.format != "human":  # for people the summary begins a line of its own
+            self._session.streams.leave_line()
         if self._command is not None:
             self._command.terminate(number)
         self._end()

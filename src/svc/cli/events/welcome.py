@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from svc.api_keys import fingerprint
 from svc.cli.events.endpoint import Endpoint
-from svc.cli.events.lines import LineLayout
+from svc.cli.events.layout import LineLayout
 from svc.cli.events.options import ListenOptions
 from svc.listen.records import Ready, Summary
 from svc.render.text import cells, wrap_message

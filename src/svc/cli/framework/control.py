@@ -17,6 +17,7 @@ from svc.client.sandbox import SandboxClient
 from svc.errors import SvcError
 
 if TYPE_CHECKING:
+    from svc.cli.framework.inputs.times import Moments
     from svc.client.journal.commands import Say
     from svc.client.journal.entry import Intent
     from svc.client.reply import Reply
@@ -28,13 +29,14 @@ _SECRET_MARK: Final = "_secret_"  # noqa: S105  the middle of every client secre
 def open_control(session: Session, *, patient: bool = False) -> "SandboxClient":
     """The controls of the sandbox that the settings point at; use it in a `with` block.
 
-    A `patient` one waits as long as the call takes, unless a time was given.
+    A `patient` one waits as long as the call takes, unless a time was given; whoever asks for one
+    shows what goes on meanwhile.
 
     Raises:
         UsageError: the settings point at another machine.
         NetworkError: they point at a sandbox that does not run.
     """
-    from svc.client.exchange import Deadline
+    from svc.client.exchange import Deadline, unwatched
     from svc.client.sandbox import SandboxClient
 
     session.refuse_stranger()
@@ -46,6 +48,7 @@ def open_control(session: Session, *, patient: bool = False) -> "SandboxClient":
         clock=session.clock,
         ca_bundle=settings.ca_bundle,
         on_reply=session.note_reply,
+        waits=unwatched if patient else session.waits(sandbox=True),
     )
 
 
@@ -157,6 +160,23 @@ class ServedClock:
 def served_now(session: Session) -> float | None:
     """What a sandbox's clock says now; None of any other service."""
     return _asked(session, clock_of) if is_sandbox(session) else None
+
+
+def moments(session: Session, *, ahead: bool = False, local: bool = False) -> "Moments":
+    """Reads what was typed for a time: by the clock of a sandbox that is asked, else this one's.
+
+    What lies on this machine only is `local`. It is asked where a duration or a day's name needs
+    it.
+    """
+    from svc.cli.framework.inputs.times import Moments
+
+    def now() -> float:
+        if local or not session.base_url.is_loopback:
+            return session.clock.now()
+        said = _asked(session, clock_of)
+        return session.clock.now() if said is None else said
+
+    return Moments(now, utc=bool(session.given.everywhere.utc), ahead=ahead)
 
 
 def is_sandbox(session: Session) -> bool:

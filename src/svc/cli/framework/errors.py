@@ -192,7 +192,7 @@ def _write_new(folder: Path, name: str, data: bytes) -> str:
 
 
 def report_stopped(session: "Session", stopped: "Stopped") -> int:
-    """Names the request that a signal left unresolved, or what was done before (promise R78)."""
+    """Names the request that was left unresolved, or what was done before, else a word (R78)."""
     error = (
         _stopped_sending(stopped)
         or _stopped_at_end(stopped)
@@ -200,8 +200,19 @@ def report_stopped(session: "Session", stopped: "Stopped") -> int:
         or _stopped_after(session, stopped)
     )
     if error is not None:
+        session.streams.leave_line()
         report_error(session, error)
+    elif not stopped.told:
+        tell_stopped(session)
     return stopped.exit_code
+
+
+def tell_stopped(session: "Session") -> None:
+    """Leaves the line in which the Ctrl-C stands and says one word, to a person who watches."""
+    session.streams.leave_line()
+    out = session.error_output()
+    if out.format == "human" and session.streams.person_watches:
+        out.note("Stopped.")
 
 
 def report_end_of_output(session: "Session", error: OSError) -> int:

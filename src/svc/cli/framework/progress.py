@@ -1,13 +1,15 @@
 """One live line on stderr, for a person who watches."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import Final, Self, TextIO, TypeVar
+from contextlib import contextmanager, suppress
+from threading import Event, Thread, current_thread, main_thread
+from typing import Final, TextIO, TypeVar
 
-from svc.cli.framework.session import Session
+from svc.client.retry import ATTEMPTS
 from svc.clock import Clock
 
 EVERY_SECONDS: Final = 0.1
+_ECHOED: Final = 2  # columns that a terminal takes to show a Ctrl-C, behind what we have written
 
 
 class LiveLine:
@@ -23,14 +25,6 @@ class LiveLine:
         self._told = clock.monotonic()
         self.width = width
         self.begun = self._told
-
-    @classmethod
-    def of(cls, session: "Session") -> Self:
-        """The line of a command: only on a terminal, and neither with TERM=dumb nor --quiet."""
-        stderr = session.streams.stderr
-        quiet = session.given.everywhere.quiet or session.env.get("TERM") == "dumb"
-        watched = stderr.isatty() and not quiet
-        return cls(stderr if watched else None, session.clock, session.streams.width(session.env))
 
     @property
     def is_watched(self) -> bool:
@@ -58,7 +52,7 @@ class LiveLine:
     def clear(self) -> None:
         """Leaves the line empty for what is said next."""
         if self._shown:
-            self._write(f"\r{'':{self._shown}}\r")
+            self._write(f"\r{'':{min(self._shown + _ECHOED, self.width - 1)}}\r")
             self._shown = 0
 
     def _write(self, text: str) -> None:
@@ -85,12 +79,11 @@ _AFTER_SECONDS = 1.0  # what is over sooner needs no progress
 
 
 @contextmanager
-def counting(session: Session) -> Iterator[Callable[[Iterable[T]], Iterator[T]]]:
+def counting(live: LiveLine | None) -> Iterator[Callable[[Iterable[T]], Iterator[T]]]:
     """Gives a function that hands objects on and counts them on a line, cleared at the end.
 
-    Where the results themselves go to the terminal, they are the progress.
+    Where the results themselves go to the terminal, they are the progress, and there is none.
     """
-    live = None if session.streams.person_reads else LiveLine.of(session)
     try:
         yield lambda items: _counted(items, live)
     finally:
@@ -103,3 +96,73 @@ def _counted(items: Iterable[T], live: LiveLine | None) -> Iterator[T]:
         yield item
         if live is not None and live.is_due() and live.seconds() >= _AFTER_SECONDS:
             live.show(f"{count:,} objects  {count / live.seconds():,.0f}/s")
+
+
+_WAITING_SECONDS: Final = 2.0  # until somebody wonders
+_AGAIN_SECONDS: Final = 1.0
+
+
+class WaitingLine:
+    """Says what a command waits for once that has taken two seconds; gone when it is there.
+
+    One for a command: what waits within a wait says nothing of its own. Only the main thread's
+    waits are shown, for beside any other one a screen goes on.
+    """
+
+    def __init__(self, new_line: Callable[[], LiveLine]) -> None:
+        self._new_line = new_line
+        self._live: LiveLine | None = None
+
+    @contextmanager
+    def request(self, method: str, path: str) -> Iterator[Callable[[int, int | None], None]]:
+        """Waits for an answer of the service; gives what is to be told of each attempt.
+
+        That takes its number and the status of the one before, if that was answered.
+        """
+        attempt = "attempt 1"
+
+        def told(number: int, status: int | None) -> None:
+            nonlocal attempt
+            after = "" if status is None else f" after {status}"
+            attempt = f"attempt {number} of {ATTEMPTS}{after}"
+
+        with self.until(lambda seconds: f"Waiting {seconds} s, {attempt}: {method} {path}"):
+            yield told
+
+    @contextmanager
+    def sandbox(self, method: str, path: str) -> Iterator[Callable[[int, int | None], None]]:
+        """Waits for an answer of a sandbox's controls, which are asked once."""
+        with self.until(lambda seconds: f"Waiting {seconds} s for the sandbox: {method} {path}"):
+            yield lambda _number, _status: None
+
+    @contextmanager
+    def until(self, words: Callable[[int], str]) -> Iterator[None]:
+        """Shows words for the seconds that have gone by, for as long as the block takes."""
+        live = self._new_line()
+        if self._live is not None or not live.is_watched or current_thread() is not main_thread():
+            yield
+            return
+        self._live, over = live, Event()
+        thread = Thread(target=self._tell, args=(live, words, over), daemon=True)
+        with suppress(RuntimeError):  # no thread is to be had: what is waited for matters more
+            thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            if thread.ident is not None:
+                thread.join()
+            live.clear()
+            self._live = None
+
+    def hide(self) -> None:
+        """Leaves the line empty for what is said now; it comes back a second later."""
+        if self._live is not None:
+            self._live.clear()
+
+    def _tell(self, live: LiveLine, words: Callable[[int], str], over: Event) -> None:
+        pause = _WAITING_SECONDS
+        while not over.wait(pause):
+            pause = _AGAIN_SECONDS
+            # The whole line: what counts results may have left something there.
+            live.show(words(int(live.seconds())).ljust(live.width - 1))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from svc.api_keys import LOG_VARIABLE, SIGNING_VARIABLE, without_line_end
 from svc.cli.framework.session import Session
+from svc.cli.framework.signals import Stopped
 from svc.errors import UsageError
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.money import format_amount
@@ -55,12 +56,14 @@ def _is_yes(session: Session, why: tuple[str, ...], otherwise: str) -> bool:
     streams = session.streams
     forget_what_was_typed(streams.stdin)
     streams.stderr.write("\n  ".join(one_line(redact(fact)) for fact in why))
-    streams.stderr.write("\nGo ahead? [y/N] ")
-    streams.stderr.flush()
     try:
+        streams.stderr.write("\nGo ahead? [y/N] ")
+        streams.stderr.flush()
         answer = streams.stdin.readline()
-    except BaseException:
-        streams.stderr.write(f"\n{otherwise}\n")
+    except BaseException as error:
+        streams.stderr.write(f"\nStopped. {otherwise}\n")
+        if isinstance(error, Stopped):
+            error.told = True
         raise
     return answer.strip().lower() in ("y", "yes")
 

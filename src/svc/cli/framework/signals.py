@@ -24,6 +24,7 @@ class Stopped(BaseException):
         sending: the recorded request that was being sent, to be named to the user.
         unsent: the path of a request that had not begun to leave.
         ended: how the request had ended, where that was an error.
+        told: whether the person at the terminal has been told already.
     """
 
     def __init__(self, number: int, dropped: Callable[[], None] | None = None) -> None:
@@ -34,6 +35,7 @@ class Stopped(BaseException):
         self.sending: Intent | None = None
         self.unsent: str | None = None
         self.ended: SvcError | None = None
+        self.told = False
         self._dropped = dropped
 
     def __del__(self) -> None:

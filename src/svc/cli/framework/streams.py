@@ -5,6 +5,7 @@ import io
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Final, NamedTuple, TextIO
 
 from svc.system.consoles import takes_color, write_alike
@@ -32,8 +33,19 @@ class Streams(NamedTuple):
         return _is_terminal(self.stdout)
 
     @property
+    def person_watches(self) -> bool:
+        return _is_terminal(self.stderr)
+
+    @property
     def person_answers(self) -> bool:
         return _is_terminal(self.stdin) and _is_terminal(self.stderr)
+
+    def leave_line(self) -> None:
+        """Begins a new line for a person: a Ctrl-C stands behind whatever was written last."""
+        if self.person_watches:
+            with suppress(OSError):
+                self.stderr.write("\n")
+                self.stderr.flush()
 
     def wants_color(self, env: Mapping[str, str], choice: str, stream: TextIO) -> bool:
         """Applies --color, NO_COLOR and TERM=dumb (promise R75), then what other programs heed.

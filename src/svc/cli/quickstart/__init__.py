@@ -5,11 +5,11 @@ import queue
 import shlex
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 
@@ -20,6 +20,9 @@ from svc.cli.quickstart.processes import DemoTarget, SvcProcesses, environment, 
 from svc.errors import CheckFailed
 from svc.money import format_amount
 from svc.render.text import wrap
+from svc.system.signals import held_back
+
+Thing = TypeVar("Thing")
 
 _SECONDS = 15.0
 _ORDER = (
@@ -40,8 +43,8 @@ def quickstart(ctx: typer.Context) -> None:
     """
     session = Session.of(ctx)
     started = session.clock.monotonic()
-    with tempfile.TemporaryDirectory(prefix="svc-quickstart-") as folder, ExitStack() as stack:
-        story = _Story(session, Path(folder), stack)
+    with _undone_whole() as stack:
+        story = _Story(session, stack)
         result = story.tell()
     seconds = session.clock.monotonic() - started
     story.say(f"\nDone in {seconds:.1f} s: paid, verified, forwarded and refunded.")
@@ -49,6 +52,17 @@ def quickstart(ctx: typer.Context) -> None:
     story.say(f"Next: {svc} sandbox start --detach, then {svc} orders create --help")
     if session.format != "human":
         session.out.value({**result, "seconds": round(seconds, 1)})
+
+
+@contextmanager
+def _undone_whole() -> Iterator[ExitStack]:
+    """What is put on the stack is undone to its end, also when a signal ends the story."""
+    stack = ExitStack()
+    try:
+        yield stack
+    finally:
+        with held_back():
+            stack.close()
 
 
 def called_as(session: Session) -> str:
@@ -73,16 +87,17 @@ class _Story:
     They are told on stdout to people, and on stderr beside a result for programs.
     """
 
-    def __init__(self, session: Session, folder: Path, stack: ExitStack) -> None:
+    def __init__(self, session: Session, stack: ExitStack) -> None:
         self._session = session
-        self._folder = folder
         self._stack = stack
-        self._children = SvcProcesses(environment(session.env, folder), session.clock)
+        folder = self._kept(tempfile.TemporaryDirectory(prefix="svc-quickstart-"))
+        self._folder = Path(folder)
+        self._children = SvcProcesses(environment(session.env, self._folder), session.clock)
         self._step = _Step()
 
     def tell(self) -> dict[str, Any]:
         self._start_sandbox()
-        target = self._stack.enter_context(running_target())
+        target = self._kept(running_target())
         records = self._listen(target)
         order = self._create_order()
         payment = self._pay(order["id"])
@@ -98,11 +113,15 @@ class _Story:
             "refund": refund["id"],
         }
 
+    def _kept(self, context: AbstractContextManager[Thing]) -> Thing:
+        with held_back():
+            return self._stack.enter_context(context)
+
     def _start_sandbox(self) -> None:
         argv = ("sandbox", "start", "--port", "0", "--db", str(self._folder / "sandbox.db"))
         self._title("A sandbox: the whole service in one process", "sandbox", "start", "--detach")
         ready = self._folder / "sandbox.url"
-        process = self._stack.enter_context(
+        process = self._kept(
             self._children.beside(
                 *argv, "--ready-file", str(ready), log=self._folder / "sandbox.log"
             )
@@ -113,7 +132,7 @@ class _Story:
         argv = ("events", "listen", "--forward-to", target.url)
         self._title("Webhooks, verified and forwarded to a local address", *argv)
         ready, log = self._folder / "listen.ready", self._folder / "listen.ndjson"
-        process = self._stack.enter_context(
+        process = self._kept(
             self._children.beside(*argv, "--ready-file", str(ready), "-o", "ndjson", log=log)
         )
         self._children.wait_for(ready, process, _SECONDS)

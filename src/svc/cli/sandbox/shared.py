@@ -5,7 +5,10 @@ from typing import Annotated
 import typer
 
 Port = Annotated[
-    int | None, typer.Option(metavar="PORT", help="Which one, where several are running.")
+    int | None,
+    typer.Option(
+        metavar="PORT", help="The port of the one that is meant, where several are running."
+    ),
 ]
 Seed = Annotated[
     int | None,
@@ -14,4 +17,7 @@ Seed = Annotated[
 Fixture = Annotated[
     str | None, typer.Option(metavar="NAME", help="demo fills it with one of everything.")
 ]
-Limit = Annotated[int | None, typer.Option(metavar="1..100", help="How many a page (25).")]
+Limit = Annotated[
+    int | None,
+    typer.Option(metavar="1..100", help="How many objects a page has.", show_default="25"),
+]

@@ -1,15 +1,16 @@
 """`svc sandbox advance`, `clock` and `reset`."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from svc.cli.framework.app import new_app, verb
-from svc.cli.framework.control import ask, call_and_show, open_control, show
-from svc.cli.framework.inputs import seconds_of, without_empty
+from svc.cli.framework.control import ask, call_and_show, moments, open_control, show
+from svc.cli.framework.inputs import without_empty
+from svc.cli.framework.inputs.times import seconds_of, stamp
 from svc.cli.framework.progress import LiveLine
 from svc.cli.framework.prompts import confirm
 from svc.cli.framework.session import Session
@@ -25,12 +26,13 @@ app = new_app()
 
 _AFTER_SECONDS = 1.0  # what is over sooner needs no progress
 _EVERY_SECONDS = 0.3
+_END_SECONDS = 0.3  # for a question that is under way when all is over (promise R78)
 
 
 @contextmanager
 def clock_shown(session: Session) -> Iterator[None]:
     """Asks the sandbox for its time beside the call in the block; clears the line at its end."""
-    live = LiveLine.of(session)
+    live = session.live_line()
     if not live.is_watched:
         yield
         return
@@ -41,7 +43,7 @@ def clock_shown(session: Session) -> Iterator[None]:
         yield
     finally:
         over.set()
-        thread.join()
+        thread.join(_END_SECONDS)
         live.clear()
 
 
@@ -56,7 +58,8 @@ def _tell(session: Session, live: LiveLine, over: Event) -> None:
                 now, jobs, attempts = shown["now"], counts["jobs"], counts["deliveries"]
         except (SvcError, KeyError, TypeError):
             continue  # what went wrong is said by the call itself
-        live.show(f"{now}, jobs: {jobs}, attempts: {attempts}  {live.seconds():.0f} s")
+        if not over.is_set():
+            live.show(f"{now}, jobs: {jobs}, attempts: {attempts}  {live.seconds():.0f} s")
 
 
 ClockMode = Literal["realtime", "frozen"]
@@ -67,12 +70,23 @@ def advance(
     ctx: typer.Context,
     duration: Annotated[
         str | None,
-        typer.Argument(metavar="[DURATION]", help="As 3d, 1d12h or 90s", show_default=False),
+        typer.Argument(
+            metavar="[DURATION]", help="How far, as 3d, 1d12h or 90s.", show_default=False
+        ),
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="next: the next job; idle: no job is left.")
+        str | None,
+        typer.Option(
+            metavar="WHEN", help="next: until the next job is done; idle: until none is left."
+        ),
     ] = None,
-    to: Annotated[str | None, typer.Option(metavar="TIME", help="As 2026-10-15T00:00:00Z.")] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="The time to turn it to: 2026-11-21, 2026-11-21T09:00, tomorrow or 3d (ahead).",
+        ),
+    ] = None,
 ) -> None:
     """Turn the sandbox's clock forward. What falls due on the way happens, webhooks too.
 
@@ -84,7 +98,7 @@ def advance(
     seconds = None if duration is None else seconds_of(duration, "DURATION")
     session = Session.of(ctx)
     with clock_shown(session):
-        call = controls.advance(without_empty(seconds=seconds, until=until, to=to))
+        call = controls.advance(without_empty(seconds=seconds, until=until, to=_time(session, to)))
         reply = ask(session, call, patient=True)
     _tell_clock(session, reply)
 
@@ -95,11 +109,17 @@ def clock(
     mode: Annotated[
         ClockMode | None,
         typer.Argument(
-            metavar="[realtime|frozen]", help="Let it run, or stop it", show_default=False
+            metavar="[realtime|frozen]",
+            help="realtime lets it run, frozen stops it.",
+            show_default=False,
         ),
     ] = None,
     to: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Go forward to this moment first.")
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Turn it to this time first: 2026-11-21T09:00, tomorrow or 3d (ahead).",
+        ),
     ] = None,
 ) -> None:
     """Show the sandbox's clock, stop it or let it run. A stopped one moves by advance only.
@@ -108,9 +128,13 @@ def clock(
     $ svc sandbox clock realtime
     """
     session = Session.of(ctx)
-    wanted = without_empty(mode=mode, now=to)
+    wanted = without_empty(mode=mode, now=_time(session, to))
     _ = session.out  # made first: a wrong --query must be refused before anything is sent
-    with open_control(session, patient=to is not None) as control:
+    going = to is not None
+    with (
+        clock_shown(session) if going else nullcontext(),
+        open_control(session, patient=going) as control,
+    ):
         # Both modes of the account share the clock: its own `mode` is another thing.
         reply = control.send(controls.set_clock(wanted) if wanted else controls.clock())
     _tell_clock(session, reply)
@@ -129,6 +153,11 @@ def reset(ctx: typer.Context, seed: Seed = None, fixture: Fixture = None) -> Non
     what = f"This empties the sandbox at {session.base_url}, in both modes."
     confirm(session, what, otherwise="Nothing was emptied.")
     call_and_show(session, controls.reset(without_empty(seed=seed, fixture=fixture)))
+
+
+def _time(session: Session, text: str | None) -> str | None:
+    """When to turn the clock to; a duration is from what it shows now."""
+    return None if text is None else stamp(moments(session, ahead=True).read(text, "--to").begin)
 
 
 def _tell_clock(session: Session, reply: "Reply") -> None:

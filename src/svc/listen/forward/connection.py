@@ -150,8 +150,13 @@ class TargetConnection:
 async def exchange_once(link: TargetConnection, request: bytes, limit: float) -> TargetReply:
     """Sends one request over a link that is closed afterwards."""
     done: asyncio.Future[TargetReply] = asyncio.get_running_loop().create_future()
+
+    def told(reply: TargetReply) -> None:
+        if not done.done():  # cancelled in the very pass of the loop in which the answer came
+            done.set_result(reply)
+
     try:
-        link.exchange(request, limit, done.set_result)
+        link.exchange(request, limit, told)
         return await done
     finally:
         link.close()

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
@@ -17,10 +17,11 @@ from svc.clock import Clock
 from svc.errors import NotFound, SvcError
 from svc.listen.forward.dial import CannotConnect, open_connection
 from svc.listen.forward.waiting import AWAY
-from svc.listen.log.connection import LogConnection, LogRefusal, is_missing
+from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import delivery_of
 from svc.listen.log.pulling import Broken, Pulled, Pulling
 from svc.listen.log.streams import group_consumer, group_name, make_group, stream_info
+from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.receive import Reception
 from svc.listen.records import LogState, Record
 from svc.listen.targets import Target
@@ -36,11 +37,15 @@ _END_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The shared queue of one group, and how much of it one job has at once."""
+    """The shared queue of one group, and how much of it one job has at once.
+
+    `secrets` are those of the service's endpoint, as far as they are known here.
+    """
 
     group: str
     mode: Mode
     concurrency: int
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 class GroupSource:
@@ -78,12 +83,12 @@ class GroupSource:
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(self._tell_state, reason)
 
-        self._connection.told = told
+        self._connection.tell(told)
         self._tasks = [loop.create_task(self._take_on()), loop.create_task(self._renew())]
 
     async def stop_accepting(self) -> None:
         """Takes nothing more."""
-        self._connection.told = lambda _: None
+        self._connection.tell(lambda _: None)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -129,7 +134,7 @@ class GroupSource:
         receipt = one.message.reply
         self._out.add(receipt)
         self._reception.admit(
-            delivery_of(one.message, now),
+            delivery_of(one.message, now, self._queue.secrets),
             partial(self._answered, receipt),
             redelivered=one.ticket.delivered - 1,
         )

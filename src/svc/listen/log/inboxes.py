@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from svc.errors import LocalError, SvcError
 from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept, OpenItem, Oversized
-from svc.listen.log.connection import LogConnection, LogDown, LogRefusal, decoded
+from svc.listen.log.connection import LogConnection, decoded
 from svc.listen.log.messages import headers_of, size_of
+from svc.listen.log.troubles import LogDown, LogRefusal
 from svc.spec import Mode
 
 # A group may have to wait for the one before: both, and the copy on disk, fit into the 9 seconds

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from svc.errors import SvcError
-from svc.listen.log.connection import LogConnection, LogDown, Message
+from svc.listen.log.connection import LogConnection, Message
 from svc.listen.log.messages import Ticket, ticket_of
+from svc.listen.log.troubles import LogDown
 
 PAGE: Final = 256
 _PAGE_BYTES: Final = 8 * 1024 * 1024  # more than the largest event, and little enough for memory
@@ -81,6 +82,7 @@ class Pulling:
             async with asyncio.timeout(_SILENT_SECONDS):
                 await self._news.wait()
         except TimeoutError:
+            self._connection.doubt()
             raise LogDown("The log has been silent for too long.", retryable=True) from None
 
     async def _ask(self, most: int) -> None:

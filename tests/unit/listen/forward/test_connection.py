@@ -10,7 +10,7 @@ import pytest
 
 from support.listening import OK, Received, Target, event, listening
 from svc.listen import targets
-from svc.listen.forward.connection import TargetConnection, TargetReply
+from svc.listen.forward.connection import TargetConnection, TargetReply, exchange_once
 from svc.listen.forward.target_queue import ForwardOptions
 
 REQUEST = b"POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\n\r\nhi"
@@ -169,3 +169,27 @@ async def answer(peer: socket.socket) -> bytes:
         return data
 
     return await asyncio.to_thread(read)
+
+
+def test_answer_that_comes_as_the_wait_is_cancelled_is_let_go() -> None:
+    """A signal cancels the wait in the very pass of the loop in which the answer is read."""
+    troubles: list[dict[str, object]] = []
+
+    async def talk(target: Target) -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: troubles.append(context))
+        link = TargetConnection(targets.Target.parse(str(target.port)))
+        waiting = loop.create_task(exchange_once(link, REQUEST, 5.0))
+        tell = link._tell
+
+        def cancelled_first(*told: object, **how: object) -> None:
+            waiting.cancel()
+            tell(*told, **how)  # type: ignore[arg-type]
+
+        link._tell = cancelled_first  # type: ignore[method-assign]
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+    with Target() as target:
+        asyncio.run(talk(target))
+    assert troubles == []

@@ -1,0 +1,117 @@
+"""What goes wrong with a log, in words: nats-py says it late or vaguely."""
+
+from typing import Final
+
+from svc.errors import ApiError, AuthError, ConfigError, NetworkError, NotFound, SvcError
+from svc.listen.log.address import LogAddress
+
+_NOT_FOUND: Final = 404
+_WORDS: Final = {
+    "TimeoutError": "it did not answer in time",
+    "NoRespondersError": "nobody there answers (no leader, or JetStream is off)",
+    "ConnectionRefusedError": "connection refused",
+    "ConnectionClosedError": "the connection is closed",
+    "OutboundBufferLimitError": "the connection is down",
+    "NoServersError": "no server answers",
+    "gaierror": "its host name is not known",
+}
+
+
+class LogDown(NetworkError):  # noqa: N818  it says what is the matter
+    """The log was not reached, or did not answer in time."""
+
+    type = "log_unavailable"
+
+
+class LogRefusal(ApiError):  # noqa: N818  the log's own answer
+    """The log answered with an error: `status` as HTTP has it, `number` the log's own."""
+
+    def __init__(self, status: int, number: int, message: str) -> None:
+        super().__init__(message, status=status)
+        self.number = number
+
+
+class worded:  # noqa: N801  a context manager reads as a word
+    """Turns what nats-py raises into our errors."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        from nats.errors import Error
+
+        if isinstance(error, Error | TimeoutError | OSError):
+            raise LogDown(f"The log: {in_words(error)}.", retryable=True) from error
+
+
+def in_words(error: BaseException) -> str:
+    """Says in a few words what an error of nats-py or of the system means."""
+    name = type(error).__name__
+    if name == "SSLCertVerificationError":
+        return f"its certificate is not trusted ({error})"
+    text = _WORDS.get(name, str(error) or name)
+    return text.removeprefix("nats: ").rstrip(".")
+
+
+def check_installed() -> None:
+    """Looks for the client library without loading it.
+
+    Raises:
+        ConfigError: it is not there.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("nats") is None:
+        raise ConfigError(
+            "A team's log needs the client of NATS, which is not installed.",
+            code="log_extra_missing",
+            hint="pip install 'svc-cli[nats]'",
+        )
+
+
+def unreachable(address: LogAddress, trouble: BaseException | None) -> SvcError:
+    """Says why there is no connection, by what was heard last."""
+    if isinstance(trouble, SvcError):
+        return trouble
+    text = in_words(trouble) if trouble is not None else "it does not answer"
+    return LogDown(
+        f"The log {address} cannot be reached: {text}.",
+        code="log_unavailable",
+        retryable=True,
+        hint="Look whether a majority of its servers runs, and at address and certificate",
+    )
+
+
+def right_missing(user: str | None, verb: str, subject: str) -> AuthError:
+    """The error of a user that may not publish or subscribe to a subject."""
+    right = "publish to" if verb == "publish" else "subscribe to"
+    return AuthError(
+        f"The log does not let its user {user or 'without credentials'} {right} {subject}.",
+        code="log_right_missing",
+        hint="Whoever runs the log gives that right: svc events log template shows them all",
+    )
+
+
+def credentials_refused(address: LogAddress, user: str | None, said: str) -> AuthError:
+    """The error of a user that the log does not let in; `said` is what the server says of it."""
+    who = f"its user {user}" if user is not None else "a user without a name"
+    what = "have expired" if "expired" in said.lower() else "are not taken"
+    return AuthError(
+        f"The log {address} refuses {who}: the credentials {what}.",
+        code="log_credentials_refused",
+        hint=f"svc events log login {address.name}, or in CI: SVC_LOG_CREDENTIALS",
+    )
+
+
+def is_missing(error: LogRefusal) -> bool:
+    """Says whether a stream or consumer is not there."""
+    return error.status == _NOT_FOUND
+
+
+def no_stream(address: LogAddress, stream: str) -> NotFound:
+    """The error of a log that has no such stream."""
+    return NotFound(
+        f"The log {address} has no stream {stream}.",
+        code="log_stream_missing",
+        hint=f"Whoever runs it makes it once: svc events log create --to {address}",
+    )

@@ -1,0 +1,128 @@
+"""What a person sees who waits for an answer, and where the cursor stands after a Ctrl-C."""
+
+import re
+from io import StringIO
+
+import pytest
+
+from support.on_terminal import Terminal, on_terminal
+from support.running import Sandbox, Svc
+from svc.cli.framework.options import SharedOptions
+from svc.cli.framework.progress import WaitingLine
+from svc.cli.framework.session import Session
+from svc.cli.framework.streams import Streams
+
+
+def slow(sandbox: Sandbox, path: str, **effect: object) -> None:
+    sandbox.control("POST", "/faults", {"match": {"path": path}, "times": 9, "effect": effect})
+
+
+def test_a_wait_is_told_with_its_attempt_and_vanishes(svc: Svc, sandbox: Sandbox) -> None:
+    """Nothing for two seconds, then one line in place; what is printed then stands alone."""
+    slow(sandbox, "/v1/orders", delay_ms=2600)
+    seen = on_terminal("orders", "list", NO_COLOR="1")
+    assert re.match(r"\rWaiting 2 s, attempt 1 of 4: GET /v1/orders *\r *\r(?=\S)", seen), seen
+    assert seen.count("Waiting") == 1
+    assert "\n" not in seen.partition("Waiting")[0]
+
+
+def test_the_attempt_that_is_waited_for_is_named_with_what_came_before(
+    svc: Svc, sandbox: Sandbox
+) -> None:
+    """A limit that asks for three seconds: the second attempt is what one waits for."""
+    effect = {"status": 429, "retry_after": 3}
+    fault = {"match": {"path": "/v1/orders"}, "times": 1, "effect": effect}
+    sandbox.control("POST", "/faults", fault)
+    seen = on_terminal("orders", "list", NO_COLOR="1", columns=40)
+    assert "\rWaiting 2 s, attempt 2 of 4 after 429: " in seen
+    assert all(len(line) < 40 for line in seen.split("\r") if "Waiting" in line)
+
+
+def test_what_verbose_says_stands_alone(svc: Svc, sandbox: Sandbox) -> None:
+    """The next line of --verbose begins on a line of its own."""
+    slow(sandbox, "/v1/orders", delay_ms=2300)
+    seen = on_terminal("orders", "list", "-v", NO_COLOR="1")
+    told = next(line for line in seen.splitlines() if "attempt 1  200" in line)
+    assert told.rpartition("\r")[2].startswith("GET /v1/orders"), seen
+
+
+@pytest.mark.parametrize("how", [("-q",), ("dumb",)])
+def test_who_wants_no_line_gets_none(how: tuple[str, ...], svc: Svc, sandbox: Sandbox) -> None:
+    slow(sandbox, "/v1/orders", delay_ms=2300)
+    words, term = (how, "xterm") if how == ("-q",) else ((), "dumb")
+    assert "Waiting" not in on_terminal("orders", "list", *words, NO_COLOR="1", TERM=term)
+
+
+def test_a_pipe_is_told_nothing(svc: Svc, sandbox: Sandbox) -> None:
+    """Promise R73: stderr of a program holds an error or nothing."""
+    slow(sandbox, "/v1/orders", delay_ms=2300)
+    result = svc("orders", "list")
+    assert (result.code, result.err) == (0, "")
+
+
+def test_a_wait_within_a_wait_says_nothing_of_its_own() -> None:
+    """Two threads would write over each other."""
+
+    class Watched(StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    stderr = Watched()
+    session = Session([], {}, Streams(StringIO(), StringIO(), stderr))
+    session.given = SharedOptions()
+    line = WaitingLine(session.live_line)
+    with line.until(lambda seconds: f"outer {seconds}"):
+        outer = line._live
+        with line.until(lambda seconds: f"inner {seconds}"):
+            assert line._live is outer
+        assert line._live is outer
+    assert stderr.getvalue() == ""
+
+
+STOPPED = "\nStopped.\n"
+
+
+def test_ctrl_c_leaves_a_fresh_line_and_one_word(svc: Svc, sandbox: Sandbox) -> None:
+    """What the terminal shows of the keys stands alone; the prompt begins in the first column."""
+    slow(sandbox, "/v1/orders", delay_ms=20_000)
+    with Terminal("orders", "list") as terminal:
+        terminal.read_until("Waiting 2 s")
+        terminal.press_ctrl_c()
+        assert terminal.end() == 130
+    assert terminal.seen.endswith(STOPPED)
+    assert not terminal.seen.removesuffix(STOPPED).rpartition("\r")[2].strip()
+
+
+def test_ctrl_c_at_a_question_says_once_that_nothing_was_sent(svc: Svc, sandbox: Sandbox) -> None:
+    with Terminal("sandbox", "reset") as terminal:
+        terminal.read_until("[y/N] ")
+        terminal.press_ctrl_c()
+        assert terminal.end() == 130
+    assert terminal.seen.endswith("^C\nStopped. Nothing was emptied.\n")
+
+
+def test_ctrl_c_ends_a_sandbox_with_one_word(svc: Svc) -> None:
+    with Terminal("sandbox", "start", "--port", "0", "--db", ":memory:") as terminal:
+        terminal.read_until("Ctrl-C to stop")
+        terminal.press_ctrl_c()
+        assert terminal.end() == 130
+    assert terminal.seen.endswith(STOPPED)
+
+
+def test_ctrl_c_ends_a_listener_with_its_summary(svc: Svc, sandbox: Sandbox) -> None:
+    """The summary is the word."""
+    with Terminal("events", "listen") as terminal:
+        terminal.read_until("Signing secret")
+        terminal.press_ctrl_c()
+        assert terminal.end() == 130
+    assert terminal.seen.endswith("^C\nStopped: received 0.\n")
+
+
+def test_what_settles_later_is_waited_for_by_name(svc: Svc, sandbox: Sandbox) -> None:
+    """Its states are told above the line, which is gone at the end."""
+    created = svc.ok("sandbox", "trigger", "order.paid")["created"]
+    payment = next(one["id"] for one in created if one["object"] == "payment")
+    svc.ok("sandbox", "clock", "frozen")
+    argv = ("--payment", payment, "--amount", "100", "--wait", "--max-time", "4")
+    seen = on_terminal("refunds", "create", *argv, "-y", NO_COLOR="1")
+    assert re.search(r"is pending\n.*\rWaiting [23] s for \w+ to settle +\r +\r", seen), seen
