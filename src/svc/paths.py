@@ -1,6 +1,5 @@
 """Where configuration, state and caches lie on this system."""
 
-import os
 import sys
 from collections.abc import Mapping
 from functools import cached_property
@@ -66,10 +65,10 @@ class Paths:
         if self._env.get(own):
             return Path(self._env[own])
         base = self._env.get(xdg, "")
-        if os.path.isabs(base):  # the XDG rules: relative values are ignored
+        if Path(base).is_absolute():  # the XDG rules: relative values are ignored
             return Path(base, _APP)
         home = self._env.get("HOME", "")
-        if sys.platform == "linux" and "ANDROID_ROOT" not in self._env and os.path.isabs(home):
+        if sys.platform == "linux" and "ANDROID_ROOT" not in self._env and Path(home).is_absolute():
             return Path(home, below_home, _APP)
         # Every other system has places of its own. Not imported on this one: with what it loads it
         # is a twentieth of a short command's time.

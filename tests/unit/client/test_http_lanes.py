@@ -1,5 +1,6 @@
 """The two lanes of an answer: the quick one never reads it, nor says a request, otherwise than h11."""
 
+from itertools import pairwise
 from unittest.mock import patch
 
 import h11
@@ -30,11 +31,30 @@ _LINES = st.sampled_from(
 _FIELDS = st.sampled_from(
     (
         *(b"Content-Length: 2", b"content-length:2", b"Content-Length: 02", b"Content-Length: +2"),
-        *(b"Content-Length: 2, 2", b"Content-Length: 3", b"Content-Length: ", b"Content-Length:\t2 "),
-        *(b"Content-Length: 1_0", b"Content-Length : 2", b"Content-Length: \xb2", b"Content-Length"),
+        *(
+            b"Content-Length: 2, 2",
+            b"Content-Length: 3",
+            b"Content-Length: ",
+            b"Content-Length:\t2 ",
+        ),
+        *(
+            b"Content-Length: 1_0",
+            b"Content-Length : 2",
+            b"Content-Length: \xb2",
+            b"Content-Length",
+        ),
         *(b"Transfer-Encoding: chunked", b"Transfer-Encoding: identity", b"Connection: close"),
         *(b"Connection: keep-alive", b"Connection: Close, x", b"connection:", b"Upgrade: h2c"),
-        *(b"X: a", b"X: a\tb", b"X: \xe9", b"X: a\x01b", b"X: a\rb", b"X: a\nY: b", b" folded", b": x"),
+        *(
+            b"X: a",
+            b"X: a\tb",
+            b"X: \xe9",
+            b"X: a\x01b",
+            b"X: a\rb",
+            b"X: a\nY: b",
+            b" folded",
+            b": x",
+        ),
         *(b"X y: a", b"\xe9: a", b"X:", b"X: a\x00", b"X: \x7f", b"\tContent-Length: 2", b"A: b\r"),
     )
 )
@@ -76,7 +96,7 @@ def outcome(request: WireRequest, parts: list[bytes]) -> Outcome:
 def test_the_quick_lane_reads_what_h11_reads(answer: bytes, cuts: list[int]) -> None:
     """R14, R93: status, headers, body, and whether another answer may follow on the same line."""
     edges = [0, *sorted(cuts), len(answer)]
-    parts = [part for a, b in zip(edges, edges[1:], strict=False) if (part := answer[a:b])]
+    parts = [part for a, b in pairwise(edges) if (part := answer[a:b])]
     quick = outcome(GET, parts)
     with patch.object(http, "_quick_head", lambda _: None):
         assert quick == outcome(GET, parts)

@@ -155,7 +155,9 @@ def _quick_request(request: WireRequest) -> bytes | None:
     framed = bare or lengths == [str(len(request.body))]
     usual = request.method in ("GET", "POST", "DELETE") and names[:1] == ["host"]
     plain = target[:1] == "/" and _is_plain("X", target) and " " not in target
-    if not (framed and usual and plain) or not {"transfer-encoding", "connection"}.isdisjoint(names):
+    if not (framed and usual and plain) or not {"transfer-encoding", "connection"}.isdisjoint(
+        names
+    ):
         return None
     if names.count("host") > 1 or not all(_is_plain(*each) for each in request.headers):
         return None

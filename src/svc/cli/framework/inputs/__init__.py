@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 from svc.client.amounts import amount_option, whole_number
 from svc.client.inputs import read_text
