@@ -679,7 +679,7 @@ _svc_own() {
       shared='global'
       ;;
     'sandbox')
-      commands='start stop status logs env pay dispute checkout settle fail decide advance clock reset trigger events deliveries resend emails settings balances requests export import endpoints fault keys'
+      commands='start stop status logs env pay dispute checkout settle fail decide advance clock reset trigger events deliveries resend emails requests settings balances export import endpoints fault keys'
       options=''
       arguments=''
       shared='global'
@@ -704,7 +704,7 @@ _svc_own() {
       ;;
     'sandbox logs')
       commands=''
-      options='--port:t '
+      options='--port:t --follow:- '
       arguments=''
       shared='global'
       ;;
@@ -798,6 +798,12 @@ _svc_own() {
       arguments=''
       shared='global'
       ;;
+    'sandbox requests')
+      commands=''
+      options='--path:t --limit:t --follow:- '
+      arguments=''
+      shared='global'
+      ;;
     'sandbox settings')
       commands=''
       options=''
@@ -808,12 +814,6 @@ _svc_own() {
       commands=''
       options=''
       arguments='+w.balance'
-      shared='global'
-      ;;
-    'sandbox requests')
-      commands=''
-      options='--path:t --limit:t '
-      arguments=''
       shared='global'
       ;;
     'sandbox export')

@@ -665,7 +665,7 @@ function __svc_command --no-scope-shadowing
             set arguments 
             set shared 'global'
         case 'sandbox'
-            set commands 'start' 'Start the service on this machine. Ctrl-C stops it; its data stays in one file.' 'stop' 'Stop a running sandbox; its data stays.' 'status' 'Show the sandboxes that are running. The exit code is 11 when none is.' 'logs' 'Show a sandbox\'s warnings and errors.' 'env' 'Print shell exports of its address and key. The key is a public constant.' 'pay' 'Pay an order as its shopper would in the browser.' 'dispute' 'Have the shopper dispute a captured payment.' 'checkout' 'Open the page on which the shopper pays an order.' 'settle' 'Have a bank confirm a payment, refund or payout now.' 'fail' 'Have a bank reject a payment, refund or payout now.' 'decide' 'Decide a dispute whose evidence is under review.' 'advance' 'Turn the sandbox\'s clock forward. What falls due on the way happens, webhooks too.' 'clock' 'Show the sandbox\'s clock, stop it or let it run. A stopped one moves by advance only.' 'reset' 'Empty the sandbox. Objects, events, settings, faults and keys of both modes go.' 'trigger' 'Let an event of any type happen, with all that it needs.' 'events' 'List events, newest first, delivered or not.' 'deliveries' 'List webhook attempts, newest first. Each has its address and what came back.' 'resend' 'Deliver an event once more, now.' 'emails' 'List the e-mails that the service would have sent, newest first.' 'settings' 'Show the account\'s settings, or change some.' 'balances' 'Show the balances for payouts, or set some.' 'requests' 'List the latest API requests, newest first. Keys and account numbers are masked.' 'export' 'Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.' 'import' 'Put an exported state in place of the present one. Clock and ids go on from there.' 'endpoints' 'Look after webhook endpoints, as the dashboard does.' 'fault' 'Have requests and webhook deliveries go wrong on purpose.' 'keys' 'Make and roll API keys, as the dashboard does.'
+            set commands 'start' 'Start the service on this machine. Ctrl-C stops it; its data stays in one file.' 'stop' 'Stop a running sandbox; its data stays.' 'status' 'Show the sandboxes that are running. The exit code is 11 when none is.' 'logs' 'Show a sandbox\'s warnings and errors; with --follow further ones as they come.' 'env' 'Print shell exports of its address and key. The key is a public constant.' 'pay' 'Pay an order as its shopper would in the browser.' 'dispute' 'Have the shopper dispute a captured payment.' 'checkout' 'Open the page on which the shopper pays an order.' 'settle' 'Have a bank confirm a payment, refund or payout now.' 'fail' 'Have a bank reject a payment, refund or payout now.' 'decide' 'Decide a dispute whose evidence is under review.' 'advance' 'Turn the sandbox\'s clock forward. What falls due on the way happens, webhooks too.' 'clock' 'Show the sandbox\'s clock, stop it or let it run. A stopped one moves by advance only.' 'reset' 'Empty the sandbox. Objects, events, settings, faults and keys of both modes go.' 'trigger' 'Let an event of any type happen, with all that it needs.' 'events' 'List events, newest first, delivered or not.' 'deliveries' 'List webhook attempts, newest first. Each has its address and what came back.' 'resend' 'Deliver an event once more, now.' 'emails' 'List the e-mails that the service would have sent, newest first.' 'requests' 'List the latest API requests, newest first. Keys and account numbers are masked.' 'settings' 'Show the account\'s settings, or change some.' 'balances' 'Show the balances for payouts, or set some.' 'export' 'Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.' 'import' 'Put an exported state in place of the present one. Clock and ids go on from there.' 'endpoints' 'Look after webhook endpoints, as the dashboard does.' 'fault' 'Have requests and webhook deliveries go wrong on purpose.' 'keys' 'Make and roll API keys, as the dashboard does.'
             set options 
             set arguments 
             set shared 'global'
@@ -686,7 +686,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'sandbox logs'
             set commands 
-            set options --port 't' 'Which one, where several are running.'
+            set options --port 't' 'Which one, where several are running.' --follow '-' 'Go on with what comes, until Ctrl-C.'
             set arguments 
             set shared 'global'
         case 'sandbox env'
@@ -764,6 +764,11 @@ function __svc_command --no-scope-shadowing
             set options --limit 't' 'How many a page (25).' --starting-after 'i.eml_' 'Begin behind this one, eml_... .'
             set arguments 
             set shared 'global'
+        case 'sandbox requests'
+            set commands 
+            set options --path 't' 'Only these, as \'/v1/refunds*\'.' --limit 't' 'How many at most (25; before --follow: 10).' --follow '-' 'Go on with what comes, until Ctrl-C.'
+            set arguments 
+            set shared 'global'
         case 'sandbox settings'
             set commands 
             set options 
@@ -773,11 +778,6 @@ function __svc_command --no-scope-shadowing
             set commands 
             set options 
             set arguments '+w.balance'
-            set shared 'global'
-        case 'sandbox requests'
-            set commands 
-            set options --path 't' 'Only these, as \'/v1/refunds*\'.' --limit 't' 'How many at most (25).'
-            set arguments 
             set shared 'global'
         case 'sandbox export'
             set commands 
