@@ -5,9 +5,9 @@ import shlex
 
 import pytest
 
+from support.creates import EXAMPLES, NEEDS
 from support.misbehaving import Server
 from support.running import Svc
-from svc.cli.framework.required import BY_COMMAND
 
 ITEM = "--item 'name=J,quantity=1,unit_amount=100'"
 ORDER = f"orders create --amount 12900 --currency EUR --country DE {ITEM}"
@@ -55,17 +55,17 @@ def test_a_slip_is_answered_with_what_helps(svc: Svc, service: Server, line: str
     assert service.connections == 0
 
 
-@pytest.mark.parametrize("command", BY_COMMAND)
+@pytest.mark.parametrize("command", NEEDS)
 def test_all_that_is_missing_is_named_at_once(svc: Svc, service: Server, command: str) -> None:
     """One refusal before anything is sent; what it suggests is a whole command."""
     words = command.split()
     refused = svc(*words)
-    options = [each.option for each in BY_COMMAND[command]]
+    options = NEEDS[command]
     assert (refused.code, refused.error["code"]) == (2, "parameter_missing")
     assert refused.error["param"] == options[0]
     assert all(option in refused.error["message"] for option in options)
     if len(options) > 1:
-        example = BY_COMMAND[command][0].example
+        example = EXAMPLES[command][options[0]]
         first = svc(*words, options[0], example, env={"SVC_OUTPUT": "human"})
         assert first.code == 2
         assert f"needs {options[0]}" not in first.err
@@ -76,13 +76,13 @@ def test_all_that_is_missing_is_named_at_once(svc: Svc, service: Server, command
     assert service.connections == 0
 
 
-@pytest.mark.parametrize("command", BY_COMMAND)
+@pytest.mark.parametrize("command", NEEDS)
 def test_help_marks_what_is_required(svc: Svc, command: str) -> None:
     """At its option, in the text as in the document."""
     page = svc(*command.split(), "--help").out
     entries = re.split(r"\n +(?=--[a-z])", page.partition("Options:\n")[2])
     marked = {entry.split()[0] for entry in entries if "(required)" in entry}
-    assert marked == {each.option for each in BY_COMMAND[command]}
+    assert marked == set(NEEDS[command])
     document = svc.ok("commands", "-o", "json")["commands"]
     options = next(each["options"] for each in document if each["name"] == command)
     assert {each["names"][0] for each in options if each["required"]} == marked

@@ -5,14 +5,14 @@ objects hold comes after them. The names are bracket paths.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 from svc.errors import PartlyDone
-from svc.render.chunks import chunks
 from svc.render.dump import dump, scalar
 from svc.render.paths import Path, bracketed, flatten, lookup, parse
+from svc.render.printer import Objects, Printer, Write, chunks
 from svc.render.text import UNSAFE, is_plain, visible
 
 # What begins a formula for a spreadsheet, in full width as well, and behind blanks, which some
@@ -98,33 +98,22 @@ COLUMNS: Final = {
 _NAMED: Final = 5
 
 
-class Csv:
+class Csv(Printer):
     """Writes rows under a head; `names` are the paths of `--fields`, `raw` keeps formulas."""
 
     def __init__(
         self,
-        write: Callable[[str], None],
-        warn: Callable[[str], None],
+        write: Write,
+        warn: Write,
         names: Sequence[Path],
         *,
         raw: bool,
     ) -> None:
-        self._write = write
-        self._warn = warn
+        super().__init__(write, warn)
         self._asked = tuple(names)
         self._raw = raw
 
-    def one(self, text: str, data: object) -> None:
-        """Prints one object as one row."""
-        del text
-        self.value(data)
-
-    def page(self, text: str, data: dict[str, Any]) -> None:
-        """Prints the objects of a list object."""
-        del text
-        self.value(data["data"])
-
-    def stream(self, objects: Iterator[tuple[str, object]]) -> None:
+    def stream(self, objects: Objects) -> None:
         """Prints objects as they arrive, in constant memory.
 
         The columns are those asked for; else the kind's own and what the first page holds besides.

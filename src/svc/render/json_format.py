@@ -6,17 +6,12 @@ from json import JSONDecoder
 from typing import Any, Final
 
 from svc.render.dump import compact, indent
+from svc.render.printer import Objects, Printer, Write
 from svc.render.text import one_line
 
-Write = Callable[[str], None]
-Objects = Iterator[tuple[str, object]]
 
-
-class Json:
+class Json(Printer):
     """Writes one JSON document, indented by two."""
-
-    def __init__(self, write: Write) -> None:
-        self._write = write
 
     def one(self, text: str, data: object) -> None:
         """Prints an object as the service sent it."""
@@ -49,11 +44,11 @@ class Json:
         self._write(indent(dump(data)) + "\n")
 
 
-class Ndjson:
+class Ndjson(Printer):
     """Writes an object a line and hands every line on at once."""
 
-    def __init__(self, write: Write, flush: Callable[[], None]) -> None:
-        self._write = write
+    def __init__(self, write: Write, warn: Write, flush: Callable[[], None]) -> None:
+        super().__init__(write, warn)
         self._flush = flush
 
     def one(self, text: str, data: object) -> None:
@@ -81,22 +76,8 @@ class Ndjson:
             self._flush()
 
 
-class Ids:
+class Ids(Printer):
     """Writes an id a line; plain values, as --query gives them, stand for themselves."""
-
-    def __init__(self, write: Write, warn: Write) -> None:
-        self._write = write
-        self._warn = warn
-
-    def one(self, text: str, data: object) -> None:
-        """Prints an object's id."""
-        del text
-        self.value(data)
-
-    def page(self, text: str, data: dict[str, Any]) -> None:
-        """Prints the ids of a list object."""
-        del text
-        self.value(data["data"])
 
     def stream(self, objects: Objects) -> None:
         """Prints ids as objects arrive."""

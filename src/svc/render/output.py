@@ -1,97 +1,21 @@
-"""The one object that commands print through, and the streams that it writes to."""
+"""The one object that commands print through."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import tzinfo
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TextIO, TypeGuard
+from typing import Any, Final, Literal, TextIO, TypeGuard
 
 from svc.errors import SvcError
-from svc.redaction import Veil
-from svc.render.dump import escaped
 from svc.render.json_format import Ids, Json, Ndjson
-from svc.render.text import encodable, escape, visible
-
-if TYPE_CHECKING:
-    from svc.render.workflow import Workflow
-
-
-class Stream:
-    """Writes to a TextIO; what its encoding has no bytes for is written as an escape.
-
-    `json` chooses JSON's escapes, which a reader turns back. `secret` gives the key in use, which
-    is masked wherever it stands. `workflow` says that GitHub's runner reads along, which takes some
-    lines for commands (promise R107). An OSError passes up.
-    """
-
-    def __init__(
-        self,
-        stream: TextIO,
-        *,
-        json: bool,
-        secret: Callable[[], str | None] = lambda: None,
-        workflow: bool = False,
-    ) -> None:
-        self._stream = stream
-        self._veil = Veil(secret)
-        self._form = escaped if json else visible
-        self._workflow = _workflow(self._form) if workflow else None
-        name = (stream.encoding or "utf-8").lower().replace("-", "").replace("_", "")
-        self.encoding = None if name.startswith("utf") else stream.encoding
-
-    def write(self, text: str) -> None:
-        """Writes text that is safe to show already."""
-        self._put(self._veil.through(text))
-
-    def write_command(self, text: str) -> None:
-        """Writes whole lines that a workflow runner shall take for commands."""
-        workflow, self._workflow = self._workflow, None
-        try:
-            self.write(text)
-            self.flush()
-        finally:
-            self._workflow = workflow
-
-    def flush(self) -> None:
-        """Hands what was written on."""
-        if rest := self._veil.rest():
-            self._put(rest)
-        self._stream.flush()
-
-    def _put(self, text: str) -> None:
-        if self._workflow is not None:
-            text = self._workflow.through(text)
-        self._stream.write(encodable(text, self.encoding, self._form) if self.encoding else text)
-
-
-def _workflow(form: Callable[[str], str]) -> "Workflow":
-    from svc.render.workflow import Workflow
-
-    return Workflow(form)
-
+from svc.render.printer import Objects, Printer, Stream
+from svc.render.text import escape
 
 Format = Literal["human", "json", "ndjson", "csv", "id"]
-Objects = Iterator[tuple[str, object]]
 Search = Callable[[object], object]
 Path = tuple[str, ...]
 
 _NOTED_MAX: Final = 200  # of a stream, so that memory stays flat
-
-
-class Printer(Protocol):
-    """One format's way to print results."""
-
-    def one(self, text: str, data: object) -> None:
-        """Prints one object."""
-
-    def page(self, text: str, data: dict[str, Any]) -> None:
-        """Prints one list object."""
-
-    def stream(self, objects: Objects) -> None:
-        """Prints objects as they arrive."""
-
-    def value(self, data: object) -> None:
-        """Prints parsed JSON of any shape."""
 
 
 class Output:
@@ -137,6 +61,9 @@ class Output:
         self._on_shown = on_shown
         self._search = _search(query)
         self._raw = raw
+        self._json = (
+            _colored(self._out.write) if color and _is_terminal(stdout) else self._out.write
+        )
         paths = _paths(fields)
         if format == "human":
             from svc.render.human import Human
@@ -149,14 +76,19 @@ class Output:
 
     def _machine(self, format: Format, paths: tuple[Path, ...], *, raw_csv: bool) -> Printer:  # noqa: A002
         if format == "ndjson":
-            return Ndjson(self._out.write, self._out.flush)
+            return Ndjson(self._json, self.warn, self._out.flush)
         if format == "id":
             return Ids(self._out.write, self.warn)
         if format == "csv":
             from svc.render.csv_format import Csv
 
             return Csv(self._out.write, self.warn, paths, raw=raw_csv)
-        return Json(self._out.write)
+        return Json(self._json, self.warn)
+
+    def document(self, data: object) -> None:
+        """Prints JSON in any format: what a request is, is not told better in another way."""
+        Json(self._json, self.warn).value(data)
+        self._out.flush()
 
     def _found(self, found: object, whole: object) -> None:
         """Prints what a query has found; `raw` texts go without quotes, each on a line."""
@@ -320,6 +252,12 @@ def _is_terminal(stream: TextIO) -> bool:
         return stream.isatty()
     except ValueError:  # closed
         return False
+
+
+def _colored(write: Callable[[str], None]) -> Callable[[str], None]:
+    from svc.render.highlight import highlighted
+
+    return lambda text: write(highlighted(text))
 
 
 def _search(query: str | None) -> Search | None:

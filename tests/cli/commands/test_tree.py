@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import typer
 
+from support.creates import EXAMPLES, NEEDS
 from support.running import Sandbox, Svc
 from svc.cli.commands.tree import tree
 from svc.cli.commands.values import rows
 from svc.cli.framework.app import app as root_app
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
-from svc.cli.framework.required import BY_COMMAND
 from svc.completion.tree import Argument, Command, Option, Tree
 
 
@@ -217,8 +217,8 @@ def test_what_moves_money_is_what_asks_in_live_mode(
     """R19: without --yes and without a person, those and no others are stopped."""
     argv = typed(command, "abc1") if command.name != "post" else ["post", "/v1/refunds"]
     more = ["-d", "metadata[a]=b"] if command.name.endswith("update") else []
-    for each in BY_COMMAND.get(command.name, ()):
-        more += [each.option, each.example]
+    for option in NEEDS.get(command.name, ()):
+        more += [option, EXAMPLES[command.name][option]]
     result = svc(*argv, *more, "--live", env={"SVC_API_KEY": "sk_live_sandbox"})
     asked = result.code == 2 and result.error["code"] == "confirmation_required"
     assert asked == command.moves_money, result.err
@@ -230,7 +230,7 @@ def test_commands_prints_the_tree_as_json(svc: Svc) -> None:
     assert [each["name"] for each in shown["commands"]] == list(parsers())[1:]
     create = next(each for each in shown["commands"] if each["name"] == "refunds create")
     assert create["moves_money"]
-    assert create["option_groups"] == ["request", "global"]
+    assert create["option_groups"] == ["request", "preview", "global"]
     assert create["options"][0] == {
         "names": ["--payment"],
         "negatives": [],

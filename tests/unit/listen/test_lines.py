@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc.cli.events.lines import HumanLines, LineLayout, as_ndjson
+from svc.cli.events.lines import HumanLines
+from svc.cli.events.ndjson import as_ndjson
+from svc.cli.framework.layout import LineLayout
 from svc.listen.records import EventReceived, Forwarded, Rejected, TunnelDown, TunnelUp
 
 AT = 1_790_863_402.1049

@@ -1,16 +1,17 @@
-"""The workers of a batch and what they share: pace, retry allowance, settings, key."""
+"""The workers of a batch, what they share (pace, retry allowance, key), and how far they are."""
 
 from collections.abc import Callable
 from typing import Final
 
 from svc.batch.journal import BatchJournal
+from svc.batch.outcome import Totals
 from svc.batch.plan import BatchPlan
 from svc.batch.results import Results
 from svc.batch.run import Run, RunDeps, halting
 from svc.batch.workers import Rate, SharedQuota, Workers
-from svc.cli.batch.report import Progress
 from svc.cli.batch.rows import BatchInput, BatchOptions
 from svc.cli.framework.control import ServedClock
+from svc.cli.framework.progress import LiveLine, bar
 from svc.cli.framework.session import Session
 from svc.client.client import AttemptRecord, Client
 from svc.client.journal.entry import Account
@@ -18,6 +19,8 @@ from svc.client.journal.journal import Journal
 from svc.client.request import checked_version
 
 _LIMITED: Final = 429
+_BAR: Final = 24
+_ROOM: Final = 60  # columns that the words need
 
 
 def build_run(
@@ -53,13 +56,8 @@ def build_run(
         crew,
         size=size,
         in_order=asked.in_order,
-        progress=_progress(session),
+        progress=Progress(session.live_line()),
     )
-
-
-def _progress(session: Session) -> Progress:
-    """A bar where a person watches stderr, else nothing."""
-    return Progress(session.live_line())
 
 
 def _connector(session: Session, pace: Rate, quota: SharedQuota) -> Callable[[], Client]:
@@ -79,3 +77,41 @@ def _connector(session: Session, pace: Rate, quota: SharedQuota) -> Callable[[],
         )
 
     return connect
+
+
+class Progress:
+    """How far a batch is, on one line."""
+
+    def __init__(self, line: LiveLine) -> None:
+        self._live = line
+        self._skipped: int | None = None
+
+    def tell(self, tally: Totals) -> None:
+        """Shows how far the batch is, ten times a second at most."""
+        if not self._live.is_due():
+            return
+        if self._skipped is None:
+            self._skipped = tally.skipped + tally.counts["invalid"]
+        self._live.show(self._line(tally, self._live.seconds()))
+
+    def clear(self) -> None:
+        """Leaves the line empty for what is said next."""
+        self._live.clear()
+
+    def _line(self, tally: Totals, seconds: float) -> str:
+        ended, rows = tally.ended, max(1, tally.rows)
+        speed = (ended - (self._skipped or 0)) / seconds
+        words = f"{ended:,} of {tally.rows:,} rows  {speed:,.0f}/s"
+        if speed > 0 and ended < rows:
+            words += f"  {_time((rows - ended) / speed)} left"
+        failed = tally.counts["refused"] + tally.counts["invalid"]
+        if failed:
+            words += f"  {failed:,} failed"
+        return bar(ended, rows, min(_BAR, self._live.width - _ROOM)) + words
+
+
+def _time(seconds: float) -> str:
+    if seconds < 100:  # noqa: PLR2004
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 100 else f"{minutes / 60:.0f} h"  # noqa: PLR2004

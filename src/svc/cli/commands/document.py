@@ -3,7 +3,6 @@
 from typing import Any
 
 from svc import __version__
-from svc.cli.framework.required import options_required
 from svc.cli.help.environment import VARIABLES
 from svc.cli.help.exit_codes import MEANINGS
 from svc.completion.tree import Argument, Command, Option, Tree, Values
@@ -32,7 +31,6 @@ def document(tree: Tree) -> dict[str, Any]:
 
 def _command(command: Command) -> dict[str, Any]:
     rest = command.path[1:]
-    required = options_required(command.name)
     return {
         "name": command.name,
         "short_names": [" ".join((word, *rest)) for word in command.short],
@@ -41,7 +39,7 @@ def _command(command: Command) -> dict[str, Any]:
         "help": command.help,
         "moves_money": command.moves_money,
         "arguments": [_argument(argument) for argument in command.arguments],
-        "options": [_option(option, required) for option in command.options],
+        "options": [_option(option) for option in command.options],
         "option_groups": list(command.shared),
         "commands": [child.name for child in command.commands],
         "examples": list(command.examples),
@@ -59,7 +57,7 @@ def _argument(argument: Argument) -> dict[str, Any]:
     }
 
 
-def _option(option: Option, required: frozenset[str] = frozenset()) -> dict[str, Any]:
+def _option(option: Option) -> dict[str, Any]:
     return {
         "names": list(option.names),
         "negatives": list(option.negatives),
@@ -68,7 +66,7 @@ def _option(option: Option, required: frozenset[str] = frozenset()) -> dict[str,
         "metavar": option.metavar,
         "help": option.help,
         "default": option.default,
-        "required": option.required or not required.isdisjoint(option.names),
+        "required": option.required,
         "repeatable": option.repeatable,
         "value_optional": option.value_optional,
         "minimum": option.minimum,

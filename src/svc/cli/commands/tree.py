@@ -15,14 +15,17 @@ import typer
 from svc.cli.commands.values import ENVIRONMENT, MOVES_MONEY, Declared, is_named, values_of
 from svc.cli.framework.options import DECLARED, Set, options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, SHORT_NAMES, load
+from svc.client.options import RequestOption
 from svc.completion.packaged import SHELLS
 from svc.completion.tree import ANYTHING, Argument, Command, Group, Option, Tree, Type
 
 _PANELS: Final[dict[str, Group]] = {
     "Request options": "request",
     "List options": "list",
+    "Instead of sending": "preview",
     "Global options": "global",
 }
+_SHARED: Final[tuple[Group, ...]] = ("request", "list", "preview", "global")
 _TYPES: Final[dict[object, Type]] = {int: "integer", float: "number"}
 
 
@@ -36,7 +39,7 @@ class _OptionKind(NamedTuple):
 
 
 _TEXT: Final = _OptionKind("text")
-_NO_WORDS: Final[Mapping[str, str]] = {}
+_NO_ROWS: Final[Mapping[str, RequestOption]] = {}
 
 
 def tree() -> Tree:
@@ -50,6 +53,7 @@ def tree() -> Tree:
     shared: dict[Group, tuple[Option, ...]] = {
         "request": _shared("write"),
         "list": _shared("listing"),
+        "preview": _shared("preview"),
         "global": tuple(
             _option("", param, kinds)
             for param in root.get_params(context)
@@ -87,7 +91,7 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
         and not getattr(param, "hidden", False)  # only there to be refused with a better word
     ]
     kinds = _kinds(command.callback) if command.callback is not None else {}
-    words = {row.name: row.words for row in getattr(command.callback, "rows", ())}
+    rows = {row.name: row for row in getattr(command.callback, "rows", ())}
     return Command(
         path=path,
         short=short,
@@ -98,9 +102,9 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
             _argument(name, param, kinds) for param in own if param.param_type_name == "argument"
         ),
         options=tuple(
-            _option(name, param, kinds, words) for param in own if param.param_type_name == "option"
+            _option(name, param, kinds, rows) for param in own if param.param_type_name == "option"
         ),
-        shared=tuple(group for group in ("request", "list", "global") if group in taken),
+        shared=tuple(group for group in _SHARED if group in taken),
         moves_money=name in MOVES_MONEY,
         examples=tuple(getattr(command, "examples", ())),
         commands=tuple(
@@ -150,12 +154,16 @@ def _kind(annotation: Any, default: Any) -> _OptionKind:
 
 
 def _option(
-    command: str, param: Any, kinds: dict[str, _OptionKind], words: Mapping[str, str] = _NO_WORDS
+    command: str,
+    param: Any,
+    kinds: dict[str, _OptionKind],
+    rows: Mapping[str, RequestOption] = _NO_ROWS,
 ) -> Option:
     # The long name first: Typer keeps the names of --help in no order.
     names = tuple(sorted(param.opts, key=lambda name: not name.startswith("--")))
     flag = bool(param.is_flag)
     kind = kinds.get(param.name, _TEXT)
+    row = rows.get(names[0])
     taken = Declared(names[0], param.metavar, param.help or "", kind.choices)
     return Option(
         names=names,
@@ -165,13 +173,13 @@ def _option(
         metavar=None if flag else param.metavar,
         help=param.help or "",
         default=_default(param),
-        required=bool(param.required),
+        required=bool(param.required or (row and row.example)),
         repeatable=bool(param.multiple),
         value_optional=not flag and _is_bracketed(param.metavar or ""),
         minimum=kind.minimum,
         maximum=kind.maximum,
         environment=ENVIRONMENT.get(names[0]),
-        values=ANYTHING if flag else values_of(command, taken, words.get(names[0], "")),
+        values=ANYTHING if flag else values_of(command, taken, row.words if row else ""),
     )
 
 
@@ -180,8 +188,13 @@ def _is_bracketed(metavar: str) -> bool:
 
 
 def _default(param: Any) -> object:
-    """The parser's own default; a flag that nobody gave is false, a repeatable option empty."""
-    value = param.default
+    """The parser's own default; a flag that nobody gave is false, a repeatable option empty.
+
+    Where the parser has none, it is what help says.
+    """
+    value, said = param.default, getattr(param, "show_default", None)
+    if value is None and isinstance(said, str):
+        value = int(said) if said.isdigit() else said
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return str(value)

@@ -1,97 +1,22 @@
 """A record of the listener as a line for people."""
 
 import json
-import time
-from binascii import b2a_base64
-from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from json.encoder import encode_basestring_ascii as _text
 from typing import Final, Literal
 
+from svc.cli.framework.layout import Cell, LineLayout
 from svc.listen.records import (
     EventReceived,
     Forwarded,
     LogState,
     Missed,
-    Record,
     Rejected,
     TunnelDown,
     TunnelUp,
-    iso,
 )
 from svc.money import format_amount
-from svc.render.palette import painted
-from svc.render.text import cells, one_line, shorten, wrap
-
-# The basic colours only, as everywhere: they suit a dark and a light ground alike.
-_WIDE: Final = 86  # columns from which every cell has a place of its own
-_MEDIUM: Final = 64
-
-Cell = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class LineLayout:
-    """A terminal of so many columns, or, without `width`, a file whose lines are never broken.
-
-    `tick` marks what was verified where there is no room for the word.
-    """
-
-    width: int | None
-    color: bool
-    utc: bool
-    tick: str = "ok"
-
-    @property
-    def wide(self) -> bool:
-        return self.width is None or self.width >= _WIDE
-
-    @property
-    def narrow(self) -> bool:
-        return self.width is not None and self.width < _MEDIUM
-
-    @property
-    def below(self) -> int:
-        """Where what belongs to a line above begins."""
-        return 2 if self.narrow else 16
-
-    def clock(self, seconds: float) -> str:
-        """Writes the time of day, local or UTC, with milliseconds."""
-        return f"{self.brief(seconds)}.{int(seconds % 1 * 1000):03d}"
-
-    def brief(self, seconds: float) -> str:
-        """The same to the second."""
-        parts = time.gmtime(seconds) if self.utc else time.localtime(seconds)
-        return time.strftime("%H:%M:%S", parts)
-
-    def row(self, row: Sequence[Cell]) -> str:
-        """Puts cells on one line, or on more where they do not fit."""
-        lines: list[str] = []
-        used = 0
-        for text, style in row:
-            if lines and self._fits(used + 2 + cells(text.rstrip())):
-                lines[-1] += "  " + self.styled(text, style)
-                used += 2 + cells(text)
-            else:
-                indent = self.below if lines else 0
-                lines.append(" " * indent + self.styled(text, style))
-                used = indent + cells(text)
-        return "\n".join(line.rstrip() for line in lines) + "\n"
-
-    def note(self, text: str, style: str) -> str:
-        """Puts a sentence below a line, broken at its spaces where the terminal is narrow."""
-        room = None if self.width is None else max(self.width - self.below, 20)
-        lines = [text] if room is None else wrap(text, room)
-        return "".join(f"{'':{self.below}}{self.styled(line, style)}\n" for line in lines)
-
-    def styled(self, text: str, style: str) -> str:
-        """Colours text, if that is wanted at all (promise R75)."""
-        return painted(text, style, color=self.color)
-
-    def _fits(self, columns: int) -> bool:
-        return self.width is None or columns <= self.width
-
+from svc.render.text import one_line, shorten
 
 _REFUSED: Final = "connection refused"
 _GROWN: Final = 1.5
@@ -160,47 +85,8 @@ _TYPE_WIDTH: Final = 18
 _LATE_SECONDS: Final = 60.0
 _MARK_WIDTH: Final = 9
 _REPLY_WIDTH: Final = 200
-_ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
-_WORDS: Final = {True: "true", False: "false", None: "null"}
 _IS_IT: Final = "Is your server running?"
 _ASK: Final = f"{_IS_IT} Send them again later: svc events replay --failed"
-
-
-def as_ndjson(record: Record) -> str:
-    """Writes one record as one line; ASCII only, so that nothing in it acts on a terminal.
-
-    The two kinds that come in thousands have a template; the line is the one of their `to_dict`.
-    """
-    if isinstance(record, EventReceived):
-        return _event_line(record)
-    if isinstance(record, Forwarded):
-        return _forward_line(record)
-    return _ENCODE(record.to_dict()) + "\n"
-
-
-def _event_line(record: EventReceived) -> str:
-    if record.came_at is not None or record.redelivered:  # from a log: there are less of them
-        return _ENCODE(record.to_dict()) + "\n"
-    return (
-        f'{{"record":"event","time":"{iso(record.time)}","id":{_text(record.id)},'
-        f'"type":{_text(record.type)},"created":{_text(record.created)},'
-        f'"livemode":{_WORDS[record.livemode]},"object_id":{_text(record.object_id)},'
-        f'"verified":true,"duplicate":{_WORDS[record.duplicate]},'
-        f'"out_of_order":{_WORDS[record.out_of_order]},"wrong_mode":{_WORDS[record.wrong_mode]},'
-        f'"payload_base64":"{b2a_base64(record.payload, newline=False).decode()}"}}\n'
-    )
-
-
-def _forward_line(record: Forwarded) -> str:
-    return (
-        f'{{"record":"forward","time":"{iso(record.time)}","id":{_text(record.id)},'
-        f'"type":{_text(record.type)},"url":{_text(record.url)},'
-        f'"status":{"null" if record.status is None else record.status},'
-        f'"milliseconds":{round(record.milliseconds, 3)!r},"attempt":{record.attempt},'
-        f'"error":{"null" if record.error is None else _text(record.error)},'
-        f'"reply":{_text(record.reply.decode("utf-8", "replace"))},'
-        f'"retry_in":{"null" if record.retry_in is None else repr(record.retry_in)}}}\n'
-    )
 
 
 class HumanLines:

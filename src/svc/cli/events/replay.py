@@ -9,8 +9,9 @@ import typer
 
 from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.inbox import archive_of, entry_of
+from svc.cli.events.ndjson import JsonRecords
 from svc.cli.events.options import check_targets, refuse_formats
-from svc.cli.events.screen import ForwardLines, JsonRecords, forwards_of
+from svc.cli.events.screen import ForwardLines, forwards_of
 from svc.cli.events.secrets import StoredSecrets, from_environment
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
@@ -46,10 +47,11 @@ def replay(
         ),
     ] = False,
     forward_to: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where to; default: where they went.")
+        str | None,
+        typer.Option(metavar="URL", help="Where to send them.", show_default="where they went"),
     ] = None,
     times: Annotated[
-        int, typer.Option(metavar="N", min=1, max=1000, help="Send each N times.")
+        int, typer.Option(metavar="N", min=1, max=1000, help="How many times each is sent.")
     ] = 1,
     original_signature: Annotated[
         bool, typer.Option("--original-signature", help="Keep the old signature and its time.")

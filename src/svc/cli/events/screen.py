@@ -5,14 +5,15 @@ Nothing waits for more to come: what was written is with the system a few millis
 """
 
 import asyncio
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from svc.cli.events.endpoint import Endpoint
-from svc.cli.events.lines import HumanLines, LineLayout, as_ndjson
+from svc.cli.events.lines import HumanLines
+from svc.cli.events.ndjson import JsonRecords
 from svc.cli.events.options import ListenOptions
 from svc.cli.events.welcome import farewell, welcome
+from svc.cli.framework.layout import LineLayout, layout_of
 from svc.cli.framework.session import Session
 from svc.listen.records import (
     EventReceived,
@@ -68,35 +69,6 @@ class PassWriter:
             put(self._stream, "".join(texts))
 
 
-class JsonRecords:
-    """Records for programs: an NDJSON line each, or with `array` elements of one document.
-
-    The array is written as it comes; `close` ends it. `always`: also where there was no record.
-    """
-
-    def __init__(self, put: Callable[[str], None], *, array: bool, always: bool = False) -> None:
-        self._put = put
-        self._array = array
-        self._always = always
-        self._begun = False
-
-    def show(self, record: Record) -> None:
-        """Prints one record; an OSError of the stream passes up."""
-        line = as_ndjson(record)
-        if self._array:
-            line = (",\n" if self._begun else "[\n") + line.rstrip("\n")
-            self._begun = True
-        self._put(line)
-
-    def close(self) -> None:
-        """Ends the document, if there is one."""
-        if self._begun:
-            self._begun = False
-            self._put("\n]\n")
-        elif self._array and self._always:
-            self._put("[]\n")
-
-
 class ForwardLines:
     """Forwards for people, a line each."""
 
@@ -120,27 +92,10 @@ def forwards_of(session: Session) -> JsonRecords | ForwardLines:
     return JsonRecords(partial(put, stdout), array=session.format == "json", always=True)
 
 
-def layout_of(session: Session, stream: "TextIO") -> LineLayout:
-    """Gives the layout for a stream; a file that is no terminal keeps each message on its line."""
-    streams, env = session.streams, session.env
-    everywhere = session.given.everywhere
-    known = env.get("COLUMNS", "").isdigit() or stream.isatty()
-    return LineLayout(
-        width=streams.width(env) if known else None,
-        color=streams.wants_color(env, everywhere.color or "auto", stream),
-        utc=bool(everywhere.utc),
-        tick="✓" if _has_tick(stream) else "ok",
-    )
-
-
 def put(stream: "TextIO", text: str) -> None:
     """Writes and flushes; an OSError passes up."""
     stream.write(text)
     stream.flush()
-
-
-def _has_tick(stream: "TextIO") -> bool:
-    return (stream.encoding or "").lower().replace("-", "") == "utf8"
 
 
 class RecordPrinter:
@@ -175,11 +130,14 @@ class RecordPrinter:
             partial(self._writer.write, self._stdout), array=session.format == "json"
         )
         self.missed = 0  # events that a log had dropped before they were read
+        self.log_away: str | None = None  # why a log cannot be read at the moment
 
     def show(self, record: Record) -> None:
         """Prints one record."""
         if isinstance(record, Missed):
             self.missed += record.events
+        elif isinstance(record, LogState):
+            self.log_away = record.reason
         if self._format == "human":
             self._show_to_a_person(record)
         else:

@@ -1,7 +1,7 @@
 """What every Typer app of this program shares, and the root of the command tree."""
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from svc import __version__
-from svc.cli.framework.help_page import HelpPage
+from svc.cli.framework.help_page import first_line, format_parameters, help_of
 from svc.cli.framework.options import Set, collecting, options_of
 from svc.cli.framework.registry import COMMANDS, OTHER_TOOLS_WORDS, OTHERWISE, SHORT_NAMES, load
 from svc.errors import UsageError
@@ -50,20 +50,33 @@ class Verb(TyperCommand):
 class WritingVerb(Verb):
     """A command that sends a POST: it takes any field, can show the request instead, and so on."""
 
-    shared = ("write", "everywhere")
+    shared = ("write", "preview", "everywhere")
+
+
+class ReadingVerb(Verb):
+    """A command that sends a GET, or shows it instead."""
+
+    shared = ("preview", "everywhere")
 
 
 class ListingVerb(Verb):
     """A command that lists objects."""
 
-    shared = ("listing", "everywhere")
+    shared = ("listing", "preview", "everywhere")
 
 
 class Noun(TyperGroup):
-    """A resource: its verbs, and a help page that ends with where to go on."""
+    """A resource: its verbs, and a help page that ends with where to go on.
+
+    Where there are many verbs, `sections` has the title and the names of each part of them.
+    """
+
+    sections: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        order = [name for names in self.sections.values() for name in names]
+        self.commands = {name: self.commands[name] for name in order or self.commands}
         self.params.extend(options_of("everywhere"))
         self.examples, self.help = split_examples(self.help or "")
 
@@ -75,10 +88,11 @@ class Noun(TyperGroup):
         return help_of(self, ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [(name, first_line(verb)) for name, verb in found if verb and not verb.hidden]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        for title, names in (self.sections or {"Commands": tuple(self.list_commands(ctx))}).items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, first_line(verb)) for name, verb in found if verb and not verb.hidden]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         self.format_commands(ctx, formatter)
@@ -104,11 +118,11 @@ def new_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> ty
     )
 
 
-def new_noun(help_text: str) -> typer.Typer:
+def new_noun(help_text: str, cls: type[Noun] = Noun) -> typer.Typer:
     """Makes the app of a resource; the callback keeps it a group even with a single verb."""
     app = new_app()
 
-    @app.callback(cls=Noun, help=help_text, invoke_without_command=True)
+    @app.callback(cls=cls, help=help_text, invoke_without_command=True)
     def noun(ctx: typer.Context) -> None:
         if ctx.invoked_subcommand is None:
             ctx.obj.streams.stdout.write(ctx.get_help() + "\n")
@@ -120,8 +134,13 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def verb(app: typer.Typer, name: str | None = None) -> Decorator:
-    """Registers a command that reads, or works on this machine only."""
+    """Registers a command that works on this machine, or on a sandbox beside its API."""
     return app.command(name, cls=Verb)
+
+
+def reading(app: typer.Typer, name: str | None = None) -> Decorator:
+    """Registers a command that sends a GET."""
+    return app.command(name, cls=ReadingVerb)
 
 
 def writing(
@@ -161,50 +180,6 @@ def complaints_about(ctx: Any) -> Iterator[None]:
         if getattr(error, "ctx", ctx) is None:
             vars(error)["ctx"] = ctx
         raise
-
-
-def help_of(command: Any, ctx: Any) -> str:
-    """Writes a command's help for whoever reads it: in colour on a terminal, as wide as that is."""
-    page = HelpPage.of(ctx)
-    ctx.color = page.color  # else the parser takes out what is not for its idea of a terminal
-    command.format_help(ctx, page)
-    return page.getvalue().rstrip("\n")
-
-
-def first_line(command: Any) -> str:
-    """What a command is for, whole: the parser's own way cuts it where a terminal is narrow."""
-    return str(command.get_short_help_str(limit=1000))
-
-
-def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
-    """Writes arguments and options in their groups; global options by name only, below the root."""
-    groups: dict[str, list[tuple[str, str]]] = {}
-    from svc.cli.framework.required import options_required
-
-    required = options_required(ctx.command_path.removeprefix("svc "))
-    for param in command.get_params(ctx):
-        record = param.get_help_record(ctx)
-        if record is not None:
-            name, meaning = record[0], record[1].replace("[required]", "(required)")
-            if required.intersection(param.opts):
-                meaning += " (required)"
-            groups.setdefault(_group_of(param), []).append((name, meaning))
-    shared = groups.pop("Global options", [])
-    for title, records in groups.items():
-        with formatter.section(title):
-            formatter.write_dl(records)
-    if ctx.parent is None:
-        with formatter.section("Global options"):
-            formatter.write_dl(shared)
-        return
-    with formatter.section("Global options (see svc --help)"):
-        formatter.write_text(" ".join(record[0].split(" ")[0].strip(",") for record in shared))
-
-
-def _group_of(param: Any) -> str:
-    if param.param_type_name == "argument":
-        return "Arguments"
-    return getattr(param, "rich_help_panel", None) or "Options"
 
 
 class Root(TyperGroup):

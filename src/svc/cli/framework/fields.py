@@ -1,8 +1,9 @@
 """The fields of a request as options of a command, and what was given for them as a body."""
 
 import inspect
+import shlex
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from svc.cli.framework.inputs import Body, pairs_of, parse_item
 from svc.client.amounts import amount_option
 from svc.client.options import RequestOption
+from svc.errors import UsageError
 
 Command = Callable[..., None]
 
@@ -17,7 +19,8 @@ Command = Callable[..., None]
 def with_fields(command: Command, rows: Sequence[RequestOption]) -> Command:
     """Gives a command an option for each row, behind its arguments.
 
-    What was given for them lies in `session.given.fields` when the command runs.
+    What was given for them lies in `session.given.fields` when the command runs, and what it cannot
+    do without is refused by `session.given.refuse_incomplete`.
     """
     own = list(inspect.signature(command).parameters.values())
     arguments = [each for each in own if each.default is inspect.Parameter.empty]
@@ -26,7 +29,9 @@ def with_fields(command: Command, rows: Sequence[RequestOption]) -> Command:
     @wraps(command)
     def taking(**values: Any) -> None:
         given = {row.key: values.pop(row.key) for row in rows}
-        values["ctx"].obj.given.fields = body_of(rows, given)
+        shared = values["ctx"].obj.given
+        shared.fields = body_of(rows, given)
+        shared.refuse_incomplete = partial(refuse_incomplete, values["ctx"].command_path, rows)
         command(**values)
 
     parameters = [*arguments, *map(_parameter, rows), *others]
@@ -83,3 +88,37 @@ def _put(body: Body, path: tuple[str, ...], value: object) -> None:
     if isinstance(before, dict) and isinstance(value, dict):
         value = {**before, **value}
     body[last] = value
+
+
+def refuse_incomplete(
+    command: str, rows: Sequence[RequestOption], body: Mapping[str, Any], argv: Sequence[str]
+) -> None:
+    """Refuses a body that lacks what a command cannot do without; `argv` is what was typed.
+
+    Raises:
+        UsageError: naming all that is missing, with an example of it filled in.
+    """
+    missing = [row for row in rows if row.example and not _is_there(body, row.path)]
+    if not missing:
+        return
+    names = [row.name for row in missing]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    filled = [word for row in missing for word in (row.name, row.example)]
+    raise UsageError(
+        f"{command} needs {listed}.",
+        code="parameter_missing",
+        param=names[0],
+        hint=shlex.join(("svc", *argv, *filled)),
+    )
+
+
+def _is_there(body: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    here: Any = body
+    for part in path:
+        # What is no object is for the service to refuse, in its own words.
+        if not isinstance(here, Mapping):
+            return True
+        here = here.get(part)
+        if here is None:
+            return False
+    return True

@@ -13,9 +13,11 @@ _GAP: Final = 2
 _FIRST_MAX: Final = 30  # columns of the names; a longer one stands on a line of its own
 _SECOND_MIN: Final = 24  # columns of a meaning; where there are fewer it stands below its name
 _BELOW: Final = 6
+# What the parser puts behind a meaning, as `  [default: 8.0; 1<=x<=64; required]`.
+_FACTS: Final = re.compile(r"\s+\[((?:default: |required|-?[\d.]+<=x|x>=)[^\]]*)\]")
 _BETWEEN: Final = re.compile(r"(-?[\d.]+)<=x<=(-?[\d.]+)")
 _AT_LEAST: Final = re.compile(r"x>=(-?[\d.]+)")
-_WHOLE: Final = re.compile(r"(default: \d+)\.0\b")
+_DEFAULT: Final = re.compile(r"default: \(?(.+?)(?:\.0)?\)?")
 _WORD: Final = r"""(?:[^\s'"]|'[^']*'|"[^"]*")+"""
 _TOGETHER: Final = re.compile(rf"-[^\s=]+ (?!-){_WORD}|{_WORD}")  # an option keeps its value
 
@@ -134,8 +136,15 @@ def styled(text: str, style: str, *, color: bool) -> str:
 
 
 def without_signs(meaning: str) -> str:
-    """Says limits in words: `1<=x<=256` is `1 to 256`, without an end that is only a machine's."""
-    return _WHOLE.sub(r"\1", _AT_LEAST.sub(r"at least \1", _BETWEEN.sub(_between, meaning)))
+    """Says a default, limits and what is required in one way: `(default: 8; 1 to 64)`."""
+    return _FACTS.sub(lambda found: f" ({'; '.join(map(_fact, found[1].split('; ')))})", meaning)
+
+
+def _fact(text: str) -> str:
+    """One of them; `1<=x<=256` is `1 to 256`, without an end that is only a machine's."""
+    if default := _DEFAULT.fullmatch(text):
+        return f"default: {default[1]}"
+    return _AT_LEAST.sub(r"at least \1", _BETWEEN.sub(_between, text))
 
 
 def _between(found: re.Match[str]) -> str:
@@ -157,3 +166,45 @@ def folded(command: str, width: int) -> list[str]:
             joined = f"    {word}"
         line = joined
     return [*lines, line]
+
+
+def help_of(command: Any, ctx: Any) -> str:
+    """Writes a command's help for whoever reads it: in colour on a terminal, as wide as that is."""
+    page = HelpPage.of(ctx)
+    ctx.color = page.color  # else the parser takes out what is not for its idea of a terminal
+    command.format_help(ctx, page)
+    return page.getvalue().rstrip("\n")
+
+
+def first_line(command: Any) -> str:
+    """What a command is for, whole: the parser's own way cuts it where a terminal is narrow."""
+    return str(command.get_short_help_str(limit=1000))
+
+
+def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
+    """Writes arguments and options in their groups; global options by name only, below the root."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    required = {row.name for row in getattr(command.callback, "rows", ()) if row.example}
+    for param in command.get_params(ctx):
+        record = param.get_help_record(ctx)
+        if record is not None:
+            name, meaning = record
+            if required.intersection(param.opts):
+                meaning += " (required)"
+            groups.setdefault(_group_of(param), []).append((name, meaning))
+    shared = groups.pop("Global options", [])
+    for title, records in groups.items():
+        with formatter.section(title):
+            formatter.write_dl(records)
+    if ctx.parent is None:
+        with formatter.section("Global options"):
+            formatter.write_dl(shared)
+        return
+    with formatter.section("Global options (see svc --help)"):
+        formatter.write_text(" ".join(record[0].split(" ")[0].strip(",") for record in shared))
+
+
+def _group_of(param: Any) -> str:
+    if param.param_type_name == "argument":
+        return "Arguments"
+    return getattr(param, "rich_help_panel", None) or "Options"

@@ -1,32 +1,25 @@
 """What one command line works with: every dependency, made when it is first asked for."""
 
 import gc
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from svc.cli.framework.options import FORMATS, Format, SharedOptions
+from svc.cli.framework.invocation import Invocation
+from svc.cli.framework.options import Format
 from svc.cli.framework.streams import FORCING, Streams
-from svc.clock import Clock, SystemClock
-from svc.errors import LocalError, SvcError, UsageError
-from svc.paths import CONFIG_FILE, NoFolder, Paths
+from svc.clock import Clock
+from svc.errors import LocalError, UsageError
 from svc.redaction import redact
 
 if TYPE_CHECKING:
-    from svc.base_url import BaseUrl
-    from svc.cli.framework.progress import LiveLine, WaitingLine
     from svc.client.call import Call
     from svc.client.client import AttemptRecord, Client
-    from svc.client.exchange import Waits
-    from svc.client.journal.stored import Scope
     from svc.client.reply import Reply
     from svc.client.request import Prepared
     from svc.client.retry import RetryQuota
-    from svc.config import Config, Settings
     from svc.keys.facts import KeyFacts
     from svc.keys.resolve import ResolvedKey
     from svc.keys.store import KeyStore
@@ -35,11 +28,10 @@ if TYPE_CHECKING:
     from svc.state import Database
 
 
-class Session:
-    """The dependencies of one command: streams, clock, settings, key, client, output, state.
+class Session(Invocation):
+    """The dependencies of one command: output, key, client, state.
 
-    Used as a context manager, so that what was opened is closed on every way out. `called` is the
-    name of the program as it was started.
+    Used as a context manager, so that what was opened is closed on every way out.
     """
 
     def __init__(
@@ -49,13 +41,7 @@ class Session:
         streams: Streams,
         clock: Clock | None = None,
     ) -> None:
-        self.argv = list(argv)
-        self.env = env
-        self.streams = streams
-        self.clock: Clock = clock or SystemClock()
-        self.began_at = self.clock.now()
-        self.given = SharedOptions()
-        self.called = "svc"
+        super().__init__(argv, env, streams, clock)
         self._answered: tuple[Reply, float] | None = None
         self.done: str | None = None
         self.shown: list[object] = []
@@ -98,86 +84,6 @@ class Session:
             return self.clock.now()
         return served + self.clock.monotonic() - heard_at
 
-    # --- settings ---------------------------------------------------------------------------
-
-    @cached_property
-    def paths(self) -> Paths:
-        return Paths(self.env)
-
-    @cached_property
-    def config(self) -> "Config":
-        from svc.config import Config, load
-
-        try:
-            return load(self.paths.config_file)
-        except NoFolder:  # no place for a file is no file
-            return Config(Path(CONFIG_FILE))
-
-    @cached_property
-    def settings(self) -> "Settings":
-        """Options, environment, profile and defaults, merged in this order."""
-        from svc.config.settings import resolve
-
-        if "--live" in self.argv and "--test" in self.argv:
-            raise UsageError("--live and --test exclude each other.", param="--live")
-        settings = resolve(self.given.everywhere, self.env, self.config)
-        if settings.ca_bundle is not None and not os.access(settings.ca_bundle, os.R_OK):
-            # Also where no TLS will need it: a wrong file is a mistake (promise R27).
-            raise UsageError(
-                f"The CA bundle {settings.ca_bundle} cannot be read.", param="--ca-bundle"
-            )
-        return self._known_by_its_record(settings)
-
-    def _known_by_its_record(self, settings: "Settings") -> "Settings":
-        """An address that was typed may be a sandbox of this user: its record has what it takes."""
-        address = settings.address
-        if settings.from_profile or address is None or not address.is_loopback:
-            return settings
-        from svc.cli.framework.local_sandbox import at
-
-        with suppress(NoFolder):  # no folder, no record
-            record = at(self.paths.sandbox_dir, address)
-            if record is not None:
-                trusted = settings.ca_bundle or record.certificate
-                return settings._replace(sandbox=True, ca_bundle=trusted)
-        return settings
-
-    @property
-    def base_url(self) -> "BaseUrl":
-        return self.settings.base_url
-
-    @cached_property
-    def format(self) -> Format:
-        """The output format: as asked, else for people at a terminal and for programs in a pipe."""
-        return self.settings.output or ("human" if self.streams.person_reads else "json")
-
-    def help_width(self) -> int:
-        """How wide help is: the terminal, but not wider than the eye follows."""
-        return min(self.streams.width(self.env), 100)
-
-    def help_color(self) -> bool:
-        """Whether help is coloured; settings are read only where somebody could see colour."""
-        asked = self._color_asked()
-        choice = self._color() if self.streams.person_reads else asked or "auto"
-        return self.streams.wants_color(self.env, choice, self.streams.stdout)
-
-    def command(self, words: str) -> str:
-        """A command line for the profile, address and mode of this one, such as `svc get ID`."""
-        from svc.client.journal.stored import Scope
-
-        settings = self.settings
-        return self.say(Scope(settings.profile, settings.mode, str(settings.base_url)), words)
-
-    def say(self, scope: "Scope", words: str) -> str:
-        """A command line about a request: for whom and where it was sent, as far as must be said.
-
-        What a command without options would take from the environment and the configuration is
-        left out.
-        """
-        from svc.cli.framework.command_line import scoped
-
-        return scoped(scope, words, self.env, self.config)
-
     # --- output -----------------------------------------------------------------------------
 
     @cached_property
@@ -199,10 +105,7 @@ class Session:
 
     def error_output(self) -> "Output":
         """An output for an error, which must work even where the settings are what is wrong."""
-        asked = self.given.everywhere.output or _word_after(self.argv, "-o", "--output")
-        asked = asked or self.env.get("SVC_OUTPUT")
-        fallback = "human" if self.streams.person_reads else "json"
-        return self._output(cast("Format", asked if asked in FORMATS else fallback))
+        return self._output(self.error_format())
 
     def _output(
         self, chosen: Format, *, query: str | None = None, fields: tuple[str, ...] = ()
@@ -210,7 +113,7 @@ class Session:
         from svc.render.output import Output
 
         asked = self.given.everywhere
-        choice = self._color()
+        choice = self.color()
         env = self.env
         if chosen != "human":  # what a CI forces on every program must not reach one that reads us
             env = {name: value for name, value in env.items() if name not in FORCING}
@@ -232,20 +135,6 @@ class Session:
             secret=self._secret,
             workflow=self.env.get("GITHUB_ACTIONS") == "true",
         )
-
-    def _color_asked(self) -> str | None:
-        # A word behind --help, or behind a mistake, is one that nobody has parsed.
-        return self.given.everywhere.color or _word_after(self.argv, "--color")
-
-    def _color(self) -> str:
-        """`auto`, `always` or `never`: as asked, else as configured (`svc config set color`)."""
-        asked = self._color_asked()
-        if asked:
-            return asked
-        try:
-            return self.settings.color
-        except SvcError:  # what is wrong with the settings is said elsewhere
-            return "auto"
 
     def _secret(self) -> str | None:
         """The key in use, once it is known; the sandbox's constants are no secrets (R39)."""
@@ -388,30 +277,6 @@ class Session:
             waits=self.waits(),
         )
 
-    @cached_property
-    def waiting(self) -> "WaitingLine":
-        """The line that tells a person at a terminal what is waited for."""
-        from svc.cli.framework.progress import WaitingLine
-
-        return WaitingLine(self.live_line)
-
-    def live_line(self) -> "LiveLine":
-        """A line on stderr: only on a terminal, and neither with TERM=dumb nor --quiet."""
-        from svc.cli.framework.progress import LiveLine
-
-        streams = self.streams
-        quiet = self.given.everywhere.quiet or self.env.get("TERM") == "dumb"
-        watched = streams.person_watches and not quiet
-        return LiveLine(streams.stderr if watched else None, self.clock, streams.width(self.env))
-
-    def waits(self, *, sandbox: bool = False) -> "Waits":
-        """What is around each call of a client; loaded only where somebody may see it."""
-        if not self.streams.person_watches:
-            from svc.client.exchange import unwatched
-
-            return unwatched
-        return self.waiting.sandbox if sandbox else self.waiting.request
-
     def _tell_attempt(self, record: "AttemptRecord") -> None:
         what = str(record.status) if record.status is not None else record.error
         line = f"{record.method} {record.path}  attempt {record.attempt}  {what}"
@@ -421,13 +286,3 @@ class Session:
         with suppress(OSError):  # nobody reads any more, or the disk is full: the request goes on
             self.streams.stderr.write(redact(line.rstrip()) + "\n")
             self.streams.stderr.flush()
-
-
-def _word_after(argv: Sequence[str], *names: str) -> str | None:
-    """Finds the value of an option in a command line that the parser could not finish."""
-    for word, following in zip(argv, [*argv[1:], ""], strict=False):
-        if word in names:
-            return following
-        if word.startswith(f"{names[-1]}="):
-            return word.removeprefix(f"{names[-1]}=")
-    return None

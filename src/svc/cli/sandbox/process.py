@@ -36,11 +36,15 @@ def start(
     port: Annotated[
         int,
         typer.Option(
-            metavar="PORT", min=0, max=65_535, help="On loopback; 0 lets the system choose."
+            metavar="PORT",
+            min=0,
+            max=65_535,
+            help="The port on loopback; 0 lets the system choose.",
         ),
     ] = SANDBOX_PORT,
     db: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Its database, or :memory: for none.")
+        str | None,
+        typer.Option(metavar="FILE", help="The file that holds it, or :memory: for none."),
     ] = None,
     seed: Seed = None,
     fixture: Fixture = None,
@@ -49,7 +53,8 @@ def start(
         bool, typer.Option("--tls", help="Speak https, with a certificate made for it.")
     ] = False,
     certificate: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Speak https with your own (PEM).")
+        str | None,
+        typer.Option(metavar="FILE", help="Speak https with a certificate of your own (PEM)."),
     ] = None,
     private_key: Annotated[
         str | None, typer.Option(metavar="FILE", help="The key of that certificate (PEM).")
@@ -87,7 +92,7 @@ def start(
 def stop(
     ctx: typer.Context,
     port: Port = None,
-    every: Annotated[bool, typer.Option("--all", help="Every one that is running.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Stop every one that is running.")] = False,
 ) -> None:
     """Stop a running sandbox; its data stays.
 

@@ -24,18 +24,18 @@ _ALL: Final = 1000
 def requests(
     ctx: typer.Context,
     path: Annotated[
-        str | None, typer.Option(metavar="GLOB", help="Only these, as '/v1/refunds*'.")
+        str | None, typer.Option(metavar="GLOB", help="Only these paths, as '/v1/refunds*'.")
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(metavar="1..1000", help="How many at most (25; before --follow: 10)."),
+        typer.Option(metavar="1..1000", help="How many at most.", show_default="25"),
     ] = None,
     follow: Follow = False,
 ) -> None:
     """List the latest API requests, newest first. Keys and account numbers are masked.
 
-    The sandbox remembers 1000 of them until it is reset or stopped. With --follow the newest is
-    the last, and each further one is printed as it comes, until Ctrl-C.
+    The sandbox remembers 1000 of them until it is reset or stopped. With --follow the latest 10
+    (or --limit) come first, oldest on top, and then each further one until Ctrl-C.
 
     $ svc sandbox requests --path '/v1/orders*'
     $ svc sandbox requests --follow

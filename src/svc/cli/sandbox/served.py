@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from svc.cli.events.lines import LineLayout
+from svc.cli.framework.layout import layout_of
 from svc.cli.framework.session import Session
 from svc.redaction import redact
 from svc.render.text import one_line
@@ -16,14 +16,8 @@ class RequestLines:
     """Writes requests: when, what, its status and what else is known, a line each."""
 
     def __init__(self, session: Session) -> None:
-        streams, everywhere = session.streams, session.given.everywhere
-        known = session.env.get("COLUMNS", "").isdigit() or streams.person_reads
-        self._stdout = streams.stdout
-        self._layout = LineLayout(
-            width=streams.width(session.env) if known else None,
-            color=streams.wants_color(session.env, everywhere.color or "auto", streams.stdout),
-            utc=bool(everywhere.utc),
-        )
+        self._stdout = session.streams.stdout
+        self._layout = layout_of(session, self._stdout)
 
     def show(self, at: float, method: str, path: str, status: int | None, more: str) -> None:
         """Prints one; `at` is in unix seconds, `status` None where no answer left.

@@ -8,7 +8,10 @@ from svc.cli.framework.session import Session
 from svc.errors import UsageError
 
 Port = Annotated[
-    int | None, typer.Option(metavar="PORT", help="Which one, where several are running.")
+    int | None,
+    typer.Option(
+        metavar="PORT", help="The port of the one that is meant, where several are running."
+    ),
 ]
 Seed = Annotated[
     int | None,
@@ -17,7 +20,10 @@ Seed = Annotated[
 Fixture = Annotated[
     str | None, typer.Option(metavar="NAME", help="demo fills it with one of everything.")
 ]
-Limit = Annotated[int | None, typer.Option(metavar="1..100", help="How many a page (25).")]
+Limit = Annotated[
+    int | None,
+    typer.Option(metavar="1..100", help="How many objects a page has.", show_default="25"),
+]
 Follow = Annotated[bool, typer.Option("--follow", help="Go on with what comes, until Ctrl-C.")]
 
 FOLLOW_SECONDS: Final = 0.5  # between looks

@@ -1,7 +1,7 @@
 """`svc sandbox balances`, `settings`, `export` and `import`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -16,13 +16,22 @@ from svc.spec import AMOUNT_MAX
 
 app = new_app()
 
+# A test holds the keys and their words to those of the sandbox.
+_SETTINGS_HELP: Final = (
+    "What to change. true or false: smart_retries, collect_landed_cost, allow_http_webhooks, "
+    "allow_remote_webhooks. A code: settlement_currency, country. A version: pinned_version. "
+    "unknown_parameters: reject or ignore; error_envelope: flat or nested; insecure_http: allow or "
+    "reject; rate_limit: off or on; signature_time: wall or virtual; webhook_delivery: auto or "
+    "manual."
+)
+
 
 @verb(app)
 def settings(
     ctx: typer.Context,
     changes: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[KEY=VALUE]...", help="What to change", show_default=False),
+        typer.Argument(metavar="[KEY=VALUE]...", help=_SETTINGS_HELP, show_default=False),
     ] = None,
 ) -> None:
     """Show the account's settings, or change some.
@@ -42,7 +51,7 @@ def balances(
         list[str] | None,
         typer.Argument(
             metavar="[CURRENCY=AMOUNT]...",
-            help="Balances to set, in minor units",
+            help="The balances to set, in minor units.",
             show_default=False,
         ),
     ] = None,
@@ -70,7 +79,7 @@ def export(
     ctx: typer.Context,
     file: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="Where to; else standard output", show_default=False),
+        typer.Argument(metavar="[FILE]", help="The file to write.", show_default="standard output"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
@@ -99,7 +108,8 @@ def export(
 def import_(
     ctx: typer.Context,
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="What export wrote; - reads standard input")
+        str,
+        typer.Argument(metavar="FILE", help="The file that export wrote; - reads standard input."),
     ],
 ) -> None:
     """Put an exported state in place of the present one. Clock and ids go on from there.

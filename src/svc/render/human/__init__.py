@@ -1,9 +1,8 @@
 """Results for people: one object as a block, many as a table."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
-from svc.render.chunks import chunks
 from svc.render.human import checks
 from svc.render.human.block import block
 from svc.render.human.cells import cell, plain
@@ -11,13 +10,14 @@ from svc.render.human.columns import choose, warning
 from svc.render.human.labels import labelled
 from svc.render.human.table import Listing
 from svc.render.paths import Path, Record
+from svc.render.printer import Objects, Printer, Write, chunks
 from svc.render.style import Cell, Line, Screen, styled
 from svc.render.text import one_line
 
 _NOTHING: Final[list[Line]] = [[("Nothing found.", "")]]
 
 
-class Human:
+class Human(Printer):
     """Writes results for people; `names` are the paths of `--fields`.
 
     `warn` takes a sentence about those that nothing has.
@@ -25,30 +25,19 @@ class Human:
 
     def __init__(
         self,
-        write: Callable[[str], None],
-        warn: Callable[[str], None],
+        write: Write,
+        warn: Write,
         screen: Screen,
         names: Sequence[Path],
         *,
         color: bool,
     ) -> None:
-        self._write = write
-        self._warn = warn
+        super().__init__(write, warn)
         self._screen = screen
         self._names = names
         self._color = color
 
-    def one(self, text: str, data: object) -> None:
-        """Prints one object."""
-        del text
-        self.value(data)
-
-    def page(self, text: str, data: dict[str, Any]) -> None:
-        """Prints the objects of a list object."""
-        del text
-        self.value(data["data"])
-
-    def stream(self, objects: Iterator[tuple[str, object]]) -> None:
+    def stream(self, objects: Objects) -> None:
         """Prints objects as they arrive, a page at a time."""
         listing = Listing(self._screen, self._names)
         empty = True

@@ -1,0 +1,78 @@
+"""A record of the listener as JSON: a line each, or all of them in one document."""
+
+import json
+from binascii import b2a_base64
+from collections.abc import Callable
+from json.encoder import encode_basestring_ascii as _text
+from typing import Final
+
+from svc.listen.records import EventReceived, Forwarded, Record, iso
+
+_ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
+_WORDS: Final = {True: "true", False: "false", None: "null"}
+
+
+def as_ndjson(record: Record) -> str:
+    """Writes one record as one line; ASCII only, so that nothing in it acts on a terminal.
+
+    The two kinds that come in thousands have a template; the line is the one of their `to_dict`.
+    """
+    if isinstance(record, EventReceived):
+        return _event_line(record)
+    if isinstance(record, Forwarded):
+        return _forward_line(record)
+    return _ENCODE(record.to_dict()) + "\n"
+
+
+def _event_line(record: EventReceived) -> str:
+    if record.came_at is not None or record.redelivered:  # from a log: there are less of them
+        return _ENCODE(record.to_dict()) + "\n"
+    return (
+        f'{{"record":"event","time":"{iso(record.time)}","id":{_text(record.id)},'
+        f'"type":{_text(record.type)},"created":{_text(record.created)},'
+        f'"livemode":{_WORDS[record.livemode]},"object_id":{_text(record.object_id)},'
+        f'"verified":true,"duplicate":{_WORDS[record.duplicate]},'
+        f'"out_of_order":{_WORDS[record.out_of_order]},"wrong_mode":{_WORDS[record.wrong_mode]},'
+        f'"payload_base64":"{b2a_base64(record.payload, newline=False).decode()}"}}\n'
+    )
+
+
+def _forward_line(record: Forwarded) -> str:
+    return (
+        f'{{"record":"forward","time":"{iso(record.time)}","id":{_text(record.id)},'
+        f'"type":{_text(record.type)},"url":{_text(record.url)},'
+        f'"status":{"null" if record.status is None else record.status},'
+        f'"milliseconds":{round(record.milliseconds, 3)!r},"attempt":{record.attempt},'
+        f'"error":{"null" if record.error is None else _text(record.error)},'
+        f'"reply":{_text(record.reply.decode("utf-8", "replace"))},'
+        f'"retry_in":{"null" if record.retry_in is None else repr(record.retry_in)}}}\n'
+    )
+
+
+class JsonRecords:
+    """Records for programs: an NDJSON line each, or with `array` elements of one document.
+
+    The array is written as it comes; `close` ends it. `always`: also where there was no record.
+    """
+
+    def __init__(self, put: Callable[[str], None], *, array: bool, always: bool = False) -> None:
+        self._put = put
+        self._array = array
+        self._always = always
+        self._begun = False
+
+    def show(self, record: Record) -> None:
+        """Prints one record; an OSError of the stream passes up."""
+        line = as_ndjson(record)
+        if self._array:
+            line = (",\n" if self._begun else "[\n") + line.rstrip("\n")
+            self._begun = True
+        self._put(line)
+
+    def close(self) -> None:
+        """Ends the document, if there is one."""
+        if self._begun:
+            self._begun = False
+            self._put("\n]\n")
+        elif self._array and self._always:
+            self._put("[]\n")

@@ -1,0 +1,195 @@
+"""One command line: its words, its surroundings, and the settings that they make."""
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from svc.cli.framework.options import FORMATS, Format, GlobalOptions, SharedOptions
+from svc.cli.framework.streams import Streams
+from svc.clock import Clock, SystemClock
+from svc.errors import SvcError, UsageError
+from svc.paths import CONFIG_FILE, NoFolder, Paths
+
+if TYPE_CHECKING:
+    from svc.base_url import BaseUrl
+    from svc.cli.framework.progress import LiveLine, WaitingLine
+    from svc.client.exchange import Waits
+    from svc.client.journal.stored import Scope
+    from svc.config import Config, Settings
+
+
+class Invocation:
+    """What was typed, with streams, environment and clock, merged to settings when asked for.
+
+    `called` is the name of the program as it was started.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        streams: Streams,
+        clock: Clock | None = None,
+    ) -> None:
+        self.argv = list(argv)
+        self.env = env
+        self.streams = streams
+        self.clock: Clock = clock or SystemClock()
+        self.began_at = self.clock.now()
+        self.given = SharedOptions()
+        self.called = "svc"
+
+    @cached_property
+    def paths(self) -> Paths:
+        return Paths(self.env)
+
+    @cached_property
+    def config(self) -> "Config":
+        from svc.config import Config, load
+
+        try:
+            return load(self.paths.config_file)
+        except NoFolder:  # no place for a file is no file
+            return Config(Path(CONFIG_FILE))
+
+    @cached_property
+    def settings(self) -> "Settings":
+        """Options, environment, profile and defaults, merged in this order."""
+        from svc.config.settings import resolve
+
+        if "--live" in self.argv and "--test" in self.argv:
+            raise UsageError("--live and --test exclude each other.", param="--live")
+        settings = resolve(self.given.everywhere, self.env, self.config)
+        if settings.ca_bundle is not None and not os.access(settings.ca_bundle, os.R_OK):
+            # Also where no TLS will need it: a wrong file is a mistake (promise R27).
+            raise UsageError(
+                f"The CA bundle {settings.ca_bundle} cannot be read.", param="--ca-bundle"
+            )
+        return self._known_by_its_record(settings)
+
+    def _known_by_its_record(self, settings: "Settings") -> "Settings":
+        """An address that was typed may be a sandbox of this user: its record has what it takes."""
+        address = settings.address
+        if settings.from_profile or address is None or not address.is_loopback:
+            return settings
+        from svc.cli.framework.local_sandbox import at
+
+        with suppress(NoFolder):  # no folder, no record
+            record = at(self.paths.sandbox_dir, address)
+            if record is not None:
+                trusted = settings.ca_bundle or record.certificate
+                return settings._replace(sandbox=True, ca_bundle=trusted)
+        return settings
+
+    @property
+    def base_url(self) -> "BaseUrl":
+        return self.settings.base_url
+
+    @cached_property
+    def format(self) -> Format:
+        """The output format: as asked, else for people at a terminal and for programs in a pipe."""
+        return self.settings.output or ("human" if self.streams.person_reads else "json")
+
+    def error_format(self) -> Format:
+        """The format of an error, which is known even where the settings are what is wrong."""
+        asked = self.given.everywhere.output or _word_after(self.argv, "-o", "--output")
+        asked = asked or self.env.get("SVC_OUTPUT")
+        fallback = "human" if self.streams.person_reads else "json"
+        return cast("Format", asked if asked in FORMATS else fallback)
+
+    def help_width(self) -> int:
+        """How wide help is: the terminal, but not wider than the eye follows."""
+        return min(self.streams.width(self.env), 100)
+
+    def help_color(self) -> bool:
+        """Whether help is coloured; settings are read only where somebody could see colour."""
+        asked = self._color_asked()
+        choice = self.color() if self.streams.person_reads else asked or "auto"
+        return self.streams.wants_color(self.env, choice, self.streams.stdout)
+
+    @cached_property
+    def waiting(self) -> "WaitingLine":
+        """The line that tells a person at a terminal what is waited for."""
+        from svc.cli.framework.progress import WaitingLine
+
+        return WaitingLine(self.live_line)
+
+    def live_line(self) -> "LiveLine":
+        """A line on stderr: only on a terminal, and neither with TERM=dumb nor --quiet."""
+        from svc.cli.framework.progress import LiveLine
+
+        streams = self.streams
+        quiet = self.given.everywhere.quiet or self.env.get("TERM") == "dumb"
+        watched = streams.person_watches and not quiet
+        return LiveLine(streams.stderr if watched else None, self.clock, streams.width(self.env))
+
+    def waits(self, *, sandbox: bool = False) -> "Waits":
+        """What is around each call of a client; loaded only where somebody may see it."""
+        if not self.streams.person_watches:
+            from svc.client.exchange import unwatched
+
+            return unwatched
+        return self.waiting.sandbox if sandbox else self.waiting.request
+
+    def command(self, words: str) -> str:
+        """A command line for the profile, address and mode of this one, such as `svc get ID`."""
+        from svc.client.journal.stored import Scope
+
+        settings = self.settings
+        return self.say(Scope(settings.profile, settings.mode, str(settings.base_url)), words)
+
+    def say(self, scope: "Scope", words: str) -> str:
+        """A command line about a request: for whom and where it was sent, as far as must be said.
+
+        What a command without options would take from the environment and the configuration is
+        left out.
+        """
+        from svc.client.journal.commands import in_full
+
+        try:
+            bare = self._settings_of(None)
+            profile = None if bare.profile == scope.profile else scope.profile
+            there = bare if profile is None else self._settings_of(profile)
+        except SvcError:  # a profile that is gone, or a setting that is wrong
+            return in_full(scope, words)
+        options = "" if profile is None else f" --profile {profile}"
+        if str(there.address or "") != scope.base_url:
+            options += f" --base-url {scope.base_url}"
+        if scope.mode != there.mode or scope.mode == "live":
+            options += f" --{scope.mode}"
+        return f"svc {words}{options}"
+
+    def _settings_of(self, profile: str | None) -> "Settings":
+        """What a command line without options, or with a profile only, would have."""
+        from svc.config.settings import resolve
+
+        asked = GlobalOptions()
+        asked.profile = profile
+        return resolve(asked, self.env, self.config)
+
+    def _color_asked(self) -> str | None:
+        # A word behind --help, or behind a mistake, is one that nobody has parsed.
+        return self.given.everywhere.color or _word_after(self.argv, "--color")
+
+    def color(self) -> str:
+        """`auto`, `always` or `never`: as asked, else as configured (`svc config set color`)."""
+        asked = self._color_asked()
+        if asked:
+            return asked
+        try:
+            return self.settings.color
+        except SvcError:  # what is wrong with the settings is said elsewhere
+            return "auto"
+
+
+def _word_after(argv: Sequence[str], *names: str) -> str | None:
+    """Finds the value of an option in a command line that the parser could not finish."""
+    for word, following in zip(argv, [*argv[1:], ""], strict=False):
+        if word in names:
+            return following
+        if word.startswith(f"{names[-1]}="):
+            return word.removeprefix(f"{names[-1]}=")
+    return None

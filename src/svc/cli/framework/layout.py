@@ -1,0 +1,97 @@
+"""How lines for people are laid out on a terminal or in a file: their cells, their breaks."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from svc.cli.framework.session import Session
+from svc.render.palette import painted
+from svc.render.text import cells, wrap
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+_WIDE: Final = 86  # columns from which every cell has a place of its own
+_MEDIUM: Final = 64
+
+Cell = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LineLayout:
+    """A terminal of so many columns, or, without `width`, a file whose lines are never broken.
+
+    `tick` marks what was verified where there is no room for the word.
+    """
+
+    width: int | None
+    color: bool
+    utc: bool
+    tick: str = "ok"
+
+    @property
+    def wide(self) -> bool:
+        return self.width is None or self.width >= _WIDE
+
+    @property
+    def narrow(self) -> bool:
+        return self.width is not None and self.width < _MEDIUM
+
+    @property
+    def below(self) -> int:
+        """Where what belongs to a line above begins."""
+        return 2 if self.narrow else 16
+
+    def clock(self, seconds: float) -> str:
+        """Writes the time of day, local or UTC, with milliseconds."""
+        return f"{self.brief(seconds)}.{int(seconds % 1 * 1000):03d}"
+
+    def brief(self, seconds: float) -> str:
+        """The same to the second."""
+        parts = time.gmtime(seconds) if self.utc else time.localtime(seconds)
+        return time.strftime("%H:%M:%S", parts)
+
+    def row(self, row: Sequence[Cell]) -> str:
+        """Puts cells on one line, or on more where they do not fit."""
+        lines: list[str] = []
+        used = 0
+        for text, style in row:
+            if lines and self._fits(used + 2 + cells(text.rstrip())):
+                lines[-1] += "  " + self.styled(text, style)
+                used += 2 + cells(text)
+            else:
+                indent = self.below if lines else 0
+                lines.append(" " * indent + self.styled(text, style))
+                used = indent + cells(text)
+        return "\n".join(line.rstrip() for line in lines) + "\n"
+
+    def note(self, text: str, style: str) -> str:
+        """Puts a sentence below a line, broken at its spaces where the terminal is narrow."""
+        room = None if self.width is None else max(self.width - self.below, 20)
+        lines = [text] if room is None else wrap(text, room)
+        return "".join(f"{'':{self.below}}{self.styled(line, style)}\n" for line in lines)
+
+    def styled(self, text: str, style: str) -> str:
+        """Colours text, if that is wanted at all (promise R75)."""
+        return painted(text, style, color=self.color)
+
+    def _fits(self, columns: int) -> bool:
+        return self.width is None or columns <= self.width
+
+
+def layout_of(session: Session, stream: "TextIO") -> LineLayout:
+    """Gives the layout for a stream; a file that is no terminal keeps each message on its line."""
+    streams, env = session.streams, session.env
+    everywhere = session.given.everywhere
+    known = env.get("COLUMNS", "").isdigit() or stream.isatty()
+    return LineLayout(
+        width=streams.width(env) if known else None,
+        color=streams.wants_color(env, everywhere.color or "auto", stream),
+        utc=bool(everywhere.utc),
+        tick="✓" if _has_tick(stream) else "ok",
+    )
+
+
+def _has_tick(stream: "TextIO") -> bool:
+    return (stream.encoding or "").lower().replace("-", "") == "utf8"

@@ -1,0 +1,138 @@
+"""How a recorded POST ended: kept in the journal, and said in the error (promises R10, R70)."""
+
+from typing import NamedTuple
+
+from svc.cli.framework.session import Session
+from svc.client.client import Client
+from svc.client.contradiction import Contradiction
+from svc.client.journal.commands import resume_command, where_to_look
+from svc.client.journal.entry import Intent, Settled, settled_by, settled_with
+from svc.client.journal.journal import Journal
+from svc.client.journal.refusals import done_before, not_ours, refused_to_other_key
+from svc.client.reply import Reply
+from svc.errors import LocalError, SvcError
+from svc.state import LOST
+
+_ASK = "; if the answer stays the same, ask the service, naming the request id"
+
+
+class Sent(NamedTuple):
+    """A request that was carried out.
+
+    Attributes:
+        unsaved: why the journal does not know it, or None; to be raised once the result is shown.
+    """
+
+    reply: Reply
+    unsaved: LocalError | None
+
+
+def keep(session: Session, journal: Journal, intent: Intent, end: Reply | SvcError) -> Sent:
+    """Keeps an end in the journal; raises it where it is an error.
+
+    Raises:
+        SvcError: the end, with the journal's id and the next command in it (promise R10).
+    """
+    if isinstance(end, Reply):
+        return Sent(end, _save_done(session, journal, intent, settled_by(end)))
+    was_done = intent.settled if intent.state == "done" else None
+    lost = _save_end(session, journal, intent, was_done or settled_with(end))
+    _explain(session, end, intent, lost)
+    raise end
+
+
+def as_known(
+    session: Session, client: Client, journal: Journal, intent: Intent, error: SvcError
+) -> SvcError:
+    """What an error means for a request of which the journal knows more than this sending."""
+    known = error
+    if intent.state == "done" and error.outcome != "done":
+        known = done_before(intent, error, session.say)
+    elif (
+        error.outcome == "refused"
+        and intent.sent_before
+        and not _is_own(session, client, journal, intent)
+    ):
+        known = refused_to_other_key(intent, error)
+    if known is not error:
+        known.__cause__ = error
+    return known
+
+
+def _is_own(session: Session, client: Client, journal: Journal, intent: Intent) -> bool:
+    """Whether the key in use is shown to be of the account that was asked first."""
+    hint = intent.scope.key_hint
+    if hint == session.key.fingerprint:
+        return True
+    from svc.cli.framework.account import account_of
+
+    try:
+        return hint in account_of(session, client, journal, (hint,)).same
+    except LocalError:
+        return False
+
+
+def _explain(session: Session, error: SvcError, intent: Intent, lost: LocalError | None) -> None:
+    """Puts the journal's id and the exact next command into an error (promise R10)."""
+    error.idempotency_key = error.idempotency_key or intent.stored.idempotency_key
+    if lost is not None and lost.code in LOST:
+        if error.outcome == "unknown":
+            error.message = f"{error.message} {lost.message}"
+            error.hint = (
+                "Nothing here knows of it any more. Within 23 hours it is safe to send the same "
+                f"again with --idempotency-key {intent.stored.idempotency_key}"
+            )
+        return
+    error.request = intent.id
+    if error.outcome != "unknown":
+        return
+    if error.retryable:
+        again = isinstance(error, Contradiction)
+        error.hint = resume_command(intent) + (_ASK if again else "")
+    else:
+        look = where_to_look(intent, session.say)
+        error.hint = f"{look}; then svc requests forget {intent.id}"
+
+
+def _save_done(
+    session: Session, journal: Journal, intent: Intent, settled: Settled
+) -> LocalError | None:
+    try:
+        is_ours = journal.settle(intent, settled)
+    except LocalError as error:
+        return _unsaved(error, intent, settled)
+    if not is_ours:
+        session.done = None
+        raise not_ours(intent, settled)
+    return None
+
+
+def _unsaved(error: LocalError, intent: Intent, settled: Settled) -> LocalError:
+    """What was carried out is not in the journal, or not any more (promises R70, R102)."""
+    made = f" ({settled.object_id})" if settled.object_id else ""
+    lost = error.code in LOST
+    return LocalError(
+        f"POST {intent.stored.path} was carried out{made}, but the journal could not be "
+        f"updated: {error.message}",
+        code=error.code,
+        outcome="done",
+        request=None if lost else intent.id,
+        request_id=settled.request_id,
+        idempotency_key=intent.stored.idempotency_key,
+        hint=error.hint
+        if lost
+        else f"It stays listed as unresolved; in the end: svc requests forget {intent.id}",
+    )
+
+
+def _save_end(
+    session: Session, journal: Journal, intent: Intent, settled: Settled
+) -> LocalError | None:
+    """Keeps an end that is being reported anyway; failing to do so must not hide it."""
+    try:
+        journal.settle(intent, settled)
+    except LocalError as error:
+        if error.code not in LOST or settled.outcome != "unknown":
+            session.out.warn(f"The journal could not be updated for {intent.id}: {error.message}")
+        return error
+    return None
