@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from svc.cli.framework.layout import layout_of
 from svc.cli.framework.session import Session
 from svc.redaction import redact
 from svc.render.text import one_line
@@ -17,7 +16,7 @@ class RequestLines:
 
     def __init__(self, session: Session) -> None:
         self._stdout = session.streams.stdout
-        self._layout = layout_of(session, self._stdout)
+        self._layout = session.layout(self._stdout)
 
     def show(self, at: float, method: str, path: str, status: int | None, more: str) -> None:
         """Prints one; `at` is in unix seconds, `status` None where no answer left.
