@@ -3,7 +3,8 @@
 import pytest
 
 from support.running import Sandbox, Svc
-from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, OTHER_TOOLS_WORDS, load
+from svc.cli.framework.app import load
+from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, OTHER_TOOLS_WORDS
 
 CASES = {
     "order list": "'orders'",

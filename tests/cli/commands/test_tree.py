@@ -12,7 +12,8 @@ from support.running import Sandbox, Svc
 from svc.cli.commands.tree import tree
 from svc.cli.commands.values import rows
 from svc.cli.framework.app import app as root_app
-from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
+from svc.cli.framework.app import load
+from svc.cli.framework.registry import COMMANDS, EVENT_VERBS
 from svc.completion.tree import Argument, Command, Option, Tree
 
 

@@ -6,8 +6,8 @@ import typer
 from typer.core import TyperCommand
 
 from svc.cli.framework import options
-from svc.cli.framework.app import Noun, new_app, reading
-from svc.cli.framework.registry import EVENT_VERBS, load
+from svc.cli.framework.app import Noun, load, new_app, reading
+from svc.cli.framework.registry import EVENT_VERBS
 from svc.cli.framework.sending import send_read
 from svc.cli.framework.session import Session
 from svc.client.resources import events

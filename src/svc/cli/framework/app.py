@@ -1,8 +1,8 @@
 """What every Typer app of this program shares, and the root of the command tree."""
 
-import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import typer
@@ -11,13 +11,18 @@ from typer.core import TyperCommand, TyperGroup
 from svc import __version__
 from svc.cli.framework.help_page import first_line, format_parameters, help_of
 from svc.cli.framework.options import Set, collecting, options_of
-from svc.cli.framework.registry import COMMANDS, OTHER_TOOLS_WORDS, OTHERWISE, SHORT_NAMES, load
-from svc.errors import UsageError
+from svc.cli.framework.registry import (
+    COMMANDS,
+    SHORT_NAMES,
+    module_of,
+    send_elsewhere,
+)
 
 if TYPE_CHECKING:  # loaded by the commands that have them
     from svc.client.options import RequestOption
 
-_EXAMPLE = "$ "
+_EXAMPLE: Final = "$ "
+_TAKES: Final = "fields"  # of a verb's function: it gets them when the verb is made
 
 
 class Verb(TyperCommand):
@@ -63,6 +68,12 @@ class ListingVerb(Verb):
     """A command that lists objects."""
 
     shared = ("listing", "preview", "everywhere")
+
+
+class ListedVerb(Verb):
+    """A command that stands in a list and is not run."""
+
+    shared = ()
 
 
 class Noun(TyperGroup):
@@ -147,12 +158,12 @@ def writing(
     app: typer.Typer, name: str | None = None, *, fields: "Sequence[RequestOption]" = ()
 ) -> Decorator:
     """Registers a command that sends a POST; each of the `fields` is an option of it."""
-    register = app.command(name, cls=WritingVerb)
-    if not fields:
-        return register
-    from svc.cli.framework.fields import with_fields
 
-    return lambda command: register(with_fields(command, fields))
+    def register(command: Callable[..., None]) -> Callable[..., None]:
+        vars(command)[_TAKES] = fields
+        return app.command(name, cls=WritingVerb)(command)
+
+    return register
 
 
 def listing(app: typer.Typer, name: str | None = None) -> Decorator:
@@ -197,11 +208,11 @@ class Root(TyperGroup):
             return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        _send_elsewhere(args)
+        send_elsewhere(args)
         asked = [SHORT_NAMES.get(args[0], args[0]), *args[1:]] if args else args
         name, command, rest = super().resolve_command(ctx, asked)
         if name in COMMANDS:
-            command = self.commands[name] = load(name)
+            command = self.commands[name] = _load_for(name, rest)
         return name, command, rest
 
     def get_help(self, ctx: Any) -> str:
@@ -221,40 +232,50 @@ class Root(TyperGroup):
             formatter.write("  svc quickstart\n  svc sandbox start\n  svc orders create --help\n")
 
 
-# Verbs of other tools, and ours for them, where a resource has it.
-_SHOWING: Final = ("get", "show", "view")
-_SHOWS: Final = {
-    **dict.fromkeys(("orders", "payments", "refunds", "payouts", "disputes"), "retrieve"),
-    **dict.fromkeys(("landed-cost-quotes", "quotes", "events"), "retrieve"),
-    "requests": "show",
-}
+def load(*words: str) -> Any:
+    """Imports the module of one command and returns it as a Typer command or group."""
+    app = _app_of(*words)
+    for verb in app.registered_commands:
+        fields = vars(verb.callback).pop(_TAKES, ())
+        if fields:
+            from svc.cli.framework.fields import with_fields
+
+            verb.callback = with_fields(verb.callback, fields)
+    command = typer.main.get_command(app)
+    command.name = words[-1]
+    return command
 
 
-def _send_to_verb(noun: str, verb: str, rest: list[str]) -> None:
-    """Raises UsageError on another tool's verb for showing one object."""
-    ours = _SHOWS.get(noun)
-    if ours is None or verb == ours or verb not in (*_SHOWING, "retrieve"):
-        return
-    there = f"svc {noun} {ours}"
-    raise UsageError(
-        f"No such command '{noun} {verb}'. Did you mean '{there}'?",
-        hint=shlex.join((*there.split(), *rest)) if rest else f"{there} ID",
-    )
+def _app_of(*words: str) -> Any:
+    return import_module(module_of(*words)).app
 
 
-def _send_elsewhere(args: list[str]) -> None:
-    """Raises UsageError on one or two words that mean a command of another name."""
-    if len(args) > 1:
-        _send_to_verb(args[0], args[1], args[2:])
-    for words in (" ".join(args[:2]), args[0] if args else ""):
-        if words in OTHER_TOOLS_WORDS:
-            there = OTHER_TOOLS_WORDS[words]
-            raise UsageError(
-                f"No such command {words!r}. Did you mean 'svc {there}'?",
-                hint=f"svc {there} --help shows what it takes",
-            )
-        if words in OTHERWISE:
-            raise UsageError(f"No such command {words!r}.", hint=OTHERWISE[words])
+def _load_for(name: str, words: Container[str]) -> Any:
+    """Loads a command for a command line that goes on with these words.
+
+    Verbs that are not among them are only listed: to make one takes half a millisecond.
+    """
+    app = _app_of(name)
+    verbs = app.registered_commands
+    if app.registered_callback is not None:
+        app.registered_commands = [
+            each if _name(each) in words else _listed(each) for each in verbs
+        ]
+    try:
+        return load(name)
+    finally:
+        app.registered_commands = verbs
+
+
+def _name(verb: Any) -> str:
+    return str(verb.name or verb.callback.__name__.replace("_", "-"))
+
+
+def _listed(verb: Any) -> Any:
+    app = typer.Typer(add_completion=False)
+    text = verb.help or verb.callback.__doc__
+    app.command(_name(verb), help=text, hidden=verb.hidden, cls=ListedVerb)(lambda: None)
+    return app.registered_commands[0]
 
 
 app = new_app(cls=Root)
