@@ -17,7 +17,6 @@ TOO_LONG: Final = frozenset(
     (
         "listen/forward/dispatcher.py",
         "listen/listener.py",
-        "listen/records.py",
     )
 )
 TOO_FULL: Final[frozenset[str]] = frozenset()

@@ -103,7 +103,7 @@ class TunnelLink:
         now = self._session.clock.now()
         if isinstance(change, Up):
             return TunnelUp(now, change.url, self.endpoint.id)
-        return TunnelDown(now, change.reason, str(self.address))
+        return TunnelDown(now, str(self.address), change.reason)
 
 
 @contextmanager

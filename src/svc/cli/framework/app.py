@@ -1,7 +1,7 @@
 """What every Typer app of this program shares, and the root of the command tree."""
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -9,9 +9,15 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from svc import __version__
-from svc.cli.framework.help_page import HelpPage
 from svc.cli.framework.options import Set, collecting, options_of
-from svc.cli.framework.registry import COMMANDS, OTHER_TOOLS_WORDS, OTHERWISE, SHORT_NAMES, load
+from svc.cli.framework.registry import (
+    COMMANDS,
+    OTHER_TOOLS_WORDS,
+    OTHERWISE,
+    SHORT_NAMES,
+    Entry,
+    load,
+)
 from svc.errors import UsageError
 
 if TYPE_CHECKING:  # loaded by the commands that have them
@@ -38,9 +44,13 @@ class Verb(TyperCommand):
             return super().parse_args(ctx, args)
 
     def get_help(self, ctx: Any) -> str:
+        from svc.cli.framework.help_page import help_of
+
         return help_of(self, ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
+        from svc.cli.framework.help_page import format_parameters
+
         format_parameters(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's
@@ -72,15 +82,21 @@ class Noun(TyperGroup):
             return super().parse_args(ctx, args)
 
     def get_help(self, ctx: Any) -> str:
+        from svc.cli.framework.help_page import help_of
+
         return help_of(self, ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
+        from svc.cli.framework.help_page import first_line
+
         found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         rows = [(name, first_line(verb)) for name, verb in found if verb and not verb.hidden]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
+        from svc.cli.framework.help_page import format_parameters
+
         self.format_commands(ctx, formatter)
         format_parameters(self, ctx, formatter)
 
@@ -89,6 +105,28 @@ class Noun(TyperGroup):
         if not self.examples:
             formatter.write_paragraph()
             formatter.write_text(f"For one of them: {ctx.command_path} COMMAND --help")
+
+
+class LazyGroup(Noun):
+    """Lists its commands from data and imports the one that runs; `words` lead to it."""
+
+    entries: ClassVar[Mapping[str, Entry]]
+    words: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.commands.update(
+            {
+                name: TyperCommand(name=name, help=each.summary)
+                for name, each in self.entries.items()
+            }
+        )
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and name in self.entries:
+            command = self.commands[name] = load(*self.words, name)
+        return name, command, rest
 
 
 def new_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> typer.Typer:
@@ -163,74 +201,19 @@ def complaints_about(ctx: Any) -> Iterator[None]:
         raise
 
 
-def help_of(command: Any, ctx: Any) -> str:
-    """Writes a command's help for whoever reads it: in colour on a terminal, as wide as that is."""
-    page = HelpPage.of(ctx)
-    ctx.color = page.color  # else the parser takes out what is not for its idea of a terminal
-    command.format_help(ctx, page)
-    return page.getvalue().rstrip("\n")
+class Root(LazyGroup):
+    """The program itself: its commands in sections, and the words of other tools."""
 
-
-def first_line(command: Any) -> str:
-    """What a command is for, whole: the parser's own way cuts it where a terminal is narrow."""
-    return str(command.get_short_help_str(limit=1000))
-
-
-def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
-    """Writes arguments and options in their groups; global options by name only, below the root."""
-    groups: dict[str, list[tuple[str, str]]] = {}
-    required = {row.name for row in getattr(command.callback, "rows", ()) if row.example}
-    for param in command.get_params(ctx):
-        record = param.get_help_record(ctx)
-        if record is not None:
-            name, meaning = record[0], record[1].replace("[required]", "(required)")
-            if required.intersection(param.opts):
-                meaning += " (required)"
-            groups.setdefault(_group_of(param), []).append((name, meaning))
-    shared = groups.pop("Global options", [])
-    for title, records in groups.items():
-        with formatter.section(title):
-            formatter.write_dl(records)
-    if ctx.parent is None:
-        with formatter.section("Global options"):
-            formatter.write_dl(shared)
-        return
-    with formatter.section("Global options (see svc --help)"):
-        formatter.write_text(" ".join(record[0].split(" ")[0].strip(",") for record in shared))
-
-
-def _group_of(param: Any) -> str:
-    if param.param_type_name == "argument":
-        return "Arguments"
-    return getattr(param, "rich_help_panel", None) or "Options"
-
-
-class Root(TyperGroup):
-    """Lists every command from the registry; imports only the one that runs."""
-
-    def __init__(self, **attrs: Any) -> None:
-        super().__init__(**attrs)
-        self.params.extend(options_of("everywhere"))
-        self.commands.update(
-            {name: TyperCommand(name=name, help=entry.summary) for name, entry in COMMANDS.items()}
-        )
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        with collecting(ctx, ("everywhere",)):
-            return super().parse_args(ctx, args)
+    entries = COMMANDS
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         _send_elsewhere(args)
         asked = [SHORT_NAMES.get(args[0], args[0]), *args[1:]] if args else args
-        name, command, rest = super().resolve_command(ctx, asked)
-        if name in COMMANDS:
-            command = self.commands[name] = load(name)
-        return name, command, rest
-
-    def get_help(self, ctx: Any) -> str:
-        return help_of(self, ctx)
+        return super().resolve_command(ctx, asked)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
+        from svc.cli.framework.help_page import format_parameters
+
         sections: dict[str, list[tuple[str, str]]] = {}
         for name, entry in COMMANDS.items():
             sections.setdefault(entry.section, []).append((name, entry.summary))

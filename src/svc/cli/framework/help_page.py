@@ -157,3 +157,45 @@ def folded(command: str, width: int) -> list[str]:
             joined = f"    {word}"
         line = joined
     return [*lines, line]
+
+
+def help_of(command: Any, ctx: Any) -> str:
+    """Writes a command's help for whoever reads it: in colour on a terminal, as wide as that is."""
+    page = HelpPage.of(ctx)
+    ctx.color = page.color  # else the parser takes out what is not for its idea of a terminal
+    command.format_help(ctx, page)
+    return page.getvalue().rstrip("\n")
+
+
+def first_line(command: Any) -> str:
+    """What a command is for, whole: the parser's own way cuts it where a terminal is narrow."""
+    return str(command.get_short_help_str(limit=1000))
+
+
+def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
+    """Writes arguments and options in their groups; global options by name only, below the root."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    required = {row.name for row in getattr(command.callback, "rows", ()) if row.example}
+    for param in command.get_params(ctx):
+        record = param.get_help_record(ctx)
+        if record is not None:
+            name, meaning = record[0], record[1].replace("[required]", "(required)")
+            if required.intersection(param.opts):
+                meaning += " (required)"
+            groups.setdefault(_group_of(param), []).append((name, meaning))
+    shared = groups.pop("Global options", [])
+    for title, records in groups.items():
+        with formatter.section(title):
+            formatter.write_dl(records)
+    if ctx.parent is None:
+        with formatter.section("Global options"):
+            formatter.write_dl(shared)
+        return
+    with formatter.section("Global options (see svc --help)"):
+        formatter.write_text(" ".join(record[0].split(" ")[0].strip(",") for record in shared))
+
+
+def _group_of(param: Any) -> str:
+    if param.param_type_name == "argument":
+        return "Arguments"
+    return getattr(param, "rich_help_panel", None) or "Options"
