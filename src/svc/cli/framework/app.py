@@ -29,10 +29,12 @@ _EXAMPLE = "$ "
 class Verb(TyperCommand):
     """A command that takes the global options after its own and shows its examples in `--help`.
 
-    The docstring's lines that begin with `$ ` are its examples.
+    The docstring's lines that begin with `$ ` are its examples. A wrong --query, or what is wrong
+    with the settings, is refused before anything is asked or sent, but by one that `repairs`.
     """
 
     shared: ClassVar[tuple[Set, ...]] = ("everywhere",)
+    repairs: ClassVar[bool] = False
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -42,6 +44,11 @@ class Verb(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         with complaints_about(ctx), collecting(ctx, self.shared):
             return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        if not self.repairs:
+            _ = ctx.obj.out
+        return super().invoke(ctx)
 
     def get_help(self, ctx: Any) -> str:
         from svc.cli.framework.help_page import help_of
@@ -55,6 +62,12 @@ class Verb(TyperCommand):
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's
         formatter.write_examples(self.examples)
+
+
+class RepairingVerb(Verb):
+    """A command that works while settings are wrong, or says itself how it prints."""
+
+    repairs = True
 
 
 class WritingVerb(Verb):
@@ -160,6 +173,11 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 def verb(app: typer.Typer, name: str | None = None) -> Decorator:
     """Registers a command that reads, or works on this machine only."""
     return app.command(name, cls=Verb)
+
+
+def repairing(app: typer.Typer, name: str | None = None) -> Decorator:
+    """Registers a command that works while settings are wrong."""
+    return app.command(name, cls=RepairingVerb)
 
 
 def writing(

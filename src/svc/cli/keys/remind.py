@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, get_args
 import typer
 
 from svc import api_keys
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import new_app, repairing
 from svc.cli.framework.inputs import seconds_of
 from svc.cli.framework.options import Format
 from svc.cli.framework.session import Session
@@ -22,7 +22,7 @@ ReminderFormat = Literal["text", "json", "github", "ics"]
 _OUTPUTS: Final[dict[str | None, Format]] = {"json": "json"}
 
 
-@verb(app)
+@repairing(app)
 def remind(
     ctx: typer.Context,
     max_age: Annotated[
