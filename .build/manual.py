@@ -15,6 +15,7 @@ FOLDER: Final = Path(__file__).parent / "man1"
 _SHARED: Final = {
     "request": "Options of requests",
     "list": "Options of lists",
+    "preview": "Options that show a request in place of sending it",
     "global": "Options of every command",
 }
 _VALUES_MAX: Final = 20  # more of them are codes that everybody knows: currencies, countries

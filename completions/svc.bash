@@ -242,20 +242,20 @@ _svc_words() {
     dispute_reason) words='fraudulent product_not_received product_unacceptable duplicate credit_not_processed subscription_canceled unrecognized general' ;;
     until) words='next idle' ;;
     delivery_status) words='pending succeeded failed dropped' ;;
+    sandbox_keys_create_type) words='secret publishable restricted' ;;
+    permission) words='orders=none orders=read orders=write payments=none payments=read payments=write refunds=none refunds=read refunds=write payouts=none payouts=read payouts=write landed_cost=none landed_cost=read landed_cost=write disputes=none disputes=read disputes=write webhook_endpoints=none webhook_endpoints=read webhook_endpoints=write events=none events=read events=write all=none all=read all=write' ;;
     http_method) words='GET POST' ;;
     fault_status) words='429 500 502 503 504' ;;
     sandbox_fault_add_connection) words='close reset truncate garbage drip' ;;
     sandbox_fault_add_webhook) words='duplicate reorder drop bad_signature stale_timestamp delay' ;;
-    sandbox_keys_create_type) words='secret publishable restricted' ;;
-    permission) words='orders=none orders=read orders=write payments=none payments=read payments=write refunds=none refunds=read refunds=write payouts=none payouts=read payouts=write landed_cost=none landed_cost=read landed_cost=write disputes=none disputes=read disputes=write webhook_endpoints=none webhook_endpoints=read webhook_endpoints=write events=none events=read events=write all=none all=read all=write' ;;
     get_path) words='/v1/orders /v1/payments /v1/refunds /v1/payouts /v1/disputes' ;;
     post_path) words='/v1/orders /v1/payments /v1/refunds /v1/payouts /v1/disputes /v1/landed_cost_quotes /v1/webhook_endpoints' ;;
     operation) words='orders.create orders.update orders.cancel orders.capture refunds.create payouts.create landed-cost-quotes.create disputes.update' ;;
     setting) words='active_profile output color max_time cache keyring_backends' ;;
     sandbox_decide_outcome) words='won lost' ;;
+    balance) words='AED= AFN= ALL= AMD= AOA= ARS= AUD= AWG= AZN= BAM= BBD= BDT= BGN= BHD= BIF= BMD= BND= BOB= BOV= BRL= BSD= BTN= BWP= BYN= BZD= CAD= CDF= CHE= CHF= CHW= CLF= CLP= CNY= COP= COU= CRC= CUP= CVE= CZK= DJF= DKK= DOP= DZD= EGP= ERN= ETB= EUR= FJD= FKP= GBP= GEL= GHS= GIP= GMD= GNF= GTQ= GYD= HKD= HNL= HTG= HUF= IDR= ILS= INR= IQD= IRR= ISK= JMD= JOD= JPY= KES= KGS= KHR= KMF= KPW= KRW= KWD= KYD= KZT= LAK= LBP= LKR= LRD= LSL= LYD= MAD= MDL= MGA= MKD= MMK= MNT= MOP= MRU= MUR= MVR= MWK= MXN= MXV= MYR= MZN= NAD= NGN= NIO= NOK= NPR= NZD= OMR= PAB= PEN= PGK= PHP= PKR= PLN= PYG= QAR= RON= RSD= RUB= RWF= SAR= SBD= SCR= SDG= SEK= SGD= SHP= SLE= SOS= SRD= SSP= STN= SVC= SYP= SZL= THB= TJS= TMT= TND= TOP= TRY= TTD= TWD= TZS= UAH= UGX= USD= USN= UYI= UYU= UYW= UZS= VED= VES= VND= VUV= WST= XAF= XCD= XCG= XOF= XPF= YER= ZAR= ZMW= ZWG=' ;;
     sandbox_clock_mode) words='realtime frozen' ;;
     sandbox_setting) words='smart_retries= settlement_currency= country= collect_landed_cost= pinned_version= unknown_parameters= error_envelope= insecure_http= allow_http_webhooks= allow_remote_webhooks= rate_limit= signature_time= webhook_delivery=' ;;
-    balance) words='AED= AFN= ALL= AMD= AOA= ARS= AUD= AWG= AZN= BAM= BBD= BDT= BGN= BHD= BIF= BMD= BND= BOB= BOV= BRL= BSD= BTN= BWP= BYN= BZD= CAD= CDF= CHE= CHF= CHW= CLF= CLP= CNY= COP= COU= CRC= CUP= CVE= CZK= DJF= DKK= DOP= DZD= EGP= ERN= ETB= EUR= FJD= FKP= GBP= GEL= GHS= GIP= GMD= GNF= GTQ= GYD= HKD= HNL= HTG= HUF= IDR= ILS= INR= IQD= IRR= ISK= JMD= JOD= JPY= KES= KGS= KHR= KMF= KPW= KRW= KWD= KYD= KZT= LAK= LBP= LKR= LRD= LSL= LYD= MAD= MDL= MGA= MKD= MMK= MNT= MOP= MRU= MUR= MVR= MWK= MXN= MXV= MYR= MZN= NAD= NGN= NIO= NOK= NPR= NZD= OMR= PAB= PEN= PGK= PHP= PKR= PLN= PYG= QAR= RON= RSD= RUB= RWF= SAR= SBD= SCR= SDG= SEK= SGD= SHP= SLE= SOS= SRD= SSP= STN= SVC= SYP= SZL= THB= TJS= TMT= TND= TOP= TRY= TTD= TWD= TZS= UAH= UGX= USD= USN= UYI= UYU= UYW= UZS= VED= VES= VND= VUV= WST= XAF= XCD= XCG= XOF= XPF= YER= ZAR= ZMW= ZWG=' ;;
     completion_shell) words='bash zsh fish powershell' ;;
     help) words='exit-codes environment output webhooks team money sandbox faults ci reminders comparison assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor quickstart commands completion help' ;;
     *) words='' ;;
@@ -280,37 +280,37 @@ _svc_own() {
       commands=''
       options='--amount:t --currency:w.currency --country:w.country --postal-code:t --settlement-currency:w.currency --capture-method:w.capture_method --item:+t --metadata:+t '
       arguments=''
-      shared='request global'
+      shared='request preview global'
       ;;
     'orders retrieve')
       commands=''
       options=''
       arguments='i.ord_'
-      shared='global'
+      shared='preview global'
       ;;
     'orders update')
       commands=''
       options='--amount:t --currency:w.currency --country:w.country --postal-code:t --settlement-currency:w.currency --capture-method:w.capture_method --item:+t --metadata:+t '
       arguments='i.ord_'
-      shared='request global'
+      shared='request preview global'
       ;;
     'orders cancel')
       commands=''
       options='--reason:w.cancellation_reason '
       arguments='i.ord_'
-      shared='request global'
+      shared='request preview global'
       ;;
     'orders capture')
       commands=''
       options='--amount:t '
       arguments='i.ord_'
-      shared='request global'
+      shared='request preview global'
       ;;
     'orders list')
       commands=''
       options='--status:w.order_status --starting-after:i.ord_ '
       arguments=''
-      shared='list global'
+      shared='list preview global'
       ;;
     'payments')
       commands='retrieve list'
@@ -322,13 +322,13 @@ _svc_own() {
       commands=''
       options=''
       arguments='i.pay_'
-      shared='global'
+      shared='preview global'
       ;;
     'payments list')
       commands=''
       options='--order:i.ord_ --status:w.payment_status --starting-after:i.pay_ '
       arguments=''
-      shared='list global'
+      shared='list preview global'
       ;;
     'refunds')
       commands='create retrieve list'
@@ -340,19 +340,19 @@ _svc_own() {
       commands=''
       options='--payment:i.pay_ --amount:t --reason:w.refund_reason --metadata:+t --wait:- '
       arguments=''
-      shared='request global'
+      shared='request preview global'
       ;;
     'refunds retrieve')
       commands=''
       options=''
       arguments='i.rf_'
-      shared='global'
+      shared='preview global'
       ;;
     'refunds list')
       commands=''
       options='--payment:i.pay_ --status:w.refund_status --starting-after:i.rf_ '
       arguments=''
-      shared='list global'
+      shared='list preview global'
       ;;
     'payouts')
       commands='create retrieve list'
@@ -364,19 +364,19 @@ _svc_own() {
       commands=''
       options='--amount:t --currency:w.currency --source-currency:w.currency --country:w.country --account-holder-name:t --iban:t --account-number:t --bank-code:t --bic:t --bank-name:t --reference:t --metadata:+t --wait:- '
       arguments=''
-      shared='request global'
+      shared='request preview global'
       ;;
     'payouts retrieve')
       commands=''
       options=''
       arguments='i.po_'
-      shared='global'
+      shared='preview global'
       ;;
     'payouts list')
       commands=''
       options='--status:w.payout_status --starting-after:i.po_ '
       arguments=''
-      shared='list global'
+      shared='list preview global'
       ;;
     'landed-cost-quotes')
       commands='create retrieve'
@@ -388,13 +388,13 @@ _svc_own() {
       commands=''
       options='--currency:w.currency --country:w.country --postal-code:t --item:+t --ship-from-country:w.country --shipping-amount:t '
       arguments=''
-      shared='request global'
+      shared='request preview global'
       ;;
     'landed-cost-quotes retrieve')
       commands=''
       options=''
       arguments='i.lcq_'
-      shared='global'
+      shared='preview global'
       ;;
     'disputes')
       commands='update retrieve list accept'
@@ -406,37 +406,37 @@ _svc_own() {
       commands=''
       options='--tracking-number:t --shipping-carrier:t --evidence:+w.evidence --submit:- '
       arguments='i.dp_'
-      shared='request global'
+      shared='request preview global'
       ;;
     'disputes retrieve')
       commands=''
       options=''
       arguments='i.dp_'
-      shared='global'
+      shared='preview global'
       ;;
     'disputes list')
       commands=''
       options='--payment:i.pay_ --status:w.dispute_status --starting-after:i.dp_ '
       arguments=''
-      shared='list global'
+      shared='list preview global'
       ;;
     'disputes accept')
       commands=''
       options=''
       arguments='i.dp_'
-      shared='request global'
+      shared='request preview global'
       ;;
     'get')
       commands=''
       options='--param:+t '
       arguments='w.get_path,i.ord_|pay_|rf_|po_|lcq_|evt_|dp_'
-      shared='global'
+      shared='preview global'
       ;;
     'post')
       commands=''
       options=''
       arguments='w.post_path'
-      shared='request global'
+      shared='request preview global'
       ;;
     'batch')
       commands=''
@@ -454,7 +454,7 @@ _svc_own() {
       commands=''
       options=''
       arguments='i.evt_'
-      shared='global'
+      shared='preview global'
       ;;
     'events listen')
       commands=''
@@ -538,7 +538,7 @@ _svc_own() {
       commands=''
       options='--url:t --events:+w.event_type --description:t '
       arguments=''
-      shared='request global'
+      shared='request preview global'
       ;;
     'requests')
       commands='list show resume forget'
@@ -679,7 +679,7 @@ _svc_own() {
       shared='global'
       ;;
     'sandbox')
-      commands='start stop status logs env pay dispute checkout settle fail decide advance clock reset trigger events deliveries resend emails settings balances requests export import endpoints fault keys'
+      commands='start stop status logs env pay checkout dispute settle fail decide balances advance clock trigger events deliveries resend endpoints settings keys requests emails fault reset export import'
       options=''
       arguments=''
       shared='global'
@@ -704,7 +704,7 @@ _svc_own() {
       ;;
     'sandbox logs')
       commands=''
-      options='--port:t '
+      options='--port:t --follow:- '
       arguments=''
       shared='global'
       ;;
@@ -720,16 +720,16 @@ _svc_own() {
       arguments='i.ord_'
       shared='global'
       ;;
-    'sandbox dispute')
-      commands=''
-      options='--reason:w.dispute_reason --evidence-due-by:t '
-      arguments='i.pay_'
-      shared='global'
-      ;;
     'sandbox checkout')
       commands=''
       options='--print:- '
       arguments='i.ord_'
+      shared='global'
+      ;;
+    'sandbox dispute')
+      commands=''
+      options='--reason:w.dispute_reason --evidence-due-by:t '
+      arguments='i.pay_'
       shared='global'
       ;;
     'sandbox settle')
@@ -750,6 +750,12 @@ _svc_own() {
       arguments='i.dp_ w.sandbox_decide_outcome'
       shared='global'
       ;;
+    'sandbox balances')
+      commands=''
+      options=''
+      arguments='+w.balance'
+      shared='global'
+      ;;
     'sandbox advance')
       commands=''
       options='--until:w.until --to:t '
@@ -760,12 +766,6 @@ _svc_own() {
       commands=''
       options='--to:t '
       arguments='w.sandbox_clock_mode'
-      shared='global'
-      ;;
-    'sandbox reset')
-      commands=''
-      options='--seed:t --fixture:w.fixture '
-      arguments=''
       shared='global'
       ;;
     'sandbox trigger')
@@ -790,42 +790,6 @@ _svc_own() {
       commands=''
       options='--endpoint:i.we_ '
       arguments='i.evt_'
-      shared='global'
-      ;;
-    'sandbox emails')
-      commands=''
-      options='--limit:t --starting-after:i.eml_ '
-      arguments=''
-      shared='global'
-      ;;
-    'sandbox settings')
-      commands=''
-      options=''
-      arguments='+w.sandbox_setting'
-      shared='global'
-      ;;
-    'sandbox balances')
-      commands=''
-      options=''
-      arguments='+w.balance'
-      shared='global'
-      ;;
-    'sandbox requests')
-      commands=''
-      options='--path:t --limit:t '
-      arguments=''
-      shared='global'
-      ;;
-    'sandbox export')
-      commands=''
-      options='--force:- '
-      arguments='f'
-      shared='global'
-      ;;
-    'sandbox import')
-      commands=''
-      options=''
-      arguments='f'
       shared='global'
       ;;
     'sandbox endpoints')
@@ -864,28 +828,10 @@ _svc_own() {
       arguments='i.we_'
       shared='global'
       ;;
-    'sandbox fault')
-      commands='add list clear'
-      options=''
-      arguments=''
-      shared='global'
-      ;;
-    'sandbox fault add')
-      commands=''
-      options='--skip:t --times:t --delay-ms:t --method:w.http_method --path:t --idempotency-key:t --after:- --status:w.fault_status --retry-after:t --body:t --connection:w.sandbox_fault_add_connection --webhook:w.sandbox_fault_add_webhook --type:w.event_type --endpoint:i.we_ --count:t '
-      arguments=''
-      shared='global'
-      ;;
-    'sandbox fault list')
+    'sandbox settings')
       commands=''
       options=''
-      arguments=''
-      shared='global'
-      ;;
-    'sandbox fault clear')
-      commands=''
-      options=''
-      arguments='+i.flt_'
+      arguments='+w.sandbox_setting'
       shared='global'
       ;;
     'sandbox keys')
@@ -910,6 +856,60 @@ _svc_own() {
       commands=''
       options='--grace:t '
       arguments='i.key_'
+      shared='global'
+      ;;
+    'sandbox requests')
+      commands=''
+      options='--path:t --limit:t --follow:- '
+      arguments=''
+      shared='global'
+      ;;
+    'sandbox emails')
+      commands=''
+      options='--limit:t --starting-after:i.eml_ '
+      arguments=''
+      shared='global'
+      ;;
+    'sandbox fault')
+      commands='add list clear'
+      options=''
+      arguments=''
+      shared='global'
+      ;;
+    'sandbox fault add')
+      commands=''
+      options='--skip:t --times:t --delay-ms:t --method:w.http_method --path:t --idempotency-key:t --after:- --status:w.fault_status --retry-after:t --body:t --connection:w.sandbox_fault_add_connection --webhook:w.sandbox_fault_add_webhook --type:w.event_type --endpoint:i.we_ --count:t '
+      arguments=''
+      shared='global'
+      ;;
+    'sandbox fault list')
+      commands=''
+      options=''
+      arguments=''
+      shared='global'
+      ;;
+    'sandbox fault clear')
+      commands=''
+      options=''
+      arguments='+i.flt_'
+      shared='global'
+      ;;
+    'sandbox reset')
+      commands=''
+      options='--seed:t --fixture:w.fixture '
+      arguments=''
+      shared='global'
+      ;;
+    'sandbox export')
+      commands=''
+      options='--force:- '
+      arguments='f'
+      shared='global'
+      ;;
+    'sandbox import')
+      commands=''
+      options=''
+      arguments='f'
       shared='global'
       ;;
     'quickstart')
@@ -942,8 +942,9 @@ _svc_own() {
 _svc_shared() {
   case $shared in
     'global') shared='--profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
-    'request global') shared='--data:+t -d:+t --body:f --idempotency-key:t --new-request:- --dry-run:- --curl:- --form:- --json-body:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
-    'list global') shared='--limit:t --starting-after:t --all:- --max:t --created-gte:t --created-gt:t --created-lte:t --created-lt:t --param:+t --raw-csv:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
+    'request preview global') shared='--data:+t -d:+t --body:f --idempotency-key:t --new-request:- --form:- --json-body:- --dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
+    'preview global') shared='--dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
+    'list preview global') shared='--limit:t --starting-after:t --all:- --max:t --created-gte:t --created-gt:t --created-lte:t --created-lt:t --param:+t --raw-csv:- --dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
   esac
 }
 

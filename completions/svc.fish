@@ -282,6 +282,10 @@ function __svc_words
             printf '%s\t%s\n' 'next' '' 'idle' ''
         case delivery_status
             printf '%s\t%s\n' 'pending' '' 'succeeded' '' 'failed' '' 'dropped' ''
+        case sandbox_keys_create_type
+            printf '%s\t%s\n' 'secret' '' 'publishable' '' 'restricted' ''
+        case permission
+            printf '%s\t%s\n' 'orders=none' '' 'orders=read' '' 'orders=write' '' 'payments=none' '' 'payments=read' '' 'payments=write' '' 'refunds=none' '' 'refunds=read' '' 'refunds=write' '' 'payouts=none' '' 'payouts=read' '' 'payouts=write' '' 'landed_cost=none' '' 'landed_cost=read' '' 'landed_cost=write' '' 'disputes=none' '' 'disputes=read' '' 'disputes=write' '' 'webhook_endpoints=none' '' 'webhook_endpoints=read' '' 'webhook_endpoints=write' '' 'events=none' '' 'events=read' '' 'events=write' '' 'all=none' '' 'all=read' '' 'all=write' ''
         case http_method
             printf '%s\t%s\n' 'GET' '' 'POST' ''
         case fault_status
@@ -290,10 +294,6 @@ function __svc_words
             printf '%s\t%s\n' 'close' '' 'reset' '' 'truncate' '' 'garbage' '' 'drip' ''
         case sandbox_fault_add_webhook
             printf '%s\t%s\n' 'duplicate' '' 'reorder' '' 'drop' '' 'bad_signature' '' 'stale_timestamp' '' 'delay' ''
-        case sandbox_keys_create_type
-            printf '%s\t%s\n' 'secret' '' 'publishable' '' 'restricted' ''
-        case permission
-            printf '%s\t%s\n' 'orders=none' '' 'orders=read' '' 'orders=write' '' 'payments=none' '' 'payments=read' '' 'payments=write' '' 'refunds=none' '' 'refunds=read' '' 'refunds=write' '' 'payouts=none' '' 'payouts=read' '' 'payouts=write' '' 'landed_cost=none' '' 'landed_cost=read' '' 'landed_cost=write' '' 'disputes=none' '' 'disputes=read' '' 'disputes=write' '' 'webhook_endpoints=none' '' 'webhook_endpoints=read' '' 'webhook_endpoints=write' '' 'events=none' '' 'events=read' '' 'events=write' '' 'all=none' '' 'all=read' '' 'all=write' ''
         case get_path
             printf '%s\t%s\n' '/v1/orders' '' '/v1/payments' '' '/v1/refunds' '' '/v1/payouts' '' '/v1/disputes' ''
         case post_path
@@ -304,12 +304,12 @@ function __svc_words
             printf '%s\t%s\n' 'active_profile' '' 'output' '' 'color' '' 'max_time' '' 'cache' '' 'keyring_backends' ''
         case sandbox_decide_outcome
             printf '%s\t%s\n' 'won' '' 'lost' ''
+        case balance
+            printf '%s\t%s\n' 'AED=' '' 'AFN=' '' 'ALL=' '' 'AMD=' '' 'AOA=' '' 'ARS=' '' 'AUD=' '' 'AWG=' '' 'AZN=' '' 'BAM=' '' 'BBD=' '' 'BDT=' '' 'BGN=' '' 'BHD=' '' 'BIF=' '' 'BMD=' '' 'BND=' '' 'BOB=' '' 'BOV=' '' 'BRL=' '' 'BSD=' '' 'BTN=' '' 'BWP=' '' 'BYN=' '' 'BZD=' '' 'CAD=' '' 'CDF=' '' 'CHE=' '' 'CHF=' '' 'CHW=' '' 'CLF=' '' 'CLP=' '' 'CNY=' '' 'COP=' '' 'COU=' '' 'CRC=' '' 'CUP=' '' 'CVE=' '' 'CZK=' '' 'DJF=' '' 'DKK=' '' 'DOP=' '' 'DZD=' '' 'EGP=' '' 'ERN=' '' 'ETB=' '' 'EUR=' '' 'FJD=' '' 'FKP=' '' 'GBP=' '' 'GEL=' '' 'GHS=' '' 'GIP=' '' 'GMD=' '' 'GNF=' '' 'GTQ=' '' 'GYD=' '' 'HKD=' '' 'HNL=' '' 'HTG=' '' 'HUF=' '' 'IDR=' '' 'ILS=' '' 'INR=' '' 'IQD=' '' 'IRR=' '' 'ISK=' '' 'JMD=' '' 'JOD=' '' 'JPY=' '' 'KES=' '' 'KGS=' '' 'KHR=' '' 'KMF=' '' 'KPW=' '' 'KRW=' '' 'KWD=' '' 'KYD=' '' 'KZT=' '' 'LAK=' '' 'LBP=' '' 'LKR=' '' 'LRD=' '' 'LSL=' '' 'LYD=' '' 'MAD=' '' 'MDL=' '' 'MGA=' '' 'MKD=' '' 'MMK=' '' 'MNT=' '' 'MOP=' '' 'MRU=' '' 'MUR=' '' 'MVR=' '' 'MWK=' '' 'MXN=' '' 'MXV=' '' 'MYR=' '' 'MZN=' '' 'NAD=' '' 'NGN=' '' 'NIO=' '' 'NOK=' '' 'NPR=' '' 'NZD=' '' 'OMR=' '' 'PAB=' '' 'PEN=' '' 'PGK=' '' 'PHP=' '' 'PKR=' '' 'PLN=' '' 'PYG=' '' 'QAR=' '' 'RON=' '' 'RSD=' '' 'RUB=' '' 'RWF=' '' 'SAR=' '' 'SBD=' '' 'SCR=' '' 'SDG=' '' 'SEK=' '' 'SGD=' '' 'SHP=' '' 'SLE=' '' 'SOS=' '' 'SRD=' '' 'SSP=' '' 'STN=' '' 'SVC=' '' 'SYP=' '' 'SZL=' '' 'THB=' '' 'TJS=' '' 'TMT=' '' 'TND=' '' 'TOP=' '' 'TRY=' '' 'TTD=' '' 'TWD=' '' 'TZS=' '' 'UAH=' '' 'UGX=' '' 'USD=' '' 'USN=' '' 'UYI=' '' 'UYU=' '' 'UYW=' '' 'UZS=' '' 'VED=' '' 'VES=' '' 'VND=' '' 'VUV=' '' 'WST=' '' 'XAF=' '' 'XCD=' '' 'XCG=' '' 'XOF=' '' 'XPF=' '' 'YER=' '' 'ZAR=' '' 'ZMW=' '' 'ZWG=' ''
         case sandbox_clock_mode
             printf '%s\t%s\n' 'realtime' '' 'frozen' ''
         case sandbox_setting
             printf '%s\t%s\n' 'smart_retries=' '' 'settlement_currency=' '' 'country=' '' 'collect_landed_cost=' '' 'pinned_version=' '' 'unknown_parameters=' '' 'error_envelope=' '' 'insecure_http=' '' 'allow_http_webhooks=' '' 'allow_remote_webhooks=' '' 'rate_limit=' '' 'signature_time=' '' 'webhook_delivery=' ''
-        case balance
-            printf '%s\t%s\n' 'AED=' '' 'AFN=' '' 'ALL=' '' 'AMD=' '' 'AOA=' '' 'ARS=' '' 'AUD=' '' 'AWG=' '' 'AZN=' '' 'BAM=' '' 'BBD=' '' 'BDT=' '' 'BGN=' '' 'BHD=' '' 'BIF=' '' 'BMD=' '' 'BND=' '' 'BOB=' '' 'BOV=' '' 'BRL=' '' 'BSD=' '' 'BTN=' '' 'BWP=' '' 'BYN=' '' 'BZD=' '' 'CAD=' '' 'CDF=' '' 'CHE=' '' 'CHF=' '' 'CHW=' '' 'CLF=' '' 'CLP=' '' 'CNY=' '' 'COP=' '' 'COU=' '' 'CRC=' '' 'CUP=' '' 'CVE=' '' 'CZK=' '' 'DJF=' '' 'DKK=' '' 'DOP=' '' 'DZD=' '' 'EGP=' '' 'ERN=' '' 'ETB=' '' 'EUR=' '' 'FJD=' '' 'FKP=' '' 'GBP=' '' 'GEL=' '' 'GHS=' '' 'GIP=' '' 'GMD=' '' 'GNF=' '' 'GTQ=' '' 'GYD=' '' 'HKD=' '' 'HNL=' '' 'HTG=' '' 'HUF=' '' 'IDR=' '' 'ILS=' '' 'INR=' '' 'IQD=' '' 'IRR=' '' 'ISK=' '' 'JMD=' '' 'JOD=' '' 'JPY=' '' 'KES=' '' 'KGS=' '' 'KHR=' '' 'KMF=' '' 'KPW=' '' 'KRW=' '' 'KWD=' '' 'KYD=' '' 'KZT=' '' 'LAK=' '' 'LBP=' '' 'LKR=' '' 'LRD=' '' 'LSL=' '' 'LYD=' '' 'MAD=' '' 'MDL=' '' 'MGA=' '' 'MKD=' '' 'MMK=' '' 'MNT=' '' 'MOP=' '' 'MRU=' '' 'MUR=' '' 'MVR=' '' 'MWK=' '' 'MXN=' '' 'MXV=' '' 'MYR=' '' 'MZN=' '' 'NAD=' '' 'NGN=' '' 'NIO=' '' 'NOK=' '' 'NPR=' '' 'NZD=' '' 'OMR=' '' 'PAB=' '' 'PEN=' '' 'PGK=' '' 'PHP=' '' 'PKR=' '' 'PLN=' '' 'PYG=' '' 'QAR=' '' 'RON=' '' 'RSD=' '' 'RUB=' '' 'RWF=' '' 'SAR=' '' 'SBD=' '' 'SCR=' '' 'SDG=' '' 'SEK=' '' 'SGD=' '' 'SHP=' '' 'SLE=' '' 'SOS=' '' 'SRD=' '' 'SSP=' '' 'STN=' '' 'SVC=' '' 'SYP=' '' 'SZL=' '' 'THB=' '' 'TJS=' '' 'TMT=' '' 'TND=' '' 'TOP=' '' 'TRY=' '' 'TTD=' '' 'TWD=' '' 'TZS=' '' 'UAH=' '' 'UGX=' '' 'USD=' '' 'USN=' '' 'UYI=' '' 'UYU=' '' 'UYW=' '' 'UZS=' '' 'VED=' '' 'VES=' '' 'VND=' '' 'VUV=' '' 'WST=' '' 'XAF=' '' 'XCD=' '' 'XCG=' '' 'XOF=' '' 'XPF=' '' 'YER=' '' 'ZAR=' '' 'ZMW=' '' 'ZWG=' ''
         case completion_shell
             printf '%s\t%s\n' 'bash' '' 'zsh' '' 'fish' '' 'powershell' ''
         case help
@@ -331,34 +331,34 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'orders create'
             set commands 
-            set options --amount 't' 'Minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'ISO 4217, as EUR.' --country 'w.country' 'Destination, as DE.' --postal-code 't' 'Destination\'s postal code.' --settlement-currency 'w.currency' 'What you are settled in.' --capture-method 'w.capture_method' 'automatic, or manual to authorise first.' --item '+t' 'Repeatable: name, quantity, unit_amount, hs_code, as \'name=Jacket,quantity=1,...\'.' --metadata '+t' 'Repeatable: your own notes.'
+            set options --amount 't' 'The amount in minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'The currency, an ISO 4217 code such as EUR.' --country 'w.country' 'The destination, a country code such as DE.' --postal-code 't' 'The destination\'s postal code.' --settlement-currency 'w.currency' 'The currency that you are settled in.' --capture-method 'w.capture_method' 'automatic, or manual to authorise first and capture later.' --item '+t' 'A line of the order, repeatable: name, quantity, unit_amount, hs_code, origin_country.' --metadata '+t' 'A note of your own, repeatable.'
             set arguments 
-            set shared 'request global'
+            set shared 'request preview global'
         case 'orders retrieve'
             set commands 
             set options 
             set arguments 'i.ord_'
-            set shared 'global'
+            set shared 'preview global'
         case 'orders update'
             set commands 
-            set options --amount 't' 'Minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'ISO 4217, as EUR.' --country 'w.country' 'Destination, as DE.' --postal-code 't' 'Destination\'s postal code.' --settlement-currency 'w.currency' 'What you are settled in.' --capture-method 'w.capture_method' 'automatic, or manual to authorise first.' --item '+t' 'Repeatable: name, quantity, unit_amount, hs_code, as \'name=Jacket,quantity=1,...\'.' --metadata '+t' 'Repeatable: your own notes.'
+            set options --amount 't' 'The amount in minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'The currency, an ISO 4217 code such as EUR.' --country 'w.country' 'The destination, a country code such as DE.' --postal-code 't' 'The destination\'s postal code.' --settlement-currency 'w.currency' 'The currency that you are settled in.' --capture-method 'w.capture_method' 'automatic, or manual to authorise first and capture later.' --item '+t' 'A line of the order, repeatable: name, quantity, unit_amount, hs_code, origin_country.' --metadata '+t' 'A note of your own, repeatable.'
             set arguments 'i.ord_'
-            set shared 'request global'
+            set shared 'request preview global'
         case 'orders cancel'
             set commands 
-            set options --reason 'w.cancellation_reason' 'Sent as cancellation_reason.'
+            set options --reason 'w.cancellation_reason' 'One of duplicate, fraudulent, requested_by_customer, abandoned.'
             set arguments 'i.ord_'
-            set shared 'request global'
+            set shared 'request preview global'
         case 'orders capture'
             set commands 
-            set options --amount 't' 'Minor units: 12900 is 129.00 EUR.'
+            set options --amount 't' 'The amount in minor units: 12900 is 129.00 EUR.'
             set arguments 'i.ord_'
-            set shared 'request global'
+            set shared 'request preview global'
         case 'orders list'
             set commands 
-            set options --status 'w.order_status' 'Only these.' --starting-after 'i.ord_' 'Begin behind this object.'
+            set options --status 'w.order_status' 'Only those that are requires_payment, processing, authorized, paid or cancelled.' --starting-after 'i.ord_' 'Begin with what follows this object.'
             set arguments 
-            set shared 'list global'
+            set shared 'list preview global'
         case 'payments'
             set commands 'retrieve' 'Retrieve a payment.' 'list' 'List payments, newest first.'
             set options 
@@ -368,12 +368,12 @@ function __svc_command --no-scope-shadowing
             set commands 
             set options 
             set arguments 'i.pay_'
-            set shared 'global'
+            set shared 'preview global'
         case 'payments list'
             set commands 
-            set options --order 'i.ord_' 'Only of this order.' --status 'w.payment_status' 'Only these.' --starting-after 'i.pay_' 'Begin behind this object.'
+            set options --order 'i.ord_' 'Only of this order.' --status 'w.payment_status' 'Only those that are processing, authorized, captured, failed or cancelled.' --starting-after 'i.pay_' 'Begin with what follows this object.'
             set arguments 
-            set shared 'list global'
+            set shared 'list preview global'
         case 'refunds'
             set commands 'create' 'Refund a payment; without --amount all that is left.' 'retrieve' 'Retrieve a refund.' 'list' 'List refunds, newest first.'
             set options 
@@ -381,19 +381,19 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'refunds create'
             set commands 
-            set options --payment 'i.pay_' 'The payment, pay_...' --amount 't' 'Minor units: 12900 is 129.00 EUR.' --reason 'w.refund_reason' 'Such as duplicate, fraudulent, requested_by_customer.' --metadata '+t' 'Repeatable: your own notes.' --wait '-' 'Wait until it is settled, at most --max-time seconds.'
+            set options --payment 'i.pay_' 'The payment, pay_...' --amount 't' 'The amount in minor units: 12900 is 129.00 EUR.' --reason 'w.refund_reason' 'One of duplicate, fraudulent, requested_by_customer.' --metadata '+t' 'A note of your own, repeatable.' --wait '-' 'Wait until it is settled, at most --max-time seconds.'
             set arguments 
-            set shared 'request global'
+            set shared 'request preview global'
         case 'refunds retrieve'
             set commands 
             set options 
             set arguments 'i.rf_'
-            set shared 'global'
+            set shared 'preview global'
         case 'refunds list'
             set commands 
-            set options --payment 'i.pay_' 'Only of this payment.' --status 'w.refund_status' 'Only these.' --starting-after 'i.rf_' 'Begin behind this object.'
+            set options --payment 'i.pay_' 'Only of this payment.' --status 'w.refund_status' 'Only those that are pending, succeeded or failed.' --starting-after 'i.rf_' 'Begin with what follows this object.'
             set arguments 
-            set shared 'list global'
+            set shared 'list preview global'
         case 'payouts'
             set commands 'create' 'Send a payout.' 'retrieve' 'Retrieve a payout.' 'list' 'List payouts, newest first.'
             set options 
@@ -401,19 +401,19 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'payouts create'
             set commands 
-            set options --amount 't' 'Minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'ISO 4217, as EUR.' --source-currency 'w.currency' 'The balance to debit.' --country 'w.country' 'The bank\'s country.' --account-holder-name 't' 'Who is paid.' --iban 't' 'Or account number.' --account-number 't' 'With --bank-code.' --bank-code 't' 'Routing or sort code.' --bic 't' 'The bank\'s BIC.' --bank-name 't' 'The bank\'s name.' --reference 't' 'Shown to the beneficiary.' --metadata '+t' 'Repeatable: your own notes.' --wait '-' 'Wait until it is settled, at most --max-time seconds.'
+            set options --amount 't' 'The amount in minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'The currency, an ISO 4217 code such as EUR.' --source-currency 'w.currency' 'The balance to debit, by its currency.' --country 'w.country' 'The country of the receiving bank, such as DE.' --account-holder-name 't' 'The name of whoever is paid.' --iban 't' 'The account\'s IBAN; where there is none, --account-number.' --account-number 't' 'The account\'s number; --bank-code goes with it.' --bank-code 't' 'The bank\'s routing or sort code.' --bic 't' 'The bank\'s BIC.' --bank-name 't' 'The bank\'s name.' --reference 't' 'A text that the receiver is shown.' --metadata '+t' 'A note of your own, repeatable.' --wait '-' 'Wait until it is settled, at most --max-time seconds.'
             set arguments 
-            set shared 'request global'
+            set shared 'request preview global'
         case 'payouts retrieve'
             set commands 
             set options 
             set arguments 'i.po_'
-            set shared 'global'
+            set shared 'preview global'
         case 'payouts list'
             set commands 
-            set options --status 'w.payout_status' 'Only these.' --starting-after 'i.po_' 'Begin behind this object.'
+            set options --status 'w.payout_status' 'Only those that are created, sent, paid or failed.' --starting-after 'i.po_' 'Begin with what follows this object.'
             set arguments 
-            set shared 'list global'
+            set shared 'list preview global'
         case 'landed-cost-quotes'
             set commands 'create' 'Request a landed-cost quote.' 'retrieve' 'Retrieve a landed-cost quote.'
             set options 
@@ -421,14 +421,14 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'landed-cost-quotes create'
             set commands 
-            set options --currency 'w.currency' 'ISO 4217, as EUR.' --country 'w.country' 'Destination, as DE.' --postal-code 't' 'Destination\'s postal code.' --item '+t' 'Repeatable: name, quantity, unit_amount, hs_code, as \'name=Jacket,quantity=1,...\'.' --ship-from-country 'w.country' 'Where it is sent from.' --shipping-amount 't' 'Freight in minor units.'
+            set options --currency 'w.currency' 'The currency, an ISO 4217 code such as EUR.' --country 'w.country' 'The destination, a country code such as DE.' --postal-code 't' 'The destination\'s postal code.' --item '+t' 'A line of the order, repeatable: name, quantity, unit_amount, hs_code, origin_country.' --ship-from-country 'w.country' 'The country that it is sent from.' --shipping-amount 't' 'The freight in minor units.'
             set arguments 
-            set shared 'request global'
+            set shared 'request preview global'
         case 'landed-cost-quotes retrieve'
             set commands 
             set options 
             set arguments 'i.lcq_'
-            set shared 'global'
+            set shared 'preview global'
         case 'disputes'
             set commands 'update' 'Attach evidence as a draft, or submit it, which is final.' 'retrieve' 'Retrieve a dispute.' 'list' 'List disputes, newest first.' 'accept' 'Accept a dispute as lost. This cannot be undone.'
             set options 
@@ -436,37 +436,37 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'disputes update'
             set commands 
-            set options --tracking-number 't' 'Of the parcel.' --shipping-carrier 't' 'Who carried it.' --evidence '+w.evidence' 'Repeatable: any other evidence.' --submit '-' 'Submit it; without this it stays a draft.'
+            set options --tracking-number 't' 'The number by which the parcel is followed.' --shipping-carrier 't' 'Who carried it.' --evidence '+w.evidence' 'Any other evidence, repeatable.' --submit '-' 'Submit it; without this it stays a draft.'
             set arguments 'i.dp_'
-            set shared 'request global'
+            set shared 'request preview global'
         case 'disputes retrieve'
             set commands 
             set options 
             set arguments 'i.dp_'
-            set shared 'global'
+            set shared 'preview global'
         case 'disputes list'
             set commands 
-            set options --payment 'i.pay_' 'Only of this payment.' --status 'w.dispute_status' 'Only these.' --starting-after 'i.dp_' 'Begin behind this object.'
+            set options --payment 'i.pay_' 'Only of this payment.' --status 'w.dispute_status' 'Only those that are needs_response, under_review, won or lost.' --starting-after 'i.dp_' 'Begin with what follows this object.'
             set arguments 
-            set shared 'list global'
+            set shared 'list preview global'
         case 'disputes accept'
             set commands 
             set options 
             set arguments 'i.dp_'
-            set shared 'request global'
+            set shared 'request preview global'
         case 'get'
             set commands 
-            set options --param '+t' 'Repeatable: a query parameter.'
+            set options --param '+t' 'A query parameter, repeatable.'
             set arguments 'w.get_path,i.ord_|pay_|rf_|po_|lcq_|evt_|dp_'
-            set shared 'global'
+            set shared 'preview global'
         case 'post'
             set commands 
             set options 
             set arguments 'w.post_path'
-            set shared 'request global'
+            set shared 'request preview global'
         case 'batch'
             set commands 
-            set options --concurrency 't' 'Requests at a time, 1 to 64.' --rate 't' 'At most so many requests a second.' --strict-order '-' 'One at a time, in the order of the file.' --results 'f' 'A line a row; FILE.results.ndjson.' --force '-' 'Overwrite a results file of something else.' --import 't' 'The list\'s name; the path of FILE.' --again '-' 'Send rows that another list has carried out, too.' --continue '-' 'Of a list that is done, send rows added since.' --raw-csv '-' 'Take cells as they are, as list --raw-csv wrote.' --blank-means-all '-' 'Take a blank amount for all that is left.' --dry-run '-' 'Check every row and send nothing.'
+            set options --concurrency 't' 'How many requests are under way at a time, 1 to 64.' --rate 't' 'At most so many requests a second.' --strict-order '-' 'Send one at a time, in the order of the file.' --results 'f' 'Where to write how each row ended, a line a row.' --force '-' 'Overwrite a results file of something else.' --import 't' 'The name of the list.' --again '-' 'Send rows that another list has carried out, too.' --continue '-' 'Of a list that is done, send rows added since.' --raw-csv '-' 'Take cells as they are, as list --raw-csv wrote.' --blank-means-all '-' 'Take a blank amount for all that is left.' --dry-run '-' 'Check every row and send nothing.'
             set arguments 'w.operation' 'f'
             set shared 'global'
         case 'events'
@@ -478,15 +478,15 @@ function __svc_command --no-scope-shadowing
             set commands 
             set options 
             set arguments 'i.evt_'
-            set shared 'global'
+            set shared 'preview global'
         case 'events listen'
             set commands 
-            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable.' --events '+w.event_type' 'Repeatable, or a,b.' --tunnel 'w.tunnel' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'Address of a tunnel that you run to --port.' --port 't' 'Local port; default: the last one.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.events_listen_ack' 'Answer the service when received, or forwarded.' --concurrency 't' 'Forwards at once to one target.' --ordered '-' 'One at a time for each data.object.id.' --forward-timeout 't' 'Limit of one forward.' --retry 'w.events_listen_retry' 'fast: wait for a target that is away, HTTP errors are final; real: the service\'s schedule; off.' --header '+t' 'Sent along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'Largest body taken.' --print 'w.events_listen_print' 'summary, payload or none.' --inspect '%t' 'Serve a page on this machine that shows every delivery and sends it again; default: port 4244.' --until 'w.event_type' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long; exit 11 if --until or --exec was not done.' --ready-file 'f' 'Written when ready, removed at the end.' --exec 't' 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --no-resume '-' 'Leave alone what an earlier run could not forward; it is kept.' --from 't' 'Read a team\'s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.' --group 't' 'With --from: share a queue; each event goes to one of the group.' --from-start 'w.from_start' 'With --from, at the first run: now, all, or so long ago: 2h.' --name 't' 'With --from: this reader\'s name; default: the user\'s.' --signature 'w.events_listen_signature' 'With --from: own, made anew with this machine\'s secret; or original, which an app refuses after 5 minutes.' --print-secret '-' 'Print the signing secret and end.'
+            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable.' --events '+w.event_type' 'Event types; repeatable, or several as a,b.' --tunnel 'w.tunnel' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'A tunnel of yours that leads to --port.' --port 't' 'The local port.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.events_listen_ack' 'Answer the service when received or forwarded.' --concurrency 't' 'How many a target gets at a time.' --ordered '-' 'Forward one at a time for each data.object.id.' --forward-timeout 't' 'How long one forward may take.' --retry 'w.events_listen_retry' 'fast waits for a target that is away, and takes an HTTP error as final; real keeps the service\'s schedule; off tries once.' --header '+t' 'A header to send along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --max-body 't' 'The largest body that is taken.' --print 'w.events_listen_print' 'What to print of an event: summary, payload or none.' --inspect '%t' 'Serve a page on this machine that shows every delivery and sends it again.' --until 'w.event_type' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long, with 11 if --until or --exec was not done.' --ready-file 'f' 'A file to write when ready and to remove at the end.' --exec 't' 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --no-resume '-' 'Leave alone what an earlier run could not forward; it is kept.' --from 't' 'Read a team\'s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.' --group 't' 'With --from: share a queue; each event goes to one of the group.' --from-start 'w.from_start' 'With --from, where the first run begins: now, all, or a time as 2h or today.' --name 't' 'With --from: this reader\'s name.' --signature 'w.events_listen_signature' 'With --from: own, made anew with this machine\'s secret; or original, which an app refuses after 5 minutes.' --print-secret '-' 'Print the signing secret and end.'
             set arguments 
             set shared 'global'
         case 'events receive'
             set commands 
-            set options --to 't' 'nats+tls://HOST/NAME.' --public-url 't' 'Address that leads to --port.' --tunnel 'w.tunnel' 'As of svc events listen.' --port 't' 'Local port; default: the last one.' --events '+w.event_type' 'Repeatable, or a,b.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --max-body 't' 'Largest body taken.' --log-monitor 't' 'Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.' --no-copy '-' 'Keep no copy on this machine\'s disk.' --print 'w.events_receive_print' 'summary, payload or none.' --ready-file 'f' 'Written when ready, removed at the end.'
+            set options --to 't' 'The log, nats+tls://HOST/NAME.' --public-url 't' 'The address that leads to --port.' --tunnel 'w.tunnel' 'As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.' --port 't' 'The local port.' --events '+w.event_type' 'Event types; repeatable, or several as a,b.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --max-body 't' 'The largest body that is taken.' --log-monitor 't' 'Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.' --no-copy '-' 'Keep no copy on this machine\'s disk.' --print 'w.events_receive_print' 'What to print of an event: summary, payload or none.' --ready-file 'f' 'A file to write when ready and to remove at the end.'
             set arguments 
             set shared 'global'
         case 'events log'
@@ -496,12 +496,12 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'events log template'
             set commands 
-            set options --name 't' 'The log\'s name.' --node 't' 'Which of the servers.' --laptop '+t' 'Who reads; repeatable.' --group '+t' 'Who shares; repeatable.' --trial '-' 'All servers on this machine, without certificates.'
+            set options --name 't' 'The log\'s name.' --node 't' 'Which of the three servers it is for.' --laptop '+t' 'A laptop that reads; repeatable.' --group '+t' 'A group that shares a queue; repeatable.' --trial '-' 'All servers on this machine, without certificates.'
             set arguments 
             set shared 'global'
         case 'events log create'
             set commands 
-            set options --to 't' 'nats+tls://HOST/NAME.' --group '+t' 'A queue that jobs share; repeatable.' --replicas 't' 'Copies; 1 only for trying out.' --max-bytes 't' 'How much it holds, such as 512MiB.'
+            set options --to 't' 'The log, nats+tls://HOST/NAME.' --group '+t' 'A queue that jobs share; repeatable.' --replicas 't' 'How many copies there are; 1 only for trying out.' --max-bytes 't' 'How much it holds, such as 512MiB.'
             set arguments 
             set shared 'global'
         case 'events log login'
@@ -511,17 +511,17 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'events log status'
             set commands 
-            set options --from 't' 'nats+tls://HOST/NAME.'
+            set options --from 't' 'The log, nats+tls://HOST/NAME.'
             set arguments 
             set shared 'global'
         case 'events log refill'
             set commands 
-            set options --to 't' 'nats+tls://HOST/NAME.' --since 't' 'Copies of the last 90s, 2h, 3d.'
+            set options --to 't' 'The log, nats+tls://HOST/NAME.' --since 't' 'Copies since: 2h, 3d, yesterday or 2026-11-21.'
             set arguments 
             set shared 'global'
         case 'events inbox'
             set commands 'show' 'Show one delivery.'
-            set options --type 'w.event_type' 'Only these event types.' --failed '-' 'Those that a target did not take, for good.' --pending '-' 'Those still to be forwarded; goes with --failed.' --since 't' 'Received in the last 90s, 2h, 3d.' --max 't' 'The newest N.'
+            set options --type 'w.event_type' 'Only these event types.' --failed '-' 'Only those that a target did not take, for good.' --pending '-' 'Only those still to be forwarded; goes with --failed.' --since 't' 'Received since: 2h, 3d, yesterday or 2026-11-21.' --max 't' 'How many at most, the newest.'
             set arguments 
             set shared 'global'
         case 'events inbox show'
@@ -531,12 +531,12 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'events replay'
             set commands 
-            set options --failed '-' 'All events that a target did not take, for good.' --pending '-' 'All still to be forwarded, where no listener runs that does it.' --forward-to 't' 'Where to; default: where they went.' --times 't' 'Send each N times.' --original-signature '-' 'Keep the old signature and its time.' --allow-remote-forward '-' 'Send to other machines too.'
+            set options --failed '-' 'All events that a target did not take, for good.' --pending '-' 'All still to be forwarded, where no listener runs that does it.' --forward-to 't' 'Where to send them.' --times 't' 'How many times each is sent.' --original-signature '-' 'Keep the old signature and its time.' --allow-remote-forward '-' 'Send to other machines too.'
             set arguments '+i.evt_'
             set shared 'global'
         case 'events verify'
             set commands 
-            set options --header '+t' 'The Svc-Signature header, one for each line of it.' --payload 'f' 'The raw body; default: standard input.' --secret-stdin '-' 'Read the signing secret from standard input.' --now 't' 'Check as of then: unix seconds or ISO 8601.'
+            set options --header '+t' 'The Svc-Signature header, one for each line of it.' --payload 'f' 'The raw body.' --secret-stdin '-' 'Read the signing secret from standard input.' --now 't' 'The time to check as of: 2026-11-21T09:00, Unix seconds or 2h (ago).'
             set arguments 
             set shared 'global'
         case 'webhook-endpoints'
@@ -546,9 +546,9 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'webhook-endpoints create'
             set commands 
-            set options --url 't' 'Where events are sent.' --events '+w.event_type' 'Repeatable, or a,b.' --description 't' 'Your own note.'
+            set options --url 't' 'Where events are sent.' --events '+w.event_type' 'An event type such as order.paid; repeatable, or several as a,b.' --description 't' 'A note of your own.'
             set arguments 
-            set shared 'request global'
+            set shared 'request preview global'
         case 'requests'
             set commands 'list' 'List the POSTs of this machine, newest first.' 'show' 'Show one request: what was sent, with which key, and how it ended.' 'resume' 'Send an unresolved request again; it is never doubled.' 'forget' 'Delete a request from the journal, once you know what became of it.'
             set options 
@@ -556,7 +556,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'requests list'
             set commands 
-            set options --unresolved '-' 'Only those whose outcome is not known.' --limit 't' 'The newest N.'
+            set options --unresolved '-' 'Only those whose outcome is not known.' --limit 't' 'How many at most, the newest.'
             set arguments 
             set shared 'global'
         case 'requests show'
@@ -581,7 +581,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'keys add'
             set commands 
-            set options --stdin '-' 'Read the key from a pipe.' --publishable '-' 'A pk_ key, for the sandbox\'s checkout.' --no-check '-' 'Do not ask the service about the key.'
+            set options --stdin '-' 'Read the key from a pipe.' --publishable '-' 'It is a pk_ key, for the sandbox\'s checkout.' --no-check '-' 'Do not ask the service about the key.'
             set arguments 
             set shared 'global'
         case 'keys list'
@@ -591,7 +591,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'keys remove'
             set commands 
-            set options --publishable '-' 'A pk_ key, for the sandbox\'s checkout.'
+            set options --publishable '-' 'It is a pk_ key, for the sandbox\'s checkout.'
             set arguments 
             set shared 'global'
         case 'keys roll'
@@ -601,7 +601,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'keys remind'
             set commands 
-            set options --max-age 't' 'When a key is to be replaced.' --warn 't' 'How long before to say so.' --format 'w.keys_remind_format' 'One of text, json, github, ics.' --created 't' 'How old the key in SVC_API_KEY is, as 2025-10-01.'
+            set options --max-age 't' 'The age at which a key is to be replaced.' --warn 't' 'How long before that it is said.' --format 'w.keys_remind_format' 'One of text, json, github, ics.' --created 't' 'When the key in SVC_API_KEY was made: 2025-10-01 or 60d (ago).'
             set arguments 
             set shared 'global'
         case 'profiles'
@@ -621,7 +621,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'profiles create'
             set commands 
-            set options --auth 'w.auth' 'bearer (the default) or basic.'
+            set options --auth 'w.auth' 'How the key is sent: bearer or basic.'
             set arguments 't'
             set shared 'global'
         case 'profiles remove'
@@ -665,18 +665,18 @@ function __svc_command --no-scope-shadowing
             set arguments 
             set shared 'global'
         case 'sandbox'
-            set commands 'start' 'Start the service on this machine. Ctrl-C stops it; its data stays in one file.' 'stop' 'Stop a running sandbox; its data stays.' 'status' 'Show the sandboxes that are running. The exit code is 11 when none is.' 'logs' 'Show a sandbox\'s warnings and errors.' 'env' 'Print shell exports of its address and key. The key is a public constant.' 'pay' 'Pay an order as its shopper would in the browser.' 'dispute' 'Have the shopper dispute a captured payment.' 'checkout' 'Open the page on which the shopper pays an order.' 'settle' 'Have a bank confirm a payment, refund or payout now.' 'fail' 'Have a bank reject a payment, refund or payout now.' 'decide' 'Decide a dispute whose evidence is under review.' 'advance' 'Turn the sandbox\'s clock forward. What falls due on the way happens, webhooks too.' 'clock' 'Show the sandbox\'s clock, stop it or let it run. A stopped one moves by advance only.' 'reset' 'Empty the sandbox. Objects, events, settings, faults and keys of both modes go.' 'trigger' 'Let an event of any type happen, with all that it needs.' 'events' 'List events, newest first, delivered or not.' 'deliveries' 'List webhook attempts, newest first. Each has its address and what came back.' 'resend' 'Deliver an event once more, now.' 'emails' 'List the e-mails that the service would have sent, newest first.' 'settings' 'Show the account\'s settings, or change some.' 'balances' 'Show the balances for payouts, or set some.' 'requests' 'List the latest API requests, newest first. Keys and account numbers are masked.' 'export' 'Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.' 'import' 'Put an exported state in place of the present one. Clock and ids go on from there.' 'endpoints' 'Look after webhook endpoints, as the dashboard does.' 'fault' 'Have requests and webhook deliveries go wrong on purpose.' 'keys' 'Make and roll API keys, as the dashboard does.'
+            set commands 'start' 'Start the service on this machine. Ctrl-C stops it; its data stays in one file.' 'stop' 'Stop a running sandbox; its data stays.' 'status' 'Show the sandboxes that are running. The exit code is 11 when none is.' 'logs' 'Show a sandbox\'s warnings and errors; with --follow further ones as they come.' 'env' 'Print shell exports of its address and key. The key is a public constant.' 'pay' 'Pay an order as its shopper would in the browser.' 'checkout' 'Open the page on which the shopper pays an order.' 'dispute' 'Have the shopper dispute a captured payment.' 'settle' 'Have a bank confirm a payment, refund or payout now.' 'fail' 'Have a bank reject a payment, refund or payout now.' 'decide' 'Decide a dispute whose evidence is under review.' 'balances' 'Show the balances for payouts, or set some.' 'advance' 'Turn the sandbox\'s clock forward. What falls due on the way happens, webhooks too.' 'clock' 'Show the sandbox\'s clock, stop it or let it run. A stopped one moves by advance only.' 'trigger' 'Let an event of any type happen, with all that it needs.' 'events' 'List events, newest first, delivered or not.' 'deliveries' 'List webhook attempts, newest first. Each has its address and what came back.' 'resend' 'Deliver an event once more, now.' 'endpoints' 'Look after webhook endpoints, as the dashboard does.' 'settings' 'Show the account\'s settings, or change some.' 'keys' 'Make and roll API keys, as the dashboard does.' 'requests' 'List the latest API requests, newest first. Keys and account numbers are masked.' 'emails' 'List the e-mails that the service would have sent, newest first.' 'fault' 'Have requests and webhook deliveries go wrong on purpose.' 'reset' 'Empty the sandbox. Objects, events, settings, faults and keys of both modes go.' 'export' 'Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.' 'import' 'Put an exported state in place of the present one. Clock and ids go on from there.'
             set options 
             set arguments 
             set shared 'global'
         case 'sandbox start'
             set commands 
-            set options --port 't' 'On loopback; 0 lets the system choose.' --db 'f' 'Its database, or :memory: for none.' --seed 't' 'Equal seeds and calls give equal ids.' --fixture 'w.fixture' 'demo fills it with one of everything.' --detach '-' 'Run it in the background.' --tls '-' 'Speak https, with a certificate made for it.' --certificate 'f' 'Speak https with your own (PEM).' --private-key 'f' 'The key of that certificate (PEM).' --strict-https '-' 'Answer plain HTTP with 401.' --ready-file 'f' 'Write its URL here once it answers.'
+            set options --port 't' 'The port on loopback; 0 lets the system choose.' --db 'f' 'The file that holds it, or :memory: for none.' --seed 't' 'Equal seeds and calls give equal ids.' --fixture 'w.fixture' 'demo fills it with one of everything.' --detach '-' 'Run it in the background.' --tls '-' 'Speak https, with a certificate made for it.' --certificate 'f' 'Speak https with a certificate of your own (PEM).' --private-key 'f' 'The key of that certificate (PEM).' --strict-https '-' 'Answer plain HTTP with 401.' --ready-file 'f' 'Write its URL here once it answers.'
             set arguments 
             set shared 'global'
         case 'sandbox stop'
             set commands 
-            set options --port 't' 'Which one, where several are running.' --all '-' 'Every one that is running.'
+            set options --port 't' 'The port of the one that is meant, where several are running.' --all '-' 'Stop every one that is running.'
             set arguments 
             set shared 'global'
         case 'sandbox status'
@@ -686,37 +686,37 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'sandbox logs'
             set commands 
-            set options --port 't' 'Which one, where several are running.'
+            set options --port 't' 'The port of the one that is meant, where several are running.' --follow '-' 'Go on with what comes, until Ctrl-C.'
             set arguments 
             set shared 'global'
         case 'sandbox env'
             set commands 
-            set options --port 't' 'Which one, where several are running.' --shell 'w.sandbox_env_shell' 'One of sh, fish, powershell.'
+            set options --port 't' 'The port of the one that is meant, where several are running.' --shell 'w.sandbox_env_shell' 'One of sh, fish, powershell.'
             set arguments 
             set shared 'global'
         case 'sandbox pay'
             set commands 
-            set options --card 'w.card' 'A test card (4242424242424242).' --expiry 't' 'The card\'s expiry.' --cvc 't' 'The card\'s code.' --method 'w.method' 'One of the order\'s methods (card).' --payment-method 'i.pm_' 'A saved card, pm_... .' --save-card '-' 'Save the card.' --3ds 'w.three_ds' 'succeed, fail or abandon.' --iban 't' 'For sepa_debit.' --outcome 'w.redirect_outcome' 'Of a redirect method: success, failure, abandon.'
+            set options --card 'w.card' 'A test card.' --expiry 't' 'The card\'s expiry.' --cvc 't' 'The card\'s code.' --method 'w.method' 'One of the methods that the order names.' --payment-method 'i.pm_' 'A saved card, pm_... .' --save-card '-' 'Save the card.' --3ds 'w.three_ds' 'What the shopper does with 3-D Secure: succeed, fail or abandon.' --iban 't' 'The account that sepa_debit takes the money from.' --outcome 'w.redirect_outcome' 'How a redirect method ends: success, failure or abandon.'
             set arguments 'i.ord_'
-            set shared 'global'
-        case 'sandbox dispute'
-            set commands 
-            set options --reason 'w.dispute_reason' 'Such as fraudulent or product_not_received.' --evidence-due-by 't' 'As 2026-10-15T23:59:59Z; else in 14 days.'
-            set arguments 'i.pay_'
             set shared 'global'
         case 'sandbox checkout'
             set commands 
             set options --print '-' 'Print the address and open nothing.'
             set arguments 'i.ord_'
             set shared 'global'
+        case 'sandbox dispute'
+            set commands 
+            set options --reason 'w.dispute_reason' 'One of fraudulent, product_not_received, product_unacceptable, duplicate, credit_not_processed, subscription_canceled, unrecognized, general.' --evidence-due-by 't' 'When evidence is due: 2026-11-21, 2026-11-21T09:00 or 3d (ahead).'
+            set arguments 'i.pay_'
+            set shared 'global'
         case 'sandbox settle'
             set commands 
-            set options --sent '-' 'Of a payout: only hand it to the local network.'
+            set options --sent '-' 'Only hand a payout to the local network.'
             set arguments 'i.pay_|rf_|po_'
             set shared 'global'
         case 'sandbox fail'
             set commands 
-            set options --reason 't' 'Such as insufficient_funds or no_account.'
+            set options --reason 't' 'Why.'
             set arguments 'i.pay_|rf_|po_'
             set shared 'global'
         case 'sandbox decide'
@@ -724,20 +724,20 @@ function __svc_command --no-scope-shadowing
             set options 
             set arguments 'i.dp_' 'w.sandbox_decide_outcome'
             set shared 'global'
+        case 'sandbox balances'
+            set commands 
+            set options 
+            set arguments '+w.balance'
+            set shared 'global'
         case 'sandbox advance'
             set commands 
-            set options --until 'w.until' 'next: the next job; idle: no job is left.' --to 't' 'As 2026-10-15T00:00:00Z.'
+            set options --until 'w.until' 'next: until the next job is done; idle: until none is left.' --to 't' 'The time to turn it to: 2026-11-21, 2026-11-21T09:00, tomorrow or 3d (ahead).'
             set arguments 't'
             set shared 'global'
         case 'sandbox clock'
             set commands 
-            set options --to 't' 'Go forward to this moment first.'
+            set options --to 't' 'Turn it to this time first: 2026-11-21T09:00, tomorrow or 3d (ahead).'
             set arguments 'w.sandbox_clock_mode'
-            set shared 'global'
-        case 'sandbox reset'
-            set commands 
-            set options --seed 't' 'Equal seeds and calls give equal ids.' --fixture 'w.fixture' 'demo fills it with one of everything.'
-            set arguments 
             set shared 'global'
         case 'sandbox trigger'
             set commands 
@@ -746,48 +746,18 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'sandbox events'
             set commands 
-            set options --type 'w.event_type' 'Only these, as order.paid.' --limit 't' 'How many a page (25).' --starting-after 'i.evt_' 'Begin behind this one, evt_... .'
+            set options --type 'w.event_type' 'Only these, as order.paid.' --limit 't' 'How many objects a page has.' --starting-after 'i.evt_' 'Begin behind this one, evt_... .'
             set arguments 
             set shared 'global'
         case 'sandbox deliveries'
             set commands 
-            set options --event 'i.evt_' 'Only of this event, evt_... .' --endpoint 'i.we_' 'Only to this one, we_... .' --status 'w.delivery_status' 'Only these.' --limit 't' 'How many a page (25).' --starting-after 'i.dlv_' 'Begin behind this one, dlv_... .'
+            set options --event 'i.evt_' 'Only of this event, evt_... .' --endpoint 'i.we_' 'Only to this one, we_... .' --status 'w.delivery_status' 'Only those that are pending, succeeded, failed or dropped.' --limit 't' 'How many objects a page has.' --starting-after 'i.dlv_' 'Begin behind this one, dlv_... .'
             set arguments 
             set shared 'global'
         case 'sandbox resend'
             set commands 
             set options --endpoint 'i.we_' 'Only to this one, we_... .'
             set arguments 'i.evt_'
-            set shared 'global'
-        case 'sandbox emails'
-            set commands 
-            set options --limit 't' 'How many a page (25).' --starting-after 'i.eml_' 'Begin behind this one, eml_... .'
-            set arguments 
-            set shared 'global'
-        case 'sandbox settings'
-            set commands 
-            set options 
-            set arguments '+w.sandbox_setting'
-            set shared 'global'
-        case 'sandbox balances'
-            set commands 
-            set options 
-            set arguments '+w.balance'
-            set shared 'global'
-        case 'sandbox requests'
-            set commands 
-            set options --path 't' 'Only these, as \'/v1/refunds*\'.' --limit 't' 'How many at most (25).'
-            set arguments 
-            set shared 'global'
-        case 'sandbox export'
-            set commands 
-            set options --force '-' 'Replace an existing file.'
-            set arguments 'f'
-            set shared 'global'
-        case 'sandbox import'
-            set commands 
-            set options 
-            set arguments 'f'
             set shared 'global'
         case 'sandbox endpoints'
             set commands 'list' 'List the endpoints of a mode and whether they are enabled.' 'enable' 'Enable an endpoint again. What was dropped stays dropped.' 'disable' 'Disable an endpoint. Attempts that are pending are dropped.' 'delete' 'Delete an endpoint. The API itself has no such call.' 'roll-secret' 'Replace an endpoint\'s signing secret. The new one is shown this once.'
@@ -816,28 +786,13 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'sandbox endpoints roll-secret'
             set commands 
-            set options --grace 't' 'How long the old one signs along, to 1d (1d).'
+            set options --grace 't' 'How long the old one signs along, at most 1d.'
             set arguments 'i.we_'
             set shared 'global'
-        case 'sandbox fault'
-            set commands 'add' 'Spoil requests, or with --webhook deliveries, from now on.' 'list' 'List the rules of both kinds and how often each has fired.' 'clear' 'Remove all rules, or some. What they hold back goes on.'
-            set options 
-            set arguments 
-            set shared 'global'
-        case 'sandbox fault add'
-            set commands 
-            set options --skip 't' 'Let N matching ones pass first (0).' --times 't' 'Then spoil N of them (1).' --delay-ms 't' 'Real milliseconds; goes with all.' --method 'w.http_method' 'Only GET or POST.' --path 't' 'Only these, as \'/v1/orders*\'.' --idempotency-key 't' 'Only with this key.' --after '-' 'Spoil the answer only: the change is made and its result stored.' --status 'w.fault_status' '429, 500, 502, 503 or 504.' --retry-after 't' 'Header that goes with the status.' --body 't' 'Body in place of the error.' --connection 'w.sandbox_fault_add_connection' 'One of close, reset, truncate, garbage, drip.' --webhook 'w.sandbox_fault_add_webhook' 'One of duplicate, reorder, drop, bad_signature, stale_timestamp, delay.' --type 'w.event_type' 'Only these, as \'order.*\'.' --endpoint 'i.we_' 'Only to this one, we_... .' --count 't' 'Copies of a duplicate (1), or how many are reordered (2).'
-            set arguments 
-            set shared 'global'
-        case 'sandbox fault list'
+        case 'sandbox settings'
             set commands 
             set options 
-            set arguments 
-            set shared 'global'
-        case 'sandbox fault clear'
-            set commands 
-            set options 
-            set arguments '+i.flt_'
+            set arguments '+w.sandbox_setting'
             set shared 'global'
         case 'sandbox keys'
             set commands 'list' 'List the keys of a mode. Secrets are masked.' 'create' 'Create a key. It is shown whole this once.' 'roll' 'Replace a key by a new one with the same permissions.'
@@ -856,8 +811,53 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'sandbox keys roll'
             set commands 
-            set options --grace 't' 'How long the old one works on, to 7d.'
+            set options --grace 't' 'How long the old one works on, at most 7d.'
             set arguments 'i.key_'
+            set shared 'global'
+        case 'sandbox requests'
+            set commands 
+            set options --path 't' 'Only these paths, as \'/v1/refunds*\'.' --limit 't' 'How many at most.' --follow '-' 'Go on with what comes, until Ctrl-C.'
+            set arguments 
+            set shared 'global'
+        case 'sandbox emails'
+            set commands 
+            set options --limit 't' 'How many objects a page has.' --starting-after 'i.eml_' 'Begin behind this one, eml_... .'
+            set arguments 
+            set shared 'global'
+        case 'sandbox fault'
+            set commands 'add' 'Spoil requests, or with --webhook deliveries, from now on.' 'list' 'List the rules of both kinds and how often each has fired.' 'clear' 'Remove all rules, or some. What they hold back goes on.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'sandbox fault add'
+            set commands 
+            set options --skip 't' 'Let N matching ones pass first.' --times 't' 'Then spoil N of them.' --delay-ms 't' 'Answer or deliver so much later, in real milliseconds; goes with all others.' --method 'w.http_method' 'Only this method: GET or POST.' --path 't' 'Only these paths, as \'/v1/orders*\'.' --idempotency-key 't' 'Only with this key.' --after '-' 'Spoil the answer only: the change is made and its result stored.' --status 'w.fault_status' 'Answer with 429, 500, 502, 503 or 504.' --retry-after 't' 'The header of that name, which goes with the status.' --body 't' 'A body in place of the error.' --connection 'w.sandbox_fault_add_connection' 'What becomes of it: one of close, reset, truncate, garbage, drip.' --webhook 'w.sandbox_fault_add_webhook' 'What becomes of a delivery: one of duplicate, reorder, drop, bad_signature, stale_timestamp, delay.' --type 'w.event_type' 'Only these event types, as \'order.*\'.' --endpoint 'i.we_' 'Only to this one, we_... .' --count 't' 'How many copies are sent of a duplicate, or how many are reordered.'
+            set arguments 
+            set shared 'global'
+        case 'sandbox fault list'
+            set commands 
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'sandbox fault clear'
+            set commands 
+            set options 
+            set arguments '+i.flt_'
+            set shared 'global'
+        case 'sandbox reset'
+            set commands 
+            set options --seed 't' 'Equal seeds and calls give equal ids.' --fixture 'w.fixture' 'demo fills it with one of everything.'
+            set arguments 
+            set shared 'global'
+        case 'sandbox export'
+            set commands 
+            set options --force '-' 'Replace an existing file.'
+            set arguments 'f'
+            set shared 'global'
+        case 'sandbox import'
+            set commands 
+            set options 
+            set arguments 'f'
             set shared 'global'
         case 'quickstart'
             set commands 
@@ -882,11 +882,13 @@ function __svc_command --no-scope-shadowing
     end
     switch $shared
         case 'global'
-            set shared --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.output' 'One of human, json, ndjson, csv, id.' -o 'w.output' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --raw '-' 'Texts that --query finds without quotes.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
-        case 'request global'
-            set shared --data '+t' 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].' -d '+t' 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].' --body 'f' 'A JSON object; options and -d win over it.' --idempotency-key 't' 'Your own key; a new one if it is not given.' --new-request '-' 'Send it although the same request is unresolved.' --dry-run '-' 'Print the request as JSON and send nothing.' --curl '-' 'Print the same call for curl and send nothing.' --form '-' 'Send the body form-encoded.' --json-body '-' 'Send the body as JSON.' --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.output' 'One of human, json, ndjson, csv, id.' -o 'w.output' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --raw '-' 'Texts that --query finds without quotes.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
-        case 'list global'
-            set shared --limit 't' 'Objects a page (25).' --starting-after 't' 'Begin behind this object.' --all '-' 'Follow all pages.' --max 't' 'Stop after N objects; follows pages.' --created-gte 't' 'Created at or after, as 2026-10-01T09:00:00Z.' --created-gt 't' 'Created after.' --created-lte 't' 'Created at or before.' --created-lt 't' 'Created before.' --param '+t' 'Any other query parameter.' --raw-csv '-' 'Leave cells as they are that a spreadsheet runs.' --profile 'p' 'Account settings to use.' --live '-' 'Mode; test unless said otherwise.' --test '-' 'Mode; test unless said otherwise.' --base-url 't' 'API root without /v1.' --api-version 'w.version' 'Sent as Svc-Version.' --output 'w.output' 'One of human, json, ndjson, csv, id.' -o 'w.output' 'One of human, json, ndjson, csv, id.' --query 't' 'JMESPath over the whole result.' --raw '-' 'Texts that --query finds without quotes.' --fields 't' 'Columns of human lists and csv.' --max-time 't' 'Total deadline (60).' --proxy 't' 'Proxy for https origins.' --ca-bundle 'f' 'More certificate authorities.' --yes '-' 'Answer confirmations with yes.' -y '-' 'Answer confirmations with yes.' --no-input '-' 'Never prompt.' --quiet '-' 'Errors only.' -q '-' 'Errors only.' --verbose '-' 'One line per HTTP attempt on stderr.' -v '-' 'One line per HTTP attempt on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Times in UTC instead of local.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
+            set shared --profile 'p' 'The profile: whose address and key are used.' --live '-' 'The mode.' --test '-' 'The mode.' --base-url 't' 'The address of the API, without /v1.' --api-version 'w.version' 'The version of the API, sent as Svc-Version.' --output 'w.output' 'One of human, json, ndjson, csv, id.' -o 'w.output' 'One of human, json, ndjson, csv, id.' --query 't' 'What to take of the whole result, in JMESPath.' --raw '-' 'Print texts that --query finds without quotes.' --fields 't' 'The columns of human lists and of csv.' --max-time 't' 'How long all of it may take.' --proxy 't' 'A proxy, for https addresses.' --ca-bundle 'f' 'Further certificate authorities to trust (PEM).' --yes '-' 'Answer every question with yes.' -y '-' 'Answer every question with yes.' --no-input '-' 'Ask nothing; what needs an answer is refused.' --quiet '-' 'Print results and errors, no notes.' -q '-' 'Print results and errors, no notes.' --verbose '-' 'Print a line for each HTTP attempt, on stderr.' -v '-' 'Print a line for each HTTP attempt, on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Show and read times in UTC, not in local time.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
+        case 'request preview global'
+            set shared --data '+t' 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].' -d '+t' 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].' --body 'f' 'A JSON object; options and -d win over it.' --idempotency-key 't' 'A key of your own, in place of a new one.' --new-request '-' 'Send it, although the same request is unresolved.' --form '-' 'Send the body form-encoded.' --json-body '-' 'Send the body as JSON.' --dry-run '-' 'Print the request as JSON and send nothing.' --curl '-' 'Print the same call for curl and send nothing.' --profile 'p' 'The profile: whose address and key are used.' --live '-' 'The mode.' --test '-' 'The mode.' --base-url 't' 'The address of the API, without /v1.' --api-version 'w.version' 'The version of the API, sent as Svc-Version.' --output 'w.output' 'One of human, json, ndjson, csv, id.' -o 'w.output' 'One of human, json, ndjson, csv, id.' --query 't' 'What to take of the whole result, in JMESPath.' --raw '-' 'Print texts that --query finds without quotes.' --fields 't' 'The columns of human lists and of csv.' --max-time 't' 'How long all of it may take.' --proxy 't' 'A proxy, for https addresses.' --ca-bundle 'f' 'Further certificate authorities to trust (PEM).' --yes '-' 'Answer every question with yes.' -y '-' 'Answer every question with yes.' --no-input '-' 'Ask nothing; what needs an answer is refused.' --quiet '-' 'Print results and errors, no notes.' -q '-' 'Print results and errors, no notes.' --verbose '-' 'Print a line for each HTTP attempt, on stderr.' -v '-' 'Print a line for each HTTP attempt, on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Show and read times in UTC, not in local time.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
+        case 'preview global'
+            set shared --dry-run '-' 'Print the request as JSON and send nothing.' --curl '-' 'Print the same call for curl and send nothing.' --profile 'p' 'The profile: whose address and key are used.' --live '-' 'The mode.' --test '-' 'The mode.' --base-url 't' 'The address of the API, without /v1.' --api-version 'w.version' 'The version of the API, sent as Svc-Version.' --output 'w.output' 'One of human, json, ndjson, csv, id.' -o 'w.output' 'One of human, json, ndjson, csv, id.' --query 't' 'What to take of the whole result, in JMESPath.' --raw '-' 'Print texts that --query finds without quotes.' --fields 't' 'The columns of human lists and of csv.' --max-time 't' 'How long all of it may take.' --proxy 't' 'A proxy, for https addresses.' --ca-bundle 'f' 'Further certificate authorities to trust (PEM).' --yes '-' 'Answer every question with yes.' -y '-' 'Answer every question with yes.' --no-input '-' 'Ask nothing; what needs an answer is refused.' --quiet '-' 'Print results and errors, no notes.' -q '-' 'Print results and errors, no notes.' --verbose '-' 'Print a line for each HTTP attempt, on stderr.' -v '-' 'Print a line for each HTTP attempt, on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Show and read times in UTC, not in local time.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
+        case 'list preview global'
+            set shared --limit 't' 'How many objects a page has.' --starting-after 't' 'Begin with what follows this object.' --all '-' 'List every object, page after page.' --max 't' 'List N objects, over several pages at need.' --created-gte 't' 'Created at or after this: 2026-11-21, 2026-11-21T09:00, 7d (ago) or yesterday.' --created-gt 't' 'Created after this; of a day, after it is over.' --created-lte 't' 'Created at or before this; a day is in it.' --created-lt 't' 'Created before this.' --param '+t' 'Any other query parameter.' --raw-csv '-' 'Leave cells as they are, also those that a spreadsheet would run.' --dry-run '-' 'Print the request as JSON and send nothing.' --curl '-' 'Print the same call for curl and send nothing.' --profile 'p' 'The profile: whose address and key are used.' --live '-' 'The mode.' --test '-' 'The mode.' --base-url 't' 'The address of the API, without /v1.' --api-version 'w.version' 'The version of the API, sent as Svc-Version.' --output 'w.output' 'One of human, json, ndjson, csv, id.' -o 'w.output' 'One of human, json, ndjson, csv, id.' --query 't' 'What to take of the whole result, in JMESPath.' --raw '-' 'Print texts that --query finds without quotes.' --fields 't' 'The columns of human lists and of csv.' --max-time 't' 'How long all of it may take.' --proxy 't' 'A proxy, for https addresses.' --ca-bundle 'f' 'Further certificate authorities to trust (PEM).' --yes '-' 'Answer every question with yes.' -y '-' 'Answer every question with yes.' --no-input '-' 'Ask nothing; what needs an answer is refused.' --quiet '-' 'Print results and errors, no notes.' -q '-' 'Print results and errors, no notes.' --verbose '-' 'Print a line for each HTTP attempt, on stderr.' -v '-' 'Print a line for each HTTP attempt, on stderr.' --color 'w.color' 'One of auto, always, never.' --utc '-' 'Show and read times in UTC, not in local time.' --help '-' 'Show this message and exit.' -h '-' 'Show this message and exit.'
     end
 end
 

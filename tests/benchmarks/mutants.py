@@ -60,6 +60,7 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
     "batch/run.py": BATCH,
     "batch/imports.py": BATCH,
     "batch/outcome.py": BATCH,
+    "listen/inbox/arrivals.py": LISTEN,
     "listen/inbox/commit.py": LISTEN,
     "listen/inbox/sqlite.py": LISTEN,
     "listen/forward/dispatcher.py": LISTEN,

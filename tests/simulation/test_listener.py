@@ -12,7 +12,8 @@ from simulation.listener import judged
 from svc.listen.forward import target_queue
 from svc.listen.forward.retry import Suspects, decide
 from svc.listen.forward.target_queue import TargetQueue
-from svc.listen.inbox import sqlite
+from svc.listen.inbox import arrivals
+from svc.listen.inbox.arrivals import ArrivalKeeper
 from svc.listen.inbox.inbox import OpenItem
 from svc.listen.inbox.sqlite import SqliteInbox
 
@@ -77,16 +78,19 @@ def nothing_is_looked_at_again() -> Iterator[None]:
 
 @contextmanager
 def ids_alone_tell() -> Iterator[None]:
-    known = SqliteInbox._known
+    known = ArrivalKeeper._known
 
-    def by_id(self: Any, tx: Any, ids: set[str]) -> Any:
+    def by_id(self: Any, tx: Any, ids: Any) -> Any:
         found = known(self, tx, ids)
         return {(event_id, b""): what for (event_id, _), what in found.items()}
 
     def identity(arrival: Any) -> Any:
         return arrival.delivery.facts.id, b""
 
-    with patch.object(SqliteInbox, "_known", by_id), patch.object(sqlite, "_identity", identity):
+    with (
+        patch.object(ArrivalKeeper, "_known", by_id),
+        patch.object(arrivals, "_identity", identity),
+    ):
         yield
 
 

@@ -17,6 +17,7 @@ _IBANS: Final = (
     "FR7630006000011234567890189",
     "ES9121000418450200051332",
 )
+_ITEM: Final = {"name": "Jacket", "hs_code": "6203.39", "quantity": 1}
 
 
 class Wish(NamedTuple):
@@ -51,7 +52,9 @@ class Wish(NamedTuple):
                 destination = {"country": "DE", "account_holder_name": "M", "iban": self.target}
                 return {"amount": self.amount, "currency": "EUR", "destination": destination}
             case "orders":
-                return {"amount": self.amount, "currency": "EUR", "capture_method": self.target}
+                item = {**_ITEM, "unit_amount": self.amount}
+                order = {"amount": self.amount, "currency": "EUR", "capture_method": self.target}
+                return {**order, "shipping": {"country": "DE"}, "items": [item]}
         return {"amount": self.amount} if self.amount else {}
 
     @property
@@ -84,7 +87,7 @@ def single(wish: Wish, random: Random, folder: Path) -> tuple[str, Command]:
     def command(session: Session) -> None:
         given = session.given.write
         given.form = form
-        context: Any = SimpleNamespace(obj=session)
+        context: Any = SimpleNamespace(obj=session, command_path="svc")
         if way == "options":
             _typed(wish)(context)
             return
@@ -131,7 +134,15 @@ def _typed(wish: Wish) -> Callable[[Any], None]:
                 iban=wish.target,
             )
         case "orders":
-            return _parsed(orders.create, amount=amount, currency="EUR", capture_method=wish.target)
+            item = ",".join(f"{name}={value}" for name, value in wish.body["items"][0].items())
+            return _parsed(
+                orders.create,
+                amount=amount,
+                currency="EUR",
+                country="DE",
+                item=[item],
+                capture_method=wish.target,
+            )
         case "cancel":
             return _parsed(orders.cancel, order_id=wish.target)
     return _parsed(orders.capture, order_id=wish.target, amount=amount)
@@ -154,7 +165,9 @@ def _pairs(body: dict[str, Any], inside: str = "") -> list[tuple[str, str, Any]]
     found: list[tuple[str, str, Any]] = []
     for name, value in body.items():
         path = f"{inside}[{name}]" if inside else name
-        if isinstance(value, dict):
+        if isinstance(value, list):
+            found += _pairs({f"{path}[{at}]": one for at, one in enumerate(value)})
+        elif isinstance(value, dict):
             found += _pairs(value, path)
         else:
             found.append((path, ":=" if isinstance(value, int) else "=", value))

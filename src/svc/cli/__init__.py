@@ -9,7 +9,7 @@ to its exit code:
 3. `refunds.py`: its docstring is the help; `writing` makes it a verb that takes `-d`, `--dry-run`
    and the rest, which `framework/options.py` declares and puts into `session.given`.
 4. `framework/sending.py`: `send_write` lays `--body`, options and `-d` over each other by
-   `framework/inputs.py`, shows the request instead if that was asked, and makes the client.
+   `framework/inputs`, shows the request instead if that was asked, and makes the client.
 5. `framework/session.py`: settings, key, state, client and output, each made when first asked for.
 6. `framework/prompts.py`: `confirm_money`, before money moves in live mode.
 7. `framework/recorded.py`: the request is on the disk before it is sent, how it ended afterwards.

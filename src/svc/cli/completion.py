@@ -22,7 +22,7 @@ def completion(
     ctx: typer.Context,
     shell: Annotated[
         Shell,
-        typer.Argument(metavar="SHELL", help=f"One of {', '.join(SHELLS)}", show_default=False),
+        typer.Argument(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.", show_default=False),
     ],
     install: Annotated[
         bool, typer.Option("--install", help="Put it where the shell finds it, and say where.")

@@ -18,7 +18,9 @@ app = new_noun("Read and change settings.")
 Name = Annotated[
     str,
     typer.Argument(
-        metavar="NAME", help="Such as output or profiles.shop.base_url", show_default=False
+        metavar="NAME",
+        help="The setting, such as output or profiles.shop.base_url.",
+        show_default=False,
     ),
 ]
 
@@ -28,7 +30,9 @@ def get(
     ctx: typer.Context,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="One setting; else all", show_default=False),
+        typer.Argument(
+            metavar="[NAME]", help="One setting; without it, all of them.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Show what the configuration says, defaults included.
@@ -53,7 +57,7 @@ def get(
 def set_(
     ctx: typer.Context,
     name: Name,
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="Text", show_default=False)],
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="The value.", show_default=False)],
 ) -> None:
     """Change a setting; the file's comments stay.
 

@@ -6,14 +6,17 @@ from typing import Annotated
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import listing, new_noun, verb, writing
+from svc.cli.framework.app import listing, new_noun, reading, writing
 from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import EVIDENCE
 from svc.client.resources import disputes
+from svc.spec import DISPUTE_STATUSES
 
 app = new_noun("Answer disputes with evidence.")
+
+Status = Annotated[str | None, typer.Option(metavar="STATUS", help=options.only(DISPUTE_STATUSES))]
 
 
 @writing(app, fields=EVIDENCE)
@@ -25,7 +28,7 @@ def update(ctx: typer.Context, dispute_id: options.DisputeId) -> None:
     send_write(Session.of(ctx), partial(disputes.update, dispute_id), changes=True)
 
 
-@verb(app)
+@reading(app)
 def retrieve(ctx: typer.Context, dispute_id: options.DisputeId) -> None:
     """Retrieve a dispute.
 
@@ -38,7 +41,7 @@ def retrieve(ctx: typer.Context, dispute_id: options.DisputeId) -> None:
 def list_(
     ctx: typer.Context,
     payment: Annotated[str | None, typer.Option(metavar="ID", help="Only of this payment.")] = None,
-    status: options.Status = None,
+    status: Status = None,
 ) -> None:
     """List disputes, newest first.
 

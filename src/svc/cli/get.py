@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import new_app, reading
 from svc.cli.framework.inputs import pairs_of
 from svc.cli.framework.sending import send_read
 from svc.cli.framework.session import Session
@@ -14,14 +14,19 @@ from svc.errors import UsageError
 app = new_app()
 
 
-@verb(app)
+@reading(app)
 def get(
     ctx: typer.Context,
     target: Annotated[
-        str, typer.Argument(metavar="ID-OR-PATH", help="ord_... or /v1/orders", show_default=False)
+        str,
+        typer.Argument(
+            metavar="ID-OR-PATH",
+            help="An id such as ord_..., or a path such as /v1/orders.",
+            show_default=False,
+        ),
     ],
     param: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Repeatable: a query parameter.")
+        list[str] | None, typer.Option(metavar="KEY=VALUE", help="A query parameter, repeatable.")
     ] = None,
 ) -> None:
     """Send any GET. An id is turned into its path by its prefix.

@@ -3,7 +3,7 @@
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import new_noun, verb, writing
+from svc.cli.framework.app import new_noun, reading, writing
 from svc.cli.framework.sending import send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import QUOTE
@@ -23,7 +23,7 @@ def create(ctx: typer.Context) -> None:
     send_write(Session.of(ctx), quotes.create)
 
 
-@verb(app)
+@reading(app)
 def retrieve(ctx: typer.Context, quote_id: options.QuoteId) -> None:
     """Retrieve a landed-cost quote.
 

@@ -1,18 +1,22 @@
 """`svc orders`: create, retrieve, update, capture, cancel and list orders."""
 
 from functools import partial
+from typing import Annotated
 
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import listing, new_noun, verb, writing
+from svc.cli.framework.app import listing, new_noun, reading, writing
 from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import CANCELLATION, CAPTURE, ORDER, ORDER_UPDATE
 from svc.client.resources import orders
+from svc.spec import ORDER_STATUSES
 
 app = new_noun("Create, retrieve, update, capture, cancel and list orders.")
+
+Status = Annotated[str | None, typer.Option(metavar="STATUS", help=options.only(ORDER_STATUSES))]
 
 
 @writing(app, fields=ORDER)
@@ -24,7 +28,7 @@ def create(ctx: typer.Context) -> None:
     send_write(Session.of(ctx), orders.create)
 
 
-@verb(app)
+@reading(app)
 def retrieve(ctx: typer.Context, order_id: options.OrderId) -> None:
     """Retrieve an order.
 
@@ -65,7 +69,7 @@ def capture(ctx: typer.Context, order_id: options.OrderId) -> None:
 
 
 @listing(app, "list")
-def list_(ctx: typer.Context, status: options.Status = None) -> None:
+def list_(ctx: typer.Context, status: Status = None) -> None:
     """List orders, newest first.
 
     $ svc orders list --status paid --all -o csv

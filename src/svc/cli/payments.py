@@ -5,16 +5,19 @@ from typing import Annotated
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import listing, new_noun, verb
+from svc.cli.framework.app import listing, new_noun, reading
 from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.sending import send_list, send_read
 from svc.cli.framework.session import Session
 from svc.client.resources import payments
+from svc.spec import PAYMENT_STATUSES
 
 app = new_noun("Retrieve and list payments.")
 
+Status = Annotated[str | None, typer.Option(metavar="STATUS", help=options.only(PAYMENT_STATUSES))]
 
-@verb(app)
+
+@reading(app)
 def retrieve(ctx: typer.Context, payment_id: options.PaymentId) -> None:
     """Retrieve a payment.
 
@@ -27,7 +30,7 @@ def retrieve(ctx: typer.Context, payment_id: options.PaymentId) -> None:
 def list_(
     ctx: typer.Context,
     order: Annotated[str | None, typer.Option(metavar="ID", help="Only of this order.")] = None,
-    status: options.Status = None,
+    status: Status = None,
 ) -> None:
     """List payments, newest first.
 

@@ -1,16 +1,21 @@
 """`svc payouts`: send money to receiving banks."""
 
+from typing import Annotated
+
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import listing, new_noun, verb, writing
+from svc.cli.framework.app import listing, new_noun, reading, writing
 from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import PAYOUT
 from svc.client.resources import payouts
+from svc.spec import PAYOUT_STATUSES
 
 app = new_noun("Send money to receiving banks.")
+
+Status = Annotated[str | None, typer.Option(metavar="STATUS", help=options.only(PAYOUT_STATUSES))]
 
 
 @writing(app, fields=PAYOUT)
@@ -26,7 +31,7 @@ def create(ctx: typer.Context, wait: options.Wait = False) -> None:
     )
 
 
-@verb(app)
+@reading(app)
 def retrieve(ctx: typer.Context, payout_id: options.PayoutId) -> None:
     """Retrieve a payout.
 
@@ -36,7 +41,7 @@ def retrieve(ctx: typer.Context, payout_id: options.PayoutId) -> None:
 
 
 @listing(app, "list")
-def list_(ctx: typer.Context, status: options.Status = None) -> None:
+def list_(ctx: typer.Context, status: Status = None) -> None:
     """List payouts, newest first.
 
     $ svc payouts list --status failed

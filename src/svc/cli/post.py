@@ -16,7 +16,9 @@ app = new_app()
 @writing(app)
 def post(
     ctx: typer.Context,
-    path: Annotated[str, typer.Argument(metavar="PATH", help="As /v1/orders", show_default=False)],
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="A path such as /v1/orders.", show_default=False)
+    ],
 ) -> None:
     """Send any POST to a path of the API; fields by -d or --body.
 

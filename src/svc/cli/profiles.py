@@ -16,7 +16,10 @@ from svc.redaction import redact
 app = new_noun("Name accounts and switch between them.")
 
 Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="Letters, digits, - and _", show_default=False)
+    str,
+    typer.Argument(
+        metavar="NAME", help="The profile's name: letters, digits, - and _.", show_default=False
+    ),
 ]
 
 
@@ -54,7 +57,10 @@ def create(
     ctx: typer.Context,
     name: Name,
     auth: Annotated[
-        str | None, typer.Option(metavar="HOW", help="bearer (the default) or basic.")
+        str | None,
+        typer.Option(
+            metavar="HOW", help="How the key is sent: bearer or basic.", show_default="bearer"
+        ),
     ] = None,
 ) -> None:
     """Create a profile.

@@ -5,14 +5,17 @@ from typing import Annotated
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import listing, new_noun, verb, writing
+from svc.cli.framework.app import listing, new_noun, reading, writing
 from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import REFUND
 from svc.client.resources import refunds
+from svc.spec import REFUND_STATUSES
 
 app = new_noun("Return all or part of a payment.")
+
+Status = Annotated[str | None, typer.Option(metavar="STATUS", help=options.only(REFUND_STATUSES))]
 
 
 @writing(app, fields=REFUND)
@@ -28,7 +31,7 @@ def create(ctx: typer.Context, wait: options.Wait = False) -> None:
     )
 
 
-@verb(app)
+@reading(app)
 def retrieve(ctx: typer.Context, refund_id: options.RefundId) -> None:
     """Retrieve a refund.
 
@@ -41,7 +44,7 @@ def retrieve(ctx: typer.Context, refund_id: options.RefundId) -> None:
 def list_(
     ctx: typer.Context,
     payment: Annotated[str | None, typer.Option(metavar="ID", help="Only of this payment.")] = None,
-    status: options.Status = None,
+    status: Status = None,
 ) -> None:
     """List refunds, newest first.
 

@@ -109,7 +109,7 @@ def list_(
         bool, typer.Option("--unresolved", help="Only those whose outcome is not known.")
     ] = False,
     limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="The newest N.")
+        int, typer.Option("--limit", metavar="N", min=1, help="How many at most, the newest.")
     ] = _SHOWN,
 ) -> None:
     """List the POSTs of this machine, newest first.

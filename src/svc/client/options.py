@@ -6,6 +6,8 @@ error come of them. What no row names is given by `-d`.
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from svc.spec import CANCELLATION_REASONS, REFUND_REASONS
+
 Kind: TypeAlias = Literal["text", "amount", "item", "pairs", "list", "flag"]
 
 
@@ -49,46 +51,51 @@ class RequestOption(NamedTuple):
 
 
 AMOUNT: Final = RequestOption(
-    "--amount", ("amount",), "N", "Minor units: 12900 is 129.00 EUR.", "amount"
+    "--amount", ("amount",), "N", "The amount in minor units: 12900 is 129.00 EUR.", "amount"
 )
 CURRENCY: Final = RequestOption(
-    "--currency", ("currency",), "CODE", "ISO 4217, as EUR.", words="currency", example="EUR"
+    "--currency",
+    ("currency",),
+    "CODE",
+    "The currency, an ISO 4217 code such as EUR.",
+    words="currency",
+    example="EUR",
 )
 SETTLEMENT_CURRENCY: Final = RequestOption(
     "--settlement-currency",
     ("settlement_currency",),
     "CODE",
-    "What you are settled in.",
+    "The currency that you are settled in.",
     words="currency",
 )
 COUNTRY: Final = RequestOption(
     "--country",
     ("shipping", "country"),
     "CODE",
-    "Destination, as DE.",
+    "The destination, a country code such as DE.",
     words="country",
     example="DE",
 )
 POSTAL_CODE: Final = RequestOption(
-    "--postal-code", ("shipping", "postal_code"), "TEXT", "Destination's postal code."
+    "--postal-code", ("shipping", "postal_code"), "TEXT", "The destination's postal code."
 )
 CAPTURE_METHOD: Final = RequestOption(
     "--capture-method",
     ("capture_method",),
     "METHOD",
-    "automatic, or manual to authorise first.",
+    "automatic, or manual to authorise first and capture later.",
     words="capture_method",
 )
 ITEM: Final = RequestOption(
     "--item",
     ("items",),
     "NAME=VALUE,...",
-    "Repeatable: name, quantity, unit_amount, hs_code, as 'name=Jacket,quantity=1,...'.",
+    "A line of the order, repeatable: name, quantity, unit_amount, hs_code, origin_country.",
     "item",
     example="name=Linen jacket,hs_code=6203.39,quantity=1,unit_amount=12900",
 )
 METADATA: Final = RequestOption(
-    "--metadata", ("metadata",), "KEY=TEXT", "Repeatable: your own notes.", "pairs"
+    "--metadata", ("metadata",), "KEY=TEXT", "A note of your own, repeatable.", "pairs"
 )
 
 ORDER: Final = (
@@ -107,7 +114,7 @@ CANCELLATION: Final = (
         "--reason",
         ("cancellation_reason",),
         "REASON",
-        "Sent as cancellation_reason.",
+        f"One of {', '.join(CANCELLATION_REASONS)}.",
         words="cancellation_reason",
     ),
 )
@@ -125,7 +132,7 @@ REFUND: Final = (
         "--reason",
         ("reason",),
         "REASON",
-        "Such as duplicate, fraudulent, requested_by_customer.",
+        f"One of {', '.join(REFUND_REASONS)}.",
         words="refund_reason",
     ),
     METADATA,
@@ -134,13 +141,17 @@ PAYOUT: Final = (
     AMOUNT.required("10000"),
     CURRENCY,
     RequestOption(
-        "--source-currency", ("source_currency",), "CODE", "The balance to debit.", words="currency"
+        "--source-currency",
+        ("source_currency",),
+        "CODE",
+        "The balance to debit, by its currency.",
+        words="currency",
     ),
     RequestOption(
         "--country",
         ("destination", "country"),
         "CODE",
-        "The bank's country.",
+        "The country of the receiving bank, such as DE.",
         words="country",
         example="DE",
     ),
@@ -148,17 +159,27 @@ PAYOUT: Final = (
         "--account-holder-name",
         ("destination", "account_holder_name"),
         "TEXT",
-        "Who is paid.",
+        "The name of whoever is paid.",
         example="Muster GmbH",
     ),
-    RequestOption("--iban", ("destination", "iban"), "IBAN", "Or account number."),
     RequestOption(
-        "--account-number", ("destination", "account_number"), "DIGITS", "With --bank-code."
+        "--iban",
+        ("destination", "iban"),
+        "IBAN",
+        "The account's IBAN; where there is none, --account-number.",
     ),
-    RequestOption("--bank-code", ("destination", "bank_code"), "CODE", "Routing or sort code."),
+    RequestOption(
+        "--account-number",
+        ("destination", "account_number"),
+        "DIGITS",
+        "The account's number; --bank-code goes with it.",
+    ),
+    RequestOption(
+        "--bank-code", ("destination", "bank_code"), "CODE", "The bank's routing or sort code."
+    ),
     RequestOption("--bic", ("destination", "bic"), "BIC", "The bank's BIC."),
     RequestOption("--bank-name", ("destination", "bank_name"), "TEXT", "The bank's name."),
-    RequestOption("--reference", ("reference",), "TEXT", "Shown to the beneficiary."),
+    RequestOption("--reference", ("reference",), "TEXT", "A text that the receiver is shown."),
     METADATA,
 )
 QUOTE: Final = (
@@ -170,20 +191,25 @@ QUOTE: Final = (
         "--ship-from-country",
         ("ship_from_country",),
         "CODE",
-        "Where it is sent from.",
+        "The country that it is sent from.",
         words="country",
     ),
     RequestOption(
         "--shipping-amount",
         ("shipping_amount",),
         "N",
-        "Freight in minor units.",
+        "The freight in minor units.",
         "amount",
         least=0,
     ),
 )
 EVIDENCE: Final = (
-    RequestOption("--tracking-number", ("evidence", "tracking_number"), "TEXT", "Of the parcel."),
+    RequestOption(
+        "--tracking-number",
+        ("evidence", "tracking_number"),
+        "TEXT",
+        "The number by which the parcel is followed.",
+    ),
     RequestOption(
         "--shipping-carrier", ("evidence", "shipping_carrier"), "TEXT", "Who carried it."
     ),
@@ -191,7 +217,7 @@ EVIDENCE: Final = (
         "--evidence",
         ("evidence",),
         "KEY=TEXT",
-        "Repeatable: any other evidence.",
+        "Any other evidence, repeatable.",
         "pairs",
         words="evidence",
     ),
@@ -209,12 +235,12 @@ ENDPOINT: Final = (
         "--events",
         ("events",),
         "TYPE",
-        "Repeatable, or a,b.",
+        "An event type such as order.paid; repeatable, or several as a,b.",
         "list",
         words="event_type",
         example="order.paid",
     ),
-    RequestOption("--description", ("description",), "TEXT", "Your own note."),
+    RequestOption("--description", ("description",), "TEXT", "A note of your own."),
 )
 
 _EVERY: Final = (ORDER, CANCELLATION, REFUND, PAYOUT, QUOTE, EVIDENCE, ENDPOINT)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Group: TypeAlias = Literal["own", "request", "list", "global"]
+Group: TypeAlias = Literal["own", "request", "list", "preview", "global"]
 Type: TypeAlias = Literal["flag", "text", "integer", "number"]
 
 

@@ -93,7 +93,7 @@ class Halves:
             SignatureError: a secret cannot be one (promise R48).
         """
         self.progress = ListenerProgress(plan.until)
-        self.writer = InboxWriter(inbox)
+        self.writer = InboxWriter(inbox, results_first=plan.ack == "forwarded")
         # Under `forwarded` the sender tries again; a second hand at it would only double events.
         manner = replace(plan.manner, retry="off") if plan.ack == "forwarded" else plan.manner
         waiters = Waiters(plan.verdict)

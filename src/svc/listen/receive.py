@@ -166,6 +166,7 @@ class Reception:
                 delivery.body,
                 delivery.came_at,
                 arrival.redelivered,
+                delivery.end_to_end,
             )
         )
 

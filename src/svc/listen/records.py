@@ -60,8 +60,8 @@ class EventReceived:
 
     `duplicate`: the event came before. `out_of_order`: a later change of the same object came
     before. `wrong_mode`: a live event on a test listener or the reverse; it is not forwarded.
-    `came_at` is when a receiver elsewhere took it (unix seconds); `redelivered` counts how often
-    it was handed out before.
+    `came_at` is when a receiver elsewhere took it (unix seconds), who verified it; `end_to_end`:
+    so did this listener. `redelivered` counts how often it was handed out before.
     """
 
     time: float
@@ -78,6 +78,7 @@ class EventReceived:
     payload: bytes
     came_at: float | None = None
     redelivered: int = 0
+    end_to_end: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -88,13 +89,19 @@ class EventReceived:
             "created": self.created,
             "livemode": self.livemode,
             "object_id": self.object_id,
-            "verified": True,
+            "verified": self._verified,
             "duplicate": self.duplicate,
             "out_of_order": self.out_of_order,
             "wrong_mode": self.wrong_mode,
             **self._from_log(),
             "payload_base64": base64.b64encode(self.payload).decode(),
         }
+
+    @property
+    def _verified(self) -> bool | str:
+        if self.came_at is None:
+            return True
+        return "end_to_end" if self.end_to_end else "by_receiver"
 
     def _from_log(self) -> dict[str, Any]:
         if self.came_at is None:

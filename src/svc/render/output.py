@@ -61,6 +61,9 @@ class Output:
         self._on_shown = on_shown
         self._search = _search(query)
         self._raw = raw
+        self._json = (
+            _colored(self._out.write) if color and _is_terminal(stdout) else self._out.write
+        )
         paths = _paths(fields)
         if format == "human":
             from svc.render.human import Human
@@ -73,14 +76,19 @@ class Output:
 
     def _machine(self, format: Format, paths: tuple[Path, ...], *, raw_csv: bool) -> Printer:  # noqa: A002
         if format == "ndjson":
-            return Ndjson(self._out.write, self.warn, self._out.flush)
+            return Ndjson(self._json, self.warn, self._out.flush)
         if format == "id":
             return Ids(self._out.write, self.warn)
         if format == "csv":
             from svc.render.csv_format import Csv
 
             return Csv(self._out.write, self.warn, paths, raw=raw_csv)
-        return Json(self._out.write, self.warn)
+        return Json(self._json, self.warn)
+
+    def document(self, data: object) -> None:
+        """Prints JSON in any format: what a request is, is not told better in another way."""
+        Json(self._json, self.warn).value(data)
+        self._out.flush()
 
     def _found(self, found: object, whole: object) -> None:
         """Prints what a query has found; `raw` texts go without quotes, each on a line."""
@@ -244,6 +252,12 @@ def _is_terminal(stream: TextIO) -> bool:
         return stream.isatty()
     except ValueError:  # closed
         return False
+
+
+def _colored(write: Callable[[str], None]) -> Callable[[str], None]:
+    from svc.render.highlight import highlighted
+
+    return lambda text: write(highlighted(text))
 
 
 def _search(query: str | None) -> Search | None:

@@ -16,6 +16,8 @@ Style: TypeAlias = Literal[
     "strong",
     "section",
     "name",
+    "text",
+    "literal",
 ]
 
 # The basic colours only: the terminal's owner has chosen them to suit a dark or a light ground.
@@ -35,6 +37,8 @@ _CODES: Final[dict[str, str]] = {
     "strong": _BOLD,
     "section": "1;32",
     "name": "36",
+    "text": "32",
+    "literal": "35",
 }
 
 

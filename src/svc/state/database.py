@@ -110,12 +110,16 @@ class Database:
                 raise
 
     def write_at_once(self, step: Callable[[Tx], Found]) -> Found | None:
-        """Runs a step as a `write` that waits for nobody; None where it would have to."""
+        """Runs a step as a `write` that waits for nobody; None where it would have to.
+
+        Also where a row is not taken: then all is undone, and `Tx.apart` finds out which.
+        """
         if not self._lock.acquire(blocking=False):
             return None
         try:
-            with self._worded():
+            with self._worded(), suppress(sqlite3.IntegrityError, sqlite3.DataError):
                 return self._stepped(step) if self._begun() else None
+            return None
         finally:
             self._lock.release()
 

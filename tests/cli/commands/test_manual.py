@@ -84,7 +84,8 @@ def test_no_text_of_a_command_is_taken_for_a_request_to_roff(tmp_path: Path) -> 
         "examples": [".x"],
     }
     command = {**odd, **empty, "section": "Odd"}
-    groups: dict[str, list[Any]] = {"own": [], "request": [], "list": [], "global": []}
+    names = ("own", "request", "list", "preview", "global")
+    groups: dict[str, list[Any]] = {name: [] for name in names}
     made = maker().pages(
         {"commands": [command], "options": groups, "environment": [], "exit_codes": []}
     )

@@ -247,7 +247,7 @@ def test_commands_prints_the_tree_as_json(svc: Svc) -> None:
     assert [each["name"] for each in shown["commands"]] == list(parsers())[1:]
     create = next(each for each in shown["commands"] if each["name"] == "refunds create")
     assert create["moves_money"]
-    assert create["option_groups"] == ["request", "global"]
+    assert create["option_groups"] == ["request", "preview", "global"]
     assert create["options"][0] == {
         "names": ["--payment"],
         "negatives": [],

@@ -1,5 +1,7 @@
 """What the help of a group says of its verbs."""
 
+import re
+
 import pytest
 
 from support.running import Svc
@@ -26,9 +28,20 @@ def test_inbox_says_what_it_is_for(svc: Svc) -> None:
 
 def test_the_sandbox_lists_its_verbs_in_one_order(svc: Svc) -> None:
     """In help and in the tree that completion is made of, whichever module was imported first."""
-    helped = svc("sandbox", "--help", env={"COLUMNS": "200"}).out.partition("Commands:\n")[2]
-    shown = [line.split()[0] for line in helped.partition("\n\n")[0].splitlines()]
+    helped = svc("sandbox", "--help", env={"COLUMNS": "200"}).out.partition("Options:\n")[0]
+    shown = re.findall(r"^  ([a-z]+)  ", helped, re.MULTILINE)
     told = [one["name"].split() for one in svc.ok("commands", "-o", "json")["commands"]]
     sandbox = [words[-2] if len(words) > 2 else words[-1] for words in told if "sandbox" in words]
     assert shown[:2] == ["start", "stop"]
-    assert [name for name in dict.fromkeys(sandbox) if name in shown] == shown
+    assert list(dict.fromkeys(sandbox))[1:] == shown
+
+
+def test_the_verbs_of_the_sandbox_stand_in_groups(svc: Svc) -> None:
+    """As the words of svc itself do: what is of the shopper, of the bank, of the clock."""
+    for columns in ("80", "40"):
+        shown = svc("sandbox", "--help", env={"COLUMNS": columns}).out
+        titles = re.findall(r"^(\S.*):$", shown, re.MULTILINE)
+        assert titles[:3] == ["The sandbox itself", "The shopper", "The bank"]
+        assert "Commands" not in titles
+    fault = svc("sandbox", "fault", "add", "--help").out
+    assert fault.count("\n  svc sandbox fault add ") == 4

@@ -91,9 +91,9 @@ def test_meanings_stand_below_long_names_on_a_narrow_page() -> None:
 
 def test_limits_are_said_in_words() -> None:
     """And an end that is only the machine's is left out."""
-    assert without_signs("At once.  [default: 8; 1<=x<=256]") == "At once.  [default: 8; 1 to 256]"
-    assert without_signs("[0<=x<=9223372036854775807]") == "[at least 0]"
-    assert without_signs("[default: 8.0; x>=0.1]") == "[default: 8; at least 0.1]"
+    assert without_signs("At once.  [default: 8; 1<=x<=256]") == "At once. (default: 8; 1 to 256)"
+    assert without_signs("N.  [0<=x<=9223372036854775807]") == "N. (at least 0)"
+    assert without_signs("N.  [default: 8.0; x>=0.1]") == "N. (default: 8; at least 0.1)"
 
 
 @pytest.mark.parametrize("width", [20, 40, 78, 200])

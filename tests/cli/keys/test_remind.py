@@ -165,6 +165,8 @@ def test_reminding_reads_no_key(svc: Svc, aged: Age, fake_ring: "FakeRing") -> N
     [
         ("2020-01-31", "overdue", 11),
         ("2020-01-31T10:00:00+02:00", "overdue", 11),
+        ("100d", "overdue", 11),
+        ("yesterday", "ok", 0),
         (None, "unknown", 0),
     ],
 )
@@ -185,7 +187,7 @@ def test_a_key_of_the_environment_is_as_old_as_is_said(
     ("argv", "env", "param"),
     [
         (("--created", "2020-01-01"), {}, "--created"),
-        (("--created", "yesterday"), {"SVC_API_KEY": TEST}, "--created"),
+        (("--created", "long ago"), {"SVC_API_KEY": TEST}, "--created"),
         pytest.param(
             ("--created", "2020-13-01"),
             {"SVC_API_KEY": TEST},

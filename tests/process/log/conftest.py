@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from support.log_servers import SERVER, Servers, servers
+from support.running import Sandbox, Svc
+from support.team_commands import Team, server_of
 from support.team_log import make_streams
 
 
@@ -22,3 +24,30 @@ def server(needed: None, tmp_path: Path) -> Iterator[Servers]:
     with servers(tmp_path / "log") as running:
         make_streams(running)
         yield running
+
+
+@pytest.fixture
+def team(
+    needed: None, sandbox: Sandbox, svc: Svc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Team]:
+    running = server_of(svc, tmp_path / "server", monkeypatch)
+    running.nodes[0].start()
+    try:
+        made = Team(running, svc, tmp_path)
+        made.run(
+            "admin",
+            "events",
+            "log",
+            "create",
+            "--to",
+            made.url,
+            "--replicas",
+            "1",
+            "--group",
+            "ci",
+            "--max-bytes",
+            "64MiB",
+        )
+        yield made
+    finally:
+        running.close()

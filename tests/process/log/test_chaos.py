@@ -4,29 +4,24 @@ The control is the same run on listeners that note things too early: it has to l
 sees nothing. PYTHONPATH=tests CHAOS_EVENTS=20000 makes a longer run of it.
 """
 
-import http.client
-import json
 import os
 import random
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from support.listening import SECRET, Received, Target, event
+from support.listening import Received, Target
 from support.log_servers import Node, Servers, servers
 from support.team_log import make_streams
-from svc.signature import header_value
+from support.team_members import SOUND, Member, Sender
 
 EVENTS = int(os.environ.get("CHAOS_EVENTS", "2000"))
-SOUND = "from svc.__main__ import main\nmain()"
 # Notes its position before it has kept the events, and acknowledges before a target has them.
 SABOTAGED = """
 import time
@@ -52,80 +47,6 @@ QuickInbox.store_at_once = lambda self, batch: None
 
 
 @dataclass
-class Member:
-    """A command that is started again whenever it was killed."""
-
-    folder: Path
-    argv: tuple[str, ...]
-    code: str = SOUND
-    process: "subprocess.Popen[bytes] | None" = None
-    starts: int = 0
-
-    def start(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.starts += 1
-        env = {
-            **os.environ,
-            "SVC_STATE_DIR": str(self.folder / "state"),
-            "SVC_CONFIG_DIR": str(self.folder / "config"),
-            "SVC_BASE_URL": "https://api.example.com",
-            "SVC_WEBHOOK_SECRET": SECRET,
-        }
-        with (self.folder / "out").open("ab") as out, (self.folder / "err").open("ab") as err:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", self.code, *self.argv, "-o", "ndjson"],
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                env=env,
-            )
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-
-    @property
-    def ready(self) -> list[dict[str, object]]:
-        lines = (self.folder / "out").read_text().splitlines()
-        return [json.loads(one) for one in lines if one.startswith('{"record":"ready"')]
-
-
-@dataclass
-class Sender:
-    """Sends each event until it is answered 200, as the service does, and some of them again."""
-
-    url: Callable[[], tuple[int, str]]
-    count: int
-    seed: int
-    acknowledged: list[int] = field(default_factory=list)
-    refused: int = 0
-
-    def run(self, first: int, step: int) -> None:
-        drawn = random.Random(self.seed + first)
-        for number in range(first, self.count, step):
-            self._until_taken(number)
-            if drawn.random() < 0.02:
-                self._until_taken(number)
-            self.acknowledged.append(number)
-
-    def _until_taken(self, number: int) -> None:
-        body = event(number)
-        while True:
-            with suppress(OSError, http.client.HTTPException, ValueError, IndexError):
-                port, path = self.url()
-                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-                signed = {"Svc-Signature": header_value(body, [SECRET], int(time.time()))}
-                connection.request("POST", path, body, signed)
-                status = connection.getresponse().status
-                connection.close()
-                if status == 200:
-                    return
-            self.refused += 1
-            time.sleep(0.1)
-
-
-@dataclass
 class Team:
     running: Servers
     receiver: Member
@@ -143,9 +64,7 @@ class Team:
                 member.start()
 
     def address(self) -> tuple[int, str]:
-        url = str(self.receiver.ready[-1]["url"])
-        port, _, path = url.removeprefix("http://127.0.0.1:").partition("/")
-        return int(port), f"/{path}"
+        return self.receiver.door
 
 
 def members(
@@ -189,7 +108,7 @@ def wait(true: Callable[[], bool], made: Team, seconds: float) -> None:
     end = time.monotonic() + seconds
     while not true():
         if time.monotonic() > end:
-            errors = [(one.folder / "err").read_text()[-600:] for one in made.members]
+            errors = [one.errors[-600:] for one in made.members]
             raise AssertionError(errors)
         time.sleep(0.1)
 

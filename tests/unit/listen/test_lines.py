@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc.cli.events.layout import LineLayout
 from svc.cli.events.lines import HumanLines
 from svc.cli.events.ndjson import as_ndjson
 from svc.listen.records import EventReceived, Forwarded, Rejected, TunnelDown, TunnelUp
+from svc.render.layout import LineLayout
 
 AT = 1_790_863_402.1049
 EVENT = EventReceived(

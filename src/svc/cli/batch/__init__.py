@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
+from svc.batch.operations import OPERATIONS
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
@@ -18,29 +19,50 @@ _CONCURRENCY_MAX: Final = 64
 def batch(
     ctx: typer.Context,
     operation: Annotated[
-        str, typer.Argument(metavar="OPERATION", help="Such as refunds.create", show_default=False)
+        str,
+        typer.Argument(
+            metavar="OPERATION", help=f"One of {', '.join(OPERATIONS)}.", show_default=False
+        ),
     ],
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="CSV or NDJSON; - is NDJSON", show_default=False)
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="A CSV or NDJSON file; - reads NDJSON from standard input.",
+            show_default=False,
+        ),
     ],
     concurrency: Annotated[
-        int, typer.Option(metavar="N", help=f"Requests at a time, 1 to {_CONCURRENCY_MAX}.")
+        int,
+        typer.Option(
+            metavar="N", help=f"How many requests are under way at a time, 1 to {_CONCURRENCY_MAX}."
+        ),
     ] = 8,
     rate: Annotated[
         float | None, typer.Option(metavar="N", help="At most so many requests a second.")
     ] = None,
     strict_order: Annotated[
-        bool, typer.Option("--strict-order", help="One at a time, in the order of the file.")
+        bool, typer.Option("--strict-order", help="Send one at a time, in the order of the file.")
     ] = False,
     results: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A line a row; FILE.results.ndjson.")
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where to write how each row ended, a line a row.",
+            show_default="FILE.results.ndjson",
+        ),
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite a results file of something else.")
     ] = False,
     name: Annotated[
         str | None,
-        typer.Option("--import", metavar="NAME", help="The list's name; the path of FILE."),
+        typer.Option(
+            "--import",
+            metavar="NAME",
+            help="The name of the list.",
+            show_default="the path of FILE",
+        ),
     ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Send rows that another list has carried out, too.")

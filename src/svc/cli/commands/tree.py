@@ -22,8 +22,10 @@ from svc.completion.tree import ANYTHING, Argument, Command, Group, Option, Tree
 _PANELS: Final[dict[str, Group]] = {
     "Request options": "request",
     "List options": "list",
+    "Instead of sending": "preview",
     "Global options": "global",
 }
+_SHARED: Final[tuple[Group, ...]] = ("request", "list", "preview", "global")
 _TYPES: Final[dict[object, Type]] = {int: "integer", float: "number"}
 
 
@@ -51,6 +53,7 @@ def tree() -> Tree:
     shared: dict[Group, tuple[Option, ...]] = {
         "request": _shared("write"),
         "list": _shared("listing"),
+        "preview": _shared("preview"),
         "global": tuple(
             _option("", param, kinds)
             for param in root.get_params(context)
@@ -101,7 +104,7 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
         options=tuple(
             _option(name, param, kinds, rows) for param in own if param.param_type_name == "option"
         ),
-        shared=tuple(group for group in ("request", "list", "global") if group in taken),
+        shared=tuple(group for group in _SHARED if group in taken),
         moves_money=name in MOVES_MONEY,
         examples=tuple(getattr(command, "examples", ())),
         commands=tuple(
@@ -185,8 +188,13 @@ def _is_bracketed(metavar: str) -> bool:
 
 
 def _default(param: Any) -> object:
-    """The parser's own default; a flag that nobody gave is false, a repeatable option empty."""
-    value = param.default
+    """The parser's own default; a flag that nobody gave is false, a repeatable option empty.
+
+    Where the parser has none, it is what help says.
+    """
+    value, said = param.default, getattr(param, "show_default", None)
+    if value is None and isinstance(said, str):
+        value = int(said) if said.isdigit() else said
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return str(value)

@@ -9,7 +9,8 @@ from svc.cli.doctor.checks import Finding, failed
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, SvcError
 
-_ADDRESS: Final = re.compile(r"[| ](nats(?:\+tls)?://[^| ]+)")
+_FILLED: Final = " "  # a receiver's way says to which log
+_ADDRESS: Final = re.compile(r"([| ])(nats(?:\+tls)?://[^| ]+)")
 _WORSE: Final = ("ok", "warning", "failed")
 
 
@@ -19,26 +20,31 @@ def logs(session: Session) -> Iterator[Finding]:
         known = _known(session)
     except (LocalError, OSError):  # the check of the state has said so
         return
-    for address in known:
+    for address, fills in known.items():
         try:
-            yield _looked_at(session, address)
+            yield _looked_at(session, address, fills=fills)
         except SvcError as error:
             yield failed("log", error)
 
 
-def _known(session: Session) -> list[str]:
+def _known(session: Session) -> dict[str, bool]:
+    """Gives the logs that were used here, and whether by a receiver."""
     settings = session.settings
     if not session.paths.has_state or settings.address is None:
-        return []
+        return {}
     rows = session.state().rows(
         "SELECT scope FROM listeners WHERE origin = ? AND profile = ? AND mode = ?",
         (settings.address.origin, settings.profile, settings.mode),
     )
     found = (_ADDRESS.search(row["scope"]) for row in rows)
-    return list(dict.fromkeys(match[1] for match in found if match is not None))
+    logs: dict[str, bool] = {}
+    for match in found:
+        if match is not None:
+            logs[match[2]] = logs.get(match[2], False) or match[1] == _FILLED
+    return logs
 
 
-def _looked_at(session: Session, text: str) -> Finding:
+def _looked_at(session: Session, text: str, *, fills: bool) -> Finding:
     from svc.cli.events.log import position_here
     from svc.cli.events.team import open_log
     from svc.listen.log import checks
@@ -59,7 +65,10 @@ def _looked_at(session: Session, text: str) -> Finding:
             checks.replicas(info),
             checks.limits(info),
             checks.sync(None),
+            checks.clock(info, session.clock.now()),
         ]
+        if not fills:
+            remarks.append(connection.run(checks.rights(connection, mode)))
         status = connection.run(look(connection, mode, position, session.clock.now()))
     worst = max(remarks, key=lambda one: _WORSE.index(one.verdict))
     parts = [f"{address} answered in {took:.0f} ms", *(one.detail for one in remarks)]

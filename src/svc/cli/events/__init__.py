@@ -3,7 +3,7 @@
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import LazyGroup, new_app, verb
+from svc.cli.framework.app import LazyGroup, new_app, reading
 from svc.cli.framework.registry import EVENT_VERBS
 from svc.cli.framework.sending import send_read
 from svc.cli.framework.session import Session
@@ -30,7 +30,7 @@ def noun(ctx: typer.Context) -> None:
         ctx.obj.streams.stdout.write(ctx.get_help() + "\n")
 
 
-@verb(app)
+@reading(app)
 def retrieve(ctx: typer.Context, event_id: options.EventId) -> None:
     """Retrieve an event.
 

@@ -12,6 +12,7 @@ from svc.cli.events.loop import run_loop
 from svc.cli.events.options import ListenOptions, check_targets
 from svc.cli.events.run import conclude, show_secrets
 from svc.cli.events.screen import RecordPrinter
+from svc.cli.events.secrets import known_elsewhere
 from svc.cli.events.team import LogOptions, examine, open_log, own_name
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
@@ -69,7 +70,7 @@ def listen_from(session: Session, asked: ListenOptions, log: LogOptions) -> None
             screen.close()
             reader.state.hurry(_CLOSE_SECONDS)
             inbox.close(_CLOSE_SECONDS)
-    conclude(asked, ended, missed=screen.missed)
+    conclude(asked, ended, missed=screen.missed, log_away=screen.log_away)
 
 
 def print_own_secret(session: Session, log: LogOptions) -> None:
@@ -107,8 +108,9 @@ def _source(
     session: Session, asked: ListenOptions, log: LogOptions, reader: _Reader, inbox: SqliteInbox
 ) -> OpenSource:
     connection, mode = reader.connection, session.settings.mode
+    secrets = _secrets_of_the_service(session, asked, reader)
     if log.group is not None:
-        queue = group.Queue(log.group, mode, asked.manner.concurrency)
+        queue = group.Queue(log.group, mode, asked.manner.concurrency, secrets)
         connection.run(group.ensure(connection, queue, _delivery_policy(session, log)))
         inbox.hand_back()
         session.out.note(f"Sharing {log.address} with the others of the group {log.group}.")
@@ -116,7 +118,7 @@ def _source(
     number = int(reader.claim.scope.rsplit("|", 1)[1])
     name = own_name(log, connection) + (f"-{number + 1}" if number else "")
     subjects = [log.address.subject(mode, kind) for kind in asked.events] if asked.chosen else []
-    cursor = own_cursor.Cursor(f"c_{name}", mode, tuple(subjects))
+    cursor = own_cursor.Cursor(f"c_{name}", mode, tuple(subjects), secrets)
     connection.run(own_cursor.refuse_twin(connection, cursor))
     position = inbox.position()
     if position is None:
@@ -125,6 +127,14 @@ def _source(
     start = connection.run(own_cursor.find_start(connection, mode, position))
     session.out.note(f"Reading {log.address} as {name}, {start.behind:,} behind.")
     return own_cursor.opened(connection, cursor, inbox.position, session.clock)
+
+
+def _secrets_of_the_service(
+    session: Session, asked: ListenOptions, reader: _Reader
+) -> tuple[str, ...]:
+    """Gives the secrets that the service may have signed with, where this machine has any."""
+    known = known_elsewhere(session, reader.endpoint.id)
+    return tuple(dict.fromkeys((*asked.secrets, *(one.secret for one in known))))
 
 
 async def _first_position(session: Session, log: LogOptions, connection: LogConnection) -> Position:

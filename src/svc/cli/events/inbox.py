@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from svc.cli.framework.app import Noun, new_app, verb
-from svc.cli.framework.inputs import seconds_of
+from svc.cli.framework.control import moments
 from svc.cli.framework.options import EventId
 from svc.cli.framework.session import Session
 from svc.errors import NotFound
@@ -59,15 +59,19 @@ def inbox(
         str | None, typer.Option("--type", metavar="GLOB", help="Only these event types.")
     ] = None,
     failed: Annotated[
-        bool, typer.Option("--failed", help="Those that a target did not take, for good.")
+        bool, typer.Option("--failed", help="Only those that a target did not take, for good.")
     ] = False,
     pending: Annotated[
-        bool, typer.Option("--pending", help="Those still to be forwarded; goes with --failed.")
+        bool,
+        typer.Option("--pending", help="Only those still to be forwarded; goes with --failed."),
     ] = False,
     since: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Received in the last 90s, 2h, 3d.")
+        str | None,
+        typer.Option(metavar="TIME", help="Received since: 2h, 3d, yesterday or 2026-11-21."),
     ] = None,
-    most: Annotated[int, typer.Option("--max", metavar="N", min=1, help="The newest N.")] = 100,
+    most: Annotated[
+        int, typer.Option("--max", metavar="N", min=1, help="How many at most, the newest.")
+    ] = 100,
 ) -> None:
     """Shows what was received, unless a verb was named."""
     if ctx.invoked_subcommand is not None:
@@ -75,7 +79,7 @@ def inbox(
     session = Session.of(ctx)
     if type_ is not None:
         check_glob(type_)
-    start = session.clock.now() - seconds_of(since, "--since") if since else None
+    start = _since(session, since) if since else None
     archive = archive_of(session, session.state())
     found = archive.entries(InboxFilter(type_, failed, start, pending))
     shown = [
@@ -104,6 +108,10 @@ def show(ctx: typer.Context, event_id: EventId) -> None:
     if session.format == "human":
         del whole["payload_base64"]
     session.out.value(whole)
+
+
+def _since(session: Session, text: str) -> float:
+    return moments(session, local=True).read(text, "--since").begin.timestamp()
 
 
 def _as_json(entry: InboxEntry) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,9 +11,13 @@ from svc.cli.events.options import (
     ANY_PORT,
     INSPECT,
     Ack,
+    BodySize,
+    EventTypes,
     InspectAt,
     ListenOptions,
-    Shown,
+    LocalPort,
+    Printed,
+    ReadyFile,
     SignedBy,
     body_size,
     command_again,
@@ -59,9 +62,7 @@ def listen(
             "types; a target without one takes what no GLOB matches.",
         ),
     ] = None,
-    events: Annotated[
-        Repeatable, typer.Option(metavar="TYPE|GLOB", help="Repeatable, or a,b. Default: all 18.")
-    ] = None,
+    events: EventTypes = None,
     tunnel: Annotated[
         str,
         typer.Option(
@@ -74,12 +75,9 @@ def listen(
     ] = "auto",
     public_url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Address of a tunnel that you run to --port."),
+        typer.Option(metavar="URL", help="A tunnel of yours that leads to --port."),
     ] = None,
-    port: Annotated[
-        int | None,
-        typer.Option(metavar="PORT", min=1, max=65535, help="Local port; default: the last one."),
-    ] = None,
+    port: LocalPort = None,
     endpoint_secret_stdin: Annotated[
         bool,
         typer.Option(
@@ -89,41 +87,42 @@ def listen(
         ),
     ] = False,
     ack: Annotated[
-        Ack, typer.Option(metavar="WHEN", help="Answer the service when received, or forwarded.")
+        Ack,
+        typer.Option(metavar="WHEN", help="Answer the service when received or forwarded."),
     ] = "received",
     concurrency: Annotated[
-        int, typer.Option(metavar="N", min=1, max=256, help="Forwards at once to one target.")
+        int,
+        typer.Option(metavar="N", min=1, max=256, help="How many a target gets at a time."),
     ] = 8,
     ordered: Annotated[
-        bool, typer.Option("--ordered", help="One at a time for each data.object.id.")
+        bool, typer.Option("--ordered", help="Forward one at a time for each data.object.id.")
     ] = False,
     forward_timeout: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="Limit of one forward.")
+        float, typer.Option(min=0.1, metavar="SECONDS", help="How long one forward may take.")
     ] = 8.0,
     retry: Annotated[
         Retry,
         typer.Option(
             metavar="HOW",
-            help="fast: wait for a target that is away, HTTP errors are final; real: the "
-            "service's schedule; off.",
+            help="fast waits for a target that is away, and takes an HTTP error as final; real "
+            "keeps the service's schedule; off tries once.",
         ),
     ] = "fast",
     header: Annotated[
-        Repeatable, typer.Option(metavar="'NAME: VALUE'", help="Sent along; repeatable.")
+        Repeatable,
+        typer.Option(metavar="'NAME: VALUE'", help="A header to send along; repeatable."),
     ] = None,
     allow_remote_forward: Annotated[
         bool, typer.Option("--allow-remote-forward", help="Forward to other machines too.")
     ] = False,
-    max_body: Annotated[str, typer.Option(metavar="SIZE", help="Largest body taken.")] = "1MiB",
-    print_: Annotated[
-        Shown, typer.Option("--print", metavar="WHAT", help="summary, payload or none.")
-    ] = "summary",
+    max_body: BodySize = "1MiB",
+    print_: Printed = "summary",
     inspect: Annotated[
         str | None,
         typer.Option(
             metavar="[PORT]",
-            help="Serve a page on this machine that shows every delivery and sends it again; "
-            "default: port 4244.",
+            help="Serve a page on this machine that shows every delivery and sends it again.",
+            show_default="port 4244",
         ),
     ] = None,
     until: Annotated[
@@ -135,19 +134,17 @@ def listen(
         typer.Option(
             min=0,
             metavar="SECONDS",
-            help="End after so long; exit 11 if --until or --exec was not done.",
+            help="End after so long, with 11 if --until or --exec was not done.",
         ),
     ] = None,
-    ready_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Written when ready, removed at the end.")
-    ] = None,
+    ready_file: ReadyFile = None,
     exec_: Annotated[
         str | None,
         typer.Option(
             "--exec",
             metavar="CMD",
             help="Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; "
-            "with --until, when the events have come too. If CMD fails: exit 11.",
+            "with --until, when the events have come too. Exit 11 if CMD fails.",
         ),
     ] = None,
     strict: Annotated[
@@ -177,12 +174,15 @@ def listen(
     from_start: Annotated[
         str,
         typer.Option(
-            metavar="WHEN", help="With --from, at the first run: now, all, or so long ago: 2h."
+            metavar="WHEN",
+            help="With --from, where the first run begins: now, all, or a time as 2h or today.",
         ),
     ] = "now",
     name: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="With --from: this reader's name; default: the user's."),
+        typer.Option(
+            metavar="NAME", help="With --from: this reader's name.", show_default="the user's"
+        ),
     ] = None,
     signature: Annotated[
         SignedBy,
@@ -282,7 +282,7 @@ def listen_to_log(
             param=option,
             hint="Give it to svc events receive",
         )
-    log = read_log(source.address, source.group, source.start, source.name)
+    log = read_log(session, source.address, source.group, source.start, source.name)
     log = replace(log, signs_anew=source.signature == "own")
     if secret:
         print_own_secret(session, log)

@@ -6,7 +6,7 @@ import typer
 
 from svc.cli.events.team import open_log, place_of
 from svc.cli.framework.app import new_noun, verb
-from svc.cli.framework.inputs import seconds_of
+from svc.cli.framework.control import moments
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
@@ -24,8 +24,8 @@ from svc.state import Database
 
 app = new_noun("Set up a team's log and see how it is.")
 
-To = Annotated[str, typer.Option("--to", metavar="LOG", help="nats+tls://HOST/NAME.")]
-From = Annotated[str, typer.Option("--from", metavar="LOG", help="nats+tls://HOST/NAME.")]
+To = Annotated[str, typer.Option("--to", metavar="LOG", help="The log, nats+tls://HOST/NAME.")]
+From = Annotated[str, typer.Option("--from", metavar="LOG", help="The log, nats+tls://HOST/NAME.")]
 Names = list[str] | None
 
 _DAYS: Final = "3d"  # for so long the log itself knows what it has
@@ -37,10 +37,17 @@ def template_(
     ctx: typer.Context,
     name: Annotated[str, typer.Option(metavar="NAME", help="The log's name.")],
     node: Annotated[
-        int, typer.Option(metavar="N", min=1, max=template.NODES, help="Which of the servers.")
+        int,
+        typer.Option(
+            metavar="N", min=1, max=template.NODES, help="Which of the three servers it is for."
+        ),
     ] = 1,
-    laptop: Annotated[Names, typer.Option(metavar="NAME", help="Who reads; repeatable.")] = None,
-    group: Annotated[Names, typer.Option(metavar="NAME", help="Who shares; repeatable.")] = None,
+    laptop: Annotated[
+        Names, typer.Option(metavar="NAME", help="A laptop that reads; repeatable.")
+    ] = None,
+    group: Annotated[
+        Names, typer.Option(metavar="NAME", help="A group that shares a queue; repeatable.")
+    ] = None,
     trial: Annotated[
         bool, typer.Option("--trial", help="All servers on this machine, without certificates.")
     ] = False,
@@ -76,7 +83,10 @@ def create(
         Names, typer.Option(metavar="NAME", help="A queue that jobs share; repeatable.")
     ] = None,
     replicas: Annotated[
-        int, typer.Option(metavar="N", min=1, max=5, help="Copies; 1 only for trying out.")
+        int,
+        typer.Option(
+            metavar="N", min=1, max=5, help="How many copies there are; 1 only for trying out."
+        ),
     ] = 3,
     max_bytes: Annotated[
         str, typer.Option(metavar="SIZE", help="How much it holds, such as 512MiB.")
@@ -145,7 +155,7 @@ def refill(
     ctx: typer.Context,
     to: To,
     since: Annotated[
-        str, typer.Option(metavar="DURATION", help="Copies of the last 90s, 2h, 3d.")
+        str, typer.Option(metavar="TIME", help="Copies since: 2h, 3d, yesterday or 2026-11-21.")
     ] = _DAYS,
 ) -> None:
     """Put the copies that receivers of this machine have kept into a log that has lost events.
@@ -156,7 +166,7 @@ def refill(
     """
     session = Session.of(ctx)
     address, settings = LogAddress.parse(to, "--to"), session.settings
-    begin = session.clock.now() - seconds_of(since, "--since")
+    begin = moments(session, local=True).read(since, "--since").begin.timestamp()
     found = copies(session.state(), session.base_url.origin, settings.profile, settings.mode, begin)
     with open_log(session, address) as connection:
         done = fill(found, LogInbox(connection, settings.mode))
@@ -181,8 +191,13 @@ def _positions(state: Database, session: Session, address: LogAddress) -> list[P
     return [
         Position(row["position_seq"], row["position_id"])
         for row in rows
-        if f"|{address}" in row["scope"]
+        if _reads(row["scope"], str(address))
     ]
+
+
+def _reads(scope: str, address: str) -> bool:
+    """Says whether a listener's scope is that of a reader of a log, whatever its group or name."""
+    return any(part.split(" ")[0] == address for part in scope.split("|"))
 
 
 _ALL: Final[dict[str, Any]] = {"deliver_policy": "all"}

@@ -7,7 +7,9 @@ import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+import typer
 
 from svc.base_url import BaseUrl
 from svc.cli.events.secrets import from_environment, from_stdin
@@ -25,6 +27,42 @@ from svc.spec import WEBHOOK_BODY_MAX
 Shown = Literal["summary", "payload", "none"]
 Ack = Literal["received", "forwarded"]
 SignedBy = Literal["own", "original"]
+
+EventTypes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--events",
+        metavar="TYPE|GLOB",
+        help="Event types; repeatable, or several as a,b.",
+        show_default="all 18",
+    ),
+]
+LocalPort = Annotated[
+    int | None,
+    typer.Option(
+        "--port",
+        metavar="PORT",
+        min=1,
+        max=65535,
+        help="The local port.",
+        show_default="the last one",
+    ),
+]
+BodySize = Annotated[
+    str, typer.Option("--max-body", metavar="SIZE", help="The largest body that is taken.")
+]
+Printed = Annotated[
+    Shown,
+    typer.Option(
+        "--print", metavar="WHAT", help="What to print of an event: summary, payload or none."
+    ),
+]
+ReadyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--ready-file", metavar="FILE", help="A file to write when ready and to remove at the end."
+    ),
+]
 
 INSPECT: Final = "--inspect"
 ANY_PORT: Final = "default"  # where --inspect stands without one

@@ -1,15 +1,18 @@
 """`svc events receive`: put what the service delivers into a team's log."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from svc.base_url import BaseUrl
 from svc.cli.events.options import (
+    BodySize,
+    EventTypes,
     ListenOptions,
-    Shown,
+    LocalPort,
+    Printed,
+    ReadyFile,
     body_size,
     command_again,
     given_secrets,
@@ -39,19 +42,19 @@ Elsewhere = Annotated[str | None, typer.Option(hidden=True)]
 @verb(app)
 def receive(
     ctx: typer.Context,
-    to: Annotated[str, typer.Option("--to", metavar="LOG", help="nats+tls://HOST/NAME.")],
+    to: Annotated[str, typer.Option("--to", metavar="LOG", help="The log, nats+tls://HOST/NAME.")],
     public_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Address that leads to --port.")
+        str | None, typer.Option(metavar="URL", help="The address that leads to --port.")
     ] = None,
-    tunnel: Annotated[str, typer.Option(metavar="HOW", help="As of svc events listen.")] = "auto",
-    port: Annotated[
-        int | None,
-        typer.Option(metavar="PORT", min=1, max=65535, help="Local port; default: the last one."),
-    ] = None,
-    events: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TYPE|GLOB", help="Repeatable, or a,b. Default: all 18."),
-    ] = None,
+    tunnel: Annotated[
+        str,
+        typer.Option(
+            metavar="HOW",
+            help="As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.",
+        ),
+    ] = "auto",
+    port: LocalPort = None,
+    events: EventTypes = None,
     endpoint_secret_stdin: Annotated[
         bool,
         typer.Option(
@@ -60,7 +63,7 @@ def receive(
             "SVC_WEBHOOK_SECRET. Two receivers behind a balancer share one.",
         ),
     ] = False,
-    max_body: Annotated[str, typer.Option(metavar="SIZE", help="Largest body taken.")] = "1MiB",
+    max_body: BodySize = "1MiB",
     log_monitor: Annotated[
         str | None,
         typer.Option(
@@ -72,12 +75,8 @@ def receive(
     no_copy: Annotated[
         bool, typer.Option("--no-copy", help="Keep no copy on this machine's disk.")
     ] = False,
-    print_: Annotated[
-        Shown, typer.Option("--print", metavar="WHAT", help="summary, payload or none.")
-    ] = "summary",
-    ready_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Written when ready, removed at the end.")
-    ] = None,
+    print_: Printed = "summary",
+    ready_file: ReadyFile = None,
     forward_to: Elsewhere = None,
     ack: Elsewhere = None,
     group: Elsewhere = None,

@@ -47,10 +47,11 @@ def replay(
         ),
     ] = False,
     forward_to: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where to; default: where they went.")
+        str | None,
+        typer.Option(metavar="URL", help="Where to send them.", show_default="where they went"),
     ] = None,
     times: Annotated[
-        int, typer.Option(metavar="N", min=1, max=1000, help="Send each N times.")
+        int, typer.Option(metavar="N", min=1, max=1000, help="How many times each is sent.")
     ] = 1,
     original_signature: Annotated[
         bool, typer.Option("--original-signature", help="Keep the old signature and its time.")

@@ -204,10 +204,13 @@ def _plan(
     )
 
 
-def conclude(asked: ListenOptions, ended: Ended, *, missed: int = 0) -> None:
+def conclude(
+    asked: ListenOptions, ended: Ended, *, missed: int = 0, log_away: str | None = None
+) -> None:
     """Turns what happened into an exit code; a failed check counts more than how it was ended.
 
-    `missed` events had been dropped by a log before they were read.
+    `missed` events had been dropped by a log before they were read; `log_away` says why it could
+    not be read at the end.
     """
     if asked.strict:
         _check_strictly(ended.summary, missed)
@@ -223,6 +226,7 @@ def conclude(asked: ListenOptions, ended: Ended, *, missed: int = 0) -> None:
             f"{what} did not come{f' {count} times' if count > 1 else ''} before the end.",
             code="until_not_reached",
             param="--until",
+            hint=f"The log could not be read: {log_away}" if log_away is not None else None,
         )
 
 

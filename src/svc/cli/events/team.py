@@ -6,7 +6,7 @@ import ssl
 from dataclasses import dataclass
 from typing import Final
 
-from svc.cli.framework.inputs import seconds_of
+from svc.cli.framework.control import moments
 from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
 from svc.keys.places import KeyPlace
@@ -35,7 +35,9 @@ class LogOptions:
     signs_anew: bool = True
 
 
-def read_log(address: str, group: str | None, start: str, name: str | None) -> LogOptions:
+def read_log(
+    session: Session, address: str, group: str | None, start: str, name: str | None
+) -> LogOptions:
     """Reads the options of --from.
 
     Raises:
@@ -46,10 +48,15 @@ def read_log(address: str, group: str | None, start: str, name: str | None) -> L
             raise UsageError(
                 f"{option} {given!r}: letters, digits, - and _, at most 32.", param=option
             )
-    words = {"now": 0.0, "all": None}
-    back = words[start] if start in words else float(seconds_of(start, "--from-start"))
+    back = {"now": 0.0, "all": None}[start] if start in ("now", "all") else _ago(session, start)
     parsed = LogAddress.parse(address, "--from")
     return LogOptions(parsed, group, back, name)
+
+
+def _ago(session: Session, text: str) -> float:
+    """How long ago a moment was, in seconds; one that lies ahead is now."""
+    moment = moments(session, local=True).read(text, "--from-start")
+    return max(session.clock.now() - moment.begin.timestamp(), 0.0)
 
 
 def place_of(session: Session) -> KeyPlace:
@@ -96,8 +103,9 @@ def examine(
     checks.refuse(checks.version(connection), option)
     if writes:
         checks.refuse(checks.payload(connection, max_body), "--max-body")
-    for remark in (checks.replicas(info), checks.limits(info)) if writes else ():
-        tell(session, remark)
+        tell(session, checks.replicas(info))
+        tell(session, checks.limits(info))
+    tell(session, checks.clock(info, session.clock.now()))
 
 
 def tell(session: Session, remark: checks.Remark) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -12,6 +11,7 @@ from svc import signature
 from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.secrets import from_environment, from_stdin, known_elsewhere, stored_secrets
 from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.control import moments
 from svc.cli.framework.session import Session
 from svc.errors import SignatureError, UsageError, system_words
 from svc.listen.records import iso
@@ -34,7 +34,7 @@ def verify(
     ],
     payload: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The raw body; default: standard input."),
+        typer.Option(metavar="FILE", help="The raw body.", show_default="standard input"),
     ] = None,
     secret_stdin: Annotated[
         bool,
@@ -42,7 +42,11 @@ def verify(
     ] = False,
     now: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Check as of then: unix seconds or ISO 8601."),
+        typer.Option(
+            metavar="TIME",
+            help="The time to check as of: 2026-11-21T09:00, Unix seconds or 2h (ago).",
+            show_default="now",
+        ),
     ] = None,
 ) -> None:
     """Check one delivery: exit 0 if it is authentic, else 11 and what is wrong.
@@ -58,7 +62,7 @@ def verify(
             param="--payload",
             hint="Give --payload FILE",
         )
-    moment = _time(now, session.clock.now())
+    moment = _time(session, now)
     secrets = _secrets(session, piped=secret_stdin)
     headers = [_PREFIX.sub("", text, count=1).encode("utf-8", "surrogateescape") for text in header]
     body = _body(session, payload)
@@ -100,27 +104,18 @@ def _mode(facts: Facts) -> str | None:
     return "live" if facts.livemode else "test"
 
 
-def _time(text: str | None, clock: float) -> float:
+def _time(session: Session, text: str | None) -> float:
     if text is None:
-        return clock
-    seconds = _unix_seconds(text)
-    if seconds is None or not 0 <= seconds <= _LATEST:
+        return session.clock.now()
+    if re.fullmatch(r"[0-9]{1,12}", text):
+        seconds = float(text)
+    else:
+        seconds = moments(session, local=True).read(text, "--now").begin.timestamp()
+    if not 0 <= seconds <= _LATEST:
         raise UsageError(
-            f"--now {text!r} is no time.",
-            param="--now",
-            hint="Write unix seconds, or ISO 8601 with a zone: 2026-10-01T09:00:00Z; to year 9999",
+            f"--now {text!r} is no time.", param="--now", hint="Write one from 1970 to year 9999"
         )
     return seconds
-
-
-def _unix_seconds(text: str) -> float | None:
-    if re.fullmatch(r"[0-9]{1,12}", text):
-        return float(text)
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment.timestamp() if moment.tzinfo is not None else None
 
 
 def _secrets(session: Session, *, piped: bool) -> Sequence[str]:

@@ -1,9 +1,8 @@
 """What every Typer app of this program shares, and the root of the command tree."""
 
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -12,13 +11,11 @@ from svc import __version__
 from svc.cli.framework.options import Set, collecting, options_of
 from svc.cli.framework.registry import (
     COMMANDS,
-    OTHER_TOOLS_WORDS,
-    OTHERWISE,
     SHORT_NAMES,
     Entry,
     load,
+    send_elsewhere,
 )
-from svc.errors import UsageError
 
 if TYPE_CHECKING:  # loaded by the commands that have them
     from svc.client.options import RequestOption
@@ -73,20 +70,33 @@ class RepairingVerb(Verb):
 class WritingVerb(Verb):
     """A command that sends a POST: it takes any field, can show the request instead, and so on."""
 
-    shared = ("write", "everywhere")
+    shared = ("write", "preview", "everywhere")
+
+
+class ReadingVerb(Verb):
+    """A command that sends a GET, or shows it instead."""
+
+    shared = ("preview", "everywhere")
 
 
 class ListingVerb(Verb):
     """A command that lists objects."""
 
-    shared = ("listing", "everywhere")
+    shared = ("listing", "preview", "everywhere")
 
 
 class Noun(TyperGroup):
-    """A resource: its verbs, and a help page that ends with where to go on."""
+    """A resource: its verbs, and a help page that ends with where to go on.
+
+    Where there are many verbs, `sections` has the title and the names of each part of them.
+    """
+
+    sections: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        order = [name for names in self.sections.values() for name in names]
+        self.commands = {name: self.commands[name] for name in order or self.commands}
         self.params.extend(options_of("everywhere"))
         self.examples, self.help = split_examples(self.help or "")
 
@@ -102,10 +112,11 @@ class Noun(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         from svc.cli.framework.help_page import first_line
 
-        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
-        rows = [(name, first_line(verb)) for name, verb in found if verb and not verb.hidden]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        for title, names in (self.sections or {"Commands": tuple(self.list_commands(ctx))}).items():
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, first_line(verb)) for name, verb in found if verb and not verb.hidden]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         from svc.cli.framework.help_page import format_parameters
@@ -155,11 +166,11 @@ def new_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> ty
     )
 
 
-def new_noun(help_text: str) -> typer.Typer:
+def new_noun(help_text: str, cls: type[Noun] = Noun) -> typer.Typer:
     """Makes the app of a resource; the callback keeps it a group even with a single verb."""
     app = new_app()
 
-    @app.callback(cls=Noun, help=help_text, invoke_without_command=True)
+    @app.callback(cls=cls, help=help_text, invoke_without_command=True)
     def noun(ctx: typer.Context) -> None:
         if ctx.invoked_subcommand is None:
             ctx.obj.streams.stdout.write(ctx.get_help() + "\n")
@@ -171,13 +182,18 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 
 def verb(app: typer.Typer, name: str | None = None) -> Decorator:
-    """Registers a command that reads, or works on this machine only."""
+    """Registers a command that works on this machine, or on a sandbox beside its API."""
     return app.command(name, cls=Verb)
 
 
 def repairing(app: typer.Typer, name: str | None = None) -> Decorator:
     """Registers a command that works while settings are wrong."""
     return app.command(name, cls=RepairingVerb)
+
+
+def reading(app: typer.Typer, name: str | None = None) -> Decorator:
+    """Registers a command that sends a GET."""
+    return app.command(name, cls=ReadingVerb)
 
 
 def writing(
@@ -225,7 +241,7 @@ class Root(LazyGroup):
     entries = COMMANDS
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        _send_elsewhere(args)
+        send_elsewhere(args)
         asked = [SHORT_NAMES.get(args[0], args[0]), *args[1:]] if args else args
         return super().resolve_command(ctx, asked)
 
@@ -243,42 +259,6 @@ class Root(LazyGroup):
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's signature
         with formatter.section("First steps"):
             formatter.write("  svc quickstart\n  svc sandbox start\n  svc orders create --help\n")
-
-
-# Verbs of other tools, and ours for them, where a resource has it.
-_SHOWING: Final = ("get", "show", "view")
-_SHOWS: Final = {
-    **dict.fromkeys(("orders", "payments", "refunds", "payouts", "disputes"), "retrieve"),
-    **dict.fromkeys(("landed-cost-quotes", "quotes", "events"), "retrieve"),
-    "requests": "show",
-}
-
-
-def _send_to_verb(noun: str, verb: str, rest: list[str]) -> None:
-    """Raises UsageError on another tool's verb for showing one object."""
-    ours = _SHOWS.get(noun)
-    if ours is None or verb == ours or verb not in (*_SHOWING, "retrieve"):
-        return
-    there = f"svc {noun} {ours}"
-    raise UsageError(
-        f"No such command '{noun} {verb}'. Did you mean '{there}'?",
-        hint=shlex.join((*there.split(), *rest)) if rest else f"{there} ID",
-    )
-
-
-def _send_elsewhere(args: list[str]) -> None:
-    """Raises UsageError on one or two words that mean a command of another name."""
-    if len(args) > 1:
-        _send_to_verb(args[0], args[1], args[2:])
-    for words in (" ".join(args[:2]), args[0] if args else ""):
-        if words in OTHER_TOOLS_WORDS:
-            there = OTHER_TOOLS_WORDS[words]
-            raise UsageError(
-                f"No such command {words!r}. Did you mean 'svc {there}'?",
-                hint=f"svc {there} --help shows what it takes",
-            )
-        if words in OTHERWISE:
-            raise UsageError(f"No such command {words!r}.", hint=OTHERWISE[words])
 
 
 app = new_app(cls=Root)

@@ -17,6 +17,7 @@ from svc.client.sandbox import SandboxClient
 from svc.errors import SvcError
 
 if TYPE_CHECKING:
+    from svc.cli.framework.inputs.times import Moments
     from svc.client.exchange import Waits
     from svc.client.journal.commands import Say
     from svc.client.journal.entry import Intent
@@ -176,6 +177,23 @@ class ServedClock:
 def served_now(session: Session) -> float | None:
     """What a sandbox's clock says now; None of any other service."""
     return _asked(session, clock_of) if is_sandbox(session) else None
+
+
+def moments(session: Session, *, ahead: bool = False, local: bool = False) -> "Moments":
+    """Reads what was typed for a time: by the clock of a sandbox that is asked, else this one's.
+
+    What lies on this machine only is `local`. It is asked where a duration or a day's name needs
+    it.
+    """
+    from svc.cli.framework.inputs.times import Moments
+
+    def now() -> float:
+        if local or not session.base_url.is_loopback:
+            return session.clock.now()
+        said = _asked(session, clock_of)
+        return session.clock.now() if said is None else said
+
+    return Moments(now, utc=bool(session.given.everywhere.utc), ahead=ahead)
 
 
 def is_sandbox(session: Session) -> bool:

@@ -13,9 +13,11 @@ _GAP: Final = 2
 _FIRST_MAX: Final = 30  # columns of the names; a longer one stands on a line of its own
 _SECOND_MIN: Final = 24  # columns of a meaning; where there are fewer it stands below its name
 _BELOW: Final = 6
+# What the parser puts behind a meaning, as `  [default: 8.0; 1<=x<=64; required]`.
+_FACTS: Final = re.compile(r"\s+\[((?:default: |required|-?[\d.]+<=x|x>=)[^\]]*)\]")
 _BETWEEN: Final = re.compile(r"(-?[\d.]+)<=x<=(-?[\d.]+)")
 _AT_LEAST: Final = re.compile(r"x>=(-?[\d.]+)")
-_WHOLE: Final = re.compile(r"(default: \d+)\.0\b")
+_DEFAULT: Final = re.compile(r"default: \(?(.+?)(?:\.0)?\)?")
 _WORD: Final = r"""(?:[^\s'"]|'[^']*'|"[^"]*")+"""
 _TOGETHER: Final = re.compile(rf"-[^\s=]+ (?!-){_WORD}|{_WORD}")  # an option keeps its value
 
@@ -134,8 +136,15 @@ def styled(text: str, style: str, *, color: bool) -> str:
 
 
 def without_signs(meaning: str) -> str:
-    """Says limits in words: `1<=x<=256` is `1 to 256`, without an end that is only a machine's."""
-    return _WHOLE.sub(r"\1", _AT_LEAST.sub(r"at least \1", _BETWEEN.sub(_between, meaning)))
+    """Says a default, limits and what is required in one way: `(default: 8; 1 to 64)`."""
+    return _FACTS.sub(lambda found: f" ({'; '.join(map(_fact, found[1].split('; ')))})", meaning)
+
+
+def _fact(text: str) -> str:
+    """One of them; `1<=x<=256` is `1 to 256`, without an end that is only a machine's."""
+    if default := _DEFAULT.fullmatch(text):
+        return f"default: {default[1]}"
+    return _AT_LEAST.sub(r"at least \1", _BETWEEN.sub(_between, text))
 
 
 def _between(found: re.Match[str]) -> str:
@@ -179,7 +188,7 @@ def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx)
         if record is not None:
-            name, meaning = record[0], record[1].replace("[required]", "(required)")
+            name, meaning = record
             if required.intersection(param.opts):
                 meaning += " (required)"
             groups.setdefault(_group_of(param), []).append((name, meaning))

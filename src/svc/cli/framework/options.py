@@ -20,7 +20,7 @@ Format = Literal["human", "json", "ndjson", "csv", "id"]
 Color = Literal["auto", "always", "never"]
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
-Set = Literal["everywhere", "write", "listing"]
+Set = Literal["everywhere", "write", "listing", "preview"]
 
 
 class GlobalOptions:
@@ -52,10 +52,15 @@ class WriteOptions:
     body: str | None = None
     idempotency_key: str | None = None
     new_request: bool = False
-    dry_run: bool = False
-    curl: bool = False
     form: bool = False
     json_body: bool = False
+
+
+class PreviewOptions:
+    """Values of the options that show a request in place of sending it."""
+
+    dry_run: bool = False
+    curl: bool = False
 
 
 class ListOptions:
@@ -80,6 +85,7 @@ class SharedOptions:
         self.everywhere = GlobalOptions()
         self.write = WriteOptions()
         self.listing = ListOptions()
+        self.preview = PreviewOptions()
         self.fields: dict[str, Any] = {}
         self.refuse_incomplete: Callable[[Mapping[str, Any], Sequence[str]], None] = _anything
 
@@ -91,6 +97,7 @@ def _anything(body: Mapping[str, Any], argv: Sequence[str]) -> None:
 _everywhere: Final = partial(typer.Option, None, rich_help_panel="Global options")
 _writing: Final = partial(typer.Option, None, rich_help_panel="Request options")
 _listing: Final = partial(typer.Option, None, rich_help_panel="List options")
+_preview: Final = partial(typer.Option, None, rich_help_panel="Instead of sending")
 
 
 _FORMAT_HELP: Final = f"One of {', '.join(FORMATS)}."
@@ -98,39 +105,45 @@ _COLOR_HELP: Final = f"One of {', '.join(get_args(Color))}."
 
 
 def _global(
-    profile: str | None = _everywhere("--profile", metavar="NAME", help="Account settings to use."),
-    live: bool | None = _everywhere("--live/--test", help="Mode; test unless said otherwise."),
-    base_url: str | None = _everywhere("--base-url", metavar="URL", help="API root without /v1."),
+    profile: str | None = _everywhere(
+        "--profile", metavar="NAME", help="The profile: whose address and key are used."
+    ),
+    live: bool | None = _everywhere("--live/--test", help="The mode.", show_default="test"),
+    base_url: str | None = _everywhere(
+        "--base-url", metavar="URL", help="The address of the API, without /v1."
+    ),
     api_version: str | None = _everywhere(
-        "--api-version", metavar="DATE", help="Sent as Svc-Version."
+        "--api-version", metavar="DATE", help="The version of the API, sent as Svc-Version."
     ),
     output: Format | None = _everywhere(  # noqa: B008  Typer reads it
         "--output", "-o", metavar="FORMAT", help=_FORMAT_HELP
     ),
     query: str | None = _everywhere(
-        "--query", metavar="EXPR", help="JMESPath over the whole result."
+        "--query", metavar="EXPR", help="What to take of the whole result, in JMESPath."
     ),
-    raw: bool | None = _everywhere("--raw", help="Texts that --query finds without quotes."),
+    raw: bool | None = _everywhere("--raw", help="Print texts that --query finds without quotes."),
     fields: str | None = _everywhere(
-        "--fields", metavar="A,B.C", help="Columns of human lists and csv."
+        "--fields", metavar="A,B.C", help="The columns of human lists and of csv."
     ),
     max_time: float | None = _everywhere(
-        "--max-time", metavar="SECONDS", help="Total deadline (60)."
+        "--max-time", metavar="SECONDS", help="How long all of it may take.", show_default="60"
     ),
-    proxy: str | None = _everywhere("--proxy", metavar="URL", help="Proxy for https origins."),
+    proxy: str | None = _everywhere("--proxy", metavar="URL", help="A proxy, for https addresses."),
     ca_bundle: str | None = _everywhere(
-        "--ca-bundle", metavar="FILE", help="More certificate authorities."
+        "--ca-bundle", metavar="FILE", help="Further certificate authorities to trust (PEM)."
     ),
-    yes: bool | None = _everywhere("--yes", "-y", help="Answer confirmations with yes."),
-    no_input: bool | None = _everywhere("--no-input", help="Never prompt."),
-    quiet: bool | None = _everywhere("--quiet", "-q", help="Errors only."),
+    yes: bool | None = _everywhere("--yes", "-y", help="Answer every question with yes."),
+    no_input: bool | None = _everywhere(
+        "--no-input", help="Ask nothing; what needs an answer is refused."
+    ),
+    quiet: bool | None = _everywhere("--quiet", "-q", help="Print results and errors, no notes."),
     verbose: bool | None = _everywhere(
-        "--verbose", "-v", help="One line per HTTP attempt on stderr."
+        "--verbose", "-v", help="Print a line for each HTTP attempt, on stderr."
     ),
     color: Color | None = _everywhere(  # noqa: B008  Typer reads it
         "--color", metavar="WHEN", help=_COLOR_HELP
     ),
-    utc: bool | None = _everywhere("--utc", help="Times in UTC instead of local."),
+    utc: bool | None = _everywhere("--utc", help="Show and read times in UTC, not in local time."),
 ) -> None: ...
 
 
@@ -145,47 +158,58 @@ def _write(
         "--body", metavar="FILE|-", help="A JSON object; options and -d win over it."
     ),
     idempotency_key: str | None = _writing(
-        "--idempotency-key", metavar="KEY", help="Your own key; a new one if it is not given."
+        "--idempotency-key", metavar="KEY", help="A key of your own, in place of a new one."
     ),
     new_request: bool | None = _writing(
-        "--new-request", help="Send it although the same request is unresolved."
+        "--new-request", help="Send it, although the same request is unresolved."
     ),
-    dry_run: bool | None = _writing(
-        "--dry-run", help="Print the request as JSON and send nothing."
-    ),
-    curl: bool | None = _writing("--curl", help="Print the same call for curl and send nothing."),
     form: bool | None = _writing("--form", help="Send the body form-encoded."),
     json_body: bool | None = _writing("--json-body", help="Send the body as JSON."),
 ) -> None: ...
 
 
-def _list(
-    limit: int | None = _listing("--limit", metavar="1..100", help="Objects a page (25)."),
-    starting_after: str | None = _listing(
-        "--starting-after", metavar="ID", help="Begin behind this object."
+def _show(
+    dry_run: bool | None = _preview(
+        "--dry-run", help="Print the request as JSON and send nothing."
     ),
-    all: bool | None = _listing("--all", help="Follow all pages."),  # noqa: A002  the option's name
+    curl: bool | None = _preview("--curl", help="Print the same call for curl and send nothing."),
+) -> None: ...
+
+
+def _list(
+    limit: int | None = _listing(
+        "--limit", metavar="1..100", help="How many objects a page has.", show_default="25"
+    ),
+    starting_after: str | None = _listing(
+        "--starting-after", metavar="ID", help="Begin with what follows this object."
+    ),
+    all: bool | None = _listing("--all", help="List every object, page after page."),  # noqa: A002  the option's name
     max: int | None = _listing(  # noqa: A002  the same
-        "--max", metavar="N", help="Stop after N objects; follows pages."
+        "--max", metavar="N", help="List N objects, over several pages at need."
     ),
     created_gte: str | None = _listing(
-        "--created-gte", metavar="TIME", help="Created at or after, as 2026-10-01T09:00:00Z."
+        "--created-gte",
+        metavar="TIME",
+        help="Created at or after this: 2026-11-21, 2026-11-21T09:00, 7d (ago) or yesterday.",
     ),
-    created_gt: str | None = _listing("--created-gt", metavar="TIME", help="Created after."),
+    created_gt: str | None = _listing(
+        "--created-gt", metavar="TIME", help="Created after this; of a day, after it is over."
+    ),
     created_lte: str | None = _listing(
-        "--created-lte", metavar="TIME", help="Created at or before."
+        "--created-lte", metavar="TIME", help="Created at or before this; a day is in it."
     ),
-    created_lt: str | None = _listing("--created-lt", metavar="TIME", help="Created before."),
+    created_lt: str | None = _listing("--created-lt", metavar="TIME", help="Created before this."),
     param: list[str] | None = _listing(  # noqa: B008  the same
         "--param", metavar="KEY=VALUE", help="Any other query parameter."
     ),
     raw_csv: bool | None = _listing(
-        "--raw-csv", help="Leave cells as they are that a spreadsheet runs."
+        "--raw-csv", help="Leave cells as they are, also those that a spreadsheet would run."
     ),
 ) -> None: ...
 
 
 DECLARED: Final[Mapping[Set, Callable[..., None]]] = {
+    "preview": _show,
     "everywhere": _global,
     "write": _write,
     "listing": _list,
@@ -236,7 +260,12 @@ EventId = Annotated[
     str, typer.Argument(metavar="ID", help="The event, evt_...", show_default=False)
 ]
 
-Status = Annotated[str | None, typer.Option(metavar="STATUS", help="Only these.")]
+
+def only(words: Sequence[str]) -> str:
+    """The help of an option that lets only some through, with every word that it takes."""
+    return f"Only those that are {', '.join(words[:-1])} or {words[-1]}."
+
+
 Wait = Annotated[
     bool, typer.Option("--wait", help="Wait until it is settled, at most --max-time seconds.")
 ]

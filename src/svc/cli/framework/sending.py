@@ -24,6 +24,8 @@ MakeCall = Callable[..., Call]
 def send_read(session: Session, call: Call) -> None:
     """Sends a GET and prints its answer: an object, or a list as the service sent it."""
     out = session.out
+    if _is_shown_instead(session, call):
+        return
     with session.client() as client:
         reply = client.send(call)
     show_reply(session, out, call, reply)
@@ -50,8 +52,7 @@ def send_write(
         raise UsageError("There is nothing to change.", hint="Give an option, -d or --body")
     call = make(body, **_encoding(session))
     _check(session, call, body)
-    if asked.curl or asked.dry_run:
-        _show_request(session, call, as_curl=asked.curl)
+    if _is_shown_instead(session, call):
         return
     from svc.cli.framework.prompts import confirm_money
     from svc.cli.framework.recorded import send_recorded
@@ -85,13 +86,18 @@ def _check(session: Session, call: Call, body: dict[str, Any]) -> None:
         raise
 
 
-def _show_request(session: Session, call: Call, *, as_curl: bool) -> None:
-    if as_curl:
-        session.out.line(curl_command(session, call))
-    elif session.format == "human":
-        session.out.line(request_as_json(session, call))
-    else:
+def _is_shown_instead(session: Session, call: Call) -> bool:
+    """Shows a request in place of sending it, where that was asked for."""
+    asked = session.given.preview
+    if asked.curl:
+        # A person's has each option on a line of its own; every shell goes on after a backslash.
+        between = " \\\n    " if session.streams.person_reads else " "
+        session.out.line(between.join(curl_command(session, call)))
+    elif asked.dry_run and session.format == "human":
+        session.out.document(request_as_data(session, call))
+    elif asked.dry_run:
         session.out.value(request_as_data(session, call))
+    return asked.curl or asked.dry_run
 
 
 def send_list(session: Session, make: MakeCall, filters: Mapping[str, str]) -> None:
@@ -110,7 +116,8 @@ def send_list(session: Session, make: MakeCall, filters: Mapping[str, str]) -> N
     check_kinds(filters)
     every = asked.all or asked.max is not None
     call = make(_query(session, filters, every=every))
-    if not every:
+    shown = session.given.preview
+    if not every or shown.dry_run or shown.curl:
         send_read(session, call)
         return
     from svc.cli.framework.progress import counting
@@ -157,13 +164,21 @@ def _query(
         "limit": None if limit is None else str(limit),
         "starting_after": asked.starting_after,
         **filters,
-        "created[gte]": asked.created_gte,
-        "created[gt]": asked.created_gt,
-        "created[lte]": asked.created_lte,
-        "created[lt]": asked.created_lt,
+        **_created(session),
         **pairs_of(asked.param, "--param"),
     }
     return tuple((name, value) for name, value in known.items() if value is not None)
+
+
+def _created(session: Session) -> Mapping[str, str]:
+    asked = session.given.listing
+    given = (asked.created_gte, asked.created_gt, asked.created_lte, asked.created_lt)
+    if not any(given):
+        return {}
+    from svc.cli.framework.control import moments
+    from svc.cli.framework.inputs.times import Bounds, filters
+
+    return filters(Bounds(*given), moments(session).read)
 
 
 def _next_command(session: Session, page: Mapping[str, Any], path: str) -> str | None:
@@ -235,8 +250,8 @@ _KEY = """printf 'Authorization: Bearer %s\\n' "$SVC_API_KEY\""""
 
 def request_as_data(session: Session, call: Call) -> dict[str, Any]:
     """What would be sent: method, url, headers with the key redacted, and the body as it goes."""
-    given = session.given.write.idempotency_key
-    prepared = session.prepare(call, given or _NO_KEY_YET)
+    given = session.given.write.idempotency_key or _NO_KEY_YET
+    prepared = session.prepare(call, None if call.method == "GET" else given)
     scheme = "Basic" if session.settings.auth == "basic" else "Bearer"
     return {
         "method": prepared.method,
@@ -246,25 +261,21 @@ def request_as_data(session: Session, call: Call) -> dict[str, Any]:
     }
 
 
-def request_as_json(session: Session, call: Call) -> str:
-    """The same as indented JSON, which is what a person wants to see as well."""
-    return json.dumps(request_as_data(session, call), indent=2, ensure_ascii=False)
-
-
-def curl_command(session: Session, call: Call) -> str:
-    """The same request for curl, one line for bash, zsh and fish.
+def curl_command(session: Session, call: Call) -> list[str]:
+    """The same request for curl, the parts of a line for bash, zsh and fish, an option each.
 
     The key comes from `$SVC_API_KEY` through a pipe: every user of the machine can read a program's
     arguments, and `printf` is none, but a part of the shell.
     """
     prepared = session.prepare(call, session.given.write.idempotency_key)
-    words = ["curl", "--header", "@-", "--request", prepared.method, prepared.url]
+    parts = [f"{_KEY} | curl", "--header @-"]
+    parts.append(f"--request {prepared.method} {_quoted(prepared.url)}")
     for name, value in prepared.headers:
         if name in (IDEMPOTENCY_HEADER, "Content-Type", "Svc-Version"):
-            words += ["--header", f"{name}: {value}"]
+            parts.append(f"--header {_quoted(f'{name}: {value}')}")
     if prepared.body:
-        words += ["--data-binary", prepared.body.decode()]
-    return f"{_KEY} | {' '.join(map(_quoted, words))}"
+        parts.append(f"--data-binary {_quoted(prepared.body.decode())}")
+    return parts
 
 
 def _quoted(word: str) -> str:

@@ -48,6 +48,7 @@ PAGE: Final = Page(
                 ("laptop away", "It goes on where it was; the log keeps seven days."),
                 ("twice", "After a crash only, and marked: Svc-Redelivered: N."),
                 ("order", "The log's for each laptop; none in a group."),
+                ("verified", "by_receiver; end_to_end too, with SVC_WEBHOOK_SECRET here."),
                 ("never", "Exactly once, and order across objects."),
             )
         ),

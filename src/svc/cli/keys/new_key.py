@@ -2,7 +2,7 @@
 
 from svc import api_keys
 from svc.api_keys import ApiKey
-from svc.cli.framework.inputs import seconds_of
+from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.key_check import check_new_key
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session

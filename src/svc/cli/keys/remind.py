@@ -1,14 +1,13 @@
 """`svc keys remind`: which keys are due, for people, programs and calendars."""
 
-import re
-from datetime import UTC, datetime
 from typing import Annotated, Final, Literal, get_args
 
 import typer
 
 from svc import api_keys
 from svc.cli.framework.app import new_app, repairing
-from svc.cli.framework.inputs import seconds_of
+from svc.cli.framework.control import moments
+from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.options import Format
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
@@ -26,10 +25,13 @@ _OUTPUTS: Final[dict[str | None, Format]] = {"json": "json"}
 def remind(
     ctx: typer.Context,
     max_age: Annotated[
-        str, typer.Option("--max-age", metavar="DURATION", help="When a key is to be replaced.")
+        str,
+        typer.Option(
+            "--max-age", metavar="DURATION", help="The age at which a key is to be replaced."
+        ),
     ] = "90d",
     warn: Annotated[
-        str, typer.Option("--warn", metavar="DURATION", help="How long before to say so.")
+        str, typer.Option("--warn", metavar="DURATION", help="How long before that it is said.")
     ] = "14d",
     format_: Annotated[
         ReminderFormat | None,
@@ -39,7 +41,9 @@ def remind(
     ] = None,
     created: Annotated[
         str | None,
-        typer.Option(metavar="DATE", help="How old the key in SVC_API_KEY is, as 2025-10-01."),
+        typer.Option(
+            metavar="TIME", help="When the key in SVC_API_KEY was made: 2025-10-01 or 60d (ago)."
+        ),
     ] = None,
 ) -> None:
     """Say which API keys and signing secrets are due to be replaced.
@@ -111,9 +115,6 @@ def _remedy(judged: "list[Judged]") -> str:
     return next(remedy(each.held) for each in judged if each.status == "overdue")
 
 
-_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(T.+)?", re.ASCII)
-
-
 def found(session: Session, created: str | None, *, max_age: float, warn: float) -> list[Judged]:
     """Judges each secret; the one in SVC_API_KEY is as old as `created` says.
 
@@ -140,7 +141,7 @@ def _of_variable(session: Session, created: str | None, now: float) -> Held | No
             )
         return None
     key = api_keys.parse(api_keys.without_line_end(text), VARIABLE)
-    since = None if created is None else _seconds(created)
+    since = None if created is None else _seconds(session, created)
     if since is not None and since > now:
         raise UsageError(f"--created {created} lies ahead.", param="--created")
     settings = session.settings
@@ -150,17 +151,5 @@ def _of_variable(session: Session, created: str | None, now: float) -> Held | No
     )
 
 
-def _seconds(text: str) -> float:
-    """Reads a date or a time in ISO 8601; without a zone it is UTC."""
-    try:
-        # Only this spelling: `fromisoformat` takes many more.
-        when = datetime.fromisoformat(text) if _DATE.fullmatch(text) else None
-    except ValueError:
-        when = None
-    if when is None:
-        raise UsageError(
-            f"--created {text!r} is no date.",
-            param="--created",
-            hint="Write it as 2025-10-01 or 2025-10-01T09:00:00Z",
-        )
-    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+def _seconds(session: Session, text: str) -> float:
+    return moments(session, local=True).read(text, "--created").begin.timestamp()

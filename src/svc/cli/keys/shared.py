@@ -10,7 +10,7 @@ from svc.keys.resolve import VARIABLE
 from svc.spec import Mode
 
 Publishable = Annotated[
-    bool, typer.Option("--publishable", help="A pk_ key, for the sandbox's checkout.")
+    bool, typer.Option("--publishable", help="It is a pk_ key, for the sandbox's checkout.")
 ]
 
 

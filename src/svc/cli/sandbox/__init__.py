@@ -1,12 +1,46 @@
 """`svc sandbox`: the whole service on this machine, its dashboard and its shopper."""
 
-from svc.cli.framework.app import new_noun
-from svc.cli.sandbox import bank, env, faults, keys, process, shopper, state, time, webhooks
+from svc.cli.framework.app import Noun, new_noun
+from svc.cli.sandbox import (
+    bank,
+    env,
+    faults,
+    keys,
+    logs,
+    process,
+    requests,
+    shopper,
+    state,
+    time,
+    webhooks,
+)
 
-app = new_noun("Run the whole service on this machine.")
 
-# Help and completion list the verbs in this order.
-for _part in (process, env, shopper, bank, time, webhooks, state):
+class SandboxNoun(Noun):
+    """Its verbs by what they are of; help, completion and `svc commands` keep this order."""
+
+    sections = {  # noqa: RUF012  a ClassVar of the base
+        "The sandbox itself": ("start", "stop", "status", "logs", "env"),
+        "The shopper": ("pay", "checkout", "dispute"),
+        "The bank": ("settle", "fail", "decide", "balances"),
+        "The clock": ("advance", "clock"),
+        "Events and webhooks": ("trigger", "events", "deliveries", "resend", "endpoints"),
+        "The dashboard": ("settings", "keys", "requests", "emails"),
+        "Things that go wrong": ("fault",),
+        "The data": ("reset", "export", "import"),
+    }
+
+
+app = new_noun(
+    """Run the whole service on this machine.
+
+    $ svc sandbox start --detach --fixture demo
+    $ svc sandbox trigger order.paid
+    """,
+    SandboxNoun,
+)
+
+for _part in (process, logs, env, shopper, bank, time, webhooks, requests, state):
     app.add_typer(_part.app)
 app.add_typer(webhooks.endpoints_app, name="endpoints")
 app.add_typer(faults.app, name="fault")

@@ -28,12 +28,18 @@ _KINDS: Final = {
 }
 _BEFORE_PAID: Final = "sent"
 Outcome = Literal["won", "lost"]
+# A test holds these to the words of the sandbox.
+_REASON_HELP: Final = (
+    "Why. Of a refund: lost_or_stolen_card, expired_or_canceled_card, insufficient_funds, declined "
+    "or unknown. Of a payout: no_account, account_closed, account_frozen, could_not_process, "
+    "invalid_currency or incorrect_account_holder_name. Of a payment: any code."
+)
 
 Pending = Annotated[
     str,
     typer.Argument(
         metavar="ID",
-        help="A processing payment, a pending refund or a payout on its way",
+        help="A processing payment, a pending refund or a payout on its way.",
         show_default=False,
     ),
 ]
@@ -44,7 +50,7 @@ def settle(
     ctx: typer.Context,
     identity: Pending,
     sent: Annotated[
-        bool, typer.Option("--sent", help="Of a payout: only hand it to the local network.")
+        bool, typer.Option("--sent", help="Only hand a payout to the local network.")
     ] = False,
 ) -> None:
     """Have a bank confirm a payment, refund or payout now.
@@ -70,9 +76,7 @@ def settle(
 def fail(
     ctx: typer.Context,
     identity: Pending,
-    reason: Annotated[
-        str | None, typer.Option(metavar="CODE", help="Such as insufficient_funds or no_account.")
-    ] = None,
+    reason: Annotated[str | None, typer.Option(metavar="CODE", help=_REASON_HELP)] = None,
 ) -> None:
     """Have a bank reject a payment, refund or payout now.
 
@@ -88,7 +92,7 @@ def decide(
     dispute: options.DisputeId,
     outcome: Annotated[
         Outcome,
-        typer.Argument(metavar="won|lost", help="What the bank decides", show_default=False),
+        typer.Argument(metavar="won|lost", help="What the bank decides.", show_default=False),
     ],
 ) -> None:
     """Decide a dispute whose evidence is under review.

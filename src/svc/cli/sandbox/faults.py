@@ -22,10 +22,19 @@ WebhookEffect = Literal["duplicate", "reorder", "drop", "bad_signature", "stale_
 
 app = new_noun("Have requests and webhook deliveries go wrong on purpose.")
 
-Skip = Annotated[int | None, typer.Option(metavar="N", help="Let N matching ones pass first (0).")]
-Times = Annotated[int | None, typer.Option(metavar="N", help="Then spoil N of them (1).")]
+Skip = Annotated[
+    int | None, typer.Option(metavar="N", help="Let N matching ones pass first.", show_default="0")
+]
+Times = Annotated[
+    int | None, typer.Option(metavar="N", help="Then spoil N of them.", show_default="1")
+]
 DelayMs = Annotated[
-    int | None, typer.Option("--delay-ms", metavar="MS", help="Real milliseconds; goes with all.")
+    int | None,
+    typer.Option(
+        "--delay-ms",
+        metavar="MS",
+        help="Answer or deliver so much later, in real milliseconds; goes with all others.",
+    ),
 ]
 _REQUESTS: Final = "For API requests"
 _DELIVERIES: Final = "For webhook deliveries"
@@ -39,12 +48,14 @@ def add(
     delay_ms: DelayMs = None,
     method: Annotated[
         str | None,
-        typer.Option(metavar="METHOD", help="Only GET or POST.", rich_help_panel=_REQUESTS),
+        typer.Option(
+            metavar="METHOD", help="Only this method: GET or POST.", rich_help_panel=_REQUESTS
+        ),
     ] = None,
     path: Annotated[
         str | None,
         typer.Option(
-            metavar="GLOB", help="Only these, as '/v1/orders*'.", rich_help_panel=_REQUESTS
+            metavar="GLOB", help="Only these paths, as '/v1/orders*'.", rich_help_panel=_REQUESTS
         ),
     ] = None,
     idempotency_key: Annotated[
@@ -62,26 +73,30 @@ def add(
     status: Annotated[
         int | None,
         typer.Option(
-            metavar="STATUS", help="429, 500, 502, 503 or 504.", rich_help_panel=_REQUESTS
+            metavar="STATUS",
+            help="Answer with 429, 500, 502, 503 or 504.",
+            rich_help_panel=_REQUESTS,
         ),
     ] = None,
     retry_after: Annotated[
         int | None,
         typer.Option(
-            metavar="SECONDS", help="Header that goes with the status.", rich_help_panel=_REQUESTS
+            metavar="SECONDS",
+            help="The header of that name, which goes with the status.",
+            rich_help_panel=_REQUESTS,
         ),
     ] = None,
     body: Annotated[
         str | None,
         typer.Option(
-            metavar="TEXT|@FILE", help="Body in place of the error.", rich_help_panel=_REQUESTS
+            metavar="TEXT|@FILE", help="A body in place of the error.", rich_help_panel=_REQUESTS
         ),
     ] = None,
     connection: Annotated[
         Connection | None,
         typer.Option(
             metavar="HOW",
-            help=f"One of {', '.join(get_args(Connection))}.",
+            help=f"What becomes of it: one of {', '.join(get_args(Connection))}.",
             rich_help_panel=_REQUESTS,
         ),
     ] = None,
@@ -89,14 +104,17 @@ def add(
         WebhookEffect | None,
         typer.Option(
             metavar="EFFECT",
-            help=f"One of {', '.join(get_args(WebhookEffect))}.",
+            help=f"What becomes of a delivery: one of {', '.join(get_args(WebhookEffect))}.",
             rich_help_panel=_DELIVERIES,
         ),
     ] = None,
     event_type: Annotated[
         str | None,
         typer.Option(
-            "--type", metavar="GLOB", help="Only these, as 'order.*'.", rich_help_panel=_DELIVERIES
+            "--type",
+            metavar="GLOB",
+            help="Only these event types, as 'order.*'.",
+            rich_help_panel=_DELIVERIES,
         ),
     ] = None,
     endpoint: Annotated[
@@ -107,7 +125,8 @@ def add(
         int | None,
         typer.Option(
             metavar="N",
-            help="Copies of a duplicate (1), or how many are reordered (2).",
+            help="How many copies are sent of a duplicate, or how many are reordered.",
+            show_default="1 copy, 2 reordered",
             rich_help_panel=_DELIVERIES,
         ),
     ] = None,
@@ -174,7 +193,7 @@ def clear(
     ctx: typer.Context,
     rules: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Only these, flt_...", show_default=False),
+        typer.Argument(metavar="[ID]...", help="Only these rules, flt_...", show_default=False),
     ] = None,
 ) -> None:
     """Remove all rules, or some. What they hold back goes on.

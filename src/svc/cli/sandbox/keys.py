@@ -6,7 +6,8 @@ import typer
 
 from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.control import ask, call_and_show, show
-from svc.cli.framework.inputs import pairs_of, seconds_of, without_empty
+from svc.cli.framework.inputs import pairs_of, without_empty
+from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.session import Session
 from svc.client.resources import controls
 from svc.errors import UsageError
@@ -60,7 +61,7 @@ def roll(
     ctx: typer.Context,
     key: Annotated[str, typer.Argument(metavar="ID", help="The key, key_...", show_default=False)],
     grace: Annotated[
-        str, typer.Option(metavar="DURATION", help="How long the old one works on, to 7d.")
+        str, typer.Option(metavar="DURATION", help="How long the old one works on, at most 7d.")
     ] = "0",
 ) -> None:
     """Replace a key by a new one with the same permissions.

@@ -1,15 +1,16 @@
-"""The sandbox as a process: `svc sandbox start`, `stop`, `status` and `logs`."""
+"""The sandbox as a process: `svc sandbox start`, `stop` and `status`."""
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from svc.cli.framework.app import new_app, verb
-from svc.cli.framework.local_sandbox import log_of, running_sandbox
+from svc.cli.framework.local_sandbox import running_sandbox
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
 from svc.cli.sandbox.shared import Fixture, Port, Seed
@@ -20,6 +21,9 @@ from svc.sandbox.process.launch import MEMORY, LaunchOptions
 from svc.sandbox.process.records import RunRecord, health, running
 from svc.spec import SANDBOX_PORT
 from svc.system.files import make_private
+
+if TYPE_CHECKING:
+    from svc.sandbox.process.served import ServedRequest
 
 app = new_app()
 
@@ -32,11 +36,15 @@ def start(
     port: Annotated[
         int,
         typer.Option(
-            metavar="PORT", min=0, max=65_535, help="On loopback; 0 lets the system choose."
+            metavar="PORT",
+            min=0,
+            max=65_535,
+            help="The port on loopback; 0 lets the system choose.",
         ),
     ] = SANDBOX_PORT,
     db: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Its database, or :memory: for none.")
+        str | None,
+        typer.Option(metavar="FILE", help="The file that holds it, or :memory: for none."),
     ] = None,
     seed: Seed = None,
     fixture: Fixture = None,
@@ -45,7 +53,8 @@ def start(
         bool, typer.Option("--tls", help="Speak https, with a certificate made for it.")
     ] = False,
     certificate: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Speak https with your own (PEM).")
+        str | None,
+        typer.Option(metavar="FILE", help="Speak https with a certificate of your own (PEM)."),
     ] = None,
     private_key: Annotated[
         str | None, typer.Option(metavar="FILE", help="The key of that certificate (PEM).")
@@ -83,7 +92,7 @@ def start(
 def stop(
     ctx: typer.Context,
     port: Port = None,
-    every: Annotated[bool, typer.Option("--all", help="Every one that is running.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Stop every one that is running.")] = False,
 ) -> None:
     """Stop a running sandbox; its data stays.
 
@@ -123,25 +132,6 @@ def status(ctx: typer.Context) -> None:
             code="sandbox_not_running",
             hint="svc sandbox start --detach",
         )
-
-
-@verb(app)
-def logs(ctx: typer.Context, port: Port = None) -> None:
-    """Show a sandbox's warnings and errors.
-
-    $ svc sandbox logs
-    """
-    session = Session.of(ctx)
-    path = log_of(session.paths.sandbox_dir, port)
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError as error:
-        raise LocalError(f"The log {path} cannot be read: {error.strerror}.") from error
-    if session.format != "human":
-        session.out.value({"object": "log", "file": str(path), "lines": lines})
-        return
-    for line in lines or [f"Nothing is written in {path}."]:
-        session.out.line(line)
 
 
 def _start(
@@ -196,7 +186,23 @@ def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord]
     from svc.sandbox.process.serve import serve  # the web server: only who serves pays for it
 
     session.is_long_running()
-    serve(options, ready)
+    watched = session.format == "human" and session.streams.person_reads
+    quiet = bool(session.given.everywhere.quiet)
+    serve(options, ready, _teller(session) if watched and not quiet else None)
+
+
+def _teller(session: Session) -> Callable[["ServedRequest"], None]:
+    """Prints requests; when nobody reads any more, the sandbox goes on."""
+    from svc.cli.sandbox.served import RequestLines
+
+    lines = RequestLines(session)
+
+    def tell(served: "ServedRequest") -> None:
+        now, took = session.clock.now(), f"{served.milliseconds:.0f} ms"
+        with suppress(OSError):
+            lines.show(now, served.method, served.path, served.status, took)
+
+    return tell
 
 
 def _holder(options: LaunchOptions) -> RunRecord | None:

@@ -1,19 +1,21 @@
 """`svc sandbox pay`, `checkout` and `dispute`: what a shopper does."""
 
+from datetime import timedelta
 from typing import Annotated, Any, Final
 
 import typer
 
 from svc.cli.framework import options
 from svc.cli.framework.app import new_app, verb
-from svc.cli.framework.control import call_and_show, client_secret, open_control
+from svc.cli.framework.control import call_and_show, client_secret, moments, open_control
 from svc.cli.framework.inputs import Body, without_empty
+from svc.cli.framework.inputs.times import stamp
 from svc.cli.framework.prompts import open_page
 from svc.cli.framework.session import Session
 from svc.client.call import segment
 from svc.client.resources import controls
 from svc.errors import ApiError, UsageError
-from svc.spec import SANDBOX_KEYS
+from svc.spec import DISPUTE_REASONS, SANDBOX_KEYS
 
 app = new_app()
 
@@ -23,7 +25,8 @@ _YEARS_GOOD: Final = 3
 _DECLINED: Final = 402
 
 Number = Annotated[
-    str | None, typer.Option("--card", metavar="NUMBER", help="A test card (4242424242424242).")
+    str | None,
+    typer.Option("--card", metavar="NUMBER", help="A test card.", show_default="4242424242424242"),
 ]
 Expiry = Annotated[str | None, typer.Option(metavar="MM/YY", help="The card's expiry.")]
 Cvc = Annotated[str | None, typer.Option(metavar="DIGITS", help="The card's code.")]
@@ -35,26 +38,39 @@ def pay(
     order: Annotated[
         str,
         typer.Argument(
-            metavar="ORDER", help="ord_..., or the order's client secret", show_default=False
+            metavar="ORDER", help="The order, ord_..., or its client secret.", show_default=False
         ),
     ],
     card: Number = None,
     expiry: Expiry = None,
     cvc: Cvc = None,
     method: Annotated[
-        str | None, typer.Option(metavar="METHOD", help="One of the order's methods (card).")
+        str | None,
+        typer.Option(
+            metavar="METHOD", help="One of the methods that the order names.", show_default="card"
+        ),
     ] = None,
     payment_method: Annotated[
         str | None, typer.Option(metavar="ID", help="A saved card, pm_... .")
     ] = None,
     save_card: Annotated[bool, typer.Option("--save-card", help="Save the card.")] = False,
     three_ds: Annotated[
-        str | None, typer.Option("--3ds", metavar="HOW", help="succeed, fail or abandon.")
+        str | None,
+        typer.Option(
+            "--3ds",
+            metavar="HOW",
+            help="What the shopper does with 3-D Secure: succeed, fail or abandon.",
+        ),
     ] = None,
-    iban: Annotated[str | None, typer.Option(metavar="IBAN", help="For sepa_debit.")] = None,
+    iban: Annotated[
+        str | None,
+        typer.Option(metavar="IBAN", help="The account that sepa_debit takes the money from."),
+    ] = None,
     outcome: Annotated[
         str | None,
-        typer.Option(metavar="HOW", help="Of a redirect method: success, failure, abandon."),
+        typer.Option(
+            metavar="HOW", help="How a redirect method ends: success, failure or abandon."
+        ),
     ] = None,
 ) -> None:
     """Pay an order as its shopper would in the browser.
@@ -84,18 +100,33 @@ def dispute(
     payment: options.PaymentId,
     reason: Annotated[
         str | None,
-        typer.Option(metavar="REASON", help="Such as fraudulent or product_not_received."),
+        typer.Option(metavar="REASON", help=f"One of {', '.join(DISPUTE_REASONS)}."),
     ] = None,
     evidence_due_by: Annotated[
-        str | None, typer.Option(metavar="TIME", help="As 2026-10-15T23:59:59Z; else in 14 days.")
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="When evidence is due: 2026-11-21, 2026-11-21T09:00 or 3d (ahead).",
+            show_default="14d",
+        ),
     ] = None,
 ) -> None:
     """Have the shopper dispute a captured payment.
 
     $ svc sandbox dispute pay_7cXd9eYf1gZh2iWj3kPq0aVb --reason product_not_received
     """
-    body = without_empty(payment=payment, reason=reason, evidence_due_by=evidence_due_by)
-    call_and_show(Session.of(ctx), controls.open_dispute(body))
+    session = Session.of(ctx)
+    due = _due(session, evidence_due_by)
+    body = without_empty(payment=payment, reason=reason, evidence_due_by=due)
+    call_and_show(session, controls.open_dispute(body))
+
+
+def _due(session: Session, text: str | None) -> str | None:
+    """A moment; a day's is its last second."""
+    if text is None:
+        return None
+    found = moments(session, ahead=True).read(text, "--evidence-due-by")
+    return stamp(found.begin if found.end is None else found.end - timedelta(seconds=1))
 
 
 def _pay(session: Session, order: str, body: Body) -> None:
@@ -157,7 +188,7 @@ def checkout(
     order: Annotated[
         str,
         typer.Argument(
-            metavar="ORDER", help="ord_..., or the order's client secret", show_default=False
+            metavar="ORDER", help="The order, ord_..., or its client secret.", show_default=False
         ),
     ],
     print_only: Annotated[

@@ -1,13 +1,13 @@
-"""`svc sandbox balances`, `settings`, `requests`, `export` and `import`."""
+"""`svc sandbox balances`, `settings`, `export` and `import`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import ask, call_and_show, open_control, show
-from svc.cli.framework.inputs import pairs_of, parse_object, without_empty
+from svc.cli.framework.inputs import pairs_of, parse_object
 from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
 from svc.client.resources import controls
@@ -16,13 +16,22 @@ from svc.spec import AMOUNT_MAX
 
 app = new_app()
 
+# A test holds the keys and their words to those of the sandbox.
+_SETTINGS_HELP: Final = (
+    "What to change. true or false: smart_retries, collect_landed_cost, allow_http_webhooks, "
+    "allow_remote_webhooks. A code: settlement_currency, country. A version: pinned_version. "
+    "unknown_parameters: reject or ignore; error_envelope: flat or nested; insecure_http: allow or "
+    "reject; rate_limit: off or on; signature_time: wall or virtual; webhook_delivery: auto or "
+    "manual."
+)
+
 
 @verb(app)
 def settings(
     ctx: typer.Context,
     changes: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[KEY=VALUE]...", help="What to change", show_default=False),
+        typer.Argument(metavar="[KEY=VALUE]...", help=_SETTINGS_HELP, show_default=False),
     ] = None,
 ) -> None:
     """Show the account's settings, or change some.
@@ -42,7 +51,7 @@ def balances(
         list[str] | None,
         typer.Argument(
             metavar="[CURRENCY=AMOUNT]...",
-            help="Balances to set, in minor units",
+            help="The balances to set, in minor units.",
             show_default=False,
         ),
     ] = None,
@@ -66,30 +75,11 @@ def balances(
 
 
 @verb(app)
-def requests(
-    ctx: typer.Context,
-    path: Annotated[
-        str | None, typer.Option(metavar="GLOB", help="Only these, as '/v1/refunds*'.")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(metavar="1..1000", help="How many at most (25).")
-    ] = None,
-) -> None:
-    """List the latest API requests, newest first. Keys and account numbers are masked.
-
-    The sandbox remembers 1000 of them until it is reset or stopped.
-
-    $ svc sandbox requests --path '/v1/orders*'
-    """
-    call_and_show(Session.of(ctx), controls.requests(without_empty(path=path, limit=limit)))
-
-
-@verb(app)
 def export(
     ctx: typer.Context,
     file: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="Where to; else standard output", show_default=False),
+        typer.Argument(metavar="[FILE]", help="The file to write.", show_default="standard output"),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
@@ -118,7 +108,8 @@ def export(
 def import_(
     ctx: typer.Context,
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="What export wrote; - reads standard input")
+        str,
+        typer.Argument(metavar="FILE", help="The file that export wrote; - reads standard input."),
     ],
 ) -> None:
     """Put an exported state in place of the present one. Clock and ids go on from there.

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from svc.cli.framework.app import new_app, verb
-from svc.cli.framework.control import ask, call_and_show, open_control, show
-from svc.cli.framework.inputs import seconds_of, without_empty
+from svc.cli.framework.control import ask, call_and_show, moments, open_control, show
+from svc.cli.framework.inputs import without_empty
+from svc.cli.framework.inputs.times import seconds_of, stamp
 from svc.cli.framework.progress import LiveLine
 from svc.cli.framework.prompts import confirm
 from svc.cli.framework.session import Session
@@ -69,12 +70,23 @@ def advance(
     ctx: typer.Context,
     duration: Annotated[
         str | None,
-        typer.Argument(metavar="[DURATION]", help="As 3d, 1d12h or 90s", show_default=False),
+        typer.Argument(
+            metavar="[DURATION]", help="How far, as 3d, 1d12h or 90s.", show_default=False
+        ),
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="WHEN", help="next: the next job; idle: no job is left.")
+        str | None,
+        typer.Option(
+            metavar="WHEN", help="next: until the next job is done; idle: until none is left."
+        ),
     ] = None,
-    to: Annotated[str | None, typer.Option(metavar="TIME", help="As 2026-10-15T00:00:00Z.")] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="The time to turn it to: 2026-11-21, 2026-11-21T09:00, tomorrow or 3d (ahead).",
+        ),
+    ] = None,
 ) -> None:
     """Turn the sandbox's clock forward. What falls due on the way happens, webhooks too.
 
@@ -86,7 +98,7 @@ def advance(
     seconds = None if duration is None else seconds_of(duration, "DURATION")
     session = Session.of(ctx)
     with clock_shown(session):
-        call = controls.advance(without_empty(seconds=seconds, until=until, to=to))
+        call = controls.advance(without_empty(seconds=seconds, until=until, to=_time(session, to)))
         reply = ask(session, call, patient=True)
     _tell_clock(session, reply)
 
@@ -97,11 +109,17 @@ def clock(
     mode: Annotated[
         ClockMode | None,
         typer.Argument(
-            metavar="[realtime|frozen]", help="Let it run, or stop it", show_default=False
+            metavar="[realtime|frozen]",
+            help="realtime lets it run, frozen stops it.",
+            show_default=False,
         ),
     ] = None,
     to: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Go forward to this moment first.")
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Turn it to this time first: 2026-11-21T09:00, tomorrow or 3d (ahead).",
+        ),
     ] = None,
 ) -> None:
     """Show the sandbox's clock, stop it or let it run. A stopped one moves by advance only.
@@ -110,7 +128,7 @@ def clock(
     $ svc sandbox clock realtime
     """
     session = Session.of(ctx)
-    wanted = without_empty(mode=mode, now=to)
+    wanted = without_empty(mode=mode, now=_time(session, to))
     going = to is not None
     with (
         clock_shown(session) if going else nullcontext(),
@@ -133,6 +151,11 @@ def reset(ctx: typer.Context, seed: Seed = None, fixture: Fixture = None) -> Non
     what = f"This empties the sandbox at {session.base_url}, in both modes."
     confirm(session, what, otherwise="Nothing was emptied.")
     call_and_show(session, controls.reset(without_empty(seed=seed, fixture=fixture)))
+
+
+def _time(session: Session, text: str | None) -> str | None:
+    """When to turn the clock to; a duration is from what it shows now."""
+    return None if text is None else stamp(moments(session, ahead=True).read(text, "--to").begin)
 
 
 def _tell_clock(session: Session, reply: "Reply") -> None:

@@ -10,9 +10,9 @@ from svc.cli.framework.control import ask, call_and_show, call_and_show_page, sh
 from svc.cli.framework.inputs import (
     build_body,
     file_reader,
-    seconds_of,
     without_empty,
 )
+from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import Limit
 from svc.client.resources import controls
@@ -21,9 +21,14 @@ from svc.spec import EVENT_TYPES
 
 app = new_app()
 
+_DELIVERY_STATUSES: Final = ("pending", "succeeded", "failed", "dropped")
+
+Status = Annotated[
+    str | None, typer.Option(metavar="STATUS", help=options.only(_DELIVERY_STATUSES))
+]
 EventType = Annotated[
     str,
-    typer.Argument(metavar="TYPE", help=f"One of: {', '.join(EVENT_TYPES)}", show_default=False),
+    typer.Argument(metavar="TYPE", help=f"One of {', '.join(EVENT_TYPES)}.", show_default=False),
 ]
 _SHOWN: Final = ("object", "id", "status")
 Data = Annotated[
@@ -107,7 +112,7 @@ def deliveries(
         str | None, typer.Option(metavar="ID", help="Only of this event, evt_... .")
     ] = None,
     endpoint: Endpoint = None,
-    status: options.Status = None,
+    status: Status = None,
     limit: Limit = None,
     starting_after: Annotated[
         str | None, typer.Option(metavar="ID", help="Begin behind this one, dlv_... .")
@@ -202,7 +207,7 @@ def roll_secret(
     ctx: typer.Context,
     endpoint: EndpointId,
     grace: Annotated[
-        str, typer.Option(metavar="DURATION", help="How long the old one signs along, to 1d (1d).")
+        str, typer.Option(metavar="DURATION", help="How long the old one signs along, at most 1d.")
     ] = "1d",
 ) -> None:
     """Replace an endpoint's signing secret. The new one is shown this once.

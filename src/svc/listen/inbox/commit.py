@@ -14,8 +14,11 @@ T = TypeVar("T")
 
 _GROUP_MAX: Final = 256
 _PASSES_MAX: Final = 2
-# Results of forwards ride along with the next arrivals; a crash before means sending again.
+# Results of forwards are written so much later, or with a group once there are so many of them: to
+# touch their pages for each group costs a lone delivery a third of its time. A crash before means
+# sending again.
 _RESULTS_WAIT_SECONDS: Final = 0.01
+_RESULTS_MIN: Final = 32
 
 
 class InboxWriter:
@@ -27,8 +30,10 @@ class InboxWriter:
     an error that no one expected.
     """
 
-    def __init__(self, inbox: Inbox) -> None:
+    def __init__(self, inbox: Inbox, *, results_first: bool = False) -> None:
+        """`results_first`: what a copy is told depends on how its event ended a moment ago."""
         self._inbox = inbox
+        self._results_first = results_first
         self._thread = ThreadPoolExecutor(1, "inbox")
         self._batch = Batch()
         self._told: list[OnKept] = []
@@ -64,17 +69,17 @@ class InboxWriter:
 
         With `after_results` it sees everything that was recorded and settled before.
         """
-        if after_results and (self._batch.attempts or self._batch.settled):
+        if after_results and self._has_results():
             if self._running is not None:
                 await asyncio.wait([self._running])
-            self._commit()
+            self._commit(results=True)
         return await asyncio.get_running_loop().run_in_executor(self._thread, call)
 
     async def close(self) -> None:
         """Commits what is left and ends the thread."""
         self._closing = True
         while self._running is not None or self._has_work():
-            self._commit()
+            self._commit(results=True)
             if self._running is not None:
                 await asyncio.wait([self._running])
         if self._timer is not None:
@@ -87,12 +92,19 @@ class InboxWriter:
         return not self._told and self._running is None
 
     def _has_work(self) -> bool:
-        return bool(self._batch.arrivals or self._batch.attempts or self._batch.settled)
+        return bool(self._batch.arrivals) or self._has_results()
+
+    def _has_results(self) -> bool:
+        return bool(self._batch.attempts or self._batch.settled)
 
     def _commit_soon(self) -> None:
         if self._running is None and self._timer is None:
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(_RESULTS_WAIT_SECONDS, self._commit)
+            self._timer = loop.call_later(_RESULTS_WAIT_SECONDS, self._waited)
+
+    def _waited(self) -> None:
+        self._timer = None
+        self._commit(results=True)
 
     def _gather(self) -> None:
         if len(self._told) > 1 and self._passes < _PASSES_MAX and self._running is None:
@@ -101,15 +113,21 @@ class InboxWriter:
         else:
             self._commit()
 
-    def _commit(self) -> None:
+    def _commit(self, *, results: bool = False) -> None:
+        """Commits what has gathered; with `results` those of all forwards too, however few."""
         if self._running is not None or not self._has_work():
             return
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        batch, told = self._take()
-        if self._at_once is None or not told or not self._commit_at_once(batch, told):
+        if results or self._results_are_due():
+            batch, told = self._take()
+        else:
+            batch, told = self._take_arrivals()
+        if self._at_once is None or not self._commit_at_once(batch, told):
             self._commit_on_thread(batch, told)
+
+    def _results_are_due(self) -> bool:
+        if self._at_once is None or self._results_first or not self._batch.arrivals:
+            return True
+        return len(self._batch.attempts) >= _RESULTS_MIN
 
     def _commit_at_once(self, batch: Batch, told: list[OnKept]) -> bool:
         """Commits a group here and now, if that is quick."""
@@ -130,11 +148,18 @@ class InboxWriter:
         self._running.add_done_callback(lambda done: self._stored(done, batch, told))
 
     def _take(self) -> tuple[Batch, list[OnKept]]:
-        whole = self._batch
-        batch = Batch(whole.arrivals[:_GROUP_MAX], whole.attempts, whole.settled)
-        told, self._told = self._told[:_GROUP_MAX], self._told[_GROUP_MAX:]
-        self._batch = Batch(whole.arrivals[_GROUP_MAX:])
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        batch, told = self._take_arrivals()
+        batch.attempts, self._batch.attempts = self._batch.attempts, []
+        batch.settled, self._batch.settled = self._batch.settled, []
         return batch, told
+
+    def _take_arrivals(self) -> tuple[Batch, list[OnKept]]:
+        arrivals, told = self._batch.arrivals, self._told
+        self._batch.arrivals, self._told = arrivals[_GROUP_MAX:], told[_GROUP_MAX:]
+        return Batch(arrivals[:_GROUP_MAX]), told[:_GROUP_MAX]
 
     def _stored(
         self, done: "asyncio.Future[list[Kept | LocalError]]", batch: Batch, told: list[OnKept]
@@ -168,7 +193,7 @@ class InboxWriter:
         elif self._batch.arrivals:
             self._passes = 0
             asyncio.get_running_loop().call_soon(self._gather)
-        elif self._has_work():
+        if self._has_results():
             self._commit_soon()
         if self._at_once is not None and self._at_once.log_is_long and not self._closing:
             self._copy_log(self._at_once)

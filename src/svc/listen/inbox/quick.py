@@ -61,7 +61,7 @@ class QuickInbox(SqliteInbox):
         size = sum(len(one.delivery.body) for one in batch.arrivals)
         if self._mean > _SYNC_SECONDS_MAX or size > _BODIES_MAX:
             return None
-        kept = self._writing.write_at_once(lambda tx: self._write(tx, batch))
+        kept = self._writing.write_at_once(lambda tx: self._write(tx, batch, whole=True))
         if kept is not None:
             self._logged += _size_of(batch)
         return kept

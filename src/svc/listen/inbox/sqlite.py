@@ -1,20 +1,16 @@
 """The inbox in the state database: every delivery once, and what became of it (promise R50)."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final, TypeVar
+from typing import Final
 
 from svc.errors import LocalError
+from svc.listen.inbox.arrivals import ROWS, ArrivalKeeper, chunks, list_of, rows_of
 from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, OpenItem, Position, Tried
 from svc.state import Database, Row, Tx
 
-T = TypeVar("T")
-_Identity = tuple[str, bytes]  # an event's id and body
-_Known = dict[_Identity, tuple[int, str | None]]
-
 KEEP_SECONDS: Final = 7 * 24 * 3600  # promise R50 asks for 72 h; a week lets people look back
-_CHUNK: Final = 1000  # SQLite takes 32,766 values in one statement
 _PAGE_ROWS: Final = 64
 _PRUNED_ROWS: Final = 500  # at once, so that no delivery waits for a week's worth to go
 _PAGE_BYTES: Final = 4 * 1024 * 1024
@@ -35,7 +31,7 @@ class SqliteInbox:
         for setting in _SETTINGS:
             state.rows(setting)
         self._listener = _listener(state, scope)
-        self._retake_failed = retake_failed
+        self._keeper = ArrivalKeeper(self._listener, retake_failed=retake_failed)
 
     def store(self, batch: Batch) -> list[Kept | LocalError]:
         with self._state.write() as tx:
@@ -86,14 +82,17 @@ class SqliteInbox:
         with suppress(LocalError):
             self._state.empty_log()
 
-    def _write(self, tx: Tx, batch: Batch) -> list[Kept | LocalError]:
-        for attempts in _chunks(batch.attempts):
+    def _write(self, tx: Tx, batch: Batch, *, whole: bool = False) -> list[Kept | LocalError]:
+        """Writes a batch; a `whole` one is not parted where a part of it cannot be kept."""
+        for attempts in chunks(batch.attempts, ROWS):
             _record(tx, attempts)
         for outcome in dict.fromkeys(outcome for _, outcome in batch.settled):
-            for seqs in _chunks([seq for seq, its in batch.settled if its == outcome]):
-                tx.execute(_SETTLE % _marks(len(seqs), 1), (outcome, *seqs))
+            for seqs in chunks([seq for seq, its in batch.settled if its == outcome], ROWS):
+                tx.execute(list_of(_SETTLE, len(seqs)), (outcome, *seqs))
+        if not batch.arrivals:
+            return []
         # Last, for a copy may have come of an event that was settled in this very batch.
-        kept = self._keep_each(tx, batch.arrivals) if batch.arrivals else []
+        kept = [*(self._keeper.keep if whole else self._keeper.keep_each)(tx, batch.arrivals)]
         self._advance(tx, batch.arrivals, kept)
         return kept
 
@@ -114,89 +113,6 @@ class SqliteInbox:
             if position.after in (None, reached.seq):
                 reached = position
         tx.execute(_ADVANCE, (reached.seq, reached.event_id, self._listener))
-
-    def _keep_each(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept | LocalError]:
-        """Keeps all of them at once, or, where one cannot be kept, each by itself."""
-        kept = tx.apart(lambda: self._keep(tx, arrivals))
-        if not isinstance(kept, LocalError):
-            return [*kept]
-        if len(arrivals) == 1:
-            return [kept]
-        return [one for arrival in arrivals for one in self._keep_each(tx, [arrival])]
-
-    def _keep(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept]:
-        known = self._known(tx, {arrival.delivery.facts.id for arrival in arrivals})
-        fresh: dict[_Identity, Arrival] = {}
-        for arrival in arrivals:
-            if _identity(arrival) not in known:
-                fresh.setdefault(_identity(arrival), arrival)
-        seqs = self._insert(tx, list(fresh.values()))
-        retaken = self._retake(tx, known, arrivals) if self._retake_failed else set()
-        seqs |= {event: known[event][0] for event in retaken}
-        counts = [
-            (one.redelivered, seqs[_identity(one)])
-            for one in arrivals
-            if one.redelivered and _identity(one) in seqs
-        ]
-        if counts:
-            tx.many("UPDATE inbox SET redelivered = ? WHERE seq = ?", counts)
-        kept = []
-        for arrival in arrivals:
-            event = _identity(arrival)
-            new = fresh.pop(event, None) is not None
-            again = event in retaken
-            retaken.discard(event)
-            seq, outcome = known.get(event, (seqs.get(event, 0), arrival.outcome))
-            still = again or outcome is None
-            kept.append(Kept(seq, duplicate=not (new or again), again=again, open=still))
-        copies = [(one.seq,) for one in kept if one.duplicate]
-        if copies:
-            tx.many("UPDATE inbox SET copies = copies + 1 WHERE seq = ?", copies)
-        return kept
-
-    def _known(self, tx: Tx, ids: set[str]) -> _Known:
-        marks = ",".join("?" * len(ids))
-        rows = tx.rows(
-            "SELECT event_id, body, seq, outcome FROM inbox"  # noqa: S608  only marks are put together
-            " JOIN payloads ON inbox_seq = seq"
-            f" WHERE listener = ? AND event_id IN ({marks}) ORDER BY seq",
-            (self._listener, *ids),
-        )
-        return {(row["event_id"], row["body"]): (row["seq"], row["outcome"]) for row in rows}
-
-    def _insert(self, tx: Tx, arrivals: Sequence[Arrival]) -> dict[_Identity, int]:
-        """Adds rows in one statement, for their rowids then follow each other without a gap."""
-        if not arrivals:
-            return {}
-        values: list[object] = []
-        for arrival in arrivals:
-            delivery, facts = arrival.delivery, arrival.delivery.facts
-            values += (self._listener, facts.id, facts.type, facts.object_id)
-            values += (delivery.received_at, arrival.outcome)
-        last = tx.insert(_INSERT_EVENTS + _marks(6, len(arrivals)), values)
-        first = last - len(arrivals) + 1
-        seqs: dict[_Identity, int] = {}
-        payloads: list[object] = []
-        for seq, arrival in enumerate(arrivals, start=first):
-            delivery = arrival.delivery
-            seqs[_identity(arrival)] = seq
-            payloads += (seq, delivery.headers, delivery.body)
-        tx.execute(_INSERT_PAYLOADS + _marks(3, len(arrivals)), payloads)
-        return seqs
-
-    @staticmethod
-    def _retake(tx: Tx, known: _Known, arrivals: Sequence[Arrival]) -> set[_Identity]:
-        came = {_identity(arrival) for arrival in arrivals}
-        failed = {
-            event: seq
-            for event, (seq, outcome) in known.items()
-            if outcome in ("failed", "returned") and event in came
-        }
-        if failed:
-            rows = [(seq,) for seq in failed.values()]
-            tx.many("UPDATE inbox SET outcome = NULL WHERE seq = ?", rows)
-            tx.many("UPDATE forwards SET final = 0 WHERE inbox_seq = ?", rows)
-        return set(failed)
 
     def _item(self, row: Row) -> OpenItem:
         at = {one["target"]: one for one in self._state.rows(_TRIED, (row["seq"],))}
@@ -221,16 +137,8 @@ class SqliteInbox:
         )
 
 
-def _identity(arrival: Arrival) -> _Identity:
-    return arrival.delivery.facts.id, arrival.delivery.body
-
-
 def _position(row: Row) -> Position:
     return Position(row["position_seq"] or 0, row["position_id"] or "")
-
-
-def _chunks(things: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (things[start : start + _CHUNK] for start in range(0, len(things), _CHUNK))
 
 
 def _record(tx: Tx, attempts: Sequence[ForwardAttempt]) -> None:
@@ -238,24 +146,16 @@ def _record(tx: Tx, attempts: Sequence[ForwardAttempt]) -> None:
     for one in attempts:
         values += (one.seq, one.target, one.replay, one.number, one.started_at)
         values += (one.milliseconds, one.status, one.error, one.reply, one.final)
-    tx.execute(_INSERT_ATTEMPTS + _marks(10, len(attempts)), values)
-
-
-def _marks(width: int, rows: int) -> str:
-    return ",".join(["(" + ",".join("?" * width) + ")"] * rows)
+    tx.execute(rows_of(_INSERT_ATTEMPTS, 10, len(attempts)), values)
 
 
 # What another program has had taken meanwhile stays taken.
-_SETTLE: Final = "UPDATE inbox SET outcome = ? WHERE seq IN %s AND outcome IS NOT 'forwarded'"
+_SETTLE: Final = "UPDATE inbox SET outcome = ? WHERE seq IN (%s) AND outcome IS NOT 'forwarded'"
 _TRIED: Final = """
 SELECT target, SUM(NOT replay) AS attempts, MAX(COALESCE(status, 0) BETWEEN 200 AND 299) AS taken,
   MAX(final AND NOT replay) AS final,
   MAX(IIF(replay, 0, started_at + milliseconds / 1000)) AS last_at
 FROM forwards WHERE inbox_seq = ? GROUP BY target"""
-_INSERT_EVENTS: Final = (
-    "INSERT INTO inbox (listener, event_id, type, object_id, received_at, outcome) VALUES "
-)
-_INSERT_PAYLOADS: Final = "INSERT INTO payloads (inbox_seq, headers, body) VALUES "
 # A crash may have lost the count of an attempt; then the later one of that number stays.
 _INSERT_ATTEMPTS: Final = (
     "INSERT OR REPLACE INTO forwards (inbox_seq, target, replay, attempt, started_at,"

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.request import ProxyHandler, build_opener
 
-from svc.errors import ConfigError, UsageError
-from svc.listen.log.connection import LogConnection
-from svc.listen.log.streams import MAX_AGE_SECONDS, origin_and_mode, replicas_current
+from svc.errors import AuthError, ConfigError, UsageError
+from svc.listen.log.connection import LogConnection, decoded
+from svc.listen.log.streams import MAX_AGE_SECONDS, moment, origin_and_mode, replicas_current
+from svc.listen.log.troubles import LogDown, LogRefusal
+from svc.spec import SIGNATURE_TOLERANCE_SECONDS, Mode
 
 OLDEST: Final = (2, 12, 3)
 HEADER_ROOM: Final = 64 * 1024
@@ -17,6 +19,9 @@ _MONITOR_SECONDS: Final = 5.0
 _MONITOR_BYTES: Final = 1 << 20
 _NANO: Final = 1_000_000_000
 _MAJORITY_OF: Final = 3
+_SKEW_SECONDS: Final = 30.0
+# A message that no stream takes: it is for another one, and comes after one that never was.
+_NOWHERE: Final = {"Nats-Expected-Stream": "none", "Nats-Expected-Last-Msg-Id": "none"}
 
 Verdict = Literal["ok", "warning", "failed"]
 
@@ -131,6 +136,44 @@ def sync(monitor: str | None) -> Remark:
         f"the log writes to the disk every {minutes:g} min: a power cut loses what it has "
         "acknowledged since",
         "Set sync_interval: always in the jetstream part of every server's configuration",
+    )
+
+
+def clock(info: Mapping[str, Any], now: float) -> Remark:
+    """Looks how far this machine's clock, `now` in unix seconds, is from the log's."""
+    text = info.get("ts")
+    skew = now - moment(text) if isinstance(text, str) else 0.0
+    if abs(skew) < _SKEW_SECONDS:
+        return Remark("clock", "ok", "the clocks agree")
+    way = "ahead of" if skew > 0 else "behind"
+    also = "; an app on another machine refuses what is signed here"
+    return Remark(
+        "clock",
+        "warning",
+        f"this machine's clock is {abs(skew):.0f} s {way} the log's"
+        + (also if abs(skew) > SIGNATURE_TOLERANCE_SECONDS else ""),
+        "Set the clock by network time, such as: timedatectl set-ntp true",
+    )
+
+
+async def rights(connection: LogConnection, mode: Mode) -> Remark:
+    """Looks whether a reader may publish as well; nothing is put into the log by that."""
+    subject = connection.address.subject(mode, "order.paid")
+    try:
+        decoded(await connection.request(subject, b"", _NOWHERE))
+    except AuthError:
+        return Remark("rights", "ok", "its user may not publish")
+    except LogDown:
+        return Remark("rights", "warning", "whether its user may publish was not answered")
+    except LogRefusal:
+        pass  # what it says to whoever may publish
+    user = connection.credentials.user if connection.credentials else None
+    return Remark(
+        "rights",
+        "warning",
+        f"{f'its user {user}' if user else 'whoever reaches it'} may publish, and so forge events; "
+        "only receivers need that",
+        "Give each reader the rights that svc events log template writes for a laptop",
     )
 
 

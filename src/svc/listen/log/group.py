@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
@@ -37,11 +37,15 @@ _END_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The shared queue of one group, and how much of it one job has at once."""
+    """The shared queue of one group, and how much of it one job has at once.
+
+    `secrets` are those of the service's endpoint, as far as they are known here.
+    """
 
     group: str
     mode: Mode
     concurrency: int
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 class GroupSource:
@@ -130,7 +134,7 @@ class GroupSource:
         receipt = one.message.reply
         self._out.add(receipt)
         self._reception.admit(
-            delivery_of(one.message, now),
+            delivery_of(one.message, now, self._queue.secrets),
             partial(self._answered, receipt),
             redelivered=one.ticket.delivered - 1,
         )

@@ -1,18 +1,22 @@
 """An event as a message of the log, and back: the body as it came, what came with it beside it."""
 
 import base64
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from svc import signature
+from svc.errors import SignatureError
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import Headers, Message
 from svc.listen.verify.verify import Delivery, read_facts
-from svc.spec import Mode
+from svc.spec import SIGNATURE_HEADER, Mode
 
 ID_HEADER: Final = "Nats-Msg-Id"
 _STREAM: Final = "Nats-Expected-Stream"
 _RECEIVED: Final = "Svc-Received-At"
 _LINES: Final = "Svc-Lines"
+_SIGNATURE: Final = SIGNATURE_HEADER.lower().encode()
 _ACK_OLD, _ACK_NEW = 9, 11  # how many words the subject of a receipt has; the newer may have more
 
 
@@ -42,14 +46,29 @@ def size_of(headers: Headers, body: bytes) -> int:
     return len(b"NATS/1.0\r\n\r\n") + lines + len(body)
 
 
-def delivery_of(message: Message, now: float) -> Delivery:
-    """Reads a message; `now` (unix seconds) is when it has come here."""
+def delivery_of(message: Message, now: float, secrets: Sequence[str] = ()) -> Delivery:
+    """Reads a message; `now` (unix seconds) is when it has come here.
+
+    With `secrets` of the service's endpoint its signature is checked again, as of when it came.
+    """
     facts = read_facts(message.body)
     try:
         lines = base64.b64decode(message.headers.get(_LINES, ""), validate=True)
     except ValueError:
         lines = b""
-    return Delivery(message.body, lines, now, facts, came_at=_number(message, now))
+    came_at = _number(message, now)
+    end_to_end = bool(secrets) and _is_signed(message.body, lines, secrets, came_at)
+    return Delivery(message.body, lines, now, facts, came_at, end_to_end)
+
+
+def _is_signed(body: bytes, lines: bytes, secrets: Sequence[str], came_at: float) -> bool:
+    pairs = (line.partition(b":") for line in lines.splitlines())
+    values = [value.strip() for name, _, value in pairs if name.lower() == _SIGNATURE]
+    try:
+        signature.verify(body, values, secrets, int(came_at))
+    except SignatureError:
+        return False
+    return True
 
 
 def ticket_of(reply: str) -> Ticket | None:

@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
@@ -23,6 +23,7 @@ from svc.listen.log.streams import stream_info
 from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.receive import Reception
 from svc.listen.records import LogState, Missed, Record
+from svc.listen.verify.verify import read_facts
 from svc.spec import Mode
 
 _IDLE_SECONDS: Final = 300
@@ -34,11 +35,15 @@ _PAUSES: Final = (0.2, 0.5, 1.0, 2.0)
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where and as whom a listener reads; `filters` are subjects, none for all."""
+    """Where and as whom a listener reads; `filters` are subjects, none for all.
+
+    `secrets` are those of the service's endpoint, as far as they are known here.
+    """
 
     name: str
     mode: Mode
     filters: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +87,9 @@ async def event_at(connection: LogConnection, mode: Mode, seq: int) -> str | Non
     answer = await connection.request(
         f"$JS.API.DIRECT.GET.{stream}", b'{"seq":%d}' % seq, seconds=5
     )
-    return answer.headers.get(ID_HEADER)
+    if "Status" in answer.headers:
+        return None
+    return answer.headers.get(ID_HEADER) or read_facts(answer.body).id
 
 
 async def end_of(connection: LogConnection, mode: Mode) -> Position:
@@ -202,7 +209,7 @@ class CursorSource:
             if one.ticket.number != number + 1:
                 raise Broken("A message was lost on the way.")
             number = one.ticket.number
-            delivery = delivery_of(one.message, now)
+            delivery = delivery_of(one.message, now, self._cursor.secrets)
             position = Position(one.ticket.seq, delivery.facts.id, before)
             before = one.ticket.seq
             self._out += 1

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Any
 
 from svc.errors import SvcError
 from svc.listen.inbox.inbox import Position
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.own_cursor import find_start
-from svc.listen.log.streams import replicas_current, stream_info
+from svc.listen.log.streams import moment, replicas_current, stream_info
 from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.spec import Mode
 
@@ -81,7 +80,7 @@ async def look(
         events=events,
         bytes=int(state["bytes"]),
         max_bytes=int(config["max_bytes"]),
-        oldest_seconds=max(now - _moment(state["first_ts"]), 0.0) if events else None,
+        oldest_seconds=max(now - moment(state["first_ts"]), 0.0) if events else None,
         replicas=wanted,
         replicas_current=current,
         failed=await _failed(connection, mode),
@@ -119,10 +118,3 @@ def _group(info: Mapping[str, Any]) -> GroupStatus:
         int(info.get("num_ack_pending", 0)),
         int(info.get("num_redelivered", 0)),
     )
-
-
-def _moment(text: str) -> float:
-    """Reads the log's time, which may have nanoseconds."""
-    whole, point, rest = text.removesuffix("Z").partition(".")
-    fraction = f".{rest[:6].ljust(6, '0')}" if point else ""
-    return datetime.fromisoformat(f"{whole}{fraction}+00:00").timestamp()

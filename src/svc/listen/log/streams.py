@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 from svc.listen.log.address import LogAddress
@@ -172,3 +173,10 @@ def replicas_current(info: Mapping[str, Any]) -> tuple[int, int]:
     others = cluster.get("replicas") or []
     current = sum(bool(one.get("current")) and not one.get("offline") for one in others)
     return current + bool(cluster.get("leader") or not cluster), wanted
+
+
+def moment(text: str) -> float:
+    """Reads a time of the log, which may have nanoseconds, as unix seconds."""
+    whole, point, rest = text.removesuffix("Z").partition(".")
+    fraction = f".{rest[:6].ljust(6, '0')}" if point else ""
+    return datetime.fromisoformat(f"{whole}{fraction}+00:00").timestamp()

@@ -52,7 +52,8 @@ class Facts:
 class Delivery:
     """One verified delivery: the raw body, the headers to pass on as sent, and its facts.
 
-    `came_at` is when a receiver elsewhere took it (unix seconds), None where it came here first.
+    `came_at` is when a receiver elsewhere took it (unix seconds), None where it came here first;
+    then `end_to_end` says that its signature was checked here as well.
     """
 
     body: bytes
@@ -60,6 +61,7 @@ class Delivery:
     received_at: float
     facts: Facts
     came_at: float | None = None
+    end_to_end: bool = False
 
 
 def passed_on(headers: Iterable[Header], event: str) -> bytes:

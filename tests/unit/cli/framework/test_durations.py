@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc.cli.framework.inputs import seconds_of
+from svc.cli.framework.inputs.times import seconds_of
 from svc.errors import UsageError
 
 

@@ -52,6 +52,19 @@ class FakeInbox:
         raise NotImplementedError
 
 
+@dataclass
+class FakeQuickInbox(FakeInbox):
+    """One that needs no thread."""
+
+    log_is_long = False
+
+    def store_at_once(self, batch: Batch) -> list[Kept | LocalError] | None:
+        return self.store(batch)
+
+    def copy_log(self) -> None:
+        raise NotImplementedError
+
+
 class Timers(asyncio.SelectorEventLoop):
     """A loop that remembers every timer that a writer has set."""
 
@@ -95,12 +108,15 @@ def writers() -> list[str]:
 
 
 def run(
-    inbox: FakeInbox, story: Callable[[InboxWriter, Timers], Coroutine[Any, Any, None]]
+    inbox: FakeInbox,
+    story: Callable[[InboxWriter, Timers], Coroutine[Any, Any, None]],
+    *,
+    results_first: bool = False,
 ) -> None:
     """Runs a story with a writer over `inbox`; it has 20 s."""
 
     async def whole() -> None:
-        writer = InboxWriter(inbox)
+        writer = InboxWriter(inbox, results_first=results_first)
         loop = asyncio.get_running_loop()
         assert isinstance(loop, Timers)
         async with asyncio.timeout(20):
@@ -234,6 +250,57 @@ def test_results_that_came_meanwhile_are_written_soon() -> None:
 
     run(inbox, story)
     assert inbox.batches[1].settled == [(1, "forwarded")]
+
+
+def test_lone_delivery_is_not_held_up_by_results() -> None:
+    """Where nothing waits for a thread they are written by themselves, within 10 ms and at once."""
+    inbox = FakeQuickInbox()
+    inbox.gate.set()
+
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.record(attempt(1))
+        writer.settle(1, "forwarded")
+        writer.keep(arrival(2), lambda _: None)
+        await until(lambda: bool(inbox.batches))
+        assert not loop.set[0].cancelled()
+        await until(lambda: len(inbox.batches) == 2)
+        writer.settle(2, "forwarded")  # has a timer of its own, though no delivery comes any more
+        await until(lambda: len(inbox.batches) == 3)
+
+    run(inbox, story)
+    assert inbox.batches[0] == Batch([arrival(2)])
+    assert inbox.batches[1] == Batch([], [attempt(1)], [(1, "forwarded")])
+    assert inbox.batches[2] == Batch(settled=[(2, "forwarded")])
+    assert inbox.threads == {"MainThread"}
+
+
+def test_many_results_ride_along_all_the_same() -> None:
+    inbox = FakeQuickInbox()
+    inbox.gate.set()
+
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        for number in range(1, 33):
+            writer.record(attempt(number))
+        writer.keep(arrival(99), lambda _: None)
+        await until(lambda: bool(inbox.batches))
+        assert loop.set[0].cancelled()
+
+    run(inbox, story)
+    assert [(numbers(one), len(one.attempts)) for one in inbox.batches] == [([99], 32)]
+
+
+def test_results_go_first_where_a_copy_asks_for_them() -> None:
+    """R50: under `--ack forwarded` a copy of what has just failed is taken for new."""
+    inbox = FakeQuickInbox()
+    inbox.gate.set()
+
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.settle(1, "failed")
+        writer.keep(arrival(1), lambda _: None)
+        await until(lambda: bool(inbox.batches))
+
+    run(inbox, story, results_first=True)
+    assert inbox.batches == [Batch([arrival(1)], [], [(1, "failed")])]
 
 
 def test_every_sender_hears_that_the_disk_is_full() -> None:

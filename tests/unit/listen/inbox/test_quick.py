@@ -172,6 +172,22 @@ def test_much_to_write_is_left_to_the_thread(inbox: QuickInbox) -> None:
     assert len(inbox.store(large)) == 19
 
 
+def test_group_with_one_that_cannot_be_kept_is_left_to_the_thread(
+    inbox: QuickInbox, path: Path
+) -> None:
+    """Nothing of it is there then; the thread parts it and keeps the others."""
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(
+            "CREATE TRIGGER odd BEFORE INSERT ON inbox WHEN NEW.event_id = 'evt_2'"
+            " BEGIN SELECT RAISE(ABORT, 'odd'); END"
+        )
+    assert inbox.store_at_once(batch(1, 2, 3)) is None
+    assert ids(path) == ["evt_0"]
+    first, odd, third = inbox.store(batch(1, 2, 3))
+    assert (isinstance(odd, LocalError), ids(path)) == (True, ["evt_0", "evt_1", "evt_3"])
+    assert [one.seq for one in (first, third) if isinstance(one, Kept)] == [2, 3]
+
+
 def test_database_that_is_held_is_not_waited_for(
     inbox: QuickInbox, path: Path, clock: ManualClock
 ) -> None:

@@ -291,10 +291,12 @@ def test_a_store_that_fails_is_not_acknowledged(
     full = threading.Event()
     original = SqliteInbox._write
 
-    def write(self: SqliteInbox, tx: Tx, batch: Batch) -> list[Kept | LocalError]:
+    def write(
+        self: SqliteInbox, tx: Tx, batch: Batch, *, whole: bool = False
+    ) -> list[Kept | LocalError]:
         if full.is_set():
             raise LocalError("The state database cannot be used: the disk is full.")
-        return original(self, tx, batch)
+        return original(self, tx, batch, whole=whole)
 
     monkeypatch.setattr(SqliteInbox, "_write", write)
     with Target() as target, listening(tmp_path, target.port) as listener:

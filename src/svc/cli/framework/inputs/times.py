@@ -1,0 +1,157 @@
+"""Durations and moments as they are typed: `3d`, `2026-11-21`, `2026-11-21T09:00`, `yesterday`."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+from svc.errors import UsageError
+
+_SECONDS: Final = {"w": 7 * 86400, "d": 86400, "h": 3600, "m": 60, "s": 1}
+_DURATION: Final = re.compile(r"(?:[0-9]{1,9}[wdhms]){1,5}")
+_BARE: Final = re.compile(r"[0-9]{1,9}")
+_PART: Final = re.compile(r"([0-9]+)([wdhms])")
+_LONGEST: Final = 100 * 366 * 86400
+_SHOWN_MAX: Final = 40
+_HINT: Final = "Write a number and w, d, h, m or s, as in 3d, 1d12h or 90s"
+
+
+def seconds_of(text: str, what: str) -> int:
+    """Reads a duration as seconds; a bare number is seconds.
+
+    Raises:
+        UsageError: when it is no duration; `what` names the argument.
+    """
+    if _BARE.fullmatch(text):
+        return _checked(int(text), what)
+    if not _DURATION.fullmatch(text):
+        raise UsageError(f"{what} {_short(text)} is no duration.", param=what, hint=_HINT)
+    parts = _PART.findall(text)
+    return _checked(sum(int(number) * _SECONDS[unit] for number, unit in parts), what)
+
+
+def _checked(seconds: int, what: str) -> int:
+    if seconds > _LONGEST:
+        raise UsageError(f"{what} is more than a hundred years.", param=what)
+    return seconds
+
+
+def _short(text: str) -> str:
+    return repr(text[:_SHOWN_MAX])
+
+
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_DATE_TIME: Final = re.compile(
+    r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2})?", re.ASCII
+)
+_UNIX: Final = re.compile(r"[0-9]{9,11}")
+_DAYS: Final = {"yesterday": -1, "today": 0, "tomorrow": 1}
+_LAST_YEAR: Final = 9999
+
+
+class Moment(NamedTuple):
+    """A time, or a day: `end` is where the day is over, both with their zone."""
+
+    begin: datetime
+    end: datetime | None = None
+
+
+class Moments:
+    """Reads moments in one zone, the machine's or UTC, by one clock, which is asked at need.
+
+    A duration is so long ago, or `ahead` for what lies in the future.
+    """
+
+    def __init__(self, now: Callable[[], float], *, utc: bool, ahead: bool = False) -> None:
+        self._now = now
+        self._utc = utc
+        self._sign = 1 if ahead else -1
+
+    def read(self, text: str, what: str) -> Moment:
+        """Reads a date, a date with time, Unix seconds, a duration, or a word.
+
+        Raises:
+            UsageError: when it is none of them; `what` names the option.
+        """
+        try:
+            found = self._read(text, what)
+            if found is not None and found.begin.astimezone(UTC).year < _LAST_YEAR:
+                return found
+        except (ValueError, OverflowError, OSError):
+            pass
+        example = "3d" if self._sign > 0 else "7d"
+        raise UsageError(
+            f"{what} {_short(text)} is no time.",
+            param=what,
+            hint=f"Write 2026-11-21, 2026-11-21T09:00, {example} or {self._word()}",
+        )
+
+    def _word(self) -> str:
+        return "tomorrow" if self._sign > 0 else "yesterday"
+
+    def _read(self, text: str, what: str) -> Moment | None:
+        if text in _DAYS:
+            return self._day(self._here(self._now()) + timedelta(days=_DAYS[text]))
+        if text == "now":
+            return Moment(self._here(int(self._now())))
+        if _DURATION.fullmatch(text):
+            return Moment(self._here(int(self._now()) + self._sign * seconds_of(text, what)))
+        if _UNIX.fullmatch(text):
+            return Moment(self._here(float(text)))
+        if _DATE.fullmatch(text):
+            return self._day(datetime.fromisoformat(text))
+        if _DATE_TIME.fullmatch(text):
+            return Moment(self._zoned(datetime.fromisoformat(text)))
+        return None
+
+    def _day(self, within: datetime) -> Moment:
+        first = within.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+        return Moment(self._zoned(first), self._zoned(first + timedelta(days=1)))
+
+    def _here(self, seconds: float) -> datetime:
+        return self._zoned(datetime.fromtimestamp(seconds, UTC))
+
+    def _zoned(self, moment: datetime) -> datetime:
+        if not self._utc:
+            return moment.astimezone()
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def stamp(moment: datetime) -> str:
+    """Writes a time as the service does: ISO 8601 in UTC, with a fraction where it has one."""
+    text = moment.astimezone(UTC).isoformat()
+    return text.removesuffix("+00:00") + "Z"
+
+
+_BESIDE: Final = {"gt": "gte", "lte": "lt"}
+_SAME_SIDE: Final = {"gte": ("gte", "gt"), "lt": ("lte", "lt")}
+
+
+class Bounds(NamedTuple):
+    """What `created` is compared with, by the names of the filters: `gte`, `gt`, `lte`, `lt`."""
+
+    gte: str | None
+    gt: str | None
+    lte: str | None
+    lt: str | None
+
+
+def filters(given: Bounds, read: Callable[[str, str], Moment]) -> dict[str, str]:
+    """The filters that say what was asked; a day is a day: after it means from the next one on.
+
+    Raises:
+        UsageError: a value is no time, or two of them bound the same side.
+    """
+    found: dict[str, str] = {}
+    for name, text in given._asdict().items():
+        if text is None:
+            continue
+        moment = read(text, f"--created-{name}")
+        sent, at = name, moment.begin
+        if moment.end is not None and name in _BESIDE:  # exact, whatever a second is cut into
+            sent, at = _BESIDE[name], moment.end
+        if f"created[{sent}]" in found:
+            pair = " and ".join(f"--created-{each}" for each in _SAME_SIDE[sent])
+            raise UsageError(f"{pair} exclude each other.", param=f"--created-{name}")
+        found[f"created[{sent}]"] = stamp(at)
+    return found

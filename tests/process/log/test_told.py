@@ -1,0 +1,273 @@
+"""What svc says about a log, and its exit codes: old, lone and strange logs, wrong clocks, losses."""
+
+import json
+import shlex
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.listening import SECRET, Target, event
+from support.log_servers import Servers, servers
+from support.relays import Relay
+from support.team_commands import Team
+from support.team_log import ORIGIN, connect, make_streams, publish, wait_for
+from support.team_members import SOUND, Member, Sender
+from svc.errors import SignatureError
+from svc.listen.inbox.inbox import Arrival, Batch
+from svc.listen.log import streams
+from svc.listen.log.checks import rights
+from svc.listen.log.inboxes import LogInbox
+from svc.listen.verify.verify import Delivery, read_facts
+from svc.signature import header_value, verify
+
+pytestmark = pytest.mark.usefixtures("needed")
+USERS = """
+authorization {{ users = [
+  {{ user: admin, password: pw }}
+  {{ user: anna, password: {anna} }}
+] }}
+"""
+GOOD = "kQ7zXw2TrLm"
+TEN_MINUTES_AHEAD = """
+import time
+from svc.clock import SystemClock
+SystemClock.now = lambda self: time.time() + 600
+"""
+
+
+def listen(url: str, *more: str) -> tuple[str, ...]:
+    return ("events", "listen", "--from", url, "--from-start", "all", *more)
+
+
+def ended(folder: Path, *argv: str, code: str = SOUND, **more: Any) -> Member:
+    """A member that has ended by itself."""
+    member = Member(folder, argv, code, **more)
+    member.start()
+    assert member.process is not None
+    member.process.wait(40)
+    return member
+
+
+def error_of(member: Member) -> dict[str, Any]:
+    found = json.loads(member.errors.splitlines()[-1])["error"]
+    assert isinstance(found, dict)
+    return found
+
+
+def returncode(member: Member) -> int | None:
+    return member.process.returncode if member.process is not None else None
+
+
+@pytest.mark.slow(seconds=10)
+def test_events_that_were_dropped_for_their_age_fail_a_strict_run(
+    server: Servers, tmp_path: Path
+) -> None:
+    """With their number, and exit code 11: a run that missed events has checked nothing."""
+    with connect(server) as connection:
+        publish(connection, range(4))
+        argv = listen(server.url(), "--until", "order.paid:4", "--timeout", "20")
+        assert returncode(ended(tmp_path / "a", *argv)) == 0
+        stream = connection.address.stream("test")
+        config = connection.run(connection.api(f"STREAM.INFO.{stream}"))["config"]
+        publish(connection, range(4, 10))
+        aged = {**config, "max_age": 10**9, "duplicate_window": 10**9}
+        connection.run(connection.api(f"STREAM.UPDATE.{stream}", aged))
+
+        def gone() -> bool:
+            return not connection.run(connection.api(f"STREAM.INFO.{stream}"))["state"]["messages"]
+
+        wait_for(gone)
+        connection.run(connection.api(f"STREAM.UPDATE.{stream}", config))
+        publish(connection, [20])
+    again = listen(server.url(), "--until", "order.paid", "--timeout", "20", "--strict")
+    strict = ended(tmp_path / "a", *again)
+    assert returncode(strict) == 11, strict.errors
+    assert [one["events"] for one in strict.told("missed")] == [6]
+    assert "6 missed" in error_of(strict)["message"]
+
+
+@pytest.mark.slow(seconds=20)
+@pytest.mark.limit(90)
+@pytest.mark.parametrize("more", [(), ("--group", "ci")])
+def test_credentials_that_are_revoked_fail_what_was_waited_for(
+    more: tuple[str, ...], tmp_path: Path
+) -> None:
+    """The listener says so, tries on until its time is up, and ends with 11 and the reason."""
+    with servers(tmp_path / "log", more=USERS.format(anna=GOOD)) as running, Target() as target:
+        make_streams(running, "admin:pw")
+        node = running.nodes[0]
+        until = ("--until", "order.paid:2", "--timeout", "15", "--forward-to", str(target.port))
+        member = Member(tmp_path / "a", listen(running.url(), *until, *more))
+        member.credentials = f"anna:{GOOD}"
+        member.start()
+        wait_for(lambda: bool(member.ready))
+        with connect(running, "admin:pw") as connection:
+            publish(connection, [1])
+            wait_for(lambda: target.ids == ["evt_1"])
+            node.reload(node.config.replace(GOOD, "another"))
+            wait_for(lambda: bool(member.told("log")))
+            publish(connection, [2])
+        assert member.process is not None
+        assert member.process.wait(40) == 11
+    assert [one["state"] for one in member.told("log")] == ["down"]
+    error = error_of(member)
+    assert error["code"] == "until_not_reached"
+    assert "anna: the credentials are not taken" in error["message"]
+    assert GOOD not in member.errors
+
+
+@pytest.mark.slow(seconds=20)
+@pytest.mark.limit(90)
+def test_receiver_whose_credentials_are_revoked_takes_nothing(tmp_path: Path) -> None:
+    """503 with the reason in its record, and 200 as soon as they are good again."""
+    with servers(tmp_path / "log", more=USERS.format(anna=GOOD)) as running:
+        make_streams(running, "admin:pw")
+        node = running.nodes[0]
+        argv = ("events", "receive", "--to", running.url(), "--tunnel", "none")
+        member = Member(tmp_path / "a", argv, credentials=f"anna:{GOOD}")
+        member.start()
+        try:
+            wait_for(lambda: bool(member.ready))
+            sender = Sender(lambda: member.door, 3, 1)
+            assert sender.try_once(0) == 200
+            node.reload(node.config.replace(GOOD, "another"))
+            wait_for(lambda: "configuration" in node.log.lower())
+            wait_for(lambda: sender.try_once(1) == 503)
+            node.reload(node.config)
+            sender.deliver(1)
+        finally:
+            member.kill()
+        with connect(running, "admin:pw") as connection:
+            info = connection.run(streams.stream_info(connection, "test"))
+    assert info["state"]["messages"] == 2
+    assert "credentials are not taken" in member.told("rejected")[0]["message"]
+
+
+@pytest.mark.parametrize("argv", [("listen", "--from"), ("receive", "--to")])
+def test_stream_of_the_other_mode_is_refused(argv: tuple[str, ...], tmp_path: Path) -> None:
+    """Live events never meet a test listener, and no receiver mixes the two."""
+    with servers(tmp_path / "log") as running:
+        with connect(running) as connection:
+            wanted = streams.events_stream(connection.address, "test", ORIGIN, 1, 1 << 30)
+            wanted["metadata"]["svc-mode"] = "live"
+            connection.run(streams.make(connection, wanted))
+        member = ended(tmp_path / "a", "events", *argv, running.url())
+    assert returncode(member) == 2
+    assert error_of(member)["code"] == "log_of_other_mode"
+
+
+def test_log_without_a_stream_of_this_mode_says_who_makes_it(tmp_path: Path) -> None:
+    with servers(tmp_path / "log") as running:
+        member = ended(tmp_path / "a", *listen(running.url()))
+    assert returncode(member) == 5
+    assert "svc events log create" in error_of(member)["message"]
+
+
+def debians(greeting: bytes) -> bytes:
+    return greeting.replace(b'"version":"2.15.1"', b'"version":"2.9.10"')
+
+
+@pytest.mark.parametrize("argv", [("listen", "--from"), ("receive", "--to")])
+def test_server_that_calls_itself_old_is_refused(
+    argv: tuple[str, ...], server: Servers, tmp_path: Path
+) -> None:
+    """The one that a distribution has loses what it acknowledged; only its greeting is played here."""
+    with Relay(server.nodes[0].port, debians) as relay:
+        member = ended(tmp_path / "a", "events", *argv, f"nats://127.0.0.1:{relay.port}/shop")
+    assert returncode(member) == 2
+    error = error_of(member)
+    assert (error["code"], error["param"]) == ("log_version", argv[1])
+    assert "nats-server 2.9.10 is older than 2.12.3" in error["message"]
+    assert "nats.io" in error["message"]
+
+
+def test_lone_copy_and_unseen_disk_are_said_at_the_start(server: Servers, tmp_path: Path) -> None:
+    """Whoever tries it out hears what is missing for more than that; with a monitor it is looked at."""
+    argv = ("events", "receive", "--to", server.url(), "--tunnel", "none", "--log-monitor")
+    member = Member(tmp_path / "a", argv[:-1])
+    watched = Member(tmp_path / "b", (*argv, server.monitor))
+    for one in (member, watched):
+        one.start()
+    wait_for(lambda: bool(member.ready) and bool(watched.ready))
+    for one in (member, watched):
+        one.end()
+    assert "the stream has 1 copy" in member.errors
+    assert "not visible from here" in member.errors
+    assert "not visible from here" not in watched.errors
+
+
+def test_laptop_with_a_wrong_clock_signs_with_it_and_is_warned(
+    server: Servers, tmp_path: Path
+) -> None:
+    """R52's exception: its app runs on the same machine and looks at the same clock."""
+    secret = tmp_path / "secret"
+    exec_ = f'printf %s "$SVC_WEBHOOK_SECRET" > {shlex.quote(str(secret))}; sleep 60'
+    with connect(server) as connection, Target() as target:
+        publish(connection, [1])
+        argv = listen(server.url(), "--forward-to", str(target.port), "--exec", exec_)
+        member = Member(tmp_path / "a", argv, TEN_MINUTES_AHEAD + SOUND)
+        member.start()
+        try:
+            wait_for(lambda: bool(target.received) and secret.exists() and secret.read_text() != "")
+        finally:
+            member.end()
+    signed, own = target.received[0].header("svc-signature"), [secret.read_text()]
+    verify(event(1), signed, own, int(time.time()) + 600)
+    with pytest.raises(SignatureError):
+        verify(event(1), signed, own, int(time.time()))
+    assert "s ahead of the log's" in member.errors
+    assert "an app on another machine refuses" in member.errors
+
+
+def forge(server: Servers, number: int, secret: str) -> None:
+    """Puts an event into the log with a signature, as whoever may publish can."""
+    now = time.time()
+    body = event(number)
+    lines = f"Svc-Signature: {header_value(body, [secret], int(now))}\r\n".encode()
+    with connect(server) as connection:
+        inbox = LogInbox(connection, "test")
+        inbox.store(Batch([Arrival(Delivery(body, lines, now, read_facts(body)), None)]))
+
+
+@pytest.mark.parametrize(
+    ("known", "more", "verified"),
+    [
+        (SECRET, (), ["end_to_end", "by_receiver"]),
+        (SECRET, ("--group", "ci"), ["end_to_end", "by_receiver"]),
+        ("", (), ["by_receiver", "by_receiver"]),
+    ],
+)
+def test_record_says_who_verified_the_signature(
+    known: str, more: tuple[str, ...], verified: list[str], server: Servers, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """A machine that has the endpoint's secret checks again, as of when the event came."""
+    forge(server, 1, SECRET)
+    forge(server, 2, "whsec_of_somebody_else")
+    with Target() as target:
+        until = ("--until", "order.paid:2", "--timeout", "20", "--forward-to", str(target.port))
+        member = Member(tmp_path / "a", listen(server.url(), *until, *more))
+        member.secret = known
+        member.start()
+        assert member.process is not None
+        assert member.process.wait(40) == 0, member.errors
+    found = {one["id"]: one["verified"] for one in member.told("event")}
+    assert [found["evt_1"], found["evt_2"]] == verified
+
+
+def test_doctor_warns_of_a_laptop_that_may_publish(team: Team) -> None:
+    """Whoever may publish may forge; looking puts nothing into the log."""
+    for user, verdict in (("anna", "ok"), ("admin", "warning")):
+        with connect(team.running, f"{user}:{team.password(user)}") as connection:
+            remark = connection.run(rights(connection, "test"))
+            assert remark.verdict == verdict, remark
+    argv = ("listen", "--from", team.url, "--timeout", "0", "--name", "anna")
+    for user, words in (("anna", "its user may not publish"), ("admin", "admin may publish")):
+        team.run(user, "events", *argv)
+        found = team.run(user, "doctor", "-o", "json").json
+        [log] = [one for one in found if one["name"] == "log"]
+        assert words in log["detail"]
+    status = team.run("admin", "events", "log", "status", "--from", team.url).json
+    assert status["events"] == 0

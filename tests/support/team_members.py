@@ -1,0 +1,121 @@
+"""Members of a team as processes of their own, that may be killed, and a sender that comes again."""
+
+import http.client
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from support.listening import SECRET, event
+from svc.signature import header_value
+
+SOUND = "from svc.__main__ import main\nmain()"
+
+
+@dataclass
+class Member:
+    """A command that is started again whenever it was killed."""
+
+    folder: Path
+    argv: tuple[str, ...]
+    code: str = SOUND
+    process: "subprocess.Popen[bytes] | None" = None
+    starts: int = 0
+    credentials: str = ""
+    secret: str = SECRET
+
+    def start(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.starts += 1
+        env = {
+            **os.environ,
+            "SVC_STATE_DIR": str(self.folder / "state"),
+            "SVC_CONFIG_DIR": str(self.folder / "config"),
+            "SVC_BASE_URL": "https://api.example.com",
+            "SVC_WEBHOOK_SECRET": self.secret,
+            "SVC_LOG_CREDENTIALS": self.credentials,
+        }
+        with (self.folder / "out").open("ab") as out, (self.folder / "err").open("ab") as err:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", self.code, *self.argv, "-o", "ndjson"],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env=env,
+            )
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """Has it end, and gives its exit code."""
+        assert self.process is not None
+        self.process.send_signal(number)
+        return self.process.wait(20)
+
+    def told(self, kind: str) -> list[dict[str, Any]]:
+        """The whole lines of a kind of record that it has printed, in all its runs."""
+        lines = (self.folder / "out").read_text().splitlines(keepends=True)
+        start = f'{{"record":"{kind}"'
+        return [json.loads(one) for one in lines if one.startswith(start) and one.endswith("\n")]
+
+    @property
+    def ready(self) -> list[dict[str, Any]]:
+        return self.told("ready")
+
+    @property
+    def errors(self) -> str:
+        return (self.folder / "err").read_text()
+
+    @property
+    def door(self) -> tuple[int, str]:
+        """The port and the path at which the newest run of a receiver takes deliveries."""
+        url = str(self.ready[-1]["url"])
+        port, _, path = url.removeprefix("http://127.0.0.1:").partition("/")
+        return int(port), f"/{path}"
+
+
+@dataclass
+class Sender:
+    """Sends each event until it is answered 200, as the service does, and some of them again."""
+
+    url: Callable[[], tuple[int, str]]
+    count: int
+    seed: int
+    acknowledged: list[int] = field(default_factory=list)
+    refused: int = 0
+
+    def run(self, first: int, step: int) -> None:
+        drawn = random.Random(self.seed + first)
+        for number in range(first, self.count, step):
+            self.deliver(number)
+            if drawn.random() < 0.02:
+                self.deliver(number)
+            self.acknowledged.append(number)
+
+    def deliver(self, number: int) -> None:
+        """Sends one event until it is taken."""
+        while self.try_once(number) != 200:
+            self.refused += 1
+            time.sleep(0.1)
+
+    def try_once(self, number: int) -> int | None:
+        """Sends one event; gives the answer's status, None where there was none."""
+        body = event(number)
+        with suppress(OSError, http.client.HTTPException, ValueError, IndexError):
+            port, path = self.url()
+            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+                signed = {"Svc-Signature": header_value(body, [SECRET], int(time.time()))}
+                connection.request("POST", path, body, signed)
+                return connection.getresponse().status
+        return None
