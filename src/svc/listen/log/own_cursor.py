@@ -17,7 +17,7 @@ from svc.listen.inbox.inbox import Position
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import delivery_of
 from svc.listen.log.places import Start, find_start
-from svc.listen.log.pulling import Broken, Pulled, Pulling, Taken
+from svc.listen.log.pulling import Broken, Interfered, Pulled, Pulling
 from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.receive import Reception
 from svc.listen.records import LogState, Missed, Record
@@ -103,7 +103,7 @@ class CursorSource:
             try:
                 await self._follow(taken=taken)
             except Broken as error:
-                taken = isinstance(error, Taken)
+                taken = isinstance(error, Interfered)
                 failures = 0 if self._read else failures + 1
                 if failures:
                     await _pause(failures)
@@ -151,7 +151,7 @@ class CursorSource:
         now = self._clock.now()
         for one in page:
             if one.ticket.number != number + 1:
-                raise Taken("A message was lost on the way.")
+                raise Interfered("A message was lost on the way.")
             number = one.ticket.number
             delivery = delivery_of(one.message, now, self._cursor.secrets)
             position = Position(one.ticket.seq, delivery.facts.id, before)

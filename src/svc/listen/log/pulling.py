@@ -25,7 +25,7 @@ class Broken(SvcError):  # noqa: N818  it says what is the matter
     """The consumer is gone, a message is missing, or nothing was heard for too long."""
 
 
-class Taken(Broken):
+class Interfered(Broken):
     """Somebody has deleted the consumer, or was given some of what it had."""
 
 
@@ -118,5 +118,5 @@ class Pulling:
         words = text.lower()
         full = "maxbytes" in words or "batch completed" in words
         if status not in _PAGE_ENDS and not full:
-            broken = Taken if "consumer deleted" in words else Broken
+            broken = Interfered if "consumer deleted" in words else Broken
             self._fault = broken(f"The log ended the reading: {text or status}.")
