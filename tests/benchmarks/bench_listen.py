@@ -272,8 +272,10 @@ def one_at_a_time(opened: Contender) -> list[float]:
         assert line(subject.feeder) == "ready"
         subject.start()
         sent = [float(word) for word in line(subject.feeder).split()]
-        time.sleep(0.5)
-        assert subject.count() == len(sent)
+        end = time.perf_counter() + 30
+        while (there := subject.count()) < len(sent):
+            assert time.perf_counter() < end, there
+            time.sleep(0.1)
         arrived = [float(word) for word in ask(subject.target, "times").split()]
     return [there - here for here, there in zip(sent, arrived, strict=True)][SETTLING:]
 
