@@ -1,9 +1,9 @@
 """A team's log beside the embedded inbox, in one run.
 
-PYTHONPATH=tests python tests/benchmarks/bench_log.py store [SECONDS]
-PYTHONPATH=tests python tests/benchmarks/bench_log.py flow [EVENTS]
-PYTHONPATH=tests python tests/benchmarks/bench_log.py growth [EVENTS]
-PYTHONPATH=tests python tests/benchmarks/bench_log.py flat [EVENTS]
+    python tests/benchmarks/bench_log.py store [SECONDS]
+    python tests/benchmarks/bench_log.py flow [EVENTS]
+    python tests/benchmarks/bench_log.py growth [EVENTS]
+    python tests/benchmarks/bench_log.py flat [EVENTS]
 
 `store`: how many events a second an inbox takes. `flow`: answered and delivered a second, a lone
 event from end to end, memory. `growth`: one to four listeners of one log. `flat`: the memory of a
@@ -24,7 +24,10 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
 from benchmarks.bench_listen import SECRET, Subject, line, listener, paces, resident, role
+from benchmarks.command import parser
 from support.listening import NOW
 from support.log_servers import Servers, servers
 from support.team_log import arrival, connect, make_streams, publish
@@ -219,17 +222,23 @@ def flat(events: int) -> None:
             print(f"{there:9,} after {time.perf_counter() - started:.0f} s: {sizes}", flush=True)
 
 
-def main(what: str = "store", *argv: str) -> None:
-    kinds: dict[str, tuple[Callable[[int], None], int]] = {
-        "store": (store, 3),
-        "flow": (flow, 8000),
-        "growth": (growth, 4000),
-        "flat": (flat, 1_000_000),
-    }
-    measure, usual = kinds[what]
+KINDS: dict[str, tuple[Callable[[int], None], int]] = {
+    "store": (store, 3),
+    "flow": (flow, 8000),
+    "growth": (growth, 4000),
+    "flat": (flat, 1_000_000),
+}
+
+
+def main() -> None:
+    command = parser(__doc__)
+    command.add_argument("kind", choices=KINDS)
+    command.add_argument("amount", nargs="?", type=int, help="events, or seconds of store")
+    asked = command.parse_args()
+    measure, usual = KINDS[asked.kind]
     print(f"load {os.getloadavg()[0]:.1f}", flush=True)
-    measure(int(argv[0]) if argv else usual)
+    measure(asked.amount or usual)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()
