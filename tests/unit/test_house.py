@@ -80,6 +80,28 @@ def test_a_class_name_means_one_thing() -> None:
     assert {name for name, places in where.items() if len(places) > 1} == TWO_MEANINGS, where
 
 
+def test_statements_of_a_table_stand_in_the_room_that_owns_it() -> None:
+    """A command asks that room, in words."""
+    statement = re.compile(
+        r"\bSELECT\b.+\bFROM\b|INSERT .*INTO |DELETE FROM |UPDATE \w+ SET ", re.S
+    )
+    texts = {
+        _name(module): node.value
+        for module in _modules()
+        for node in ast.walk(ast.parse(module.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if statement.search(node.value)
+    }
+    assert {name.split("/")[0] for name in texts} == {
+        "batch",
+        "client",
+        "keys",
+        "listen",
+        "sandbox",
+        "state",
+    }
+
+
 @pytest.mark.parametrize("room", _rooms(), ids=_name)
 def test_a_room_says_what_it_is(room: Path) -> None:
     head = ast.get_docstring(ast.parse((room / "__init__.py").read_text()))
