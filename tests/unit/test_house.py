@@ -83,7 +83,7 @@ def test_a_class_name_means_one_thing() -> None:
 def test_statements_of_a_table_stand_in_the_room_that_owns_it() -> None:
     """A command asks that room, in words."""
     statement = re.compile(
-        r"\bSELECT\b.+\bFROM\b|INSERT .*INTO |DELETE FROM |UPDATE \w+ SET ", re.S
+        r"\bSELECT\b.+\bFROM\b|INSERT .*INTO |DELETE FROM |UPDATE \w+ SET ", re.DOTALL
     )
     texts = {
         _name(module): node.value
