@@ -133,26 +133,6 @@ def last_endpoint(state: Database, listening: Listening, targets: Sequence[str] 
     return last.endpoint_id if last is not None else None
 
 
-def positions(
-    state: Database, origin: str, profile: str, mode: str
-) -> dict[str, tuple[int, str] | None]:
-    """Gives the listeners of a profile by their scopes, and what each has last read in a log.
-
-    That is the event's number there and its id; None of one that has read in no log.
-    """
-    rows = state.rows(
-        "SELECT scope, position_seq, position_id FROM listeners"
-        " WHERE origin = ? AND profile = ? AND mode = ?",
-        (origin, profile, mode),
-    )
-    return {
-        row["scope"]: None
-        if row["position_seq"] is None
-        else (row["position_seq"], row["position_id"])
-        for row in rows
-    }
-
-
 def pending(state: Database, claim: ListenerId) -> int:
     """Counts what earlier runs of a listener have left to forward."""
     [row] = state.rows(

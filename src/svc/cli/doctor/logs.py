@@ -8,7 +8,7 @@ from typing import Final
 from svc.cli.doctor.checks import Finding, failed
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, SvcError
-from svc.listen.identity import positions
+from svc.listen.inbox.sqlite import positions
 
 _FILLED: Final = " "  # a receiver's way says to which log
 _ADDRESS: Final = re.compile(r"([| ])(nats(?:\+tls)?://[^| ]+)")

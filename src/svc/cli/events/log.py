@@ -10,8 +10,8 @@ from svc.cli.framework.control import moments
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
-from svc.listen.identity import positions
 from svc.listen.inbox.inbox import Position
+from svc.listen.inbox.sqlite import positions
 from svc.listen.log import streams, template
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
@@ -180,8 +180,7 @@ def position_here(session: Session, address: LogAddress) -> Position | None:
     settings = session.settings
     known = positions(session.state(), session.base_url.origin, settings.profile, settings.mode)
     read = (place for scope, place in known.items() if place and _reads(scope, str(address)))
-    furthest = max(read, default=None)
-    return None if furthest is None else Position(*furthest)
+    return max(read, key=lambda place: place.seq, default=None)
 
 
 def _reads(scope: str, address: str) -> bool:
