@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.running import Sandbox
-from svc.cli.framework.app import load
-from svc.cli.framework.registry import COMMANDS, EVENT_VERBS
+from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.cli.help import ci
 from svc.cli.help.page import TOPICS
 from svc.cli.quickstart.processes import running_target

@@ -3,8 +3,7 @@
 import pytest
 
 from support.running import Sandbox, Svc
-from svc.cli.framework.app import load
-from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, OTHER_TOOLS_WORDS
+from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, OTHER_TOOLS_WORDS, load
 
 CASES = {
     "order list": "'orders'",

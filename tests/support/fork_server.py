@@ -29,8 +29,8 @@ OFTEN: Final = (
 
 def load() -> None:
     """Imports every command and what they use."""
-    from svc.cli.framework.app import load as load_command
     from svc.cli.framework.registry import COMMANDS
+    from svc.cli.framework.registry import load as load_command
 
     for name in COMMANDS:
         load_command(name)

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.absence import importable
-from svc.cli.framework.app import load
-from svc.cli.framework.registry import COMMANDS, module_of
+from svc.cli.framework.registry import COMMANDS, load, module_of
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("rich", "httpx", "keyring", "starlette", "uvicorn", "jmespath", "click")

@@ -21,8 +21,7 @@ import pytest
 
 from acceptance.examples.world import ORDER, PLACEHOLDER, World, real
 from support.running import Sandbox, Svc
-from svc.cli.framework.app import load
-from svc.cli.framework.registry import COMMANDS, EVENT_VERBS
+from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.signature import header_value
 
 pytestmark = pytest.mark.slow

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from support.running import Svc
-from svc.cli.framework.app import load
 from svc.cli.framework.options import FORMATS, options_of
-from svc.cli.framework.registry import COMMANDS, EVENT_VERBS
+from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.cli.help import assumptions
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, File, Page, Part, Rows, Shown, page_of
 from svc.errors import ExitCode

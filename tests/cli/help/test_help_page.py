@@ -9,9 +9,9 @@ import typer
 
 from support.on_terminal import on_terminal
 from support.running import Svc
-from svc.cli.framework.app import app, load
+from svc.cli.framework.app import app
 from svc.cli.framework.help_page import HelpPage, folded, without_signs
-from svc.cli.framework.registry import COMMANDS, EVENT_VERBS
+from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 
 pytestmark = pytest.mark.smoke
 

@@ -187,7 +187,7 @@ def test_rejected_and_tunnel_lines() -> None:
     )
     assert max(map(len, lines(40).rejected(rejected).splitlines())) <= 40
     assert "tunnel up  https://t.example" in lines().tunnel(TunnelUp(AT, "https://t.example"))
-    assert "tunnel down  it ended\\u{1b}" in lines().tunnel(TunnelDown(AT, "it ended\x1b"))
+    assert "tunnel down  it ended\\u{1b}" in lines().tunnel(TunnelDown(AT, None, "it ended\x1b"))
 
 
 def test_payload_is_shown_safely() -> None:

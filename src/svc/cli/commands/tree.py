@@ -13,9 +13,8 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_ori
 import typer
 
 from svc.cli.commands.values import ENVIRONMENT, MOVES_MONEY, Declared, is_named, values_of
-from svc.cli.framework.app import load
 from svc.cli.framework.options import DECLARED, Set, options_of
-from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, SHORT_NAMES
+from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, SHORT_NAMES, load
 from svc.client.options import RequestOption
 from svc.completion.packaged import SHELLS
 from svc.completion.tree import ANYTHING, Argument, Command, Group, Option, Tree, Type

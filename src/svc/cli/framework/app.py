@@ -1,37 +1,37 @@
 """What every Typer app of this program shares, and the root of the command tree."""
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from svc import __version__
-from svc.cli.framework.help_page import first_line, format_parameters, help_of
 from svc.cli.framework.options import Set, collecting, options_of
 from svc.cli.framework.registry import (
     COMMANDS,
     SHORT_NAMES,
-    module_of,
+    Entry,
+    load,
     send_elsewhere,
+    split_examples,
+    take_fields,
 )
 
 if TYPE_CHECKING:  # loaded by the commands that have them
     from svc.client.options import RequestOption
 
-_EXAMPLE: Final = "$ "
-_TAKES: Final = "fields"  # of a verb's function: it gets them when the verb is made
-
 
 class Verb(TyperCommand):
     """A command that takes the global options after its own and shows its examples in `--help`.
 
-    The docstring's lines that begin with `$ ` are its examples.
+    The docstring's lines that begin with `$ ` are its examples. A wrong --query, or what is wrong
+    with the settings, is refused before anything is asked or sent, but by one that `repairs`.
     """
 
     shared: ClassVar[tuple[Set, ...]] = ("everywhere",)
+    repairs: ClassVar[bool] = False
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -42,14 +42,29 @@ class Verb(TyperCommand):
         with complaints_about(ctx), collecting(ctx, self.shared):
             return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: Any) -> Any:
+        if not self.repairs:
+            _ = ctx.obj.out
+        return super().invoke(ctx)
+
     def get_help(self, ctx: Any) -> str:
+        from svc.cli.framework.help_page import help_of
+
         return help_of(self, ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
+        from svc.cli.framework.help_page import format_parameters
+
         format_parameters(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's
         formatter.write_examples(self.examples)
+
+
+class RepairingVerb(Verb):
+    """A command that works while settings are wrong, or says itself how it prints."""
+
+    repairs = True
 
 
 class WritingVerb(Verb):
@@ -68,12 +83,6 @@ class ListingVerb(Verb):
     """A command that lists objects."""
 
     shared = ("listing", "preview", "everywhere")
-
-
-class ListedVerb(Verb):
-    """A command that stands in a list and is not run."""
-
-    shared = ()
 
 
 class Noun(TyperGroup):
@@ -96,9 +105,13 @@ class Noun(TyperGroup):
             return super().parse_args(ctx, args)
 
     def get_help(self, ctx: Any) -> str:
+        from svc.cli.framework.help_page import help_of
+
         return help_of(self, ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
+        from svc.cli.framework.help_page import first_line
+
         for title, names in (self.sections or {"Commands": tuple(self.list_commands(ctx))}).items():
             found = [(name, self.get_command(ctx, name)) for name in names]
             rows = [(name, first_line(verb)) for name, verb in found if verb and not verb.hidden]
@@ -106,6 +119,8 @@ class Noun(TyperGroup):
                 formatter.write_dl(rows)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
+        from svc.cli.framework.help_page import format_parameters
+
         self.format_commands(ctx, formatter)
         format_parameters(self, ctx, formatter)
 
@@ -114,6 +129,28 @@ class Noun(TyperGroup):
         if not self.examples:
             formatter.write_paragraph()
             formatter.write_text(f"For one of them: {ctx.command_path} COMMAND --help")
+
+
+class LazyGroup(Noun):
+    """Lists its commands from data and imports the one that runs; `words` lead to it."""
+
+    entries: ClassVar[Mapping[str, Entry]]
+    words: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.commands.update(
+            {
+                name: TyperCommand(name=name, help=each.summary)
+                for name, each in self.entries.items()
+            }
+        )
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and name in self.entries:
+            command = self.commands[name] = load(*self.words, name, asked=rest)
+        return name, command, rest
 
 
 def new_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> typer.Typer:
@@ -149,6 +186,11 @@ def verb(app: typer.Typer, name: str | None = None) -> Decorator:
     return app.command(name, cls=Verb)
 
 
+def repairing(app: typer.Typer, name: str | None = None) -> Decorator:
+    """Registers a command that works while settings are wrong."""
+    return app.command(name, cls=RepairingVerb)
+
+
 def reading(app: typer.Typer, name: str | None = None) -> Decorator:
     """Registers a command that sends a GET."""
     return app.command(name, cls=ReadingVerb)
@@ -160,7 +202,7 @@ def writing(
     """Registers a command that sends a POST; each of the `fields` is an option of it."""
 
     def register(command: Callable[..., None]) -> Callable[..., None]:
-        vars(command)[_TAKES] = fields
+        take_fields(command, fields)
         return app.command(name, cls=WritingVerb)(command)
 
     return register
@@ -169,17 +211,6 @@ def writing(
 def listing(app: typer.Typer, name: str | None = None) -> Decorator:
     """Registers a command that lists objects."""
     return app.command(name, cls=ListingVerb)
-
-
-def split_examples(text: str) -> tuple[list[str], str]:
-    """Parts a docstring into its example command lines and the rest."""
-    lines = text.splitlines()
-    examples = [line.strip().removeprefix(_EXAMPLE) for line in lines if _is_example(line)]
-    return examples, "\n".join(line for line in lines if not _is_example(line)).strip()
-
-
-def _is_example(line: str) -> bool:
-    return line.strip().startswith(_EXAMPLE)
 
 
 @contextmanager
@@ -193,32 +224,19 @@ def complaints_about(ctx: Any) -> Iterator[None]:
         raise
 
 
-class Root(TyperGroup):
-    """Lists every command from the registry; imports only the one that runs."""
+class Root(LazyGroup):
+    """The program itself: its commands in sections, and the words of other tools."""
 
-    def __init__(self, **attrs: Any) -> None:
-        super().__init__(**attrs)
-        self.params.extend(options_of("everywhere"))
-        self.commands.update(
-            {name: TyperCommand(name=name, help=entry.summary) for name, entry in COMMANDS.items()}
-        )
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        with collecting(ctx, ("everywhere",)):
-            return super().parse_args(ctx, args)
+    entries = COMMANDS
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         send_elsewhere(args)
         asked = [SHORT_NAMES.get(args[0], args[0]), *args[1:]] if args else args
-        name, command, rest = super().resolve_command(ctx, asked)
-        if name in COMMANDS:
-            command = self.commands[name] = _load_for(name, rest)
-        return name, command, rest
-
-    def get_help(self, ctx: Any) -> str:
-        return help_of(self, ctx)
+        return super().resolve_command(ctx, asked)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
+        from svc.cli.framework.help_page import format_parameters
+
         sections: dict[str, list[tuple[str, str]]] = {}
         for name, entry in COMMANDS.items():
             sections.setdefault(entry.section, []).append((name, entry.summary))
@@ -230,52 +248,6 @@ class Root(TyperGroup):
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's signature
         with formatter.section("First steps"):
             formatter.write("  svc quickstart\n  svc sandbox start\n  svc orders create --help\n")
-
-
-def load(*words: str) -> Any:
-    """Imports the module of one command and returns it as a Typer command or group."""
-    app = _app_of(*words)
-    for verb in app.registered_commands:
-        fields = vars(verb.callback).pop(_TAKES, ())
-        if fields:
-            from svc.cli.framework.fields import with_fields
-
-            verb.callback = with_fields(verb.callback, fields)
-    command = typer.main.get_command(app)
-    command.name = words[-1]
-    return command
-
-
-def _app_of(*words: str) -> Any:
-    return import_module(module_of(*words)).app
-
-
-def _load_for(name: str, words: Container[str]) -> Any:
-    """Loads a command for a command line that goes on with these words.
-
-    Verbs that are not among them are only listed: to make one takes half a millisecond.
-    """
-    app = _app_of(name)
-    verbs = app.registered_commands
-    if app.registered_callback is not None:
-        app.registered_commands = [
-            each if _name(each) in words else _listed(each) for each in verbs
-        ]
-    try:
-        return load(name)
-    finally:
-        app.registered_commands = verbs
-
-
-def _name(verb: Any) -> str:
-    return str(verb.name or verb.callback.__name__.replace("_", "-"))
-
-
-def _listed(verb: Any) -> Any:
-    app = typer.Typer(add_completion=False)
-    text = verb.help or verb.callback.__doc__
-    app.command(_name(verb), help=text, hidden=verb.hidden, cls=ListedVerb)(lambda: None)
-    return app.registered_commands[0]
 
 
 app = new_app(cls=Root)

@@ -136,7 +136,6 @@ def status(ctx: typer.Context) -> None:
 def _start(
     session: Session, options: LaunchOptions, ready_file: Path | None, *, detach: bool
 ) -> None:
-    _ = session.out, session.config  # what is wrong with them is told before anything starts
     _check_fixture(options.fixture)
     there = _holder(options)
     if there is not None and health(there):
