@@ -41,7 +41,9 @@ def show(
     elif _wants_data(session):
         session.out.value(_data(topic))
     else:
-        session.streams.stdout.write(_text(topic, session))
+        from svc.cli.help.pager import print_page
+
+        print_page(session, _text(topic, session))
 
 
 def _wants_data(session: Session) -> bool:
