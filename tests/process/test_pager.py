@@ -25,12 +25,19 @@ def pager(tmp_path: Path) -> str:
     return f"{program} --quietly"
 
 
-SECRETS = {"SVC_API_KEY": "sk_test_4eC39HqLyjWDarjtT1zdp7dc", "SVC_WEBHOOK_SECRET": "whsec_abc"}
+KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
 
 
 def test_a_long_topic_goes_through_the_pager(pager: str) -> None:
     """With its options, whole, and without what is secret (promise R43)."""
-    shown = on_terminal("help", "faults", PAGER=pager, LINES="10", LESS="S", **SECRETS)
+    shown = on_terminal(
+        *("help", "faults"),
+        PAGER=pager,
+        LINES="10",
+        LESS="S",
+        SVC_API_KEY=KEY,
+        SVC_WEBHOOK_SECRET="whsec_abc",  # noqa: S106  none
+    )
     assert shown.startswith("[--quietly of S]\n0\n")
     assert shown.endswith("[end]\n")
     whole = on_terminal("help", "faults", PAGER="", LINES="10")
@@ -41,8 +48,9 @@ def test_a_long_topic_goes_through_the_pager(pager: str) -> None:
 def test_what_fits_needs_no_pager(pager: str) -> None:
     """Neither does a dumb terminal, an empty PAGER, or one that is not there."""
     assert "[end]" not in on_terminal("help", "faults", PAGER=pager, LINES="500")
-    for env in ({"TERM": "dumb", "PAGER": pager}, {"PAGER": ""}, {"PAGER": "cat"}):
-        assert "[end]" not in on_terminal("help", "faults", LINES="10", **env)
+    assert "[end]" not in on_terminal("help", "faults", PAGER=pager, LINES="10", TERM="dumb")
+    for none in ("", "cat"):
+        assert "[end]" not in on_terminal("help", "faults", PAGER=none, LINES="10")
     for absent in ("/nowhere/pager", "'", str(Path(os.devnull))):
         shown = on_terminal("help", "exit-codes", PAGER=absent, LINES="10")
         assert "outcome unknown" in shown.lower()
