@@ -36,7 +36,7 @@ def test_a_long_topic_goes_through_the_pager(pager: str) -> None:
         LINES="10",
         LESS="S",
         SVC_API_KEY=KEY,
-        SVC_WEBHOOK_SECRET="whsec_abc",  # noqa: S106  none
+        SVC_WEBHOOK_SECRET="whsec_abc",
     )
     assert shown.startswith("[--quietly of S]\n0\n")
     assert shown.endswith("[end]\n")
