@@ -71,7 +71,13 @@ def install_script(session: Session, shell: str, text: str, *, force: bool) -> N
         changed = put_line(profile_of(session.env), line) or changed
         line = ""
     if session.format != "human":
-        what = {"shell": shell, "path": str(path), "changed": changed, "next": told}
+        what = {
+            "object": "completion",
+            "shell": shell,
+            "path": str(path),
+            "changed": changed,
+            "next": told,
+        }
         session.out.value({**what, "line": line or None})
         return
     session.out.line(f"{'Installed in' if changed else 'Already up to date:'} {path}")
@@ -93,7 +99,9 @@ def remove_script(session: Session, shell: str) -> None:
         changed = take_line(profile_of(session.env), line) or changed
         line = ""
     if session.format != "human":
-        session.out.value({"shell": shell, "path": str(path), "changed": changed})
+        session.out.value(
+            {"object": "completion", "shell": shell, "path": str(path), "changed": changed}
+        )
         return
     session.out.line(f"{'Removed' if changed else 'Not there:'} {path}")
     if shell == "zsh" and changed:
