@@ -704,7 +704,7 @@ _svc_own() {
       ;;
     'sandbox logs')
       commands=''
-      options='--port:t '
+      options='--port:t --follow:- '
       arguments=''
       shared='global'
       ;;
@@ -860,7 +860,7 @@ _svc_own() {
       ;;
     'sandbox requests')
       commands=''
-      options='--path:t --limit:t '
+      options='--path:t --limit:t --follow:- '
       arguments=''
       shared='global'
       ;;

@@ -476,7 +476,7 @@ $script:SvcCommands = @{
         Shared = @(,'global')
     }
     'sandbox' = @{
-        Commands = @(@('start', 'Start the service on this machine. Ctrl-C stops it; its data stays in one file.'), @('stop', 'Stop a running sandbox; its data stays.'), @('status', 'Show the sandboxes that are running. The exit code is 11 when none is.'), @('logs', 'Show a sandbox''s warnings and errors.'), @('env', 'Print shell exports of its address and key. The key is a public constant.'), @('pay', 'Pay an order as its shopper would in the browser.'), @('checkout', 'Open the page on which the shopper pays an order.'), @('dispute', 'Have the shopper dispute a captured payment.'), @('settle', 'Have a bank confirm a payment, refund or payout now.'), @('fail', 'Have a bank reject a payment, refund or payout now.'), @('decide', 'Decide a dispute whose evidence is under review.'), @('balances', 'Show the balances for payouts, or set some.'), @('advance', 'Turn the sandbox''s clock forward. What falls due on the way happens, webhooks too.'), @('clock', 'Show the sandbox''s clock, stop it or let it run. A stopped one moves by advance only.'), @('trigger', 'Let an event of any type happen, with all that it needs.'), @('events', 'List events, newest first, delivered or not.'), @('deliveries', 'List webhook attempts, newest first. Each has its address and what came back.'), @('resend', 'Deliver an event once more, now.'), @('endpoints', 'Look after webhook endpoints, as the dashboard does.'), @('settings', 'Show the account''s settings, or change some.'), @('keys', 'Make and roll API keys, as the dashboard does.'), @('requests', 'List the latest API requests, newest first. Keys and account numbers are masked.'), @('emails', 'List the e-mails that the service would have sent, newest first.'), @('fault', 'Have requests and webhook deliveries go wrong on purpose.'), @('reset', 'Empty the sandbox. Objects, events, settings, faults and keys of both modes go.'), @('export', 'Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.'), @('import', 'Put an exported state in place of the present one. Clock and ids go on from there.'))
+        Commands = @(@('start', 'Start the service on this machine. Ctrl-C stops it; its data stays in one file.'), @('stop', 'Stop a running sandbox; its data stays.'), @('status', 'Show the sandboxes that are running. The exit code is 11 when none is.'), @('logs', 'Show a sandbox''s warnings and errors; with --follow further ones as they come.'), @('env', 'Print shell exports of its address and key. The key is a public constant.'), @('pay', 'Pay an order as its shopper would in the browser.'), @('checkout', 'Open the page on which the shopper pays an order.'), @('dispute', 'Have the shopper dispute a captured payment.'), @('settle', 'Have a bank confirm a payment, refund or payout now.'), @('fail', 'Have a bank reject a payment, refund or payout now.'), @('decide', 'Decide a dispute whose evidence is under review.'), @('balances', 'Show the balances for payouts, or set some.'), @('advance', 'Turn the sandbox''s clock forward. What falls due on the way happens, webhooks too.'), @('clock', 'Show the sandbox''s clock, stop it or let it run. A stopped one moves by advance only.'), @('trigger', 'Let an event of any type happen, with all that it needs.'), @('events', 'List events, newest first, delivered or not.'), @('deliveries', 'List webhook attempts, newest first. Each has its address and what came back.'), @('resend', 'Deliver an event once more, now.'), @('endpoints', 'Look after webhook endpoints, as the dashboard does.'), @('settings', 'Show the account''s settings, or change some.'), @('keys', 'Make and roll API keys, as the dashboard does.'), @('requests', 'List the latest API requests, newest first. Keys and account numbers are masked.'), @('emails', 'List the e-mails that the service would have sent, newest first.'), @('fault', 'Have requests and webhook deliveries go wrong on purpose.'), @('reset', 'Empty the sandbox. Objects, events, settings, faults and keys of both modes go.'), @('export', 'Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.'), @('import', 'Put an exported state in place of the present one. Clock and ids go on from there.'))
         Options = @()
         Arguments = @()
         Shared = @(,'global')
@@ -501,7 +501,7 @@ $script:SvcCommands = @{
     }
     'sandbox logs' = @{
         Commands = @()
-        Options = @(,@('--port', 't', 'The port of the one that is meant, where several are running.'))
+        Options = @(@('--port', 't', 'The port of the one that is meant, where several are running.'), @('--follow', '-', 'Go on with what comes, until Ctrl-C.'))
         Arguments = @()
         Shared = @(,'global')
     }
@@ -657,7 +657,7 @@ $script:SvcCommands = @{
     }
     'sandbox requests' = @{
         Commands = @()
-        Options = @(@('--path', 't', 'Only these paths, as ''/v1/refunds*''.'), @('--limit', 't', 'How many at most.'))
+        Options = @(@('--path', 't', 'Only these paths, as ''/v1/refunds*''.'), @('--limit', 't', 'How many at most.'), @('--follow', '-', 'Go on with what comes, until Ctrl-C.'))
         Arguments = @()
         Shared = @(,'global')
     }

@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Generator, Iterator
 from itertools import count
@@ -12,6 +13,7 @@ import pytest
 
 from support.compiling import compile_program, compile_tests
 from support.drawing import choose_examples
+from support.forked_sandbox import forked_by
 from support.forking import Forking
 from support.keyrings import gnome_keyring, session_bus
 from support.limits import Limits, end_all, limit_of
@@ -21,6 +23,7 @@ from support.running import Sandbox, Svc
 from support.surroundings import take_over
 from svc.clock import SystemClock
 from svc.sandbox.process.launch import LaunchOptions, start, stop
+from svc.sandbox.process.records import running
 
 __all__ = ["gnome_keyring", "listen", "pay", "session_bus"]  # fixtures
 
@@ -109,6 +112,8 @@ def isolated(
     yield home
     if request.node.stash.get(FAILED, False):
         end_all(str(home))
+        for record in running(home / "state" / "sandbox"):  # a fork has its parent's environment
+            os.kill(record.pid, signal.SIGKILL)
     elif request.config.getini("tmp_path_retention_policy") == "failed":
         shutil.rmtree(home, ignore_errors=True)
 
@@ -126,14 +131,28 @@ def svc(forking: Forking) -> Svc:
     return Svc(forking)
 
 
+@pytest.fixture
+def quick_sandboxes(forking: Forking) -> Iterator[None]:
+    """Sandboxes that the test itself starts are forks of the loaded program, and end with it."""
+    with forked_by(forking) as started:
+        yield
+    for each in started:
+        each.kill()
+        each.wait()
+
+
 @pytest.fixture(scope="session")
-def sandbox_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+def sandbox_process(
+    forking: Forking, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
     """One sandbox process for all tests; `sandbox` empties it for each."""
     folder = tmp_path_factory.mktemp("sandbox")
     options = LaunchOptions(db=":memory:", port=0, state_dir=str(folder))
-    record = start(options, os.environ, SystemClock())
+    with forked_by(forking) as started:
+        record = start(options, os.environ, SystemClock())
     yield Sandbox(record.url, record.port)
     stop(folder, record, SystemClock())
+    started[0].wait()
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,20 @@
 import gc
 import os
 import sys
+from types import ModuleType
+
+# Typer, or what it stands on, imports these for what no command does with them: to open a browser,
+# to unpack archives, to read source code. An eighth of the time that `import typer` takes.
+_POSTPONED = (
+    "bz2",
+    "ipaddress",
+    "linecache",
+    "lzma",
+    "platform",
+    "subprocess",
+    "textwrap",
+    "tokenize",
+)
 
 
 def main() -> None:
@@ -35,11 +49,35 @@ def main() -> None:
 def _run() -> int:
     """Runs the command line; an error outside its boundary is said in one line, too (R79)."""
     try:
+        _import_typer()
         from svc.cli.main import main as run
 
         return run()
     except Exception as error:  # noqa: BLE001  a broken installation, or a bug in reporting bugs
         return _lost(error)
+
+
+class _Postponed(ModuleType):
+    """Stands for a module where it was imported, and loads it when it is asked for something."""
+
+    def __getattr__(self, name: str) -> object:
+        from importlib import import_module
+
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+
+def _import_typer() -> None:
+    """Imports Typer without what is postponed; who imports that behind it gets the real modules."""
+    standing = [_Postponed(name) for name in _POSTPONED if name not in sys.modules]
+    sys.modules.update({each.__name__: each for each in standing})
+    try:
+        import typer  # noqa: F401  for all that follows
+    finally:
+        for each in standing:
+            if sys.modules.get(each.__name__) is each:
+                del sys.modules[each.__name__]
 
 
 def _lost(error: Exception) -> int:

@@ -1,8 +1,10 @@
 """Money: minor units and the text that people read (spec: Conventions)."""
 
 import re
-from decimal import ROUND_HALF_UP, Decimal
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:  # half of the commands calculate nothing
+    from decimal import Decimal
 
 # ISO 4217, active codes without funds of precious metals and testing (XAU, XTS and their kin).
 CURRENCIES: Final = frozenset(
@@ -36,8 +38,10 @@ def exponent(currency: str) -> int | None:
     return EXPONENTS.get(currency, 2)
 
 
-def round_half_up(value: Decimal) -> int:
+def round_half_up(value: "Decimal") -> int:
     """Rounds to a whole number, halves away from zero (assumptions: Landed-cost quote)."""
+    from decimal import ROUND_HALF_UP
+
     return int(value.to_integral_value(rounding=ROUND_HALF_UP))
 
 

@@ -1,5 +1,6 @@
 """Where configuration, state and caches lie on this system."""
 
+import sys
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -30,15 +31,15 @@ class Paths:
 
     @cached_property
     def config_dir(self) -> Path:
-        return self._folder("SVC_CONFIG_DIR", "XDG_CONFIG_HOME", "user_config_dir")
+        return self._folder("SVC_CONFIG_DIR", "XDG_CONFIG_HOME", ".config", "user_config_dir")
 
     @cached_property
     def state_dir(self) -> Path:
-        return self._folder("SVC_STATE_DIR", "XDG_STATE_HOME", "user_state_dir")
+        return self._folder("SVC_STATE_DIR", "XDG_STATE_HOME", ".local/state", "user_state_dir")
 
     @cached_property
     def cache_dir(self) -> Path:
-        return self._folder("SVC_CACHE_DIR", "XDG_CACHE_HOME", "user_cache_dir")
+        return self._folder("SVC_CACHE_DIR", "XDG_CACHE_HOME", ".cache", "user_cache_dir")
 
     @property
     def config_file(self) -> Path:
@@ -60,13 +61,17 @@ class Paths:
         except NoFolder:
             return False
 
-    def _folder(self, own: str, xdg: str, system: str) -> Path:
+    def _folder(self, own: str, xdg: str, below_home: str, system: str) -> Path:
         if self._env.get(own):
             return Path(self._env[own])
         base = self._env.get(xdg, "")
         if Path(base).is_absolute():  # the XDG rules: relative values are ignored
             return Path(base, _APP)
-        # Imported late: it costs a millisecond or two, and XDG systems seldom need it.
+        home = self._env.get("HOME", "")
+        if sys.platform == "linux" and "ANDROID_ROOT" not in self._env and Path(home).is_absolute():
+            return Path(home, below_home, _APP)
+        # Every other system has places of its own. Not imported on this one: with what it loads it
+        # is a twentieth of a short command's time.
         import platformdirs
 
         try:

@@ -1,6 +1,6 @@
 """A team's log beside the embedded inbox: how many events a second `store` takes, in one run.
 
-PYTHONPATH=tests python tests/benchmarks/bench_log.py [SECONDS]
+    python tests/benchmarks/bench_log.py [SECONDS]
 
 The figures are good as ratios only: three servers of a log share this machine and its disk.
 """
@@ -14,6 +14,9 @@ from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.command import parser
 from support.listening import NOW
 from support.log_servers import Servers, servers
 from support.team_log import arrival, connect, make_streams
@@ -82,4 +85,6 @@ def main(seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]) if len(sys.argv) > 1 else 3.0)
+    command = parser(__doc__)
+    command.add_argument("seconds", nargs="?", type=float, default=3.0)
+    main(command.parse_args().seconds)

@@ -39,6 +39,7 @@ def load() -> None:
             import_module(f"{package}.{found.name}")
     for name in OFTEN:
         import_module(name)
+    import_module("support.forked_sandbox").load()
 
 
 class Server:

@@ -4,6 +4,7 @@ import faulthandler
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
@@ -31,17 +32,25 @@ class Limits:
 
     def __init__(self) -> None:
         self.seconds = SECONDS
+        self._ends_at = 0.0
         self._wait = subprocess.Popen.wait
         self._leave = subprocess.Popen.__exit__
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         self.seconds = limit_of(item)
-        faulthandler.dump_traceback_later(self.seconds + GRACE, exit=True)
-        try:
-            return (yield)
-        finally:
-            faulthandler.cancel_dump_traceback_later()
+        self._give(self.seconds + GRACE)
+        return (yield)
+
+    def pytest_sessionfinish(self) -> None:
+        faulthandler.cancel_dump_traceback_later()
+
+    def _give(self, seconds: float) -> None:
+        """Lets this process live so long at least, and not much longer: each turn is a thread."""
+        now = time.monotonic()
+        if not now + seconds <= self._ends_at <= now + seconds + GRACE:
+            faulthandler.dump_traceback_later(seconds + GRACE, exit=True)
+            self._ends_at = now + seconds + GRACE
 
     def watch_processes(self) -> None:
         """Has every wait for a process end, and no process outlive the block that a failure left."""

@@ -21,6 +21,7 @@ KEPT: Final = (
     "VIRTUAL_ENV",
     "LD_LIBRARY_PATH",
     "SVC_TEST_LONG",
+    "CHAOS_EVENTS",
 )
 KEPT_PREFIXES: Final = ("PYTEST_", "HYPOTHESIS_", "COV")
 GIVEN: Final = {

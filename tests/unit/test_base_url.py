@@ -1,6 +1,11 @@
 """The address of the service (promise R23)."""
 
+import ipaddress
+from contextlib import suppress
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from svc.base_url import BaseUrl
 from svc.errors import ConfigError
@@ -68,3 +73,23 @@ def test_base_url_refuses_what_two_parsers_could_read_differently(text: str) -> 
     with pytest.raises(ConfigError) as caught:
         BaseUrl.parse(text)
     assert "pass" not in caught.value.message
+
+
+_PARTS = st.sampled_from(["0", "1", "00", "010", "127", "255", "256", "99999999999", "a", ""])
+
+
+@given(parts=st.lists(_PARTS | st.integers(0, 300).map(str), min_size=1, max_size=6))
+def test_an_address_of_four_numbers_is_what_the_library_takes_for_one(parts: list[str]) -> None:
+    """R23: to be quick it is read without `ipaddress`, and no other way."""
+    host = ".".join(parts)
+    expected: bool | None = None
+    with suppress(ValueError):
+        expected = ipaddress.IPv4Address(host).is_loopback
+    try:
+        found = BaseUrl.parse(f"https://{host}")
+    except ConfigError:
+        assert expected is None
+        return
+    assert found.host == host
+    assert found.is_loopback is (expected or False)
+    assert expected is not None or not host.replace(".", "").isdigit()

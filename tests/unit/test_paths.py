@@ -1,9 +1,14 @@
 """Where files lie, and who may enter."""
 
+import os
+import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import platformdirs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from svc.errors import ExitCode
 from svc.paths import NoFolder, Paths
@@ -36,3 +41,19 @@ def test_each_folder_is_looked_for_when_it_is_used(
         _ = paths.sandbox_dir
     assert caught.value.exit_code == ExitCode.LOCAL
     assert caught.value.hint == "Set HOME, or SVC_STATE_DIR"
+
+
+_VALUES = st.sampled_from([None, "", "/", "/home/a", "/home/a/", "relative", "~", "/tmp/../x", " "])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems' folders are the library's")
+@given(home=st.sampled_from(["/root", "/home/a", "/home/a/", "/srv/../x"]), xdg=_VALUES)
+def test_folders_below_a_home_are_those_of_the_library(home: str, xdg: str | None) -> None:
+    """What is worked out without it, to be quick, is what platformdirs says for the same user."""
+    given_xdg = {} if xdg is None else {"XDG_CONFIG_HOME": xdg}
+    env = {"HOME": home, **given_xdg}
+    with patch.dict(os.environ, env, clear=True):
+        paths = Paths(os.environ)
+        assert paths.config_dir == Path(platformdirs.user_config_dir("svc", appauthor=False))
+        assert paths.state_dir == Path(platformdirs.user_state_dir("svc", appauthor=False))
+        assert paths.cache_dir == Path(platformdirs.user_cache_dir("svc", appauthor=False))

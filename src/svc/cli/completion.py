@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import new_app, repairing
 from svc.cli.framework.session import Session
 from svc.completion.packaged import SHELLS, Shell, packaged
 from svc.errors import LocalError, UsageError, system_words
@@ -17,7 +17,7 @@ from svc.system.files import make_folder, replace_file
 app = new_app()
 
 
-@verb(app)
+@repairing(app)
 def completion(
     ctx: typer.Context,
     shell: Annotated[

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from svc.base_url import BaseUrl
-from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.app import new_noun, repairing
 from svc.cli.framework.session import Session
 from svc.config import Config
 from svc.config.editing import field_of, set_value, unset_value
@@ -25,7 +25,7 @@ Name = Annotated[
 ]
 
 
-@verb(app)
+@repairing(app)
 def get(
     ctx: typer.Context,
     name: Annotated[
@@ -53,7 +53,7 @@ def get(
     out.value(value)
 
 
-@verb(app, "set")
+@repairing(app, "set")
 def set_(
     ctx: typer.Context,
     name: Name,
@@ -76,7 +76,7 @@ def set_(
     session.repair_out.value({"object": "config", name: _value(config, name)})
 
 
-@verb(app)
+@repairing(app)
 def unset(ctx: typer.Context, name: Name) -> None:
     """Take a setting out, so that its default holds again.
 
@@ -87,7 +87,7 @@ def unset(ctx: typer.Context, name: Name) -> None:
     session.repair_out.value({"object": "config", name: _value(config, name)})
 
 
-@verb(app)
+@repairing(app)
 def path(ctx: typer.Context) -> None:
     """Show where the configuration file is, or would be.
 

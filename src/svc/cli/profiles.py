@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.app import new_noun, repairing
 from svc.cli.framework.prompts import confirm
 from svc.cli.framework.session import Session
 from svc.config import Config, Profile
@@ -24,7 +24,7 @@ Name = Annotated[
 ]
 
 
-@verb(app, "list")
+@repairing(app, "list")
 def list_(ctx: typer.Context) -> None:
     """List the profiles.
 
@@ -39,7 +39,7 @@ def list_(ctx: typer.Context) -> None:
         out.hint("svc sandbox start makes one, or: svc profiles create NAME --base-url URL")
 
 
-@verb(app)
+@repairing(app)
 def use(ctx: typer.Context, name: Name) -> None:
     """Make a profile the one that is used where none is named.
 
@@ -53,7 +53,7 @@ def use(ctx: typer.Context, name: Name) -> None:
         out.warn(f"SVC_PROFILE is {session.env['SVC_PROFILE']!r} and wins over it.")
 
 
-@verb(app)
+@repairing(app)
 def create(
     ctx: typer.Context,
     name: Name,
@@ -78,7 +78,7 @@ def create(
     out.hint(f"Add its key: svc keys add --profile {name}")
 
 
-@verb(app)
+@repairing(app)
 def remove(ctx: typer.Context, name: Name) -> None:
     """Remove a profile that has no stored keys.
 

@@ -209,7 +209,7 @@ def resume_request(session: Session, identifier: str) -> None:
         _go_where_it_went(session, known)
         if known.is_unresolved:
             refuse_expired_key(session, known, session.say)
-        out = session.out  # made first: a wrong --query must be refused before anything is sent
+        out = session.out
         with session.client() as client:
             call, _ = restored(known.stored, session.base_url)
             if not _is_own(session, client, journal, known):

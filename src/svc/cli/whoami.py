@@ -5,7 +5,7 @@ from typing import Any
 import typer
 
 from svc import api_keys
-from svc.cli.framework.app import Verb, new_app
+from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.key_check import ask, mend, utc
 from svc.cli.framework.session import Session
 from svc.errors import AuthError, NetworkError, SvcError, Unauthorized
@@ -16,7 +16,7 @@ from svc.keys.resolve import VARIABLE
 app = new_app()
 
 
-@app.command(cls=Verb)
+@verb(app)
 def whoami(ctx: typer.Context) -> None:
     """Show profile, origin, mode and key in use, and whether the service takes it.
 

@@ -11,7 +11,7 @@ from svc.errors import UsageError
 from svc.money import minor_units
 from svc.spec import AMOUNT_MAX
 
-_WHOLE: Final = re.compile(r"0|-?[1-9][0-9]*")
+_WHOLE: Final = r"0|-?[1-9][0-9]*"
 _DIGITS_MAX: Final = len(str(AMOUNT_MAX))
 _SHOWN_MAX: Final = 40
 _UNITS: Final = (
@@ -70,7 +70,7 @@ def _spelled(value: object) -> str | None:
 
 
 def _is_whole(text: str | None) -> bool:
-    return text is not None and _WHOLE.fullmatch(text) is not None
+    return text is not None and re.fullmatch(_WHOLE, text) is not None
 
 
 def _right_number(text: str, name: str, currency: str | None) -> str:

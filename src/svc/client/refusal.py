@@ -25,7 +25,7 @@ _COLLECTIONS: Final = {
     "dispute": "/v1/disputes/",
 }
 _ABSENT: Final = ("parameter_missing", "parameter_invalid_empty")
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_]+(?:\[[A-Za-z0-9_]+\])*")
+_PLAIN: Final = r"[A-Za-z0-9_]+(?:\[[A-Za-z0-9_]+\])*"
 
 
 def parameter(call: Call, code: str | None, param: str | None) -> str | None:
@@ -44,7 +44,7 @@ def option(param: str) -> str:
     known = advice(tuple(re.findall(r"[^\[\]]+", param)))
     if known:
         return known
-    if not _PLAIN.fullmatch(param):
+    if not re.fullmatch(_PLAIN, param):
         return "-d PARAM=VALUE"
     return f"-d '{param}=VALUE'" if "[" in param else f"-d {param}=VALUE"
 

@@ -10,9 +10,9 @@ from svc.config.model import AUTHS, COLORS, FORMATS
 from svc.errors import ConfigError, wrong_word
 from svc.spec import IDEMPOTENCY_RETENTION_SECONDS
 
-_PROFILE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_CLASS: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+", re.ASCII)
+_PROFILE_NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
+_DATE: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_CLASS: Final = r"(?a)[A-Za-z_]\w*(\.[A-Za-z_]\w*)+"
 
 Complaint = str | None
 Check = Callable[[Any], Complaint]
@@ -27,7 +27,7 @@ class ConfigField(NamedTuple):
 
 def profile_name(value: Any) -> Complaint:
     """A name fits into a keyring's item name and into a dotted setting."""
-    if isinstance(value, str) and _PROFILE_NAME.fullmatch(value):
+    if isinstance(value, str) and re.fullmatch(_PROFILE_NAME, value):
         return None
     return "is no profile name: use letters, digits, - and _, at most 64"
 
@@ -41,7 +41,7 @@ def seconds(value: Any) -> Complaint:
 
 def date(value: Any) -> Complaint:
     """An API version (spec: Versioning)."""
-    plain = isinstance(value, str) and _DATE.fullmatch(value)
+    plain = isinstance(value, str) and re.fullmatch(_DATE, value)
     return None if plain else "must be a date in the form YYYY-MM-DD"
 
 
@@ -81,7 +81,7 @@ def _absolute(value: Any) -> Complaint:
 
 def _classes(value: Any) -> Complaint:
     plain = isinstance(value, list) and all(
-        isinstance(name, str) and _CLASS.fullmatch(name) for name in value
+        isinstance(name, str) and re.fullmatch(_CLASS, name) for name in value
     )
     return None if plain else "must be a list of class names such as package.module.Keyring"
 

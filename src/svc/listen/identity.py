@@ -101,11 +101,29 @@ def running_with_pending(
         LocalError: the folder of the locks cannot be used.
     """
     for row in state.rows(_PENDING, (profile, mode, origin, origin)):
-        lock = _lock(folder, row["scope"])
-        if lock is None:
+        if _runs(folder, row["scope"]):
             return Running(row["port"], tuple(json.loads(row["targets"])))
-        os.close(lock)
     return None
+
+
+def left_pending(state: Database, folder: Path, origin: str | None, profile: str, mode: str) -> int:
+    """Counts the events that wait to be forwarded by listeners that do not run.
+
+    Only for whoever has held all of them back, as above.
+
+    Raises:
+        LocalError: the folder of the locks cannot be used.
+    """
+    rows = state.rows(_PENDING, (profile, mode, origin, origin))
+    return sum(row["waiting"] for row in rows if not _runs(folder, row["scope"]))
+
+
+def _runs(folder: Path, scope: str) -> bool:
+    lock = _lock(folder, scope)
+    if lock is None:
+        return True
+    os.close(lock)
+    return False
 
 
 def last_endpoint(state: Database, listening: Listening, targets: Sequence[str] = ()) -> str | None:
@@ -226,9 +244,10 @@ SELECT scope, endpoint_id, IIF(port IS NULL, '', targets) AS targets, EXISTS (
 FROM listeners WHERE origin = ? AND profile = ? AND mode = ?"""
 
 _PENDING: Final = """
-SELECT scope, port, targets FROM listeners
+SELECT scope, port, targets, COUNT(*) AS waiting
+FROM listeners JOIN inbox ON listener = listeners.id AND outcome IS NULL
 WHERE profile = ? AND mode = ? AND (? IS NULL OR origin = ?)
-  AND EXISTS (SELECT 1 FROM inbox WHERE listener = listeners.id AND outcome IS NULL)"""
+GROUP BY listeners.id"""
 
 
 def _remembered(

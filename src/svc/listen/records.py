@@ -4,17 +4,46 @@ import base64
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from svc.listen.values import value_class
 
 
+class FieldRecord:
+    """A record that is said by its fields, in their order; times as text, bytes as UTF-8.
+
+    `kind` is its name; `state` stands behind its time where one name is said of two things.
+    """
+
+    __slots__: tuple[str, ...] = ()
+    kind: ClassVar[str]
+    state: ClassVar[str] = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        values = {each: getattr(self, each) for each in self.__slots__}
+        said = {name: _plain(name, value) for name, value in values.items()}
+        state = {"state": self.state} if self.state else {}
+        return {"record": self.kind, "time": said.pop("time"), **state, **said}
+
+
+def _plain(name: str, value: Any) -> Any:
+    if name == "time":
+        return iso(value)
+    if name in ("seconds", "milliseconds"):
+        return round(value, 3)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return list(value) if isinstance(value, tuple) else value
+
+
 @dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(FieldRecord):
     """Deliveries are accepted from now on. `events` is empty when the endpoint is not ours.
 
     `inspector` is the address of the page that shows them, if there is one.
     """
+
+    kind = "ready"
 
     time: float
     url: str
@@ -23,18 +52,6 @@ class Ready:
     mode: str
     endpoint: str | None
     inspector: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "record": "ready",
-            "time": iso(self.time),
-            "url": self.url,
-            "targets": list(self.targets),
-            "events": list(self.events),
-            "mode": self.mode,
-            "endpoint": self.endpoint,
-            "inspector": self.inspector,
-        }
 
 
 @value_class
@@ -120,12 +137,14 @@ class Rejected:
 
 
 @value_class
-class Forwarded:
+class Forwarded(FieldRecord):
     """One attempt to hand an event to a target; `status` is None when no answer came.
 
     `reply` is the beginning of the answer's body. `retry_in` is in seconds, None when this was
     the last attempt.
     """
+
+    kind = "forward"
 
     time: float
     id: str
@@ -143,28 +162,15 @@ class Forwarded:
         """True for a 2xx answer (spec: Delivery 1)."""
         return is_success(self.status)
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "record": "forward",
-            "time": iso(self.time),
-            "id": self.id,
-            "type": self.type,
-            "url": self.url,
-            "status": self.status,
-            "milliseconds": round(self.milliseconds, 3),
-            "attempt": self.attempt,
-            "error": self.error,
-            "reply": self.reply.decode("utf-8", "replace"),
-            "retry_in": self.retry_in,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Left(FieldRecord):
     """An event that an earlier run kept and did not forward, and that is left so in this one.
 
     `attempts` are those at the target that was tried most often.
     """
+
+    kind = "left"
 
     time: float
     id: str
@@ -172,55 +178,33 @@ class Left:
     object_id: str
     attempts: int
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "record": "left",
-            "time": iso(self.time),
-            "id": self.id,
-            "type": self.type,
-            "object_id": self.object_id,
-            "attempts": self.attempts,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class TunnelUp:
+class TunnelUp(FieldRecord):
     """The public address leads here from now on.
 
     `endpoint` is the one that the service delivers to, None when it is not ours: another address
     needs another endpoint.
     """
 
+    kind = "tunnel"
+    state = "up"
+
     time: float
     url: str
     endpoint: str | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "record": "tunnel",
-            "time": iso(self.time),
-            "state": "up",
-            "url": self.url,
-            "endpoint": self.endpoint,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class TunnelDown:
+class TunnelDown(FieldRecord):
     """The public address leads nowhere until the next TunnelUp."""
 
-    time: float
-    reason: str
-    url: str | None = None
+    kind = "tunnel"
+    state = "down"
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "record": "tunnel",
-            "time": iso(self.time),
-            "state": "down",
-            "url": self.url,
-            "reason": self.reason,
-        }
+    time: float
+    url: str | None
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,29 +222,25 @@ class LogState:
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class Missed(FieldRecord):
     """So many events of a log were dropped for their age before this listener came back."""
+
+    kind = "missed"
 
     time: float
     events: int
     address: str
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "record": "missed",
-            "time": iso(self.time),
-            "events": self.events,
-            "address": self.address,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(FieldRecord):
     """What happened in all. `refused`: requests that were no deliveries (other path, host ...).
 
     `failed`: events that a target did not take for good. `pending`: events that are still to be
     forwarded, at the next start if need be. `until_reached` is None when nothing was waited for.
     """
+
+    kind = "summary"
 
     time: float
     seconds: float
@@ -273,22 +253,6 @@ class Summary:
     failed: int
     pending: int
     until_reached: bool | None
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "record": "summary",
-            "time": iso(self.time),
-            "seconds": round(self.seconds, 3),
-            "received": self.received,
-            "duplicates": self.duplicates,
-            "rejected": self.rejected,
-            "refused": self.refused,
-            "withheld": self.withheld,
-            "forwarded": self.forwarded,
-            "failed": self.failed,
-            "pending": self.pending,
-            "until_reached": self.until_reached,
-        }
 
 
 Record = (

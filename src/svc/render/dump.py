@@ -7,10 +7,12 @@ terminal are written as escapes that a JSON reader turns back (promise R61).
 import json
 import re
 from collections.abc import Iterator
-from decimal import Decimal
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from svc.render.text import UNSAFE, is_plain
+
+if TYPE_CHECKING:  # of the service no number comes as one
+    from decimal import Decimal
 
 _TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+|\S', re.DOTALL)
 _RAW_CONTROL: Final = f"{UNSAFE}|[\t\n]"
@@ -128,21 +130,25 @@ def scalar(value: object) -> str:
         return _string(value)
     if value is None or value is True or value is False:
         return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, int | float | Decimal):
+    if isinstance(value, int | float):
+        return number(value)
+    from decimal import Decimal
+
+    if isinstance(value, Decimal):
         return number(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-def number(value: float | Decimal) -> str:
+def number(value: "float | Decimal") -> str:
     """Writes a number as it was spelled; null for what is none in JSON (NaN, Infinity)."""
     spelled = getattr(value, "text", None)
     if isinstance(spelled, str):
         return spelled
-    if isinstance(value, Decimal):
-        return str(value) if value.is_finite() else "null"
     if isinstance(value, int):
         return int.__repr__(value)
-    return float.__repr__(value) if value - value == 0 else "null"
+    if isinstance(value, float):
+        return float.__repr__(value) if value - value == 0 else "null"
+    return str(value) if value.is_finite() else "null"
 
 
 def _string(text: str) -> str:

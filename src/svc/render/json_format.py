@@ -1,6 +1,5 @@
 """Results for programs: JSON as it was sent, NDJSON, ids (promise R72)."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from json import JSONDecoder
 from typing import Any, Final
@@ -105,7 +104,7 @@ def _plain(value: object) -> str:
     return one_line(value) if isinstance(value, str) else scalar(value)
 
 
-_SPACE: Final = re.compile(r"[ \t\n\r]*")
+_SPACES: Final = frozenset(" \t\n\r")
 # Values are only stepped over: numbers are not converted, so their length does not matter.
 _STEP: Final = JSONDecoder(parse_int=str, parse_float=str).raw_decode
 
@@ -138,5 +137,6 @@ def _after_comma(text: str, at: int) -> int:
 
 
 def _token(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    while text[at : at + 1] in _SPACES:
+        at += 1
+    return at

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import Final, TypeAlias
 
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
@@ -12,6 +12,7 @@ from svc.errors import LocalError
 from svc.sandbox.api.memory import RunMemory
 from svc.sandbox.api.requests import Api, RateLimit
 from svc.sandbox.checkout.app import CheckoutApp
+from svc.sandbox.checkout.home import HOME, HomePage
 from svc.sandbox.checkout.visit import ROOT as CHECKOUT_ROOT
 from svc.sandbox.control.app import ControlApi
 from svc.sandbox.control.fixtures import FIXTURES, fill
@@ -62,7 +63,11 @@ def build_app(
     limit = RateLimit(real_clock or SystemClock())
     api = Api(engine, ApiRoutes(OPERATIONS), memory, limit, strict_https=strict_https)
     described = document.Described(engine, OPERATIONS)
-    return Front(engine, api, ControlApi(engine, memory), CheckoutApp(engine), described)
+    home = HomePage(document.PATH)
+    return Front(engine, api, ControlApi(engine, memory), CheckoutApp(engine), described, home)
+
+
+_Room: TypeAlias = Api | ControlApi | CheckoutApp | document.Described | HomePage
 
 
 class Front:
@@ -75,9 +80,10 @@ class Front:
         controls: ControlApi,
         pages: CheckoutApp,
         described: document.Described,
+        home: HomePage,
     ) -> None:
         self._engine = engine
-        self._described = described
+        self._alone: dict[str, _Room] = {document.PATH: described, HOME: home}
         self._rooms = (
             (API_ROOT + "/", api),
             (SANDBOX_ROOT + "/", controls),
@@ -89,12 +95,11 @@ class Front:
             check_framing(scope)
             check_host(scope)
             room = self._room(scope["path"])
-            if isinstance(room, Api | ControlApi):  # the other two are made for browsers
-                check_page(scope)
+            if not isinstance(room, CheckoutApp | document.Described):  # made for any page
+                check_page(scope, from_own=isinstance(room, HomePage))
+            await room(scope, receive, send)
         except Problem as problem:
             await self.refused(problem).send(send)
-        else:
-            await room(scope, receive, send)
 
     def refused(self, problem: Problem) -> HttpReply:
         """The answer to what reaches no room, with the headers of every answer."""
@@ -104,9 +109,10 @@ class Front:
             (REQUEST_ID_HEADER, identity), (VERSION_HEADER, str(version))
         )
 
-    def _room(self, path: str) -> Api | ControlApi | CheckoutApp | document.Described:
-        if path == document.PATH:
-            return self._described
+    def _room(self, path: str) -> "_Room":
+        alone = self._alone.get(path)
+        if alone is not None:
+            return alone
         for prefix, room in self._rooms:
             if path.startswith(prefix):
                 return room

@@ -1,7 +1,6 @@
 """Loopback: which host names mean this machine and nothing else, and ports of our own there."""
 
 import socket
-from ipaddress import ip_address
 from typing import Final
 
 _USUAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})  # spares nearly every request a parse
@@ -11,6 +10,8 @@ def is_loopback(host: str) -> bool:
     """Says whether a host, without port or brackets, is a loopback address or name."""
     if host.lower() in _USUAL:
         return True
+    from ipaddress import ip_address
+
     try:
         return ip_address(host).is_loopback
     except ValueError:

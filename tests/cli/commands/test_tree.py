@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import typer
 
-from support.creates import EXAMPLES, NEEDS
+from support.creates import EXAMPLES
 from support.running import Sandbox, Svc
 from svc.cli.commands.tree import tree
 from svc.cli.commands.values import rows
@@ -145,9 +145,12 @@ def typed(command: Command, stand_in: str) -> list[str]:
     words = list(command.path)
     for argument in command.arguments:
         prefix = argument.values.ids[0] if argument.values.ids else ""
-        words.append(f"{prefix}{stand_in}" if argument.required else "")
+        value = argument.values.words[0][0] if argument.values.closed else f"{prefix}{stand_in}"
+        words.append(value if argument.required else "")
     for option in command.options:
-        words += [option.names[0], stand_in] if option.required else []
+        name = option.names[0]
+        given = EXAMPLES.get(command.name, {}).get(name, stand_in)
+        words += [name, given] if option.required else []
     return [word for word in words if word]
 
 
@@ -207,6 +210,22 @@ def test_an_open_set_is_what_the_service_takes(
     assert not missing, result.err
 
 
+# They work while settings are wrong; the reminder's own format decides what a query is for.
+REPAIRING = ("config", "profiles", "doctor", "help", "completion", "keys remind", "sandbox env")
+PRINTING = [
+    command
+    for command in commands()
+    if not command.commands and command.path and not command.name.startswith(REPAIRING)
+]
+
+
+@pytest.mark.parametrize("command", PRINTING, ids=lambda command: command.name)
+def test_a_wrong_query_is_refused_before_anything_else(svc: Svc, command: Command) -> None:
+    """Whatever else is wrong; nothing is started, stopped or sent meanwhile."""
+    result = svc(*typed(command, "abc1"), "--query", "[")
+    assert (result.code, result.error["code"]) == (2, "query_invalid"), result
+
+
 WRITING = [command for command in commands() if "request" in command.shared]
 
 
@@ -217,8 +236,6 @@ def test_what_moves_money_is_what_asks_in_live_mode(
     """R19: without --yes and without a person, those and no others are stopped."""
     argv = typed(command, "abc1") if command.name != "post" else ["post", "/v1/refunds"]
     more = ["-d", "metadata[a]=b"] if command.name.endswith("update") else []
-    for option in NEEDS.get(command.name, ()):
-        more += [option, EXAMPLES[command.name][option]]
     result = svc(*argv, *more, "--live", env={"SVC_API_KEY": "sk_live_sandbox"})
     asked = result.code == 2 and result.error["code"] == "confirmation_required"
     assert asked == command.moves_money, result.err

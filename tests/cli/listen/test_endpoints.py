@@ -17,7 +17,7 @@ from support.listening import NOW, Target, event
 from support.running import Sandbox, Svc
 from svc.cli.events import link
 from svc.cli.events.endpoint import Endpoint, Endpoints, is_sandbox
-from svc.cli.events.link import SandboxWatch, watching
+from svc.cli.events.link import LocalLink, watching
 from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
@@ -294,7 +294,7 @@ def test_a_sandbox_that_moved_is_named(
         svc("sandbox", "stop", "--all")
 
 
-async def attached(watch: SandboxWatch) -> None:
+async def attached(watch: LocalLink) -> None:
     watch.attach(None, lambda _: None, lambda _: None)  # type: ignore[arg-type]
     await asyncio.sleep(0.5)
 

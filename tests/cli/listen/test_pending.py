@@ -172,8 +172,54 @@ def test_an_event_without_a_known_secret_stops_no_other(waiting: int, svc: Svc) 
         done = svc("events", "replay", "--pending", "-o", "human")
         assert done.code == 11
         assert "is not known here" in done.err
-        assert "1 of 2 events were not taken" in done.err
+        assert "1 of 2 events was not taken; 1 of them could not be sent." in done.err
         assert paths(target) == [b"/a"]
+
+
+def test_a_failed_event_without_a_known_secret_stops_no_other(waiting: int, svc: Svc) -> None:
+    """`replay --failed` does the same as `--pending`."""
+    state = Path(os.environ["SVC_STATE_DIR"]) / "state.db"
+    with Target(lambda _: status_line(500), port=waiting):
+        assert svc("events", "replay", "--pending").code == 11
+    with closing(sqlite3.connect(state)) as database, database:
+        database.execute("UPDATE inbox SET outcome = 'failed'")
+        database.execute(
+            "INSERT INTO listeners (id, scope, origin, profile, mode, targets)"
+            " SELECT 99, 'other', origin, profile, mode, targets FROM listeners LIMIT 1"
+        )
+        database.execute("UPDATE inbox SET listener = 99 WHERE type = 'payment.captured'")
+    with Target(port=waiting) as target:
+        done = svc("events", "replay", "--failed", "-o", "human")
+        assert done.code == 11
+        assert "is not known here" in done.err
+        assert "1 of 2 events was not taken; 1 of them could not be sent." in done.err
+        assert paths(target) == [b"/a"]
+
+
+def test_replay_ends_with_a_count(waiting: int, svc: Svc) -> None:
+    """For a person; a program counts the records."""
+    with Target(port=waiting):
+        sent = svc("events", "replay", "--pending", "-o", "human")
+        assert sent.err == "2 events sent again, all taken.\n"
+        names = [one["id"] for one in svc.ok("events", "inbox")]
+        assert svc("events", "replay", names[0], "-o", "human").err == (
+            "1 event sent again and taken.\n"
+        )
+        thrice = svc("events", "replay", *names, "--times", "3", "-o", "human")
+        assert thrice.err == "2 events sent again 3 times, taken each time.\n"
+        assert svc("events", "replay", *names).err == ""
+
+
+def test_what_waits_for_a_listener_that_is_gone_is_counted_beside_what_failed(
+    waiting: int, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
+    """Nothing has failed, and yet two events have not arrived; a running listener has them."""
+    words = "2 events still wait for a listener that does not run: svc events replay --pending"
+    said = svc("events", "replay", "--failed", "-o", "human")
+    assert (said.code, said.err) == (0, f"{words}\nNo event has failed.\n")
+    with listen(tmp_path, "--forward-to", f"*.paid=:{waiting}/a", "--forward-to", f":{waiting}/b"):
+        beside = svc("events", "replay", "--failed", "-o", "human")
+    assert (beside.code, beside.err) == (0, "No event has failed.\n")
 
 
 def test_the_log_of_the_database_is_let_go_at_the_end(waiting: int) -> None:

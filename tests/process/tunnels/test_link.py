@@ -122,8 +122,8 @@ def test_service_that_is_away_is_asked_again(monkeypatch: pytest.MonkeyPatch) ->
     records, errors, relay, _ = followed(service, Up("https://second.example"))
     down = TunnelDown(
         records[0].time,
-        "no endpoint at https://second.example yet: it was not reached",
         "https://first.example",
+        "no endpoint at https://second.example yet: it was not reached",
     )
     assert records[1:-1] == [down]
     assert records[-1] == TunnelUp(records[0].time, "https://second.example", "we_2")

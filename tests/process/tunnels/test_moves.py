@@ -11,7 +11,7 @@ from process.tunnels import stand_ins
 from process.tunnels.server import children, until
 from process.tunnels.stand_ins import cloudflared_log, on_path, stand_in
 from support.listeners import Listen, Running
-from support.listening import Target, event, status, talk
+from support.listening import SECRET, Target, event, status, talk
 from support.running import Sandbox, Svc, inside
 from svc.signature import header_value
 
@@ -99,6 +99,45 @@ def test_deliveries_go_on_after_a_cloudflared_stand_in_has_moved(
         running.wait("forward", 2)
         running.end()
     assert target.ids == ["evt_1", "evt_3"]
+
+
+def test_a_sandbox_that_was_reset_behind_a_tunnel_gets_its_endpoint_again(
+    sandbox: Sandbox, cloudflared: Path, tmp_path: Path, listen: Listen
+) -> None:
+    """The new endpoint has the tunnel's address, and its deliveries are taken; so after a move."""
+    with Target() as target, listen(tmp_path, *ARGV, "--forward-to", f"{target.port}") as running:
+        url = running.wait("ready")[0]["url"]
+        port = int(Path(f"{cloudflared}.argv").read_text().rsplit(":", 1)[1])
+
+        def forgotten_and_registered(host: str, times: int) -> str:
+            """Resets the sandbox; gives today's secret once the listener knows that it did."""
+            sandbox.control("POST", "/reset")
+            [log] = tmp_path.glob("listen-*.err")
+            until(lambda: log.read_text().count("Registered the webhook endpoint") == times)
+            listed = sandbox.control("GET", "/webhook_endpoints")["data"]
+            assert [one["url"].split("/")[2] for one in listed] == [host]
+            return inside("events", "listen", *ARGV, "--print-secret").out.strip()
+
+        secret = forgotten_and_registered(FIRST, 2)
+        until(lambda: deliver(port, url, secret, 1, FIRST) == 200)
+        kill_program(running)
+        running.wait("tunnel", 3)
+        again = forgotten_and_registered(SECOND, 4)
+        until(lambda: deliver(port, url, again, 2, SECOND) == 200)
+        running.wait("forward", 2)
+        running.end()
+    assert target.ids == ["evt_1", "evt_2"]
+
+
+def test_an_endpoint_of_ones_own_says_what_is_not_seen(
+    sandbox: Sandbox, cloudflared: Path, tmp_path: Path, listen: Listen
+) -> None:
+    """Nobody knows which endpoint it is, so that nobody can look whether it is still there."""
+    with listen(tmp_path, *ARGV, env={"SVC_WEBHOOK_SECRET": SECRET}) as running:
+        running.wait("ready")
+        running.end()
+    said = next(tmp_path.glob("listen-*.err")).read_text()
+    assert "whether the sandbox is reset and forgets it is not seen here" in said
 
 
 def test_a_stranger_does_not_move_the_endpoint_of_a_cloudflared_stand_in(

@@ -92,6 +92,21 @@ def test_one_list_at_a_time_and_each_once(floor: "Floor") -> None:
     assert [bool(body) for body in bodies(floor)] == [False, True]
 
 
+def test_a_list_is_whole_from_its_last_row_on(floor: "Floor") -> None:
+    """A run that finds nothing left to do does not make it younger (R92)."""
+    assert ledger(floor).whole_at(floor.what) is None
+    days = [Later(floor, days) for days in (0, 3, 5, 7)]
+    runs = [ImportTable(floor.state, floor.leases, clock) for clock in days]
+    found = []
+    for each, whole, changed in zip(
+        runs, (False, True, True, True), (True, True, False, True), strict=True
+    ):
+        each.begin(floor.what)
+        each.end(floor.what, whole=whole, changed=changed)
+        found.append(each.whole_at(floor.what))
+    assert found == [None, days[1].now(), days[1].now(), days[3].now()]
+
+
 def test_nobody_else_begins_between_looking_and_reserving(floor: "Floor") -> None:
     """R92: two lists that share rows look one after the other, so that the second sees the first."""
     database = floor.folder / "state" / "state.db"

@@ -10,6 +10,7 @@ from svc.batch.operations import named
 from svc.batch.outcome import error_fields, verdict
 from svc.batch.run import halting
 from svc.batch.workers import JobEnd, RowJob, SharedQuota
+from svc.client.contradiction import Contradiction
 from svc.client.exchange import Failure, RawReply, Trouble
 from svc.client.journal.entry import Asked, Settled
 from svc.client.journal.stored import Stored, restored
@@ -172,6 +173,15 @@ def test_what_concerns_every_row_ends_the_batch(error: SvcError, stops: bool, jo
     """A key that is refused is refused for the next row too; a bad row is its own affair."""
     assert halting(REFUNDS, SharedQuota(1000))(JobEnd(job, error=error)) is stops
     assert (verdict(JobEnd(job, error=error), REFUNDS).stop is error) is stops
+
+
+def test_what_an_answer_has_made_is_named_although_it_says_something_else(job: RowJob) -> None:
+    """R15: another amount was refunded than asked for; its id is how a person finds it."""
+    error = Contradiction("Another amount.", outcome="done", object_id="rf_7")
+    found = verdict(JobEnd(job, error=error), REFUNDS)
+    assert (found.line.outcome, found.line.id) == ("done", "rf_7")
+    assert found.settled is not None
+    assert found.settled.object_id == "rf_7"
 
 
 @pytest.mark.parametrize("kind", [Unauthorized, Forbidden, RateLimited])

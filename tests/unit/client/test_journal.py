@@ -162,6 +162,17 @@ def test_journal_cannot_be_opened_means_nothing_is_recorded(clock: ManualClock) 
         Journal(refuse, Leases(Path("/nonexistent/x")), clock).record(asked())
 
 
+def test_sign_of_life_goes_with_its_sender(tmp_path: Path) -> None:
+    """R69: while it is there others hold back; it leaves nothing that anybody has to tidy up."""
+    folder = tmp_path / "senders"
+    one, other = Leases(folder), Leases(folder)
+    token = one.token
+    assert other.is_alive(token)
+    one.close()
+    assert list(folder.iterdir()) == []
+    assert not other.is_alive(token)
+
+
 def test_sign_of_life_that_cannot_be_given_stops_everything(intents: Journal, path: Path) -> None:
     """Without it nobody could tell later whether the request is being sent (R69, R70)."""
     path.parent.mkdir(mode=0o700)

@@ -7,7 +7,8 @@ from support.absence import importable
 
 HEAVY = (
     "httpx asyncio ssl email urllib.request urllib.parse http.client sqlite3 rich certifi zlib "
-    "random uuid hashlib decimal threading encodings.idna stringprep base64 select logging"
+    "random uuid hashlib decimal threading encodings.idna stringprep base64 select logging h11 "
+    "ipaddress dataclasses"
 ).split()
 
 
@@ -21,7 +22,7 @@ def loaded(code: str) -> set[str]:
 
 def test_sending_over_http_loads_nothing_heavy() -> None:
     """Performance: a retrieve from a sandbox pays for no library that it does not use."""
-    base = loaded("import json, socket, dataclasses, h11, ipaddress")
+    base = loaded("import json, socket")
     ours = loaded(
         "import svc.client.client, svc.client.resources.orders, svc.client.wire.sockets\n"
         "from svc.client.client import Client\n"

@@ -134,6 +134,13 @@ def test_keys_live_on_the_other_systems_as_here(store: KeyStore) -> None:
     assert not store.remove(live)
 
 
+@pytest.mark.parametrize("person", [True, False])
+def test_only_a_person_is_given_time_to_answer_the_systems_window(person: bool) -> None:
+    """R35: a script that nobody watches is not held up by a window that nobody sees."""
+    store = KeyStore.of_system({}, allowed=(), platform="linux", person=person)
+    assert (store._person_seconds > 0) is person
+
+
 def test_a_person_who_denies_access_is_asked_once(keychain: StandInKeychain) -> None:
     """R38: macOS asks for each item; a no is exit 4, in words, and no second try."""
     keychain.items["svc", USER] = OLD

@@ -184,6 +184,7 @@ def test_a_key_that_vanished_from_the_keyring_is_named(
     error = refused(key_of, settings())
     assert isinstance(error, KeyStoreError)
     assert "sk_test_…p7dc of profile shop is no longer in the keyring" in error.message
+    assert (error.code, error.outcome) == ("api_key_missing", "not_sent")
 
 
 @pytest.mark.parametrize(

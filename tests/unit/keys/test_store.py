@@ -269,6 +269,16 @@ def test_the_keyring_that_holds_a_key_can_be_asked_first(
     assert found.backend == "b.B"
 
 
+def test_a_keyring_that_is_not_there_cannot_be_asked(
+    make_fake: "Callable[..., FakeKeyring]",
+) -> None:
+    """The diagnosis tells one that answers from one that is gone and one that is not allowed."""
+    first, second = make_fake("a.A"), make_fake("b.B")
+    second.trouble = Absent("-")
+    store = KeyStore([first, second])
+    assert [store.is_there(name) for name in ("a.A", "b.B", "c.C")] == [True, False, None]
+
+
 def test_no_keyring_at_all_names_what_was_refused(fake: "FakeKeyring") -> None:
     """R33: an installed keyring that keeps plain text is named, so that nobody wonders."""
     fake.trouble = Absent("-")

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc.cli.events.layout import LineLayout
 from svc.cli.events.lines import HumanLines
 from svc.cli.events.ndjson import as_ndjson
 from svc.listen.records import EventReceived, Forwarded, Rejected, TunnelDown, TunnelUp
+from svc.render.layout import LineLayout
 
 AT = 1_790_863_402.1049
 EVENT = EventReceived(
@@ -187,7 +187,7 @@ def test_rejected_and_tunnel_lines() -> None:
     )
     assert max(map(len, lines(40).rejected(rejected).splitlines())) <= 40
     assert "tunnel up  https://t.example" in lines().tunnel(TunnelUp(AT, "https://t.example"))
-    assert "tunnel down  it ended\\u{1b}" in lines().tunnel(TunnelDown(AT, "it ended\x1b"))
+    assert "tunnel down  it ended\\u{1b}" in lines().tunnel(TunnelDown(AT, None, "it ended\x1b"))
 
 
 def test_payload_is_shown_safely() -> None:

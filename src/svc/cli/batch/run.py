@@ -52,7 +52,7 @@ class _Books(NamedTuple):
 def check_list(session: Session, asked: BatchOptions) -> None:
     """Checks every row and says what a run would do; sends nothing and needs no key."""
     settings = session.settings
-    out = session.out  # made first: a wrong --query is a mistake like any other
+    out = session.out
     scope = Scope(settings.profile, settings.mode, str(settings.base_url))
     given = read_input(session, asked, scope)
     # Without a keyring being opened: that of a machine, such as CI, lies in the environment.
@@ -75,7 +75,7 @@ def run_list(session: Session, asked: BatchOptions) -> None:
         SvcError: nothing was done, for this reason.
     """
     path = asked.results_path()
-    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    out = session.out
     given = read_input(session, asked, scope_of(session))
     _refuse_secrets(session.key.secret, given)
     ended = _End()

@@ -21,7 +21,7 @@ def commands(ctx: typer.Context) -> None:
     $ svc commands -o json --query 'commands[?moves_money].name'
     """
     session = Session.of(ctx)
-    out = session.out  # made first: a wrong --query is refused before anything is read
+    out = session.out
     from svc.cli.commands.document import document
     from svc.cli.commands.tree import tree
 

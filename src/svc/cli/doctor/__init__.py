@@ -19,7 +19,7 @@ from svc.cli.doctor.checks import (
     tunnels,
 )
 from svc.cli.doctor.logs import logs
-from svc.cli.framework.app import Verb, new_app
+from svc.cli.framework.app import new_app, repairing
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, SvcError
 
@@ -33,7 +33,7 @@ _MACHINE: Final[tuple[tuple[str, Check], ...]] = (
 )
 
 
-@app.command(cls=Verb)
+@repairing(app)
 def doctor(ctx: typer.Context) -> None:
     """Check settings, key, connection, clock, keyring, state and tunnels, each with its remedy.
 

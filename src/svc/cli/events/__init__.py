@@ -1,35 +1,20 @@
 """`svc events`: retrieve events; the verbs that receive webhooks are loaded only when named."""
 
-from typing import Any
-
 import typer
-from typer.core import TyperCommand
 
 from svc.cli.framework import options
-from svc.cli.framework.app import Noun, new_app, reading
-from svc.cli.framework.registry import EVENT_VERBS, load
+from svc.cli.framework.app import LazyGroup, new_app, reading
+from svc.cli.framework.registry import EVENT_VERBS
 from svc.cli.framework.sending import send_read
 from svc.cli.framework.session import Session
 from svc.client.resources import events
 
 
-class Events(Noun):
-    """Lists all its verbs from data and imports the heavy ones when they run."""
+class Events(LazyGroup):
+    """The verbs that receive webhooks are heavy."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.commands.update(
-            {
-                name: TyperCommand(name=name, help=entry.summary)
-                for name, entry in EVENT_VERBS.items()
-            }
-        )
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        name, command, rest = super().resolve_command(ctx, args)
-        if name in EVENT_VERBS:
-            command = self.commands[name] = load("events", name)
-        return name, command, rest
+    entries = EVENT_VERBS
+    words = ("events",)
 
 
 app = new_app()

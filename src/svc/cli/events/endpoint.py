@@ -7,10 +7,10 @@ from typing import Any, Final, Literal
 
 from svc.api_keys import parse_signing_secret
 from svc.cli.events.secrets import StoredSecrets
+from svc.cli.framework.control import sandbox_client
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.resources import controls
-from svc.client.sandbox import SandboxClient
 from svc.errors import KeyStoreError, SvcError
 from svc.keys.places import KeyPlace
 from svc.listen.endpoints import EndpointTable
@@ -212,11 +212,7 @@ class Endpoints:
 
     def _control(self, call: Call) -> dict[str, Any]:
         session = self._session
-        ca_bundle = session.settings.ca_bundle
-        waits = session.waits(sandbox=True)
-        with SandboxClient(
-            session.base_url, clock=session.clock, ca_bundle=ca_bundle, waits=waits
-        ) as control:
+        with sandbox_client(session) as control:
             data = control.send(controls.in_mode(call, session.settings.mode)).data
         return data if isinstance(data, dict) else {}
 
@@ -225,12 +221,8 @@ def is_sandbox(session: Session) -> bool:
     """Says whether the origin is a sandbox of this machine: by the settings, else by asking."""
     if session.settings.sandbox or not session.base_url.is_loopback:
         return session.settings.sandbox
-    ca_bundle = session.settings.ca_bundle
-    waits = session.waits(sandbox=True)
     try:
-        with SandboxClient(
-            session.base_url, clock=session.clock, ca_bundle=ca_bundle, waits=waits
-        ) as control:
+        with sandbox_client(session) as control:
             control.health()
     except SvcError:
         return False

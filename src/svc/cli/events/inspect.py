@@ -16,7 +16,7 @@ from svc.listen.records import Record
 from svc.state import Database
 
 if TYPE_CHECKING:
-    from svc.cli.events.link import SandboxWatch, TunnelLink
+    from svc.cli.events.link import LocalLink, TunnelLink
     from svc.listen.inspector.server import Inspector
 
 _SECONDS_TO_END: Final = 0.3
@@ -43,7 +43,7 @@ class Inspection:
         self,
         plan: ListenerPlan,
         tell: Callable[[Record], None],
-        link: "TunnelLink | SandboxWatch | None",
+        link: "TunnelLink | LocalLink | None",
     ) -> None:
         """Serves the page from now on, and says where.
 

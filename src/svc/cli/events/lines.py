@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final, Literal
 
-from svc.cli.events.layout import Cell, LineLayout
 from svc.listen.records import (
     EventReceived,
     Forwarded,
@@ -16,6 +15,7 @@ from svc.listen.records import (
     TunnelUp,
 )
 from svc.money import format_amount
+from svc.render.layout import Cell, LineLayout
 from svc.render.text import one_line, shorten
 
 _REFUSED: Final = "connection refused"

@@ -37,8 +37,20 @@ class TunnelLink:
         self._register = register
         self._registered = url  # the tunnel's thread alone looks at it
         self._closing = threading.Event()
+        self._watch: SandboxWatch | None = None
         self.address = BaseUrl.parse(url)
         self.endpoint = register(self.address)
+
+    def look_after(
+        self, renew: Callable[[], Endpoint | None], absent: Callable[[SvcError], None]
+    ) -> None:
+        """Has the endpoint registered again when a sandbox behind the tunnel was reset."""
+
+        def renewed(relay: Listener, endpoint: Endpoint) -> None:
+            relay.move(self.address.host, _both(endpoint, self.endpoint))
+            self.endpoint = endpoint
+
+        self._watch = SandboxWatch(renew, absent, renewed)
 
     def attach(
         self,
@@ -47,6 +59,8 @@ class TunnelLink:
         fail: Callable[[BaseException], None],
     ) -> None:
         """From now on tells the loop that runs; at once, that the tunnel is up."""
+        if self._watch is not None:
+            self._watch.attach(relay)
         loop = asyncio.get_running_loop()
 
         def show(change: Change, moved: Endpoint | None) -> None:
@@ -68,6 +82,8 @@ class TunnelLink:
     def close(self) -> None:
         """Asks for no other endpoint any more."""
         self._closing.set()
+        if self._watch is not None:
+            self._watch.close()
 
     def _moved(self, change: Change, told: Callable[[Change], None]) -> Endpoint | None:
         """Registers the endpoint at another address; waits for a service that is away."""
@@ -89,8 +105,7 @@ class TunnelLink:
                 return endpoint
 
     def _move(self, relay: Listener, address: BaseUrl, endpoint: Endpoint) -> None:
-        secrets = dict.fromkeys((*endpoint.secrets, *self.endpoint.secrets))
-        relay.move(address.host, tuple(secrets)[:_SECRETS_MAX])
+        relay.move(address.host, _both(endpoint, self.endpoint))
         note = self._session.out.note
         if endpoint.id is None:
             note(f"The tunnel has another address. Deliveries have to go to {endpoint.url}")
@@ -103,7 +118,12 @@ class TunnelLink:
         now = self._session.clock.now()
         if isinstance(change, Up):
             return TunnelUp(now, change.url, self.endpoint.id)
-        return TunnelDown(now, change.reason, str(self.address))
+        return TunnelDown(now, str(self.address), change.reason)
+
+
+def _both(endpoint: Endpoint, before: Endpoint) -> tuple[str, ...]:
+    """The secrets of an endpoint and of the one in whose place it is, as many as count."""
+    return tuple(dict.fromkeys((*endpoint.secrets, *before.secrets)))[:_SECRETS_MAX]
 
 
 @contextmanager
@@ -131,37 +151,30 @@ _LOOK_SECONDS: Final = 1.0
 _TELL_SECONDS: Final = 4.0  # the pause behind the second look in vain
 _MOST_SECONDS: Final = 8.0  # between looks at a sandbox that does not answer
 _END_SECONDS: Final = 0.5  # promise R78: stopped in under a second, whatever the sandbox does
-_WATCHED_SECRETS_MAX: Final = (
-    2  # that of the endpoint before may have signed what is still on its way
-)
 _HERE: Final = "127.0.0.1"
 
 
 class SandboxWatch:
-    """Registers the endpoint again when the sandbox has forgotten it.
+    """Looks whether the sandbox has forgotten the endpoint, on a thread of its own.
 
-    `renew` asks the sandbox and gives the endpoint that it had to register, or None. `absent` is
-    called once, when it has not answered for some seconds, with what was the matter.
+    `renew` asks the sandbox and gives the endpoint that it had to register, or None; `renewed`
+    takes that in the listener's loop. `absent` is called once, when the sandbox has not answered
+    for some seconds, with what was the matter.
     """
 
     def __init__(
         self,
-        endpoint: Endpoint,
         renew: Callable[[], Endpoint | None],
         absent: Callable[[SvcError], None],
+        renewed: Callable[[Listener, Endpoint], None],
     ) -> None:
-        self.endpoint = endpoint
         self._renew = renew
         self._absent = absent
+        self._renewed = renewed
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def attach(
-        self,
-        relay: Listener,
-        tell: Callable[[Record], None],  # noqa: ARG002  as a tunnel's link is attached
-        fail: Callable[[BaseException], None],  # noqa: ARG002
-    ) -> None:
+    def attach(self, relay: Listener) -> None:
         """From now on tells the relay that runs in this loop."""
         loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._look, args=(loop, relay), daemon=True)
@@ -186,11 +199,36 @@ class SandboxWatch:
             pause = _LOOK_SECONDS
             if renewed is not None and not self._closing.is_set():
                 with suppress(RuntimeError):  # the loop has ended
-                    loop.call_soon_threadsafe(self._take, relay, renewed)
+                    loop.call_soon_threadsafe(self._renewed, relay, renewed)
+
+
+class LocalLink:
+    """The endpoint of a listener without a tunnel of its own, at a sandbox that may be reset."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        renew: Callable[[], Endpoint | None],
+        absent: Callable[[SvcError], None],
+    ) -> None:
+        self.endpoint = endpoint
+        self._watch = SandboxWatch(renew, absent, self._take)
+
+    def attach(
+        self,
+        relay: Listener,
+        tell: Callable[[Record], None],  # noqa: ARG002  as a tunnel's link is attached
+        fail: Callable[[BaseException], None],  # noqa: ARG002
+    ) -> None:
+        """From now on tells the relay that runs in this loop."""
+        self._watch.attach(relay)
+
+    def close(self) -> None:
+        """Looks no more."""
+        self._watch.close()
 
     def _take(self, relay: Listener, renewed: Endpoint) -> None:
-        secrets = dict.fromkeys((*renewed.secrets, *self.endpoint.secrets))
-        relay.move(_HERE, tuple(secrets)[:_WATCHED_SECRETS_MAX])
+        relay.move(_HERE, _both(renewed, self.endpoint))
         self.endpoint = renewed
 
 
@@ -199,10 +237,10 @@ def watching(
     endpoint: Endpoint,
     renew: Callable[[], Endpoint | None],
     absent: Callable[[SvcError], None],
-) -> Iterator[SandboxWatch]:
-    """Gives a watch that ends with the block."""
-    watch = SandboxWatch(endpoint, renew, absent)
+) -> Iterator[LocalLink]:
+    """Gives a link that looks at its sandbox until the end of the block."""
+    link = LocalLink(endpoint, renew, absent)
     try:
-        yield watch
+        yield link
     finally:
-        watch.close()
+        link.close()

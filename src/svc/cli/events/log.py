@@ -61,16 +61,16 @@ def template_(
     $ svc events log template --name shop --trial --node 2 > nats-2.conf
     """
     session = Session.of(ctx)
-    names = (name, *(laptop or ()), *(group or ()))
-    LogAddress.parse(f"nats://127.0.0.1/{name}", "--name")
-    for one in names[1:]:
-        LogAddress.parse(f"nats://127.0.0.1/{one}", "--laptop")
+    for option, given in (("--name", [name]), ("--laptop", laptop), ("--group", group)):
+        for one in given or ():
+            LogAddress.parse(f"nats://127.0.0.1/{one}", option)
     team = template.Team(
         name,
         session.settings.mode,
         tuple(laptop or ("laptop",)),
         tuple(group or ("ci",)),
     )
+    template.refuse_clashes(team)
     text = template.configuration(team, template.Node(node, trial))
     session.streams.stdout.write(text)
 

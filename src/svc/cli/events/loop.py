@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from svc.api_keys import LOG_VARIABLE, SIGNING_VARIABLE
 from svc.cli.events.inspect import Inspection
-from svc.cli.events.link import SandboxWatch, TunnelLink
+from svc.cli.events.link import LocalLink, TunnelLink
 from svc.cli.events.screen import RecordPrinter
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, system_words
@@ -119,7 +119,7 @@ def run_loop(
     session: Session,
     command: str | None,
     screen: RecordPrinter,
-    link: TunnelLink | SandboxWatch | None,
+    link: TunnelLink | LocalLink | None,
     inspection: Inspection | None,
 ) -> Ended:
     """Serves until the relay ends.
@@ -145,7 +145,7 @@ class _Loop:
         session: Session,
         command: ExecProcess | None,
         screen: RecordPrinter,
-        link: TunnelLink | SandboxWatch | None,
+        link: TunnelLink | LocalLink | None,
         inspection: Inspection | None,
     ) -> None:
         self._plan = plan

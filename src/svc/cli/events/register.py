@@ -1,7 +1,8 @@
 """Having a webhook endpoint lead to a listener, and once more when a sandbox has forgotten it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 
 from svc.base_url import BaseUrl
 from svc.cli.events.endpoint import Endpoint, Endpoints
@@ -22,6 +23,7 @@ class Registrar:
     claim: ListenerId
     port: int
     sandbox: bool
+    _one_at_a_time: Lock = field(default_factory=Lock)
 
     def __call__(self, public: BaseUrl | None) -> Endpoint:
         """Finds or makes the endpoint at a public address, or at the local port.
@@ -29,6 +31,10 @@ class Registrar:
         Raises:
             SvcError: the service refused, or was not reached.
         """
+        with self._one_at_a_time:  # a tunnel that has moved, and a sandbox that was reset
+            return self._registered(public)
+
+    def _registered(self, public: BaseUrl | None) -> Endpoint:
         url, _ = self.address(public)
         endpoint = Endpoint(None, url, self.asked.secrets, "given by you")
         if not self.asked.secrets:
@@ -40,9 +46,15 @@ class Registrar:
         remember(self.state, self.claim, self.port, endpoint.id, targets)
         return endpoint
 
-    def renewal(self, public: BaseUrl | None) -> Callable[[], Endpoint | None] | None:
+    def renewal(self, public: Callable[[], BaseUrl | None]) -> Callable[[], Endpoint | None] | None:
         """Gives what registers the endpoint again if it is gone, where that can happen."""
-        if not self.sandbox or self.asked.secrets:
+        if not self.sandbox:
+            return None
+        if self.asked.secrets:
+            self.session.out.note(
+                "The endpoint is your own: whether the sandbox is reset and forgets it is not seen "
+                "here."
+            )
             return None
         found = Endpoints(self.session, self.state, sandbox=True)
 
@@ -50,7 +62,7 @@ class Registrar:
             standing = found.standing(self.claim.path, self.asked.events)
             if standing == "disabled":
                 self.session.out.warn("The sandbox has disabled the listener's webhook endpoint.")
-            return None if standing == "enabled" else self(public)
+            return None if standing == "enabled" else self(public())
 
         return renew
 

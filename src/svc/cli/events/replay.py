@@ -2,33 +2,24 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 
-from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.inbox import archive_of, entry_of
-from svc.cli.events.ndjson import JsonRecords
 from svc.cli.events.options import check_targets, refuse_formats
-from svc.cli.events.screen import ForwardLines, forwards_of
-from svc.cli.events.secrets import StoredSecrets, from_environment
+from svc.cli.events.resending import ReplayJob, ReplayOptions, ReplaySecrets
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.errors import CheckFailed, UsageError
-from svc.listen.forward.connection import TargetReply
-from svc.listen.forward.replay import ReplayLoop, signed_anew
-from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
-from svc.listen.identity import held_back, running_with_pending
-from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory
-from svc.listen.records import Forwarded, is_success
+from svc.listen.forward.replay import ReplayLoop
+from svc.listen.identity import held_back, left_pending, running_with_pending
+from svc.listen.inbox.history import InboxEntry, InboxFilter, InboxHistory
 from svc.listen.targets import Target
 from svc.state import Database
 
 app = new_app()
-
-_Printer = JsonRecords | ForwardLines
 
 
 @verb(app)
@@ -80,22 +71,57 @@ def replay(
         check_targets([target])
     state = session.state()
     archive = archive_of(session, state)
-    asked = _ReplayOptions(target, times, original_signature, allow_remote_forward, not events)
+    asked = ReplayOptions(target, times, original_signature, allow_remote_forward, not events)
     with _alone(session) if pending else nullcontext():
         entries = _chosen(archive, events or [], InboxFilter(failed=failed, pending=pending))
         if pending:
             _refuse_beside_a_listener(session, state)
         with ReplayLoop() as replayer:
-            job = _ReplayJob(session, archive, _Secrets(session, state), asked, replayer)
+            job = ReplayJob(session, archive, ReplaySecrets(session, state), asked, replayer)
             refused = job.replay_all(entries)
     if replayer.stopped_by is not None:
         raise Stopped(replayer.stopped_by)
+    if failed and not pending:
+        _tell_left(session, state)
     if refused:
-        raise CheckFailed(
-            f"{refused} of {len(entries)} events were not taken.", code="replay_failed"
-        )
-    if not entries:
+        raise _not_taken(refused, len(entries), job.unsent)
+    _tell_end(session, len(entries), times, pending=pending)
+
+
+def _not_taken(refused: int, count: int, unsent: int) -> CheckFailed:
+    were = "was" if refused == 1 else "were"
+    beside = f"; {unsent} of them could not be sent" if unsent else ""
+    return CheckFailed(
+        f"{refused:,} of {_events(count)} {were} not taken{beside}.", code="replay_failed"
+    )
+
+
+def _tell_end(session: Session, count: int, times: int, *, pending: bool) -> None:
+    """Says how many were sent and taken: what failed is an error."""
+    if not count:
         session.out.note("There is none to send." if pending else "No event has failed.")
+    elif session.format == "human":
+        end = f" {times} times, taken each time" if times > 1 else ", all taken"
+        sent = f"{_events(count)} sent again"
+        session.out.note(f"{sent}{' and taken' if count == times == 1 else end}.")
+
+
+def _events(count: int) -> str:
+    return f"{count:,} event{'' if count == 1 else 's'}"
+
+
+def _tell_left(session: Session, state: Database) -> None:
+    """Says that events wait for listeners that do not run: those have not failed."""
+    settings, folder = session.settings, session.paths.state_dir / "listeners"
+    origin = settings.address.origin if settings.address is not None else None
+    with held_back(folder) as alone:
+        # Beside another command that holds them back nobody can tell who runs.
+        count = left_pending(state, folder, origin, settings.profile, settings.mode) if alone else 0
+    if count and session.format == "human":
+        session.out.note(
+            f"{_events(count)} still {'waits' if count == 1 else 'wait'} for a listener that does "
+            "not run: svc events replay --pending"
+        )
 
 
 @contextmanager
@@ -133,156 +159,3 @@ def _chosen(archive: InboxHistory, names: list[str], wanted: InboxFilter) -> lis
     if names:
         return [entry_of(archive, name) for name in names]
     return list(archive.entries(wanted))[::-1]
-
-
-class _ReplayOptions(NamedTuple):
-    """What the command line wants of a job.
-
-    Attributes:
-        target: where to; None for where an event went.
-        times: how often to each target.
-        original: with the signature that an event came with.
-        rest_only: only to targets that have not taken an event.
-    """
-
-    target: Target | None
-    times: int
-    original: bool
-    allow_remote: bool
-    rest_only: bool
-
-
-class _Secrets:
-    """The signing secrets of one job, each looked up once."""
-
-    def __init__(self, session: Session, state: Database) -> None:
-        self._given = from_environment(session.env)
-        self._stored = StoredSecrets.of(session, state)
-        self._known: dict[str, tuple[str, ...]] = {}
-
-    def of(self, entry: InboxEntry) -> tuple[str, ...]:
-        """Gives the secrets with which an event is signed.
-
-        Raises:
-            UsageError: none is known here.
-        """
-        if self._given:
-            return self._given
-        name = entry.endpoint_id
-        if name is not None and name not in self._known:
-            secret = self._stored.get(name)
-            self._known[name] = () if secret is None else (secret,)
-        found = self._known.get(name or "")
-        if not found:
-            raise UsageError(
-                f"The signing secret of {entry.id} is not known here.",
-                code="secret_missing",
-                hint=f"Set {SIGNING_VARIABLE}, or add --original-signature",
-            )
-        return found
-
-
-@dataclass(slots=True)
-class _ReplayJob:
-    session: Session
-    archive: InboxHistory
-    secrets: _Secrets
-    asked: _ReplayOptions
-    replayer: ReplayLoop
-
-    def replay_all(self, entries: list[InboxEntry]) -> int:
-        """Sends all of them; gives how many were not taken."""
-        records = forwards_of(self.session)
-        try:
-            return sum(not self._replay_or_tell(entry, records) for entry in entries)
-        finally:
-            records.close()
-
-    def _replay_or_tell(self, entry: InboxEntry, records: _Printer) -> bool:
-        """Sends one event; of all that failed or wait, one that cannot be sent stops no other."""
-        if not self.asked.rest_only:
-            return self._replay(entry, records)
-        try:
-            return self._replay(entry, records)
-        except UsageError as error:
-            hint = f" {error.hint}" if error.hint else ""
-            self.session.out.warn(f"{error.message}{hint}")
-            return False
-
-    def _replay(self, entry: InboxEntry, records: _Printer) -> bool:
-        """Sends one event to its targets; says whether all of them took it every time."""
-        if self.asked.rest_only and entry.state == "pending" and not self.archive.waits(entry.seq):
-            return True  # somebody has closed it since it was listed
-        content = self.archive.content(entry)
-        taken = True
-        for target in self._targets(entry):
-            sender = TargetSender(target)
-            for number in range(self.asked.times):
-                taken &= self._send(entry, content, sender, number + 1, records)
-        if taken:
-            # Also where no target is left: each had taken it before the listener noted that.
-            whole = self.asked.rest_only and self.asked.target is None
-            self.archive.note_replays(entry.seq, (), taken=True, pending=whole)
-        return taken
-
-    def _send(
-        self,
-        entry: InboxEntry,
-        content: Content,
-        sender: TargetSender,
-        number: int,
-        records: _Printer,
-    ) -> bool:
-        """Sends an event once and notes it at once, whatever comes after; says if it was taken."""
-        started = self.session.clock.now()
-        headers = self._headers(entry, content)
-        reply = self.replayer.send(sender, headers, content.body, FORWARD_SECONDS)
-        if reply is None:
-            raise Stopped(self.replayer.stopped_by or 0)
-        url = str(sender.target)
-        attempt = (url, started, reply.milliseconds, reply.status, reply.error, reply.body)
-        self.archive.note_replays(entry.seq, [attempt], taken=False)
-        records.show(self._record(entry, sender.target, reply, number))
-        return is_success(reply.status)
-
-    def _targets(self, entry: InboxEntry) -> list[Target]:
-        asked = self.asked
-        if asked.target is not None:
-            return [asked.target]
-        tried = self.archive.targets_tried(entry)
-        urls = dict.fromkeys(row["url"] for row in tried if row["forwarded"])
-        urls = urls or dict.fromkeys(entry.targets)
-        if not urls:
-            raise UsageError(
-                f"{entry.id} was not forwarded anywhere.",
-                param="--forward-to",
-                hint="Say where to.",
-            )
-        if asked.rest_only:
-            urls |= dict.fromkeys(entry.targets if entry.state == "pending" else ())
-            for row in tried:
-                if row["taken"]:
-                    urls.pop(row["url"], None)
-        return [Target.parse(url, allow_remote=asked.allow_remote) for url in urls]
-
-    def _headers(self, entry: InboxEntry, content: Content) -> bytes:
-        if self.asked.original:
-            return content.headers
-        now = self.session.clock.now()
-        return signed_anew(content.headers, content.body, self.secrets.of(entry), now)
-
-    def _record(
-        self, entry: InboxEntry, target: Target, reply: TargetReply, number: int
-    ) -> Forwarded:
-        return Forwarded(
-            self.session.clock.now(),
-            entry.id,
-            entry.type,
-            str(target),
-            reply.status,
-            reply.milliseconds,
-            number,
-            reply.error,
-            reply.body,
-            None,
-        )

@@ -8,7 +8,7 @@ from typing import Final
 
 from svc.cli.events.endpoint import Endpoint, Endpoints, is_sandbox
 from svc.cli.events.inspect import Inspection, inspecting
-from svc.cli.events.link import SandboxWatch, TunnelLink, linked, watching
+from svc.cli.events.link import LocalLink, TunnelLink, linked, watching
 from svc.cli.events.loop import Ended, run_loop
 from svc.cli.events.options import ListenOptions, check_targets
 from svc.cli.events.register import Registrar
@@ -40,7 +40,7 @@ class _Place:
     endpoint: Endpoint
     path: str
     hosts: tuple[str, ...]
-    link: TunnelLink | SandboxWatch | None
+    link: TunnelLink | LocalLink | None
 
 
 def listen_to(
@@ -158,9 +158,11 @@ def _prepared(
             link = open_.enter_context(linked(session, chosen, register.port, register))
             address = link.address
         endpoint = link.endpoint if link is not None else register(address)
-        renew = register.renewal(address) if link is None else None
-        held: TunnelLink | SandboxWatch | None = link
-        if renew is not None:
+        renew = register.renewal(lambda: address if link is None else link.address)
+        held: TunnelLink | LocalLink | None = link
+        if link is not None and renew is not None:
+            link.look_after(renew, register.tell_absence)
+        elif renew is not None:
             held = open_.enter_context(watching(endpoint, renew, register.tell_absence))
         hosts = (address.host,) if address is not None else ()
         path = register.address(address)[1]

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from svc.cli.events.endpoint import Endpoint
-from svc.cli.events.layout import LineLayout, layout_of
 from svc.cli.events.lines import HumanLines
 from svc.cli.events.ndjson import JsonRecords
 from svc.cli.events.options import ListenOptions
@@ -27,6 +26,7 @@ from svc.listen.records import (
     TunnelDown,
     TunnelUp,
 )
+from svc.render.layout import LineLayout
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -88,7 +88,7 @@ def forwards_of(session: Session) -> JsonRecords | ForwardLines:
     """Gives what prints the forwards of `replay`, each at once; an array even if there was none."""
     stdout = session.streams.stdout
     if session.format == "human":
-        return ForwardLines(stdout, layout_of(session, stdout))
+        return ForwardLines(stdout, session.layout(stdout))
     return JsonRecords(partial(put, stdout), array=session.format == "json", always=True)
 
 
@@ -118,14 +118,14 @@ class RecordPrinter:
         self._writer = PassWriter()
         self._stdout, self._stderr = streams.stdout, streams.stderr
         self._quiet = bool(session.given.everywhere.quiet)
-        self._layout = layout_of(session, streams.stdout)
+        self._layout = session.layout(streams.stdout)
         self._lines = HumanLines(
             self._layout,
             payload=asked.shown == "payload",
             holds=asked.manner.retry == "fast" and asked.ack == "received",
             alone=len(asked.routes.targets) == 1,
         )
-        self._warnings = HumanLines(layout_of(session, streams.stderr))
+        self._warnings = HumanLines(session.layout(streams.stderr))
         self._json = JsonRecords(
             partial(self._writer.write, self._stdout), array=session.format == "json"
         )

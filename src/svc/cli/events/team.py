@@ -6,6 +6,7 @@ import ssl
 from dataclasses import dataclass
 from typing import Final
 
+from svc.api_keys import LOG_VARIABLE
 from svc.cli.framework.control import moments
 from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
@@ -120,8 +121,9 @@ def _credentials(session: Session, address: LogAddress) -> Credentials | None:
         return given
     try:
         stored = session.key_store().get(place_of(session).user_of_log(address.name))
-    except KeyStoreError:
+    except KeyStoreError as error:
         if address.tls:
+            error.hint = f"Without a keyring, set {LOG_VARIABLE} for this command"
             raise
         return None  # a log of this machine may need none
     return Credentials.parse(stored.secret, "The keyring") if stored is not None else None

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from svc.api_keys import fingerprint
 from svc.cli.events.endpoint import Endpoint
-from svc.cli.events.layout import LineLayout
 from svc.cli.events.options import ListenOptions
 from svc.listen.records import Ready, Summary
+from svc.render.layout import LineLayout
 from svc.render.text import cells, wrap_message
 
 _STOP = "(Ctrl-C to stop)"

@@ -1,6 +1,5 @@
 """What every Typer app of this program shares, and the root of the command tree."""
 
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -9,10 +8,14 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from svc import __version__
-from svc.cli.framework.help_page import first_line, format_parameters, help_of
 from svc.cli.framework.options import Set, collecting, options_of
-from svc.cli.framework.registry import COMMANDS, OTHER_TOOLS_WORDS, OTHERWISE, SHORT_NAMES, load
-from svc.errors import UsageError
+from svc.cli.framework.registry import (
+    COMMANDS,
+    SHORT_NAMES,
+    Entry,
+    load,
+    send_elsewhere,
+)
 
 if TYPE_CHECKING:  # loaded by the commands that have them
     from svc.client.options import RequestOption
@@ -24,10 +27,12 @@ _EXAMPLES_MAX: Final = 2  # of a group
 class Verb(TyperCommand):
     """A command that takes the global options after its own and shows its examples in `--help`.
 
-    The docstring's lines that begin with `$ ` are its examples.
+    The docstring's lines that begin with `$ ` are its examples. A wrong --query, or what is wrong
+    with the settings, is refused before anything is asked or sent, but by one that `repairs`.
     """
 
     shared: ClassVar[tuple[Set, ...]] = ("everywhere",)
+    repairs: ClassVar[bool] = False
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -38,14 +43,29 @@ class Verb(TyperCommand):
         with complaints_about(ctx), collecting(ctx, self.shared):
             return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: Any) -> Any:
+        if not self.repairs:
+            _ = ctx.obj.out
+        return super().invoke(ctx)
+
     def get_help(self, ctx: Any) -> str:
+        from svc.cli.framework.help_page import help_of
+
         return help_of(self, ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
+        from svc.cli.framework.help_page import format_parameters
+
         format_parameters(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's
         formatter.write_examples(self.examples)
+
+
+class RepairingVerb(Verb):
+    """A command that works while settings are wrong, or says itself how it prints."""
+
+    repairs = True
 
 
 class WritingVerb(Verb):
@@ -86,9 +106,13 @@ class Noun(TyperGroup):
             return super().parse_args(ctx, args)
 
     def get_help(self, ctx: Any) -> str:
+        from svc.cli.framework.help_page import help_of
+
         return help_of(self, ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
+        from svc.cli.framework.help_page import first_line
+
         for title, names in (self.sections or {"Commands": tuple(self.list_commands(ctx))}).items():
             found = [(name, self.get_command(ctx, name)) for name in names]
             rows = [(name, first_line(verb)) for name, verb in found if verb and not verb.hidden]
@@ -96,6 +120,8 @@ class Noun(TyperGroup):
                 formatter.write_dl(rows)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
+        from svc.cli.framework.help_page import format_parameters
+
         self.format_commands(ctx, formatter)
         format_parameters(self, ctx, formatter)
 
@@ -109,6 +135,28 @@ class Noun(TyperGroup):
         verbs = (self.get_command(ctx, name) for name in self.list_commands(ctx))
         found = (getattr(verb, "examples", ()) for verb in verbs)
         return [each[0] for each in found if each][:_EXAMPLES_MAX]
+
+
+class LazyGroup(Noun):
+    """Lists its commands from data and imports the one that runs; `words` lead to it."""
+
+    entries: ClassVar[Mapping[str, Entry]]
+    words: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.commands.update(
+            {
+                name: TyperCommand(name=name, help=each.summary)
+                for name, each in self.entries.items()
+            }
+        )
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and name in self.entries:
+            command = self.commands[name] = load(*self.words, name)
+        return name, command, rest
 
 
 def new_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> typer.Typer:
@@ -142,6 +190,11 @@ Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 def verb(app: typer.Typer, name: str | None = None) -> Decorator:
     """Registers a command that works on this machine, or on a sandbox beside its API."""
     return app.command(name, cls=Verb)
+
+
+def repairing(app: typer.Typer, name: str | None = None) -> Decorator:
+    """Registers a command that works while settings are wrong."""
+    return app.command(name, cls=RepairingVerb)
 
 
 def reading(app: typer.Typer, name: str | None = None) -> Decorator:
@@ -188,32 +241,19 @@ def complaints_about(ctx: Any) -> Iterator[None]:
         raise
 
 
-class Root(TyperGroup):
-    """Lists every command from the registry; imports only the one that runs."""
+class Root(LazyGroup):
+    """The program itself: its commands in sections, and the words of other tools."""
 
-    def __init__(self, **attrs: Any) -> None:
-        super().__init__(**attrs)
-        self.params.extend(options_of("everywhere"))
-        self.commands.update(
-            {name: TyperCommand(name=name, help=entry.summary) for name, entry in COMMANDS.items()}
-        )
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        with collecting(ctx, ("everywhere",)):
-            return super().parse_args(ctx, args)
+    entries = COMMANDS
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        _send_elsewhere(args)
+        send_elsewhere(args)
         asked = [SHORT_NAMES.get(args[0], args[0]), *args[1:]] if args else args
-        name, command, rest = super().resolve_command(ctx, asked)
-        if name in COMMANDS:
-            command = self.commands[name] = load(name)
-        return name, command, rest
-
-    def get_help(self, ctx: Any) -> str:
-        return help_of(self, ctx)
+        return super().resolve_command(ctx, asked)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
+        from svc.cli.framework.help_page import format_parameters
+
         sections: dict[str, list[tuple[str, str]]] = {}
         for name, entry in COMMANDS.items():
             sections.setdefault(entry.section, []).append((name, entry.summary))
@@ -225,42 +265,6 @@ class Root(TyperGroup):
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's signature
         with formatter.section("First steps"):
             formatter.write("  svc quickstart\n  svc sandbox start\n  svc orders create --help\n")
-
-
-# Verbs of other tools, and ours for them, where a resource has it.
-_SHOWING: Final = ("get", "show", "view")
-_SHOWS: Final = {
-    **dict.fromkeys(("orders", "payments", "refunds", "payouts", "disputes"), "retrieve"),
-    **dict.fromkeys(("landed-cost-quotes", "quotes", "events"), "retrieve"),
-    "requests": "show",
-}
-
-
-def _send_to_verb(noun: str, verb: str, rest: list[str]) -> None:
-    """Raises UsageError on another tool's verb for showing one object."""
-    ours = _SHOWS.get(noun)
-    if ours is None or verb == ours or verb not in (*_SHOWING, "retrieve"):
-        return
-    there = f"svc {noun} {ours}"
-    raise UsageError(
-        f"No such command '{noun} {verb}'. Did you mean '{there}'?",
-        hint=shlex.join((*there.split(), *rest)) if rest else f"{there} ID",
-    )
-
-
-def _send_elsewhere(args: list[str]) -> None:
-    """Raises UsageError on one or two words that mean a command of another name."""
-    if len(args) > 1:
-        _send_to_verb(args[0], args[1], args[2:])
-    for words in (" ".join(args[:2]), args[0] if args else ""):
-        if words in OTHER_TOOLS_WORDS:
-            there = OTHER_TOOLS_WORDS[words]
-            raise UsageError(
-                f"No such command {words!r}. Did you mean 'svc {there}'?",
-                hint=f"svc {there} --help shows what it takes",
-            )
-        if words in OTHERWISE:
-            raise UsageError(f"No such command {words!r}.", hint=OTHERWISE[words])
 
 
 app = new_app(cls=Root)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from svc.cli.framework.session import Session
 from svc.client.call import Call
-from svc.client.exchange import Deadline
+from svc.client.exchange import Deadline, unwatched
 from svc.client.journal.key_ages import KeyAges, clock_of, key_ages
 from svc.client.resources import controls
 from svc.client.sandbox import SandboxClient
@@ -18,6 +18,7 @@ from svc.errors import SvcError
 
 if TYPE_CHECKING:
     from svc.cli.framework.inputs.times import Moments
+    from svc.client.exchange import Waits
     from svc.client.journal.commands import Say
     from svc.client.journal.entry import Intent
     from svc.client.reply import Reply
@@ -36,19 +37,36 @@ def open_control(session: Session, *, patient: bool = False) -> "SandboxClient":
         UsageError: the settings point at another machine.
         NetworkError: they point at a sandbox that does not run.
     """
-    from svc.client.exchange import Deadline, unwatched
-    from svc.client.sandbox import SandboxClient
-
     session.refuse_stranger()
     settings = session.settings
     seconds = settings.patience if patient else settings.max_time
+    return sandbox_client(
+        session,
+        deadline=Deadline(session.clock, seconds),
+        on_reply=session.note_reply,
+        waits=unwatched if patient else None,
+    )
+
+
+def sandbox_client(
+    session: Session,
+    *,
+    deadline: Deadline | None = None,
+    on_reply: "Callable[[Reply], None]" = lambda _: None,
+    waits: "Waits | None" = None,
+) -> SandboxClient:
+    """A client of the controls at the address of the settings, whoever listens there.
+
+    Raises:
+        UsageError: the settings point at another machine.
+    """
     return SandboxClient(
         session.base_url,
-        deadline=Deadline(session.clock, seconds),
+        deadline=deadline,
         clock=session.clock,
-        ca_bundle=settings.ca_bundle,
-        on_reply=session.note_reply,
-        waits=unwatched if patient else session.waits(sandbox=True),
+        ca_bundle=session.settings.ca_bundle,
+        on_reply=on_reply,
+        waits=waits or session.waits(sandbox=True),
     )
 
 
@@ -72,7 +90,6 @@ def ask(session: Session, call: Call, *, patient: bool = False) -> "Reply":
         ApiError: the sandbox refused the call.
         NetworkError, OutcomeUnknown: it gave no answer.
     """
-    _ = session.out  # made first: a wrong --query must be refused before anything is sent
     with open_control(session, patient=patient) as control:
         return control.send(controls.in_mode(call, session.settings.mode))
 
@@ -195,10 +212,7 @@ def _asked(session: Session, ask: Callable[[SandboxClient], _Found]) -> _Found |
     if not session.expected():
         return None
     limit = Deadline(session.clock, _SECONDS)
-    bundle = session.settings.ca_bundle
-    with SandboxClient(
-        session.base_url, deadline=limit, clock=session.clock, ca_bundle=bundle
-    ) as control:
+    with sandbox_client(session, deadline=limit, waits=unwatched) as control:
         try:
             session.refuse_stranger()
             return ask(control)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TextIO, cast
 
 from svc.cli.framework.options import FORMATS, Format, GlobalOptions, SharedOptions
 from svc.cli.framework.streams import Streams
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from svc.client.exchange import Waits
     from svc.client.journal.stored import Scope
     from svc.config import Config, Settings
+    from svc.render.layout import LineLayout
 
 
 class Invocation:
@@ -116,6 +117,16 @@ class Invocation:
         from svc.cli.framework.progress import WaitingLine
 
         return WaitingLine(self.live_line)
+
+    def layout(self, stream: TextIO) -> "LineLayout":
+        """How lines are laid out; a file that is no terminal keeps each message on its line."""
+        from svc.render.layout import LineLayout
+
+        streams, asked = self.streams, self.given.everywhere
+        known = self.env.get("COLUMNS", "").isdigit() or stream.isatty()
+        width = streams.width(self.env) if known else None
+        color = streams.wants_color(self.env, asked.color or "auto", stream)
+        return LineLayout.of(stream, width=width, color=color, utc=bool(asked.utc))
 
     def live_line(self) -> "LiveLine":
         """A line on stderr: only on a terminal, and neither with TERM=dumb nor --quiet."""

@@ -1,7 +1,10 @@
 """The top of the command tree as data, so that help needs no import and a command only its own."""
 
+import shlex
 from importlib import import_module
 from typing import Any, Final, NamedTuple
+
+from svc.errors import UsageError
 
 
 class Entry(NamedTuple):
@@ -87,6 +90,42 @@ OTHERWISE: Final = {
     "svc sandbox endpoints list",
     "upgrade": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
 }
+
+
+# Verbs of other tools, and ours for them, where a resource has it.
+_SHOWING: Final = ("get", "show", "view")
+_SHOWS: Final = {
+    **dict.fromkeys(("orders", "payments", "refunds", "payouts", "disputes"), "retrieve"),
+    **dict.fromkeys(("landed-cost-quotes", "quotes", "events"), "retrieve"),
+    "requests": "show",
+}
+
+
+def _send_to_verb(noun: str, verb: str, rest: list[str]) -> None:
+    """Raises UsageError on another tool's verb for showing one object."""
+    ours = _SHOWS.get(noun)
+    if ours is None or verb == ours or verb not in (*_SHOWING, "retrieve"):
+        return
+    there = f"svc {noun} {ours}"
+    raise UsageError(
+        f"No such command '{noun} {verb}'. Did you mean '{there}'?",
+        hint=shlex.join((*there.split(), *rest)) if rest else f"{there} ID",
+    )
+
+
+def send_elsewhere(args: list[str]) -> None:
+    """Raises UsageError on one or two words that mean a command of another name."""
+    if len(args) > 1:
+        _send_to_verb(args[0], args[1], args[2:])
+    for words in (" ".join(args[:2]), args[0] if args else ""):
+        if words in OTHER_TOOLS_WORDS:
+            there = OTHER_TOOLS_WORDS[words]
+            raise UsageError(
+                f"No such command {words!r}. Did you mean 'svc {there}'?",
+                hint=f"svc {there} --help shows what it takes",
+            )
+        if words in OTHERWISE:
+            raise UsageError(f"No such command {words!r}.", hint=OTHERWISE[words])
 
 
 def module_of(*words: str) -> str:

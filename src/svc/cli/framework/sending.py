@@ -23,7 +23,7 @@ MakeCall = Callable[..., Call]
 
 def send_read(session: Session, call: Call) -> None:
     """Sends a GET and prints its answer: an object, or a list as the service sent it."""
-    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    out = session.out
     if _is_shown_instead(session, call):
         return
     with session.client() as client:
@@ -57,7 +57,7 @@ def send_write(
     from svc.cli.framework.prompts import confirm_money
     from svc.cli.framework.recorded import send_recorded
 
-    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    out = session.out
     until = session.clock.monotonic() + session.settings.max_time
     with session.client() as client:
         asked_at = session.clock.monotonic()

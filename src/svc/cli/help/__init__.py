@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import new_app, repairing
 from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
 from svc.cli.framework.session import Session
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, Page, Rows, page_of
@@ -15,7 +15,7 @@ app = new_app()
 _WIDTH_MAX: Final = 80
 
 
-@verb(app)
+@repairing(app)
 def show(
     ctx: typer.Context,
     words: Annotated[

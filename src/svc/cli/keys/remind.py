@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, get_args
 import typer
 
 from svc import api_keys
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import new_app, repairing
 from svc.cli.framework.control import moments
 from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.options import Format
@@ -21,7 +21,7 @@ ReminderFormat = Literal["text", "json", "github", "ics"]
 _OUTPUTS: Final[dict[str | None, Format]] = {"json": "json"}
 
 
-@verb(app)
+@repairing(app)
 def remind(
     ctx: typer.Context,
     max_age: Annotated[

@@ -50,7 +50,6 @@ def roll(
     from svc.cli.keys import new_key, old_key
 
     session = Session.of(ctx)
-    _ = session.out  # made first: a wrong --query must be refused before anything is changed
     seconds, page = new_key.grace_of(grace), page_of(dashboard)
     refuse_plain_http(session.base_url)
     old = old_key.find(session, place_of(session, session.settings.mode))

@@ -1,7 +1,19 @@
 """`svc sandbox`: the whole service on this machine, its dashboard and its shopper."""
 
 from svc.cli.framework.app import Noun, new_noun
-from svc.cli.sandbox import bank, env, faults, keys, process, shopper, state, time, webhooks
+from svc.cli.sandbox import (
+    bank,
+    env,
+    faults,
+    keys,
+    logs,
+    process,
+    requests,
+    shopper,
+    state,
+    time,
+    webhooks,
+)
 
 
 class SandboxNoun(Noun):
@@ -28,7 +40,7 @@ app = new_noun(
     SandboxNoun,
 )
 
-for _part in (process, env, shopper, bank, time, webhooks, state):
+for _part in (process, logs, env, shopper, bank, time, webhooks, requests, state):
     app.add_typer(_part.app)
 app.add_typer(webhooks.endpoints_app, name="endpoints")
 app.add_typer(faults.app, name="fault")

@@ -63,7 +63,7 @@ def settle(
     payout = move is controls.settle_payout
     if sent and not payout:
         raise UsageError("--sent is for payouts: they go through a local network.", param="--sent")
-    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    out = session.out
     with open_control(session) as control:
         if payout and not sent:
             _hand_over(session, control, identity)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from svc.cli.framework.app import Verb, new_app
+from svc.cli.framework.app import RepairingVerb, new_app
 from svc.cli.framework.local_sandbox import running_sandbox
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import Port
@@ -27,7 +27,7 @@ _THROW: Final = "throw 'svc sandbox env failed'"
 _DATA: Final = ("json", "ndjson")
 
 
-class _Env(Verb):
+class _Env(RepairingVerb):
     """The verb, which fails in the shell that evaluates it also where its words are wrong."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -176,7 +176,6 @@ def list_(ctx: typer.Context) -> None:
     $ svc sandbox fault list
     """
     session = Session.of(ctx)
-    _ = session.out  # made first: a wrong --query must be refused before anything is sent
     with open_control(session) as control:
         found = [control.send(controls.faults(kind)).data["data"] for kind in (API, WEBHOOK)]
     if session.format == "human" and all(found):
@@ -202,7 +201,7 @@ def clear(
     $ svc sandbox fault clear
     """
     session = Session.of(ctx)
-    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    out = session.out
     with open_control(session) as control:
         if rules:
             for rule in rules:

@@ -1,15 +1,16 @@
-"""The sandbox as a process: `svc sandbox start`, `stop`, `status` and `logs`."""
+"""The sandbox as a process: `svc sandbox start`, `stop` and `status`."""
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from svc.cli.framework.app import new_app, verb
-from svc.cli.framework.local_sandbox import log_of, running_sandbox
+from svc.cli.framework.local_sandbox import running_sandbox
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
 from svc.cli.sandbox.shared import Fixture, Port, Seed
@@ -20,6 +21,9 @@ from svc.sandbox.process.launch import MEMORY, LaunchOptions
 from svc.sandbox.process.records import RunRecord, health, running
 from svc.spec import SANDBOX_PORT
 from svc.system.files import make_private
+
+if TYPE_CHECKING:
+    from svc.sandbox.process.served import ServedRequest
 
 app = new_app()
 
@@ -130,29 +134,9 @@ def status(ctx: typer.Context) -> None:
         )
 
 
-@verb(app)
-def logs(ctx: typer.Context, port: Port = None) -> None:
-    """Show a sandbox's warnings and errors.
-
-    $ svc sandbox logs
-    """
-    session = Session.of(ctx)
-    path = log_of(session.paths.sandbox_dir, port)
-    try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError as error:
-        raise LocalError(f"The log {path} cannot be read: {error.strerror}.") from error
-    if session.format != "human":
-        session.out.value({"object": "log", "file": str(path), "lines": lines})
-        return
-    for line in lines or [f"Nothing is written in {path}."]:
-        session.out.line(line)
-
-
 def _start(
     session: Session, options: LaunchOptions, ready_file: Path | None, *, detach: bool
 ) -> None:
-    _ = session.out, session.config  # what is wrong with them is told before anything starts
     _check_fixture(options.fixture)
     there = _holder(options)
     if there is not None and health(there):
@@ -202,7 +186,23 @@ def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord]
     from svc.sandbox.process.serve import serve  # the web server: only who serves pays for it
 
     session.is_long_running()
-    serve(options, ready)
+    watched = session.format == "human" and session.streams.person_reads
+    quiet = bool(session.given.everywhere.quiet)
+    serve(options, ready, _teller(session) if watched and not quiet else None)
+
+
+def _teller(session: Session) -> Callable[["ServedRequest"], None]:
+    """Prints requests; when nobody reads any more, the sandbox goes on."""
+    from svc.cli.sandbox.served import RequestLines
+
+    lines = RequestLines(session)
+
+    def tell(served: "ServedRequest") -> None:
+        now, took = session.clock.now(), f"{served.milliseconds:.0f} ms"
+        with suppress(OSError):
+            lines.show(now, served.method, served.path, served.status, took)
+
+    return tell
 
 
 def _holder(options: LaunchOptions) -> RunRecord | None:

@@ -130,7 +130,7 @@ def _due(session: Session, text: str | None) -> str | None:
 
 
 def _pay(session: Session, order: str, body: Body) -> None:
-    out = session.out  # made first: a wrong --query must be refused before anything is sent
+    out = session.out
     key = session.publishable_key()
     with open_control(session) as control:
         if "card" in body:

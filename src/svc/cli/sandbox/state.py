@@ -1,4 +1,4 @@
-"""`svc sandbox balances`, `settings`, `requests`, `export` and `import`."""
+"""`svc sandbox balances`, `settings`, `export` and `import`."""
 
 from pathlib import Path
 from typing import Annotated, Final
@@ -7,7 +7,7 @@ import typer
 
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import ask, call_and_show, open_control, show
-from svc.cli.framework.inputs import pairs_of, parse_object, without_empty
+from svc.cli.framework.inputs import pairs_of, parse_object
 from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
 from svc.client.resources import controls
@@ -72,25 +72,6 @@ def balances(
             control.send(controls.in_mode(controls.set_balance(body), mode))
         reply = control.send(controls.in_mode(controls.balances(), mode))
     show(session, reply)
-
-
-@verb(app)
-def requests(
-    ctx: typer.Context,
-    path: Annotated[
-        str | None, typer.Option(metavar="GLOB", help="Only these paths, as '/v1/refunds*'.")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(metavar="1..1000", help="How many at most.", show_default="25")
-    ] = None,
-) -> None:
-    """List the latest API requests, newest first. Keys and account numbers are masked.
-
-    The sandbox remembers 1000 of them until it is reset or stopped.
-
-    $ svc sandbox requests --path '/v1/orders*'
-    """
-    call_and_show(Session.of(ctx), controls.requests(without_empty(path=path, limit=limit)))
 
 
 @verb(app)

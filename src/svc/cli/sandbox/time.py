@@ -129,7 +129,6 @@ def clock(
     """
     session = Session.of(ctx)
     wanted = without_empty(mode=mode, now=_time(session, to))
-    _ = session.out  # made first: a wrong --query must be refused before anything is sent
     going = to is not None
     with (
         clock_shown(session) if going else nullcontext(),
@@ -149,7 +148,6 @@ def reset(ctx: typer.Context, seed: Seed = None, fixture: Fixture = None) -> Non
     $ svc sandbox reset --fixture demo --yes
     """
     session = Session.of(ctx)
-    _ = session.out  # a wrong --query must be refused before anybody is asked
     what = f"This empties the sandbox at {session.base_url}, in both modes."
     confirm(session, what, otherwise="Nothing was emptied.")
     call_and_show(session, controls.reset(without_empty(seed=seed, fixture=fixture)))

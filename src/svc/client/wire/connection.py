@@ -1,9 +1,9 @@
 """One connection: a request out, its answer in, and whether it can serve another."""
 
 import socket
+from collections.abc import Callable
 from contextlib import suppress
-
-import h11
+from typing import TypeVar
 
 from svc.client.exchange import (
     BODY_MAX,
@@ -17,12 +17,14 @@ from svc.client.exchange import (
     is_success,
 )
 from svc.client.text import one_line
+from svc.client.wire.http import HttpExchange, NotHttp
 from svc.errors import system_words
 
-HEADER_MAX = 64 * 1024
 _READ = 64 * 1024
 _DETAIL_MAX = 120
 _BODILESS = (204, 304)
+
+_Part = TypeVar("_Part")
 
 
 class Connection:
@@ -36,7 +38,7 @@ class Connection:
     def __init__(self, sock: socket.socket, body_max: int = BODY_MAX) -> None:
         self._sock = sock
         self._body_max = body_max
-        self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADER_MAX)
+        self._http: HttpExchange | None = None
         self._ended = False
         self._whole = False
         self.sent = False
@@ -49,8 +51,9 @@ class Connection:
             WireBroken: when no whole answer came.
         """
         self.sent = self.received = False
-        self._send(self._framed(request), deadline)
-        return self._answer(deadline, request.answer_max or self._body_max)
+        self._http = http = HttpExchange(request)
+        self._send(http.asked(), deadline)
+        return self._answer(http, deadline, request.answer_max or self._body_max)
 
     def tunnel(self, place: str, authorization: str | None, limit: Deadline) -> socket.socket:
         """Asks a proxy to connect to `place` (host:port); gives the socket to use from then on.
@@ -61,10 +64,10 @@ class Connection:
         headers = [("Host", place)]
         if authorization is not None:
             headers.append(("Proxy-Authorization", authorization))
-        ask = WireRequest("CONNECT", place, tuple(headers))
-        self._send(self._framed(ask), limit)
+        http = HttpExchange(WireRequest("CONNECT", place, tuple(headers)))
+        self._send(http.asked(), limit)
         try:
-            status = self._head(limit).status_code
+            status, _ = self._read(http, http.head, limit)
         except WireBroken as broken:
             raise WireBroken(Trouble.NO_CONNECTION, "the proxy does not answer") from broken
         if is_success(status):
@@ -74,12 +77,9 @@ class Connection:
 
     def renew(self) -> bool:
         """Makes the line ready for another request; false if it cannot serve one."""
-        both_done = self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
         # Bytes beyond the answer would be read as the answer to the next request.
-        if not (both_done and self._whole) or self._ended or self._http.trailing_data[0]:
-            return False
-        self._http.start_next_cycle()
-        return True
+        clean = self._http is not None and self._http.is_clean()
+        return clean and self._whole and not self._ended
 
     def is_quiet(self) -> bool:
         """Whether the server has neither closed the line nor said anything unasked."""
@@ -97,16 +97,6 @@ class Connection:
         """Closes the socket."""
         self._sock.close()
 
-    def _framed(self, request: WireRequest) -> bytes:
-        head = h11.Request(
-            method=request.method, target=request.target, headers=list(request.headers)
-        )
-        parts = [self._http.send(head)]
-        if request.body:
-            parts.append(self._http.send(h11.Data(data=request.body)))
-        parts.append(self._http.send(h11.EndOfMessage()))
-        return b"".join(part or b"" for part in parts)
-
     def _send(self, data: bytes, deadline: Deadline) -> None:
         """Sends what can be sent.
 
@@ -122,41 +112,30 @@ class Connection:
                 rest = rest[self._sock.send(rest) :]
         self._whole = not rest
 
-    def _answer(self, deadline: Deadline, most: int) -> RawReply:
-        head = self._head(deadline)
-        headers = _headers(head)
-        body = Collector(head.status_code, headers, most)
-        while not body.full:
-            event = self._event(deadline)
-            if isinstance(event, h11.EndOfMessage):
-                break
-            if not isinstance(event, h11.Data):
-                raise WireBroken(Trouble.GARBLED)
-            body.add(bytes(event.data))
-        complete = not body.full and _is_delimited(head.status_code, headers)
-        return RawReply(head.status_code, headers, body.finish(), complete)
+    def _answer(self, http: HttpExchange, deadline: Deadline, most: int) -> RawReply:
+        status, headers = self._read(http, http.head, deadline)
+        body = Collector(status, headers, most)
+        while not body.full and (data := self._read(http, http.piece, deadline)):
+            body.add(data)
+        complete = not body.full and _is_delimited(status, headers)
+        return RawReply(status, headers, body.finish(), complete)
 
-    def _head(self, deadline: Deadline) -> h11.Response:
-        while True:
-            event = self._event(deadline)
-            if isinstance(event, h11.Response):
-                return event
-            if not isinstance(event, h11.InformationalResponse):
-                raise WireBroken(Trouble.GARBLED)
-
-    def _event(self, deadline: Deadline) -> object:
+    def _read(
+        self, http: HttpExchange, part: Callable[[], _Part | None], deadline: Deadline
+    ) -> _Part:
+        """Gives the next part of the answer, and receives until it is there."""
         while True:
             try:
-                event = self._http.next_event()
-            except h11.RemoteProtocolError as error:
+                found = part()
+            except NotHttp as error:
                 if self._ended:
                     raise WireBroken(self._cut()) from None
                 raise WireBroken(Trouble.GARBLED, one_line(str(error), _DETAIL_MAX)) from None
-            if event is not h11.NEED_DATA:
-                return event
-            self._fill(deadline)
+            if found is not None:
+                return found
+            self._fill(http, deadline)
 
-    def _fill(self, deadline: Deadline) -> None:
+    def _fill(self, http: HttpExchange, deadline: Deadline) -> None:
         try:
             self._sock.settimeout(_seconds_left(deadline))
             data = self._sock.recv(_READ)
@@ -166,7 +145,7 @@ class Connection:
             raise WireBroken(self._cut(), system_words(error)) from None
         self.received = self.received or bool(data)
         self._ended = not data
-        self._http.receive_data(data)
+        http.feed(data)
 
     def _cut(self) -> Trouble:
         return Trouble.TRUNCATED if self.received else Trouble.CLOSED
@@ -177,10 +156,6 @@ def _seconds_left(deadline: Deadline) -> float:
     if left <= 0:
         raise TimeoutError
     return left
-
-
-def _headers(head: h11.Response) -> Headers:
-    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in head.headers)
 
 
 def _is_delimited(status: int, headers: Headers) -> bool:

@@ -147,10 +147,8 @@ class LogClient:
             await client.force_reconnect()
 
     async def _open(self, seconds: float) -> None:
-        from nats.aio.client import Client
-
         logging.getLogger("nats").disabled = True  # it would write tracebacks to stderr
-        client = Client()
+        client = _client(tls=self._context is not None)
         user = self._credentials
         prefix = f"_INBOX_{user.label}" if user is not None and user.jwt is None else "_INBOX"
         options = user.options() if user is not None else {}
@@ -241,6 +239,24 @@ class LogClient:
         if (reason is not None) != self._down:
             self._down = reason is not None
             self.told(reason)
+
+
+def _client(*, tls: bool) -> "Client":
+    """Makes a client of nats-py; with `tls` one that says who it is to nobody without.
+
+    nats-py itself takes the server's word for it that there is no TLS, and sends the password.
+    """
+    from nats.aio.client import Client
+    from nats.errors import Error
+
+    class Guarded(Client):
+        def _connect_command(self) -> bytes:
+            writer = getattr(self._transport, "_io_writer", None)
+            if tls and (writer is None or writer.get_extra_info("ssl_object") is None):
+                raise Error("it offers no TLS")
+            return super()._connect_command()
+
+    return Guarded()
 
 
 async def _ask(

@@ -111,6 +111,7 @@ class GroupSource:
             try:
                 await self._take(pulling)
             except Broken:
+                await self._look_for_queue()
                 await asyncio.sleep(_PROBE_SECONDS)
             except SvcError as error:
                 self._tell_state(error.message)
@@ -119,6 +120,16 @@ class GroupSource:
                 for one in pulling.left():
                     self._say(one.message.reply, b"-NAK")
                 self._connection.submit(pulling.close())
+
+    async def _look_for_queue(self) -> None:
+        """Tells of a queue that somebody has deleted: where another one begins is theirs to say."""
+        try:
+            there = await self._ask(is_there(self._connection, self._queue))
+        except SvcError as error:
+            self._tell_state(error.message)
+            return
+        if not there:
+            self._tell_state(_missing(self._connection, self._queue).message)
 
     async def _take(self, pulling: Pulling) -> None:
         while True:
@@ -221,26 +232,35 @@ async def ensure(connection: LogConnection, queue: Queue, start: dict[str, Any])
     Raises:
         NotFound: it is missing and the user may not make it.
     """
-    stream = connection.address.stream(queue.mode)
-    name = group_name(queue.group)
-    try:
-        await connection.api(f"CONSUMER.INFO.{stream}.{name}")
-    except LogRefusal as error:
-        if not is_missing(error):
-            raise
-    else:
+    if await is_there(connection, queue):
         return
     info = await stream_info(connection, queue.mode)
     wanted = group_consumer(queue.group, int(info["config"]["num_replicas"]), start=start)
     try:
         await make_group(connection, queue.mode, wanted)
     except SvcError as error:
-        raise NotFound(
-            f"The log has no group {queue.group}, and it could not be made: {error.message}",
-            code="log_group_missing",
-            param="--group",
-            hint=f"svc events log create --to {connection.address} --group {queue.group}",
-        ) from error
+        raise _missing(connection, queue, f", and it could not be made: {error.message}") from error
+
+
+async def is_there(connection: LogConnection, queue: Queue) -> bool:
+    """Says whether the log has the queue."""
+    stream = connection.address.stream(queue.mode)
+    try:
+        await connection.api(f"CONSUMER.INFO.{stream}.{group_name(queue.group)}")
+    except LogRefusal as error:
+        if not is_missing(error):
+            raise
+        return False
+    return True
+
+
+def _missing(connection: LogConnection, queue: Queue, why: str = ".") -> NotFound:
+    return NotFound(
+        f"The log has no group {queue.group}{why}",
+        code="log_group_missing",
+        param="--group",
+        hint=f"svc events log create --to {connection.address} --group {queue.group}",
+    )
 
 
 def opened(

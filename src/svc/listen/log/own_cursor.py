@@ -5,11 +5,9 @@ listener's own inbox says. So a laptop may sleep, and nobody has to tidy up afte
 """
 
 import asyncio
-import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
@@ -17,13 +15,12 @@ from svc.clock import Clock
 from svc.errors import CheckFailed, LocalError, SvcError
 from svc.listen.inbox.inbox import Position
 from svc.listen.log.connection import LogConnection
-from svc.listen.log.messages import ID_HEADER, delivery_of
-from svc.listen.log.pulling import Broken, Pulled, Pulling
-from svc.listen.log.streams import stream_info
+from svc.listen.log.messages import delivery_of
+from svc.listen.log.places import Start, find_start
+from svc.listen.log.pulling import Broken, Interfered, Pulled, Pulling
 from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.receive import Reception
 from svc.listen.records import LogState, Missed, Record
-from svc.listen.verify.verify import read_facts
 from svc.spec import Mode
 
 _IDLE_SECONDS: Final = 300
@@ -44,74 +41,6 @@ class Cursor:
     mode: Mode
     filters: tuple[str, ...] = ()
     secrets: tuple[str, ...] = field(default=(), repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """From which place reading goes on; `missed` events before it are not there any more.
-
-    `behind` counts those that are there to be read; `anew`: the log is another one than before.
-    """
-
-    seq: int
-    missed: int
-    anew: bool
-    behind: int
-
-
-async def find_start(connection: LogConnection, mode: Mode, position: Position) -> Start:
-    """Compares a position with the log as it is now.
-
-    The number alone says nothing: a log that was lost and made anew counts from 1 again.
-
-    Raises:
-        NotFound: there is no such stream.
-    """
-    state = (await stream_info(connection, mode))["state"]
-    first, last = int(state["first_seq"]), int(state["last_seq"])
-    whole = int(state["messages"])
-    if position.seq == 0:
-        return Start(max(first, 1), 0, anew=False, behind=whole)
-    if position.seq < first:
-        return Start(first, first - position.seq - 1, anew=False, behind=whole)
-    if position.seq <= last:
-        there = await event_at(connection, mode, position.seq)
-        if there == position.event_id:
-            return Start(position.seq + 1, 0, anew=False, behind=last - position.seq)
-    return Start(max(first, 1), 0, anew=True, behind=whole)
-
-
-async def event_at(connection: LogConnection, mode: Mode, seq: int) -> str | None:
-    """Gives the id of the event at a place, None where there is none."""
-    stream = connection.address.stream(mode)
-    answer = await connection.request(
-        f"$JS.API.DIRECT.GET.{stream}", b'{"seq":%d}' % seq, seconds=5
-    )
-    if "Status" in answer.headers:
-        return None
-    return answer.headers.get(ID_HEADER) or read_facts(answer.body).id
-
-
-async def end_of(connection: LogConnection, mode: Mode) -> Position:
-    """Gives the place of the newest event; the beginning of an empty log."""
-    state = (await stream_info(connection, mode))["state"]
-    last = int(state["last_seq"])
-    if last == 0 or int(state.get("messages", 0)) == 0:
-        return Position(last, "")
-    return Position(last, await event_at(connection, mode, last) or "")
-
-
-async def before(connection: LogConnection, mode: Mode, moment: float) -> Position:
-    """Gives the place before the first event that came at a moment (unix seconds) or later."""
-    stream = connection.address.stream(mode)
-    since = datetime.fromtimestamp(moment, UTC).isoformat()
-    asked = {"start_time": since, "next_by_subj": connection.address.subjects(mode)}
-    answer = await connection.request(f"$JS.API.DIRECT.GET.{stream}", json.dumps(asked).encode())
-    found = int(answer.headers.get("Nats-Sequence", "0"))
-    if not found:
-        return await end_of(connection, mode)
-    earlier = await event_at(connection, mode, found - 1) if found > 1 else None
-    return Position(found - 1, earlier) if earlier is not None else Position(0, "")
 
 
 class CursorSource:
@@ -136,6 +65,8 @@ class CursorSource:
         self._fewer = asyncio.Event()
         self._refused = False
         self._down = False
+        self._read = False  # something, since the consumer was made
+        self._gone_before = 0
         self._following: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -167,24 +98,29 @@ class CursorSource:
 
     async def _follow_on(self) -> None:
         """Reads until it is stopped, from its own position again after every fault."""
-        failures = 0
+        failures, taken = 0, False
         while True:
             try:
-                await self._follow()
-            except Broken:
-                failures = 0
+                await self._follow(taken=taken)
+            except Broken as error:
+                taken = isinstance(error, Interfered)
+                failures = 0 if self._read else failures + 1
+                if failures:
+                    await _pause(failures)
             except SvcError as error:
                 self._tell_state(error.message)
-                await asyncio.sleep(_PAUSES[min(failures, len(_PAUSES) - 1)])
                 failures += 1
+                await _pause(failures)
             await self._settled(0)
 
-    async def _follow(self) -> None:
-        self._refused = False
+    async def _follow(self, *, taken: bool) -> None:
+        """Reads from the own position; where the consumer was `taken` perhaps not yet."""
+        self._refused = self._read = False
+        if taken:
+            await self._ask(refuse_twin(self._connection, self._cursor))
         position = await asyncio.to_thread(self._position) or Position(0, "")
         start = await self._ask(find_start(self._connection, self._cursor.mode, position))
-        if start.missed:
-            self._tell(Missed(self._clock.now(), start.missed, str(self._connection.address)))
+        self._tell_missed(position, start)
         await self._ask(self._make(start.seq))
         pulling = Pulling(
             self._connection, self._connection.address.stream(self._cursor.mode), self._cursor.name
@@ -195,10 +131,18 @@ class CursorSource:
             while not self._refused:
                 page = await self._ask(pulling.page())
                 number, before = self._give(page, number, before)
+                self._read = True
                 await self._settled(_MOST_OUT)
         finally:
             self._connection.submit(pulling.close())
         raise LocalError("An event could not be kept; it is read again.")
+
+    def _tell_missed(self, position: Position, start: Start) -> None:
+        """Tells of what is gone, each of it once, however often reading begins anew."""
+        gone_before, self._gone_before = max(position.seq, self._gone_before), start.seq - 1
+        if start.missed and start.seq - 1 > gone_before:
+            missed = start.seq - 1 - gone_before
+            self._tell(Missed(self._clock.now(), missed, str(self._connection.address)))
 
     def _give(
         self, page: Sequence[Pulled], number: int, before: int | None
@@ -207,7 +151,7 @@ class CursorSource:
         now = self._clock.now()
         for one in page:
             if one.ticket.number != number + 1:
-                raise Broken("A message was lost on the way.")
+                raise Interfered("A message was lost on the way.")
             number = one.ticket.number
             delivery = delivery_of(one.message, now, self._cursor.secrets)
             position = Position(one.ticket.seq, delivery.facts.id, before)
@@ -263,6 +207,10 @@ class CursorSource:
             self._down = down
             address = str(self._connection.address)
             self._tell(LogState(self._clock.now(), address, reason))
+
+
+async def _pause(failures: int) -> None:
+    await asyncio.sleep(_PAUSES[min(failures, len(_PAUSES)) - 1])
 
 
 async def refuse_twin(connection: LogConnection, cursor: Cursor) -> None:

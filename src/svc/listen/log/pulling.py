@@ -25,6 +25,10 @@ class Broken(SvcError):  # noqa: N818  it says what is the matter
     """The consumer is gone, a message is missing, or nothing was heard for too long."""
 
 
+class Interfered(Broken):
+    """Somebody has deleted the consumer, or was given some of what it had."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pulled:
     """A message and its place."""
@@ -44,7 +48,7 @@ class Pulling:
         self._end: Callable[[], Awaitable[None]] | None = None
         self._got: list[Pulled] = []
         self._asked = 0  # how many may still come of the page that was asked for
-        self._fault: str | None = None
+        self._fault: Broken | None = None
         self._news = asyncio.Event()
 
     async def page(self, most: int = PAGE) -> list[Pulled]:
@@ -72,7 +76,7 @@ class Pulling:
 
     async def _look(self, most: int) -> None:
         if self._fault is not None:
-            raise Broken(self._fault)
+            raise self._fault
         if self._connection.generation != self._generation:
             raise Broken("The connection was lost in between.")
         self._news.clear()
@@ -114,4 +118,5 @@ class Pulling:
         words = text.lower()
         full = "maxbytes" in words or "batch completed" in words
         if status not in _PAGE_ENDS and not full:
-            self._fault = f"The log ended the reading: {text or status}."
+            broken = Interfered if "consumer deleted" in words else Broken
+            self._fault = broken(f"The log ended the reading: {text or status}.")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from svc.errors import UsageError
 from svc.listen.log.address import LogAddress
 from svc.listen.log.streams import group_name
 from svc.spec import Mode
@@ -52,6 +53,29 @@ class Node:
     def listens(self) -> str:
         """Where the others find it."""
         return self.route(self.number) if self.trial else "0.0.0.0:6222"
+
+
+def refuse_clashes(team: Team) -> None:
+    """Refuses names that would make two users one, or let a laptop read as another.
+
+    Raises:
+        UsageError: there are such.
+    """
+    taken: dict[str, str] = {}
+    named = [("", "admin"), ("", "receiver")]
+    named += [("--laptop", one) for one in team.laptops]
+    named += [("--group", one) for one in team.groups]
+    for option, name in named:
+        parts = _cursors(name) if option == "--laptop" else []
+        for part in (_variable(name), *parts):
+            if part in taken:
+                raise UsageError(
+                    f"{option} {name!r} clashes with {taken[part]!r}: a password's variable or a "
+                    "reader's name would be the same.",
+                    param=option,
+                    hint="Give each user a name of its own",
+                )
+            taken[part] = name
 
 
 def configuration(team: Team, node: Node) -> str:
@@ -144,10 +168,9 @@ def laptop_rights(team: Team, laptop: str) -> list[str]:
     Rights name whole consumers, since a wildcard matches no part of a name.
     """
     stream = team.address.stream(team.mode)
-    names = [f"c_{laptop}", *(f"c_{laptop}-{number}" for number in range(2, _MOST_CURSORS + 1))]
     verbs = [
         right
-        for name in names
+        for name in _cursors(laptop)
         for right in (
             f"$JS.API.CONSUMER.CREATE.{stream}.{name}",
             f"$JS.API.CONSUMER.CREATE.{stream}.{name}.>",
@@ -157,6 +180,11 @@ def laptop_rights(team: Team, laptop: str) -> list[str]:
         )
     ]
     return [f"$JS.API.STREAM.INFO.{stream}", f"$JS.API.DIRECT.GET.{stream}", *verbs]
+
+
+def _cursors(laptop: str) -> list[str]:
+    """The consumers of a laptop: one for each listener that runs on it at once."""
+    return [f"c_{laptop}", *(f"c_{laptop}-{number}" for number in range(2, _MOST_CURSORS + 1))]
 
 
 def group_rights(team: Team, group: str) -> list[str]:

@@ -114,14 +114,16 @@ def check_host(scope: Scope) -> None:
         raise Problem(403, "host_not_allowed", message, type=ERROR_TYPE)
 
 
-def check_page(scope: Scope) -> None:
+def check_page(scope: Scope, *, from_own: bool = False) -> None:
     """Refuses what a page has its browser send: the keys of a sandbox are known to all (R103).
 
     A form or a frame asks nobody's leave and may name a key in its address; a browser tells of
     them in `Origin` or `Sec-Fetch-Site`. `none` is a person's own doing: an address typed in.
+    `from_own` lets a link of our own pages lead there, too.
     """
+    unasked = (b"none", b"same-origin") if from_own else (b"none",)
     for name, value in scope["headers"]:
-        if name == b"origin" or (name == SITE and value != b"none"):
+        if name == b"origin" or (name == SITE and value not in unasked):
             message = "The sandbox answers programs and its own checkout, but no web page."
             raise Problem(403, "page_not_allowed", message, type=ERROR_TYPE)
 

@@ -20,6 +20,7 @@ from svc.sandbox.app import create_app
 from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter
 from svc.sandbox.process.records import LOOPBACK, RunRecord, holding, listen_on
+from svc.sandbox.process.served import OnServed, Watched
 from svc.system.signals import STOPPING
 
 MakeApp = Callable[[LaunchOptions], Any]
@@ -30,10 +31,15 @@ _GRACE: Final = 0.3  # seconds for requests in flight once a stop is asked for (
 _KEEP_ALIVE: Final = 75  # seconds that an idle connection stays open
 
 
-def run(options: LaunchOptions, make_app: MakeApp, on_ready: OnReady) -> None:
+def run(
+    options: LaunchOptions,
+    make_app: MakeApp,
+    on_ready: OnReady,
+    on_served: OnServed | None = None,
+) -> None:
     """Serves until SIGINT, SIGTERM or SIGHUP; then stops within about a second and raises it again.
 
-    `on_ready` is called once the first request would be answered.
+    `on_ready` is called once the first request would be answered, `on_served` after each one.
 
     Raises:
         LocalError: when the port, the database or the state folder cannot be used.
@@ -41,16 +47,21 @@ def run(options: LaunchOptions, make_app: MakeApp, on_ready: OnReady) -> None:
     with listen_on(options.port) as sock:
         record = _record(options, sock.getsockname()[1])
         with _kept(options, record):
-            caught = _serve(options, make_app, sock, lambda: on_ready(record))
+            caught = _serve(options, make_app, sock, lambda: on_ready(record), on_served)
     for number in caught:
         # All is closed; whoever started us decides what the signal means to them.
         signal.raise_signal(number)
 
 
 def _serve(
-    options: LaunchOptions, make_app: MakeApp, sock: socket.socket, on_ready: Callable[[], None]
+    options: LaunchOptions,
+    make_app: MakeApp,
+    sock: socket.socket,
+    on_ready: Callable[[], None],
+    on_served: OnServed | None,
 ) -> list[int]:
-    app = _Noticing(make_app(options))
+    made = make_app(options)
+    app = _Noticing(made, made if on_served is None else Watched(made, on_served))
     server = _Server(_config(app, options), app, on_ready)
     # Not the loop that Windows would choose: the port splitter asks which sockets can be read.
     runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
@@ -62,7 +73,7 @@ def _serve(
 
 
 def _config(app: "_Noticing", options: LaunchOptions) -> uvicorn.Config:
-    protocol: Any = partial(DeadlineProtocol, refuse=app.app.state.refuse)
+    protocol: Any = partial(DeadlineProtocol, refuse=app.refuse)
     return uvicorn.Config(
         app,
         http=protocol,
@@ -85,7 +96,8 @@ def _config(app: "_Noticing", options: LaunchOptions) -> uvicorn.Config:
 class _Noticing:
     """An app that remembers why its start failed; uvicorn only logs it."""
 
-    def __init__(self, app: Any) -> None:
+    def __init__(self, made: Any, app: Any) -> None:
+        self.refuse = made.state.refuse
         self.app = app
         self.failure: BaseException | None = None
 
@@ -209,9 +221,9 @@ def _logging_to(path: Path) -> Iterator[None]:
         handler.close()
 
 
-def serve(options: LaunchOptions, on_ready: OnReady) -> None:
-    """Runs a sandbox in this process until a signal ends it; see `server.run`."""
-    run(options, _app, on_ready)
+def serve(options: LaunchOptions, on_ready: OnReady, on_served: OnServed | None = None) -> None:
+    """Runs a sandbox in this process until a signal ends it; see `run`."""
+    run(options, _app, on_ready, on_served)
 
 
 def _app(options: LaunchOptions) -> Any:

@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 from svc.client.amounts import amount_option, whole_number
 from svc.client.inputs import read_text
 from svc.client.json import NotJson, parse_given
 from svc.errors import UsageError
 
-_PATH = re.compile(r"(?P<head>[^\[\]=:]+)(?P<rest>(?:\[[^\[\]]*\])*)")
-_PART = re.compile(r"\[([^\[\]]*)\]")
+# Texts, not patterns: few commands look at any, and compiling one takes as long as ten calls.
+_PATH: Final = r"(?P<head>[^\[\]=:]+)(?P<rest>(?:\[[^\[\]]*\])*)"
+_PART: Final = r"\[([^\[\]]*)\]"
 
 
 def parse_path(text: str) -> list[str]:
@@ -19,13 +20,13 @@ def parse_path(text: str) -> list[str]:
     Raises:
         UsageError: when the brackets do not pair.
     """
-    match = _PATH.fullmatch(text)
+    match = re.fullmatch(_PATH, text)
     if match is None:
         raise UsageError(
             f"{text!r} is not a field path.",
             hint="Write it as in shipping[country] or items[0][name]",
         )
-    return [match["head"], *_PART.findall(match["rest"])]
+    return [match["head"], *re.findall(_PART, match["rest"])]
 
 
 def put(body: dict[str, Any], path: list[str], value: Any) -> None:
@@ -69,8 +70,8 @@ def _into_list(here: list[Any], part: str, fresh: Any, path: list[str], *, last:
     return here[index]
 
 
-_ASSIGNMENT = re.compile(r"(?P<path>[^=]+?)(?P<operator>:?=)(?P<at>@?)(?P<value>.*)", re.DOTALL)
-_ITEM_FIELD = re.compile(r",(?=\s*[a-z_]+=)")
+_ASSIGNMENT: Final = r"(?s)(?P<path>[^=]+?)(?P<operator>:?=)(?P<at>@?)(?P<value>.*)"
+_ITEM_FIELD: Final = r",(?=\s*[a-z_]+=)"
 _FILE_MAX = 16 * 1024 * 1024
 
 Body = dict[str, Any]
@@ -97,7 +98,7 @@ def build_body(*, base: str | None, typed: Body, data: Sequence[str], read: Read
 
 def parse_assignment(text: str, read: ReadFile) -> tuple[list[str], Any]:
     """Reads `PATH=TEXT`, `PATH:=JSON`, `PATH=@FILE` or `PATH:=@FILE`."""
-    match = _ASSIGNMENT.fullmatch(text)
+    match = re.fullmatch(_ASSIGNMENT, text)
     if match is None:
         raise UsageError(f"-d {text!r} has no '='.", hint="Write -d PATH=TEXT or -d PATH:=JSON")
     value: Any = read(match["value"]) if match["at"] else match["value"]
@@ -131,7 +132,7 @@ def parse_item(text: str, currency: str | None) -> Body:
     from svc.client.fields import ITEM, check_name
 
     item: Body = {}
-    for part in _ITEM_FIELD.split(text):
+    for part in re.split(_ITEM_FIELD, text):
         name, equals, value = part.strip().partition("=")
         if not equals:
             hint = "Write --item 'name=Jacket,quantity=1,unit_amount=12900'"

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from svc.cli.framework.session import Session
 from svc.render.palette import painted
 from svc.render.text import cells, wrap
 
@@ -29,6 +28,11 @@ class LineLayout:
     color: bool
     utc: bool
     tick: str = "ok"
+
+    @classmethod
+    def of(cls, stream: "TextIO", *, width: int | None, color: bool, utc: bool) -> "LineLayout":
+        """The layout for a stream, in what its encoding has."""
+        return cls(width, color=color, utc=utc, tick="✓" if _has_tick(stream) else "ok")
 
     @property
     def wide(self) -> bool:
@@ -78,19 +82,6 @@ class LineLayout:
 
     def _fits(self, columns: int) -> bool:
         return self.width is None or columns <= self.width
-
-
-def layout_of(session: Session, stream: "TextIO") -> LineLayout:
-    """Gives the layout for a stream; a file that is no terminal keeps each message on its line."""
-    streams, env = session.streams, session.env
-    everywhere = session.given.everywhere
-    known = env.get("COLUMNS", "").isdigit() or stream.isatty()
-    return LineLayout(
-        width=streams.width(env) if known else None,
-        color=streams.wants_color(env, everywhere.color or "auto", stream),
-        utc=bool(everywhere.utc),
-        tick="✓" if _has_tick(stream) else "ok",
-    )
 
 
 def _has_tick(stream: "TextIO") -> bool:

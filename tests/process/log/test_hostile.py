@@ -1,0 +1,202 @@
+"""What accidents and strangers do to a log: silence, no TLS, twins, queues that are deleted."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from support.listening import Target
+from support.log_servers import Servers
+from support.relays import Relay
+from support.running import Sandbox, Svc
+from support.team_log import arrival, connect, job, laptop, publish, wait_for
+from support.team_members import Member
+from svc.client.wire.tls import context
+from svc.errors import SvcError
+from svc.listen.inbox.inbox import Batch, Kept
+from svc.listen.log.address import LogAddress
+from svc.listen.log.connection import LogConnection
+from svc.listen.log.credentials import Credentials
+from svc.listen.log.group import Queue, ensure
+from svc.listen.log.inboxes import LogInbox
+from svc.listen.records import LogState
+
+pytestmark = pytest.mark.usefixtures("needed")
+
+
+class Reached(Servers):
+    """A log by another way."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__([])
+        self._port = port
+
+    @property
+    def hosts(self) -> str:
+        return f"127.0.0.1:{self._port}"
+
+
+@pytest.mark.slow(seconds=20)
+@pytest.mark.limit(90)
+def test_receiver_drops_a_connection_on_which_nothing_comes(server: Servers) -> None:
+    """The other end has vanished without a word: a firewall, a laptop's sleep; not for 30 s."""
+    with Relay(server.nodes[0].port) as relay, connect(Reached(relay.port)) as connection:
+        inbox = LogInbox(connection, "test")
+        assert isinstance(inbox.store(Batch([arrival(1)]))[0], Kept)
+        relay.forget()
+        answers: list[object] = []
+        while not answers or not isinstance(answers[-1], Kept):
+            answers += inbox.store(Batch([arrival(2)]))
+            assert len(answers) < 6
+    with connect(server) as direct:
+        assert [one.duplicate for one in publish(direct, [1, 2, 3])] == [True, True, False]
+
+
+@pytest.mark.slow(seconds=20)
+@pytest.mark.limit(90)
+def test_laptop_drops_a_connection_on_which_nothing_comes(server: Servers, tmp_path: Path) -> None:
+    with (
+        connect(server) as direct,
+        Relay(server.nodes[0].port) as relay,
+        Target() as target,
+        laptop(Reached(relay.port), tmp_path / "a", target.port) as listener,
+    ):
+        publish(direct, [1])
+        listener.forwards(1)
+        relay.forget()
+        publish(direct, range(2, 12))
+        listener.until(lambda: len(listener.told(LogState)) == 2, 40)
+        listener.until(lambda: len(target.received) == 11, 20)
+        down, up = listener.told(LogState)
+    assert (down.reason, up.reason) == ("The log has been silent for too long.", None)
+    assert up.time - down.time < 15
+    assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(1, 12))
+
+
+@contextmanager
+def told_to(server: Servers) -> Iterator[tuple[int, bytearray]]:
+    """A way to the server on which everything is heard that is sent to it."""
+    heard = bytearray()
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            try:
+                came, _ = listening.accept()
+            except OSError:
+                return
+            with came, socket.create_connection(("127.0.0.1", server.nodes[0].port)) as onward:
+                came.sendall(onward.recv(4096))
+                came.settimeout(1)
+                with suppress(TimeoutError):
+                    heard.extend(came.recv(4096))
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield listening.getsockname()[1], heard
+    finally:
+        listening.shutdown(socket.SHUT_RDWR)
+        listening.close()
+        thread.join(10)
+
+
+def test_no_password_goes_to_a_server_without_tls(server: Servers) -> None:
+    """R40: whoever stands in between could take the TLS out of a greeting, and read the password."""
+    with told_to(server) as (port, heard):
+        address = LogAddress.parse(f"nats+tls://127.0.0.1:{port}/shop", "--from")
+        user = Credentials.parse("anna:kQ7zXw2TrLm", "test")
+        with (
+            pytest.raises(SvcError, match="it offers no TLS"),
+            LogConnection(address, user, context(None), seconds=2),
+        ):
+            pass
+    assert bytes(heard) == b""
+
+
+@pytest.mark.slow(seconds=10)
+def test_queue_that_is_deleted_is_told_and_goes_on_when_it_is_there(
+    server: Servers, tmp_path: Path
+) -> None:
+    """Where another one begins is for whoever deleted it to say; nobody waits in silence."""
+    with Target() as target, connect(server) as connection:
+        publish(connection, range(3))
+        with job(server, tmp_path / "a", target.port) as listener:
+            listener.forwards(3)
+            stream = connection.address.stream("test")
+            connection.run(connection.api(f"CONSUMER.DELETE.{stream}.g_ci"))
+            [down] = listener.told(LogState, 1)
+            publish(connection, range(3, 6))
+            later = {"deliver_policy": "by_start_sequence", "opt_start_seq": 4}
+            connection.run(ensure(connection, Queue("ci", "test", 8), later))
+            listener.forwards(6)
+            assert [one.reason is None for one in listener.told(LogState, 2)] == [False, True]
+    assert down.reason == "The log has no group ci."
+    assert sorted(target.ids) == [f"evt_{number}" for number in range(6)]
+
+
+@pytest.mark.slow(seconds=15)
+@pytest.mark.limit(120)
+def test_twins_that_begin_at_once_do_not_take_turns(server: Servers, tmp_path: Path) -> None:
+    """Two machines with one name: one reads, the other says why it does not, and misses nothing."""
+    wanted = sorted(f"evt_{number}" for number in range(60))
+    with ExitStack() as open_, connect(server) as connection:
+        targets = [open_.enter_context(Target()) for _ in range(2)]
+        both = [
+            open_.enter_context(laptop(server, tmp_path / str(one.port), one.port, name="eva"))
+            for one in targets
+        ]
+        publish(connection, range(60))
+
+        def reads_and_waits() -> tuple[int, int] | None:
+            states = [one.told(LogState)[-1:] for one in both]
+            told = [
+                any("Another listener" in (one.reason or "") for one in each) for each in states
+            ]
+            whole = [sorted(one.ids) == wanted for one in targets]
+            found = [n for n in range(2) if whole[n] and told[1 - n]]
+            return (found[0], 1 - found[0]) if found else None
+
+        wait_for(lambda: reads_and_waits() is not None, 40)
+        reader, waiter = reads_and_waits() or (0, 1)
+        both[reader].stop()
+        wait_for(lambda: sorted(targets[waiter].ids) == wanted, 40)
+
+
+def test_name_that_is_taken_is_refused(server: Servers, tmp_path: Path) -> None:
+    argv = ("events", "listen", "--from", server.url(), "--name", "eva")
+    with laptop(server, tmp_path / "a", name="eva"):
+        member = Member(tmp_path / "b", argv)
+        member.start()
+        assert member.process is not None
+        assert member.process.wait(30) == 11
+    assert "reads this log as c_eva at this moment" in member.errors
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("--laptop", "a.b"), "'a.b' is no name"),
+        (("--group", "a.b"), "'a.b' is no name"),
+        (("--laptop", "anna", "--laptop", "Anna"), "'Anna' clashes with 'anna'"),
+        (("--laptop", "a-b", "--laptop", "a_b"), "'a_b' clashes with 'a-b'"),
+        (("--laptop", "receiver"), "'receiver' clashes with 'receiver'"),
+        (("--laptop", "ci"), "'ci' clashes with 'ci'"),
+        (("--laptop", "anna", "--laptop", "anna-2"), "'anna-2' clashes with 'anna'"),
+    ],
+)
+def test_users_that_would_be_one_are_refused(given: tuple[str, ...], words: str, svc: Svc) -> None:
+    """One would have the other's rights, or its password."""
+    done = svc("events", "log", "template", "--name", "shop", *given)
+    assert done.code == 2, done.out
+    assert words in done.error["message"]
+
+
+def test_without_a_keyring_the_variable_for_a_log_is_named(svc: Svc, sandbox: Sandbox) -> None:
+    done = svc("events", "log", "status", "--from", "nats+tls://log.example.com/shop")
+    assert done.code == 4
+    assert "SVC_LOG_CREDENTIALS" in done.error["message"]
+    assert "SVC_API_KEY" not in done.error["message"]

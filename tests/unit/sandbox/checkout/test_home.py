@@ -1,0 +1,84 @@
+"""The page at the sandbox's own address."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Browser, ViewportSize
+
+from support.browsing import browser, needs_chromium
+from svc.spec import SANDBOX_KEYS
+from unit.sandbox.checkout.test_browser import CONTRASTS, TARGETS
+
+if TYPE_CHECKING:
+    from unit.sandbox.checkout.conftest import Shop
+
+__all__ = ["browser"]  # a fixture
+
+
+def test_the_address_says_what_it_is_and_where_to_go(shop: "Shop") -> None:
+    """Who opens it finds address, keys, a card, a command and the API's description."""
+    page = shop.get("/")
+    assert page.status == 200
+    codes = [element.text for element in page.all("code")]
+    assert shop.url in codes
+    assert set(SANDBOX_KEYS.values()) <= set(codes)
+    assert "4242 4242 4242 4242" in codes
+    assert "svc help sandbox" in codes
+    (link,) = page.all("a")
+    assert shop.get(link.attrs["href"]).status == 200
+    assert page.all("script") == []
+    assert page.headers["content-security-policy"].startswith("default-src 'none'")
+
+
+def test_it_says_nothing_of_what_is_in_the_sandbox(shop: "Shop") -> None:
+    """Keys, cards and commands are everybody's; orders, secrets and endpoints are not."""
+    before = shop.get("/").body
+    shop.order()
+    assert shop.get("/").body == before
+    assert "whsec_" not in before
+    assert "_secret_" not in before
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({"Host": "evil.example"}, "host_not_allowed"),
+        ({"Origin": "http://127.0.0.1:3000"}, "page_not_allowed"),
+        ({"Sec-Fetch-Site": "cross-site"}, "page_not_allowed"),
+        ({"Sec-Fetch-Site": "same-site"}, "page_not_allowed"),
+    ],
+)
+def test_no_other_page_reads_it(shop: "Shop", headers: dict[str, str], code: str) -> None:
+    """R103 and the rule of names: as everywhere in the sandbox."""
+    refused = shop.call("GET", "/", headers)
+    assert refused.status == 403
+    assert code in refused.body
+
+
+def test_a_persons_own_browser_reads_it_and_nobody_writes_it(shop: "Shop") -> None:
+    for site in ("none", "same-origin"):
+        assert shop.call("GET", "/", {"Sec-Fetch-Site": site}).status == 200
+    assert shop.call("HEAD", "/").body == ""
+    assert shop.call("POST", "/").status == 405
+
+
+@needs_chromium
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 1280])
+def test_it_can_be_read_on_every_screen(
+    shop: "Shop", browser: Browser, width: int, scheme: str
+) -> None:
+    """Nothing is cut or pushed aside, all of it has contrast, and links are hit by a finger."""
+    size: ViewportSize = {"width": width, "height": 740}
+    context = browser.new_context(base_url=shop.url, viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
+    try:
+        page = context.new_page()
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        page.goto("/")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert [found for found in page.evaluate(CONTRASTS) if found[1] < found[2]] == []
+        assert [found for found in page.evaluate(TARGETS) if found[2] < 24] == []
+        assert said == []
+    finally:
+        context.close()
