@@ -293,7 +293,6 @@ LINES = st.one_of(
 
 @settings(
     max_examples=examples(0.6),
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
