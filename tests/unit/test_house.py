@@ -14,12 +14,7 @@ HOUSE: Final = Path(svc.__file__).parent
 MOST_ENTRIES: Final = 24
 MOST_LINES: Final = 300
 # These lists may only shrink: what is fine by now has to leave them.
-TOO_LONG: Final = frozenset(
-    (
-        "listen/forward/dispatcher.py",
-        "listen/listener.py",
-    )
-)
+TOO_LONG: Final[frozenset[str]] = frozenset()
 TOO_FULL: Final[frozenset[str]] = frozenset()
 SAME_FIRST_WORD: Final[frozenset[str]] = frozenset()
 TWO_MEANINGS: Final[frozenset[str]] = frozenset()

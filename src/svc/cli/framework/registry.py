@@ -187,10 +187,16 @@ def _name(verb: Any) -> str:
     return str(verb.name or verb.callback.__name__.replace("_", "-"))
 
 
+class _ListedVerb(TyperCommand):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.examples, self.help = split_examples(self.help or "")
+
+
 def _listed(verb: Any) -> Any:
     app = typer.Typer(add_completion=False)
-    _, text = split_examples(verb.help or verb.callback.__doc__ or "")
-    app.command(_name(verb), help=text, hidden=verb.hidden, cls=TyperCommand)(lambda: None)
+    text = verb.help or verb.callback.__doc__
+    app.command(_name(verb), help=text, hidden=verb.hidden, cls=_ListedVerb)(lambda: None)
     return app.registered_commands[0]
 
 
