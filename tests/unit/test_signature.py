@@ -53,3 +53,12 @@ def test_every_visible_character_may_stand_in_a_secret(edge: str) -> None:
     beyond = {"!": " ", "~": "\x7f"}[edge]
     with pytest.raises(SignatureError):
         check_secret(f"{SECRET_PREFIX}a{beyond}b")
+
+
+@pytest.mark.parametrize(("digits", "found"), [(12, "timestamp_in_future"), (13, "malformed")])
+def test_thirteen_digits_are_milliseconds(digits: int, found: str) -> None:
+    """R46: twelve are seconds still, though of a year that is far away."""
+    header = header_value(b"{}", [SECRET], 10**digits - 1)
+    with pytest.raises(SignatureError) as caught:
+        verify(b"{}", [header], [SECRET], NOW)
+    assert found in caught.value.reason

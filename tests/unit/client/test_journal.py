@@ -162,6 +162,17 @@ def test_journal_cannot_be_opened_means_nothing_is_recorded(clock: ManualClock) 
         Journal(refuse, Leases(Path("/nonexistent/x")), clock).record(asked())
 
 
+def test_what_another_request_has_made_settles_nothing(intents: Journal) -> None:
+    """R93: whoever settles is told so, of one alone and of several."""
+    first, second, third = (intents.record(asked(key=f"key-{n}"), new_request=True) for n in "123")
+    assert intents.settle(first, DONE)
+    assert not intents.settle(second, DONE)
+    assert intents.settle_many([(third, done()), (second, DONE)]) == {second.id}
+    kept = intents.find(second.id)
+    assert kept is not None
+    assert kept.is_unresolved
+
+
 def test_sign_of_life_goes_with_its_sender(tmp_path: Path) -> None:
     """R69: while it is there others hold back; it leaves nothing that anybody has to tidy up."""
     folder = tmp_path / "senders"

@@ -12,7 +12,7 @@ from svc.client.contradiction import refuse_contradiction
 from svc.client.exchange import RawReply, header
 from svc.client.journal.entry import settled_with
 from svc.client.json import NotJson, parse, parse_list
-from svc.client.reply import is_replayed, understood
+from svc.client.reply import classify, is_replayed, understood
 from svc.client.resources import find, orders, payments, payouts, quotes, refunds
 from svc.client.retry import Meaning
 from svc.errors import ReplyContradiction
@@ -87,6 +87,31 @@ def test_what_was_not_asked_for_is_no_answer(call: Call, body: Any) -> None:
     finding = understood(reply(body), call)
     assert finding.meaning is Meaning.UNREADABLE
     assert finding.detail
+
+
+@pytest.mark.parametrize(
+    ("status", "location", "body", "said"),
+    [
+        (302, None, b"", "it answered 302 and pointed to nowhere; redirects are never followed"),
+        (
+            301,
+            "https://elsewhere.example/" + "a" * 300,
+            b"",
+            f"it answered 301 and pointed to https://elsewhere.example/{'a' * 173}…; "
+            "redirects are never followed",
+        ),
+        (503, None, b"<h1>Back soon.</h1>", "it answered 503: Back soon"),
+        (503, None, b"", "it answered 503: without saying why"),
+        (400, None, b'{"message": "No such item."}', "it answered 400: No such item"),
+    ],
+)
+def test_what_was_answered_is_told_in_one_line(
+    status: int, location: str | None, body: bytes, said: str
+) -> None:
+    """Where it pointed to or what it said, the service's own words once."""
+    headers = () if location is None else (("location", location),)
+    found = classify(RawReply(status, headers, body), orders.retrieve("ord_1"), 0.0)
+    assert found.detail == said
 
 
 def test_a_body_without_an_end_is_taken_only_if_it_parses() -> None:

@@ -150,6 +150,20 @@ def test_what_was_closed_elsewhere_is_not_sent(world: World, count: int) -> None
     assert world.loop.do(listener.stop()) == 0
 
 
+def test_an_event_that_failed_and_comes_again_is_sent_again_and_ends(world: World) -> None:
+    """Once it has, nothing of it is left to wait for."""
+    event = world.event(1)
+    world.target(3001, lambda _, number: Reaction(status=500 if number == 1 else 200))
+    listener = world.listener(retry="off", ack="forwarded")
+    listener.start()
+    for outcome in ("failed", "forwarded"):
+        world.send(listener, event)
+        world.loop.run_for(5)
+        assert world.outcomes(listener) == {"evt_1": outcome}
+        assert listener.halves is not None
+        assert listener.halves.idle
+
+
 def test_a_target_that_took_an_event_elsewhere_does_not_get_it(world: World) -> None:
     """What one of two targets took by a replay is still sent to the other, and to it alone."""
     one, two = world.target(3001), world.target(3002)
@@ -334,11 +348,14 @@ def test_a_crowded_object_is_passed_over(world: World) -> None:
     world.send(listener, *slow, world.event(1000, "ord_quick"))
     world.loop.run_for(2)
     assert "evt_1000" in tried(target)
+    assert listener.halves is not None
+    assert not listener.halves.idle
+    assert world.loop.do(listener.halves.dispatcher.pending()) == 700
     target.script = lambda *_: Reaction()
     world.loop.run_for(60)
     assert [one.event for one in target.tries if one.event.object_id == "ord_slow"] == slow
-    assert listener.halves is not None
     assert listener.halves.idle
+    assert world.loop.do(listener.halves.dispatcher.pending()) == 0
 
 
 def test_no_more_than_so_many_wait_for_turns_in_memory(world: World) -> None:

@@ -4,6 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from svc.sandbox.app import OPERATIONS
+from svc.sandbox.openapi.document import document
+
 if TYPE_CHECKING:
     from unit.sandbox.api.conftest import Sandbox
 
@@ -207,6 +210,8 @@ def test_payment_has_its_fields_in_order(sandbox: "Sandbox") -> None:
     payment = sandbox.paid()
     shown = sandbox.get(f"/v1/payments/{payment['id']}").json
     assert list(shown) == PAYMENT_KEYS
+    schema = document(OPERATIONS)["components"]["schemas"]["Payment"]
+    assert set(schema["properties"]) == set(schema["required"]) == set(PAYMENT_KEYS)
     assert shown == {
         **dict.fromkeys(PAYMENT_KEYS),
         "id": payment["id"],
