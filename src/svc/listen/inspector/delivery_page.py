@@ -6,7 +6,7 @@ from typing import Final
 
 from svc.listen.inspector import page
 from svc.listen.inspector.feed import TurnedAway
-from svc.listen.inspector.history import Whole
+from svc.listen.inspector.history import STATES, Whole
 from svc.listen.inspector.html import Attributes, Markup, Part, tag
 from svc.listen.inspector.json_tree import tree
 from svc.listen.inspector.list_page import state_mark
@@ -151,14 +151,15 @@ def _facts(place: PageFrame, whole: Whole) -> Markup:
     mode = {True: "live", False: "test", None: None}[facts.livemode]
     lines = [
         fact("Event", tag("code", {}, entry.id)),
+        fact("State", f"{entry.state}: {STATES[entry.state]}"),
         fact("Received", place.times.full(entry.received_at)),
-        fact("Created", facts.created) if facts.created else None,
+        fact("Created", place.times.said(facts.created)) if facts.created else None,
         fact("Object", tag("code", {}, entry.object_id)) if entry.object_id else None,
         fact("Mode", mode) if mode else None,
         fact("Came again", _times(entry.copies)) if entry.copies else None,
     ]
     if facts.amount is not None and facts.currency is not None:
-        lines.insert(3, fact("Amount", format_amount(facts.amount, facts.currency)))
+        lines.insert(4, fact("Amount", format_amount(facts.amount, facts.currency)))
     return tag("dl", {"class": "facts"}, lines)
 
 
@@ -231,7 +232,7 @@ def _attempt(place: PageFrame, row: Row) -> Markup:
         tag("code", {"class": "url"}, page.masked(row["url"])),
         tag("span", {"class": "took"}, f"{row['milliseconds']:.0f} ms"),
         tag("span", {"class": "which"}, which),
-        tag("span", {"class": "when"}, place.times.clock(row["started_at"])),
+        tag("span", {"class": "when"}, place.times.full(row["started_at"])),
         tag("p", {"class": "error"}, page.masked(row["error"])) if row["error"] else None,
         _reply(row["reply"], taken=taken),
     )

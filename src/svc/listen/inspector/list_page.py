@@ -1,5 +1,6 @@
 """The list of deliveries and the form that narrows it."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from svc.listen.inbox.history import InboxEntry
@@ -20,6 +21,9 @@ _MARKS: Final = {
 }
 
 
+_TYPES: Final = dict.fromkeys(EVENT_TYPES, "")
+
+
 def deliveries(
     place: PageFrame, page: HistoryPage, wanted: ListFilter, chosen: str, now: float
 ) -> Markup:
@@ -29,7 +33,8 @@ def deliveries(
         "section",
         {"id": "deliveries", "aria-labelledby": "list-title"},
         tag("h2", {"id": "list-title"}, "Deliveries"),
-        _form(place, wanted),
+        tag("p", {"id": "zone", "class": "hint"}, f"Times in {place.times.zone(now)}"),
+        _folding(_form(place, wanted)),
         tag("p", {"id": "news", "class": "hint", "role": "status", "aria-live": "polite"}),
         tag("ol", {"id": "list"}, rows) if rows else tag("div", {"id": "list"}, _none(wanted)),
         _pages(place, page, wanted),
@@ -106,6 +111,11 @@ def _none(wanted: ListFilter) -> Markup:
     return tag("p", {"class": "none"}, text)
 
 
+def _folding(form: Markup) -> Markup:
+    """Lets the filter be folded away where there is little room; the script does that first."""
+    return tag("details", {"id": "fold", "open": True}, tag("summary", {}, "Filter"), form)
+
+
 def _form(place: PageFrame, wanted: ListFilter) -> Markup:
     text = {
         "id": "text",
@@ -120,7 +130,11 @@ def _form(place: PageFrame, wanted: ListFilter) -> Markup:
         "form",
         {"id": "filter", "class": "filter", "action": place.root, "role": "search"},
         _field("text", "Text", tag("input", text)),
-        _field("type", "Type", _choice("type", "All types", EVENT_TYPES, wanted.type)),
+        _field(
+            "type",
+            "Type",
+            _choice("type", "All types", _TYPES, wanted.type),
+        ),
         _field("state", "State", _choice("state", "All states", STATES, wanted.state)),
         tag("p", {"class": "actions"}, tag("button", {}, "Filter"), clear),
     )
@@ -130,9 +144,13 @@ def _field(name: str, label: str, control: Markup) -> Markup:
     return tag("p", {"class": "field"}, tag("label", {"for": name}, label), control)
 
 
-def _choice(name: str, everything: str, values: tuple[str, ...], chosen: str) -> Markup:
+def _choice(name: str, everything: str, values: Mapping[str, str], chosen: str) -> Markup:
+    """Makes a list to choose from, of values and what there is to say of each."""
     options = [tag("option", {"value": ""}, everything)]
-    options += [tag("option", {"value": one, "selected": one == chosen}, one) for one in values]
+    options += [
+        tag("option", {"value": one, "selected": one == chosen}, f"{one}: {said}" if said else one)
+        for one, said in values.items()
+    ]
     return tag("select", {"id": name, "name": name}, options)
 
 
