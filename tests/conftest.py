@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Generator, Iterator
 from itertools import count
@@ -12,6 +13,7 @@ import pytest
 
 from support.compiling import compile_program, compile_tests
 from support.drawing import choose_examples
+from support.forked_sandbox import forked_by
 from support.forking import Forking
 from support.keyrings import gnome_keyring, session_bus
 from support.limits import Limits, end_all, limit_of
@@ -21,6 +23,7 @@ from support.running import Sandbox, Svc
 from support.surroundings import take_over
 from svc.clock import SystemClock
 from svc.sandbox.process.launch import LaunchOptions, start, stop
+from svc.sandbox.process.records import running
 
 __all__ = ["gnome_keyring", "listen", "pay", "session_bus"]  # fixtures
 
@@ -58,8 +61,11 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """What `-n auto` means: three workers for two cores, for tests of processes mostly wait."""
-    return len(os.sched_getaffinity(0)) * 3 // 2
+    """What `-n auto` means: two workers for each core, for tests of processes mostly wait.
+
+    With three for two cores they were busy for 70 % of the time.
+    """
+    return len(os.sched_getaffinity(0)) * 2
 
 
 @pytest.hookimpl(trylast=True)
@@ -87,6 +93,13 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_report_to_serializable(report: pytest.CollectReport | pytest.TestReport) -> None:
+    """Workers send three reports of each test: without a list of words that nobody reads there."""
+    if isinstance(report, pytest.TestReport) and report.passed:
+        report.keywords = {}
+
+
 @pytest.fixture(scope="session")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Names of homes. `tmp_path` looks at all folders that there are before it makes another."""
@@ -109,6 +122,8 @@ def isolated(
     yield home
     if request.node.stash.get(FAILED, False):
         end_all(str(home))
+        for record in running(home / "state" / "sandbox"):  # a fork has its parent's environment
+            os.kill(record.pid, signal.SIGKILL)
     elif request.config.getini("tmp_path_retention_policy") == "failed":
         shutil.rmtree(home, ignore_errors=True)
 
@@ -126,14 +141,28 @@ def svc(forking: Forking) -> Svc:
     return Svc(forking)
 
 
+@pytest.fixture
+def quick_sandboxes(forking: Forking) -> Iterator[None]:
+    """Sandboxes that the test itself starts are forks of the loaded program, and end with it."""
+    with forked_by(forking) as started:
+        yield
+    for each in started:
+        each.kill()
+        each.wait()
+
+
 @pytest.fixture(scope="session")
-def sandbox_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+def sandbox_process(
+    forking: Forking, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Sandbox]:
     """One sandbox process for all tests; `sandbox` empties it for each."""
     folder = tmp_path_factory.mktemp("sandbox")
     options = LaunchOptions(db=":memory:", port=0, state_dir=str(folder))
-    record = start(options, os.environ, SystemClock())
+    with forked_by(forking) as started:
+        record = start(options, os.environ, SystemClock())
     yield Sandbox(record.url, record.port)
     stop(folder, record, SystemClock())
+    started[0].wait()
 
 
 @pytest.fixture(scope="session")

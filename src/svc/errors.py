@@ -228,16 +228,27 @@ class SignatureError(CheckFailed):
         self.reason = reason
 
 
-def wrong_choice(name: str, word: str, words: Iterable[str]) -> UsageError:
-    """The one sentence for a word that is none of a closed set; `name` is the option's."""
+def wrong_choice(name: str, word: str, words: Iterable[str], near: str | None = None) -> UsageError:
+    """The one sentence for a word that is none of a closed set; `name` is the option's.
+
+    `near` is what was probably meant, where that is no matter of spelling.
+    """
+    what, known = _choice(word, words, near)
+    return UsageError(f"{name} {what}", param=name, hint=known)
+
+
+def wrong_word(word: object, words: Iterable[str]) -> str:
+    """The same behind a name that somebody else writes, without the full stop."""
+    return " ".join(_choice(str(word), words))
+
+
+def _choice(word: str, words: Iterable[str], near: str | None = None) -> tuple[str, str]:
     from difflib import get_close_matches
 
     known = [str(each) for each in words]
-    near = get_close_matches(word, known, 1)
-    meant = f" Did you mean {near[0]!r}?" if near else ""
-    return UsageError(
-        f"{name} is {word!r}.{meant}", param=name, hint=f"Use one of: {', '.join(known)}"
-    )
+    near = near or next(iter(get_close_matches(word, known, 1)), None)
+    meant = f" Did you mean {near!r}?" if near else ""
+    return f"is {word!r}.{meant}", f"Use one of: {', '.join(known)}"
 
 
 def system_words(error: OSError) -> str:

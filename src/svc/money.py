@@ -1,5 +1,6 @@
 """Money: minor units and the text that people read (spec: Conventions)."""
 
+import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:  # half of the commands calculate nothing
@@ -56,6 +57,12 @@ def format_amount(amount: int, currency: str) -> str:
     whole, fraction = divmod(abs(amount), 10**digits)
     decimals = f".{fraction:0{digits}d}" if digits else ""
     return f"{sign}{whole}{decimals} {currency}"
+
+
+def grouped(amount: str) -> str:
+    """Parts the digits of a written amount for the eye: `1000000.00 AED`, `1,000,000.00 AED`."""
+    digits = re.match(r"-?\d+", amount)
+    return amount if digits is None else f"{int(digits[0]):,}{amount[digits.end() :]}"
 
 
 def minor_units(text: str, currency: str | None) -> int | None:

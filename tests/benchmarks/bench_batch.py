@@ -17,6 +17,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.command import parser
+
 AT_ONCE = 32
 SECONDS = 0.02
 HEAD = (
@@ -144,8 +148,11 @@ def commands(port: int, path: Path, rows: int) -> dict[str, Sequence[str]]:
 
 def main() -> None:
     """Prints rates, and ours against each other one."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    rows = int(sys.argv[2]) if len(sys.argv) > 2 else 5000
+    given = parser(__doc__)
+    given.add_argument("runs", nargs="?", type=int, default=5)
+    given.add_argument("rows", nargs="?", type=int, default=5000)
+    asked = given.parse_args()
+    runs, rows = asked.runs, asked.rows
     peak = 0.0
     with server() as port, tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -15,7 +15,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.command import ROOT, parser
+
 LIMIT_MS = 5.0
 
 # What is typed, as readline parts it; the last word is the one at the cursor.
@@ -90,7 +93,9 @@ def measure(runs: int, gh: str | None) -> dict[str, list[float]]:
 
 def main() -> None:
     """Prints the table; exits 1 where a Tab is slower than the target."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 50
+    command = parser(__doc__)
+    command.add_argument("runs", nargs="?", type=int, default=50)
+    runs = command.parse_args().runs
     gh = shutil.which("gh")
     bash_completion = Path("/usr/share/bash-completion/bash_completion").exists()
     if not gh or not bash_completion:

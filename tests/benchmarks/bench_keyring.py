@@ -1,6 +1,6 @@
 """What a key in a real Secret Service costs over one in the environment, pair by pair.
 
-    PYTHONPATH=tests python tests/benchmarks/bench_keyring.py [RUNS]
+    python tests/benchmarks/bench_keyring.py [RUNS]
 
 Needs dbus-daemon and gnome-keyring-daemon (Debian: dbus, gnome-keyring); both run in a temporary
 home of their own. Nothing is installed.
@@ -17,7 +17,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
 from benchmarks.bench_startup import milliseconds, server
+from benchmarks.command import parser
 
 KEY = "sk_test_sandbox"
 BUS = (
@@ -76,7 +79,9 @@ def add(svc: str, env: dict[str, str]) -> None:
 
 def main() -> None:
     """Prints both medians and what lies between them."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+    given = parser(__doc__)
+    given.add_argument("runs", nargs="?", type=int, default=15)
+    runs = given.parse_args().runs
     missing = [name for name in ("dbus-daemon", "gnome-keyring-daemon") if not shutil.which(name)]
     if missing:
         sys.exit(f"not found: {', '.join(missing)}")

@@ -4,7 +4,10 @@
         [--ack forwarded] [--ordered] [--folder DIR] [--paced] [--tenfold]
 
 It runs the real `svc events listen -o ndjson`, a sender and a target, each a process of its own.
-The floor is a relay of the same shape in the same run that neither verifies, keeps nor prints.
+The floor is a relay of the same shape in the same run that neither verifies, keeps nor prints; the
+synced floor appends each group of bodies to a file and syncs it before it answers and forwards, so
+it is what this disk leaves of the first. Each sender waits for its answer before it sends again,
+while the peers' one connection sends as fast as it is read: two senders wait for the disk above all.
 Peers are taken from the environment, STRIPE=/path/to/stripe, SMEE="node .../smee.js", or from a
 node_modules here or above; each gets its events in the same run from a local stand-in for its
 service. The order is reversed each round, and a ratio is one of the same round. What is missing is
@@ -32,12 +35,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks import listen_peers
-
-try:
-    from svc.signature import header_value
-except ModuleNotFoundError:
-    ROOT = Path(__file__).parents[2]
-    sys.exit(f"This Python has no svc: run {ROOT}/.venv/bin/python {' '.join(sys.argv)}")
+from benchmarks.command import parser
+from svc.signature import header_value
 
 SECRET = "whsec_benchmark"
 PACED = 1000
@@ -68,31 +67,32 @@ class Subject:
 Contender = Callable[[int, str, int], AbstractContextManager[Subject]]
 
 
-def options() -> argparse.Namespace:
+def asked_for() -> argparse.Namespace:
     """What was asked for on the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--events", type=int, default=20_000, help="events of a burst")
-    parser.add_argument("--senders", default="16", help="connections of a burst: 2,4,16,64")
-    parser.add_argument("--ack", default="received", help="svc's --ack")
-    parser.add_argument("--ordered", action="store_true", help="svc's --ordered")
-    parser.add_argument("--paced", action="store_true", help="one at a time only")
-    parser.add_argument("--tenfold", action="store_true", help="svc alone, and ten times as many")
-    parser.add_argument("--runs", type=int, default=3, help="measurements of each kind")
-    parser.add_argument("--folder", help="where the state lies; default: a temporary folder")
-    parser.add_argument("--role", help=argparse.SUPPRESS)
-    parser.add_argument("--args", nargs="*", default=(), help=argparse.SUPPRESS)
-    return parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--events", type=int, default=20_000, help="events of a burst")
+    command.add_argument("--senders", default="16", help="connections of a burst: 2,4,16,64")
+    command.add_argument("--ack", default="received", help="svc's --ack")
+    command.add_argument("--ordered", action="store_true", help="svc's --ordered")
+    command.add_argument("--paced", action="store_true", help="one at a time only")
+    command.add_argument("--tenfold", action="store_true", help="svc alone, and ten times as many")
+    command.add_argument("--runs", type=int, default=3, help="measurements of each kind")
+    command.add_argument("--folder", help="where the state lies; default: a temporary folder")
+    command.add_argument("--role", help=argparse.SUPPRESS)
+    command.add_argument("--args", nargs="*", default=(), help=argparse.SUPPRESS)
+    return command.parse_args()
 
 
 def main() -> None:
     """Measures everything in turns and prints one line a measurement."""
-    asked = options()
+    asked = asked_for()
     if asked.role:
         asyncio.run(ROLES[asked.role](*asked.args))
         return
     told = ["--ack", asked.ack, *(["--ordered"] if asked.ordered else [])]
     contenders: dict[str, Contender] = {
         "floor": floor,
+        "synced": partial(synced_floor, asked.folder),
         "svc": partial(listener, asked.folder, told),
     }
     for name in listen_peers.PEERS:
@@ -195,6 +195,20 @@ def floor(events: int, pace: str, senders: int) -> Iterator[Subject]:
 
 
 @contextmanager
+def synced_floor(place: str | None, events: int, pace: str, senders: int) -> Iterator[Subject]:
+    """The same, on the disk before it is answered or passed on."""
+    with (
+        tempfile.TemporaryDirectory(dir=place) as folder,
+        role("target") as target,
+        role("floor", line(target), f"{folder}/bodies") as relay,
+        role(
+            "sender", f"http://127.0.0.1:{line(relay)}/hook", str(events), pace, str(senders)
+        ) as feeder,
+    ):
+        yield Subject(feeder, target, relay.pid)
+
+
+@contextmanager
 def listener(
     place: str | None, told: list[str], events: int, pace: str, senders: int
 ) -> Iterator[Subject]:
@@ -272,7 +286,9 @@ def one_at_a_time(opened: Contender) -> list[float]:
         assert line(subject.feeder) == "ready"
         subject.start()
         sent = [float(word) for word in line(subject.feeder).split()]
-        time.sleep(0.5)
+        until = time.perf_counter() + 10  # on a busy machine the last ones are late as well
+        while subject.count() < len(sent) and time.perf_counter() < until:
+            time.sleep(0.05)
         assert subject.count() == len(sent)
         arrived = [float(word) for word in ask(subject.target, "times").split()]
     return [there - here for here, there in zip(sent, arrived, strict=True)][SETTLING:]
@@ -421,11 +437,40 @@ async def target() -> None:
     await asyncio.Event().wait()
 
 
-async def floor_relay(port: str) -> None:
-    """Passes each request on over eight kept connections."""
+class Disk:
+    """Appends what has come in one pass of the loop to a file; tells those who wait once it is synced."""
+
+    def __init__(self, path: str) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._bodies: list[bytes] = []
+        self._told: list[Callable[[], None]] = []
+
+    def keep(self, body: bytes, told: Callable[[], None]) -> None:
+        self._bodies.append(body)
+        self._told.append(told)
+        if len(self._told) == 1:
+            asyncio.get_running_loop().call_soon(self._sync)
+
+    def _sync(self) -> None:
+        bodies, self._bodies = self._bodies, []
+        told, self._told = self._told, []
+        os.write(self._file, b"".join(bodies))
+        os.fdatasync(self._file)
+        for tell in told:
+            tell()
+
+
+def at_once(_: bytes, told: Callable[[], None]) -> None:
+    """Keeps nothing."""
+    told()
+
+
+async def floor_relay(port: str, path: str = "") -> None:
+    """Passes each request on over eight kept connections, once it is in a file if one is named."""
     loop = asyncio.get_running_loop()
     idle: list[asyncio.Transport] = []
     waiting: deque[bytes] = deque()
+    keep = Disk(path).keep if path else at_once
 
     class Out(asyncio.Protocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -441,6 +486,9 @@ async def floor_relay(port: str) -> None:
 
     class In(Answering):
         def took(self, request: bytes) -> None:
+            keep(request, partial(self.passes_on, request))
+
+        def passes_on(self, request: bytes) -> None:
             self.transport.write(OK)
             if idle:
                 idle.pop().write(request)

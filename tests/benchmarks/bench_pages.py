@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from benchmarks.command import parser
 from support.page_server import order
 
 PAGE = 100
@@ -205,8 +206,11 @@ def main() -> None:
     if sys.argv[1:2] == ["--pages"]:
         Path(sys.argv[2]).write_text(json.dumps(pages(int(sys.argv[3]))))
         return
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 7
-    counts = [int(word) for word in sys.argv[2:]] or [10_000]
+    command = parser(__doc__)
+    command.add_argument("runs", nargs="?", type=int, default=7)
+    command.add_argument("objects", nargs="*", type=int, default=[10_000])
+    asked = command.parse_args()
+    runs, counts = asked.runs, asked.objects
     if not os.environ.get("AWS"):
         print("AWS is not set: no ratio against it")
     ours = [measured(count, runs) for count in counts]

@@ -6,16 +6,19 @@ with 1 and with 16 kept-alive clients, and measures in the same run how often th
 4 KiB and fsync. Only ratios carry over to other machines.
 """
 
-import argparse
 import os
 import selectors
 import socket
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.command import parser
 from svc.clock import SystemClock
 from svc.sandbox.process import launch
 from svc.sandbox.process.launch import LaunchOptions
@@ -31,11 +34,11 @@ BODY = (
 
 def main() -> None:
     """Measures floor and sandbox in turns and prints one line a measurement."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--orders", type=int, default=3000, help="orders a measurement")
-    parser.add_argument("--runs", type=int, default=3, help="measurements of each kind")
-    parser.add_argument("--folder", help="where the database lies; default: a temporary folder")
-    asked = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--orders", type=int, default=3000, help="orders a measurement")
+    command.add_argument("--runs", type=int, default=3, help="measurements of each kind")
+    command.add_argument("--folder", help="where the database lies; default: a temporary folder")
+    asked = command.parse_args()
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         folder = Path(name)
         options = LaunchOptions(str(folder / "sandbox.db"), 0, str(folder / "state"))

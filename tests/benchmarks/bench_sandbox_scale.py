@@ -7,10 +7,10 @@ of list pages at both ends and in the middle, of a filtered page and of a retrie
 of the process. Only ratios carry over to other machines.
 """
 
-import argparse
 import json
 import os
 import statistics
+import sys
 import tempfile
 import threading
 import time
@@ -20,6 +20,9 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.command import parser
 from svc.clock import SystemClock
 from svc.sandbox.process import launch
 from svc.sandbox.process.launch import LaunchOptions
@@ -66,10 +69,10 @@ class Line:
 
 def main() -> None:
     """Fills the sandbox step by step and prints one block for each size."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--orders", type=int, default=100_000, help="how many in the end")
-    parser.add_argument("--folder", help="where the database lies; default: a temporary folder")
-    asked = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--orders", type=int, default=100_000, help="how many in the end")
+    command.add_argument("--folder", help="where the database lies; default: a temporary folder")
+    asked = command.parse_args()
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         folder = Path(name)
         options = LaunchOptions(str(folder / "sandbox.db"), 0, str(folder / "state"))

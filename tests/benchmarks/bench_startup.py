@@ -19,6 +19,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.command import parser
+
 ORDER = json.dumps({"id": "ord_1", "object": "order", "amount": 12900, "livemode": False}).encode()
 REPLY = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
@@ -87,7 +91,9 @@ def compare(title: str, commands: dict[str, Sequence[str]], env: dict[str, str],
 
 def main() -> None:
     """Prints the table."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 15
+    command = parser(__doc__)
+    command.add_argument("runs", nargs="?", type=int, default=15)
+    runs = command.parse_args().runs
     svc = str(Path(sys.executable).parent / "svc")
     stripe = os.environ.get("STRIPE") or shutil.which("stripe")
     with server() as port:

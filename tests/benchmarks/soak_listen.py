@@ -5,7 +5,6 @@ came twice but for a kill between its sending and its noting. With `--retry real
 schedule goes 60 times as fast, and after the end up to 13 minutes more are waited for its last steps.
 """
 
-import argparse
 import json
 import random
 import sys
@@ -20,6 +19,7 @@ from pathlib import Path
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from benchmarks.command import parser
 from support.killable import end, spawn
 from support.listening import OK, Received, Target, delivery, event, status, status_line, talk
 from svc.clock import SystemClock
@@ -208,11 +208,11 @@ def verdict(run: Soak, ended: Counter[str]) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=1200)
-    parser.add_argument("--retry", choices=("fast", "real"), default="real")
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
+    command = parser(__doc__)
+    command.add_argument("--seconds", type=float, default=1200)
+    command.add_argument("--retry", choices=("fast", "real"), default="real")
+    command.add_argument("--seed", type=int, default=1)
+    given = command.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         run, ended = soak(given.seconds, Path(folder), given.retry, given.seed)
     wrong = verdict(run, ended)

@@ -252,6 +252,23 @@ def test_a_signal_ends_it_within_a_second_and_it_goes_on_later(
     assert refs(svc) == sorted(f"A-{number}" for number in range(100))
 
 
+def test_an_interrupted_list_says_what_to_type(sandbox: Sandbox, tmp_path: Path) -> None:
+    """To a person: how far it came, in counters that are not nought, and the command itself."""
+    path = orders_file(tmp_path, range(30))
+    slow = {"match": {"path": "/v1/orders"}, "skip": 10, "times": 99, "effect": {"delay_ms": 900}}
+    sandbox.control("POST", "/faults", slow)
+    process = running("batch", "orders.create", str(path), "-o", "human")
+    wait_for_lines(path, 10)
+    process.send_signal(signal.SIGTERM)
+    process.wait(5)
+    result = ended(process)
+    assert result.code == 143
+    last = result.err.splitlines()[-1]
+    assert last == f"To go on, done rows are skipped: svc batch orders.create {path} -o human"
+    assert "orders.create: 30 rows: 10 done, " in result.err
+    assert " 0 " not in result.err
+
+
 def test_a_signal_is_heard_while_another_process_holds_the_journal(
     svc: Svc, sandbox: Sandbox, tmp_path: Path, isolated: Path
 ) -> None:

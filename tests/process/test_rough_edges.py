@@ -65,10 +65,14 @@ def program(
     ],
     ids=lambda argv: " ".join(str(word)[:12] for word in argv[:3]),
 )
-def test_what_cannot_be_meant_is_one_line(argv: "tuple[str | bytes, ...]", tmp_path: Path) -> None:
+def test_what_cannot_be_meant_is_one_line(
+    argv: "tuple[str | bytes, ...]", tmp_path: Path, svc: Svc, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Exit 2 before anything is sent, however long, curly or broken it is."""
-    (tmp_path / "a.csv").write_text("payment\npay_1\n")
-    result = program(*argv, cwd=tmp_path, stdin=subprocess.DEVNULL)
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("payment\npay_1\n")
+    result = svc(*map(os.fsdecode, argv), env=NOWHERE)
+    assert "bug of its own" not in result.err
     assert result.code == 2, result.err
     assert len(result.err) < 1000
 

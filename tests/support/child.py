@@ -18,8 +18,9 @@ from svc.clock import SystemClock
 from svc.listen.forward import retry
 from svc.listen.forward.retry import Retry
 from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.halves import ListenerPlan
 from svc.listen.inbox.quick import open_inbox
-from svc.listen.listener import Listener, ListenerPlan
+from svc.listen.listener import Listener
 from svc.listen.receiver.server import bind
 from svc.listen.records import Ready, Record
 from svc.listen.routes import Routes

@@ -5,7 +5,7 @@ They are asked for by their mark, as `.ci/run slow` does: `pytest -m "slow or hy
 
 from typing import Final
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 ALL: Final = 100
 PLAIN: Final = 20
@@ -15,7 +15,9 @@ NAME: Final = "suite"
 def choose_examples(marks: str) -> None:
     """Chooses by the marks that a run is for; before any test is imported."""
     drawn = ALL if "hypothesis" in marks else PLAIN
-    settings.register_profile(NAME, max_examples=drawn)
+    # How long an example takes on a busy machine says nothing; each test has its limit.
+    slow = [HealthCheck.too_slow]
+    settings.register_profile(NAME, max_examples=drawn, deadline=None, suppress_health_check=slow)
     settings.load_profile(NAME)
 
 

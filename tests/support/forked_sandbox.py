@@ -2,18 +2,22 @@
 
 An interpreter and the sandbox's imports are three quarters of what a start costs. Everything else
 is as `svc.system.processes` does it: a session of its own, no input, one pipe for what it says, and
-an end that nobody waits for. Where the start itself is meant, a test calls `launch.start`.
+an end that nobody waits for. `launch.start` in a test is a start of an interpreter still, but for
+those who ask for `quick_sandboxes`.
 """
 
 import gc
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Final
+from unittest.mock import patch
 
+from support.forking import Forked, Forking
 from svc.system import processes
 from svc.system.processes import Apart
 
@@ -26,6 +30,36 @@ def load() -> None:
     """Imports what a sandbox needs, and has every sandbox that this process starts be a fork."""
     import_module(MODULE)
     processes.start_apart = start_apart
+
+
+def main() -> None:
+    """Runs `python -m svc.sandbox` as an entry of the fork server."""
+    os.setsid()
+    code = import_module(MODULE).main(sys.argv[1])
+    sys.stdout.flush()
+    os._exit(code)
+
+
+@contextmanager
+def forked_by(forking: Forking) -> Iterator[list[Forked]]:
+    """Has the sandboxes that this process itself starts be forks of the loaded program.
+
+    They stay after the block; whoever has the list ends them.
+    """
+    started: list[Forked] = []
+
+    def ask(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
+        if tuple(argv[1:4]) != SANDBOX or not forking.can_run(env):
+            return _start_apart(argv, env)
+        ours, theirs = os.pipe()
+        try:
+            started.append(forking.start(argv[4:], env, theirs, theirs, entry=__name__))
+        finally:
+            os.close(theirs)
+        return Apart(started[-1].pid, ours, started[-1].kill)
+
+    with patch.object(processes, "start_apart", ask):
+        yield started
 
 
 def start_apart(argv: Sequence[str], env: Mapping[str, str]) -> Apart:

@@ -86,12 +86,19 @@ class Forking:
             run = _Run(argv, [pipe[1] for pipe in pipes], stdin, limit)
             return run.until_it_ends()
 
-    def start(self, argv: Sequence[str], env: Mapping[str, str], out: int, err: int) -> "Forked":
-        """Calls `main` as `svc ARGV...` would, and leaves it running; it reads from nothing."""
+    def start(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        out: int,
+        err: int,
+        entry: str = "svc.__main__",
+    ) -> "Forked":
+        """Calls `main` of a module as `run` does, and leaves it running; it reads from nothing."""
         with self._lock, Path(os.devnull).open("rb") as null:
             reading, writing = os.pipe()
             try:
-                self._ask(argv, env, "svc.__main__", [null.fileno(), out, err, writing])
+                self._ask(argv, env, entry, [null.fileno(), out, err, writing])
             finally:
                 os.close(writing)
         return Forked(argv, os.fdopen(reading, "rb", buffering=0))

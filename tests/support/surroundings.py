@@ -22,6 +22,7 @@ KEPT: Final = (
     "LD_LIBRARY_PATH",
     "SVC_TEST_LONG",
     "CHAOS_EVENTS",
+    "STORY_EVENTS",
 )
 KEPT_PREFIXES: Final = ("PYTEST_", "HYPOTHESIS_", "COV")
 GIVEN: Final = {

@@ -16,9 +16,10 @@ from svc.errors import SvcError
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.waiting import status_for_group
+from svc.listen.halves import ListenerPlan
 from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.listener import Listener, ListenerPlan, OpenSource
+from svc.listen.listener import Listener, OpenSource
 from svc.listen.log import group, own_cursor, streams
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection

@@ -94,6 +94,7 @@ class Sender:
     seed: int
     acknowledged: list[int] = field(default_factory=list)
     refused: int = 0
+    secret: str = SECRET
 
     def run(self, first: int, step: int) -> None:
         drawn = random.Random(self.seed + first)
@@ -115,7 +116,7 @@ class Sender:
         with suppress(OSError, http.client.HTTPException, ValueError, IndexError):
             port, path = self.url()
             with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
-                signed = {"Svc-Signature": header_value(body, [SECRET], int(time.time()))}
+                signed = {"Svc-Signature": header_value(body, [self.secret], int(time.time()))}
                 connection.request("POST", path, body, signed)
                 return connection.getresponse().status
         return None

@@ -51,7 +51,6 @@ def completion(
     if not install:
         session.streams.stdout.write(text)
         return
-
     install_script(session, shell, text, force=force)
 
 
@@ -71,8 +70,8 @@ def install_script(session: Session, shell: str, text: str, *, force: bool) -> N
         changed = put_line(profile_of(session.env), line) or changed
         line = ""
     if session.format != "human":
-        what = {"shell": shell, "path": str(path), "changed": changed, "next": told}
-        session.out.value({**what, "line": line or None})
+        shown = {"object": "completion", "shell": shell, "path": str(path), "changed": changed}
+        session.out.value({**shown, "next": told, "line": line or None})
         return
     session.out.line(f"{'Installed in' if changed else 'Already up to date:'} {path}")
     session.out.hint(told)
@@ -93,7 +92,8 @@ def remove_script(session: Session, shell: str) -> None:
         changed = take_line(profile_of(session.env), line) or changed
         line = ""
     if session.format != "human":
-        session.out.value({"shell": shell, "path": str(path), "changed": changed})
+        shown = {"object": "completion", "shell": shell, "path": str(path), "changed": changed}
+        session.out.value(shown)
         return
     session.out.line(f"{'Removed' if changed else 'Not there:'} {path}")
     if shell == "zsh" and changed:

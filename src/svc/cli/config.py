@@ -73,7 +73,7 @@ def set_(
         from svc.cli.framework.recent import forget
 
         forget(session.paths.cache_dir / "recent")
-    session.repair_out.value({name: _value(config, name)})
+    session.repair_out.value({"object": "config", name: _value(config, name)})
 
 
 @repairing(app)
@@ -84,7 +84,7 @@ def unset(ctx: typer.Context, name: Name) -> None:
     """
     session = Session.of(ctx)
     config = unset_value(session.paths.config_file, name)
-    session.repair_out.value({name: _value(config, name)})
+    session.repair_out.value({"object": "config", name: _value(config, name)})
 
 
 @repairing(app)

@@ -63,7 +63,7 @@ def capture(ctx: typer.Context, order_id: options.OrderId) -> None:
 
     The rest is released at once.
 
-    $ svc orders capture ord_3kPq0aVb7cXd9eYf1gZh2iWj --amount 10000
+    $ svc orders capture ord_9eYf1gZh2iWj3kPq0aVb7cXd --amount 10000
     """
     send_write(Session.of(ctx), partial(orders.capture, order_id))
 

@@ -12,6 +12,7 @@ from svc.config import Config, Profile
 from svc.config.editing import create_profile, remove_profile, use_profile
 from svc.errors import ConfigError, UsageError
 from svc.redaction import redact
+from svc.spec import Auth
 
 app = new_noun("Name accounts and switch between them.")
 
@@ -57,7 +58,7 @@ def create(
     ctx: typer.Context,
     name: Name,
     auth: Annotated[
-        str | None,
+        Auth | None,
         typer.Option(
             metavar="HOW", help="How the key is sent: bearer or basic.", show_default="bearer"
         ),
@@ -99,7 +100,7 @@ def remove(ctx: typer.Context, name: Name) -> None:
         confirm(session, what, otherwise="Nothing was removed.")
     config = remove_profile(session.paths.config_file, name)
     out = session.repair_out
-    out.value({"name": name, "removed": True}, name="name")
+    out.value({"object": "profile", "name": name, "removed": True}, name="name")
     if config.profiles and config.active_profile is None:
         out.hint("No profile is active now: svc profiles use NAME")
 
@@ -122,6 +123,7 @@ def _values(session: Session, auth: str | None) -> dict[str, str | bool]:
 
 def _shown(config: Config, profile: Profile) -> dict[str, Any]:
     return {
+        "object": "profile",
         "name": profile.name,
         "active": profile.name == config.active_profile,
         "base_url": str(profile.base_url),

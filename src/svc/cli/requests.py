@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from svc.cli.framework.account import account_of
-from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.app import new_noun, repairing, verb
 from svc.cli.framework.control import refuse_expired_key, served_now
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
 from svc.cli.framework.recorded import deliver, journal_of, not_sent
@@ -17,6 +17,7 @@ from svc.client.journal.entry import Intent, moment
 from svc.client.journal.journal import Journal
 from svc.client.journal.refusals import unknown_request
 from svc.client.journal.stored import restored
+from svc.client.operations import OPERATIONS
 from svc.client.resources import find
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.errors import LocalError, UsageError
@@ -145,10 +146,21 @@ def show(ctx: typer.Context, request_id: RequestId) -> None:
         found = journal.find(request_id)
         if found is None:
             raise unknown_request(request_id)
-        session.out.value(record_of(found, in_flight=journal.is_in_flight(found)))
+        shown = record_of(found, in_flight=journal.is_in_flight(found))
+    if session.format == "human":
+        shown["body"] = _titled(shown["operation"], shown["body"])
+    session.out.value(shown)
 
 
-@verb(app)
+def _titled(operation: str, body: Any) -> Any:
+    """A body as what it makes or changes, so that its fields are named as they are elsewhere."""
+    known = OPERATIONS.get(operation)
+    if known is None or not isinstance(body, dict):
+        return body
+    return {"object": known.about or known.answers[0], **body}
+
+
+@repairing(app)  # its settings are those of the request, which is looked up first
 def resume(ctx: typer.Context, request_id: RequestId) -> None:
     """Send an unresolved request again; it is never doubled.
 

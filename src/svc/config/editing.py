@@ -10,7 +10,7 @@ from svc.config.fields import PROFILE, SETTINGS, ConfigField, profile_name
 from svc.config.model import Config
 from svc.config.reading import parse, read_text
 from svc.config.writing import one_writer, refuse_link, write_atomically
-from svc.errors import ConfigError
+from svc.errors import ConfigError, wrong_word
 from svc.redaction import redact
 
 Change = Callable[[Any], None]
@@ -130,18 +130,10 @@ def field_of(name: str) -> ConfigField:
         last = name
     if last in known:
         return known[last]
-    from difflib import get_close_matches
-
     prefix = name.removesuffix(last)
-    near = get_close_matches(last, known, 1)
-    names = near or [*known, *(() if prefix else ("profiles.NAME.FIELD",))]
-    hint = ", ".join(f"{prefix}{each}" for each in names)
-    raise ConfigError(
-        f"There is no setting {name!r}.",
-        code="setting_unknown",
-        param=name,
-        hint=f"Did you mean {hint}?" if near else f"Known: {hint}",
-    )
+    names = [*known, *(() if prefix else ("profiles.NAME.FIELD",))]
+    wrong = wrong_word(name, [f"{prefix}{each}" for each in names])
+    raise ConfigError(f"NAME {wrong}.", code="setting_unknown", param="NAME")
 
 
 def _check_name(name: str) -> None:

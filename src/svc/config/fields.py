@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from svc.base_url import BaseUrl
 from svc.config.model import AUTHS, COLORS, FORMATS
-from svc.errors import ConfigError
+from svc.errors import ConfigError, wrong_word
 from svc.spec import IDEMPOTENCY_RETENTION_SECONDS
 
 _PROFILE_NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
@@ -49,7 +49,7 @@ def one_of(words: tuple[str, ...]) -> Check:
     """Makes the check of a closed set."""
 
     def check(value: Any) -> Complaint:
-        return None if value in words else f"must be one of {', '.join(words)}"
+        return None if value in words else wrong_word(value, words)
 
     return check
 

@@ -131,8 +131,14 @@ class _GivenSettings:
         complaint = None if value is None else check(value)
         if complaint:
             source = flag if option is not None else variable
-            raise UsageError(f"{source} is {value!r}: it {complaint}.", param=source)
+            raise UsageError(_refusal(source, value, complaint), param=source)
         return value
+
+
+def _refusal(source: str, value: object, complaint: str) -> str:
+    """A complaint that does not name the value is told with it."""
+    named = complaint if complaint.startswith("is ") else f"is {value!r}: it {complaint}"
+    return f"{source} {named}."
 
 
 def _mode(options: Options, given: _GivenSettings) -> Mode | None:
@@ -152,7 +158,7 @@ def _max_time(options: Options, given: _GivenSettings) -> float | None:
     complaint = None if value is None else seconds(value)
     if complaint:
         source = "--max-time" if options.max_time is not None else "SVC_MAX_TIME"
-        raise UsageError(f"{source} is {value!r}: it {complaint}.", param=source)
+        raise UsageError(_refusal(source, value, complaint), param=source)
     return cast("float | None", value)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from svc.clock import Clock
+from svc.keys.places import SANDBOX_DATA
 from svc.spec import KEY_GRACE_MAX_SECONDS, Mode
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 What: TypeAlias = Literal["api_key", "signing_secret"]
 Status: TypeAlias = Literal["overdue", "due", "ok", "unknown", "sandbox"]
 
+KEYRING: Final = "keyring"
 DAY_SECONDS: Final = 86_400
 MAX_AGE_SECONDS: Final = 90 * DAY_SECONDS
 WARN_SECONDS: Final = 14 * DAY_SECONDS
@@ -29,6 +31,7 @@ class Held:
         old_name: the key that it took the place of, which may work until `old_ends_at`.
         test_data: it was made by a sandbox for itself and need never be replaced.
         variable: it is in the environment and not in a keyring.
+        kept: where it lies otherwise: what a sandbox has made for itself never saw a keyring.
     """
 
     what: What
@@ -41,6 +44,7 @@ class Held:
     old_ends_at: float | None = None
     test_data: bool = False
     variable: bool = False
+    kept: str = KEYRING
 
     @property
     def identity(self) -> str:
@@ -150,6 +154,7 @@ def _key(row: dict[str, Any]) -> Held:
         row["added_at"] if row["rolled_at"] is None else row["rolled_at"],
         row["old_fingerprint"],
         row["old_ends_at"],
+        kept=SANDBOX_DATA if row["backend"] == SANDBOX_DATA else KEYRING,
     )
 
 
@@ -162,4 +167,5 @@ def _endpoint(row: dict[str, Any]) -> Held:
         row["mode"],
         row["created_at"],
         test_data=bool(row["test_data"]),
+        kept=SANDBOX_DATA if row["test_data"] else KEYRING,
     )

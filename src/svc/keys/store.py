@@ -233,7 +233,7 @@ def _changed() -> AuthError:
 
 
 def _error(message: str, code: str, hint: str = "") -> KeyStoreError:
-    way = "set SVC_API_KEY for this command"
+    way = "set SVC_API_KEY in place of a stored key"
     return KeyStoreError(
         message,
         code=code,

@@ -5,28 +5,18 @@ import json
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from svc.clock import Clock
 from svc.errors import LocalError, system_words
-from svc.listen.forward.connection import TargetReply
-from svc.listen.forward.dial import Connect, open_connection
-from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps, Marking
-from svc.listen.forward.request import HeaderText
-from svc.listen.forward.target_queue import ForwardOptions
-from svc.listen.forward.waiting import Waiters, status_for_sender
-from svc.listen.inbox.commit import InboxWriter
+from svc.listen.halves import Halves, ListenerPlan
 from svc.listen.inbox.inbox import Inbox, OpenItem, Source
-from svc.listen.progress import ListenerProgress, Until
-from svc.listen.receive import Reception, ReceptionDeps
-from svc.listen.receiver.connection import ReceiverHooks, ReceiverLimits
+from svc.listen.receive import Reception
+from svc.listen.receiver.connection import ReceiverHooks
 from svc.listen.receiver.http import HttpHead
 from svc.listen.receiver.server import HeadCheck, Receiver
 from svc.listen.records import Left, Ready, Record, Summary
-from svc.listen.routes import Routes
-from svc.listen.verify.diagnosis import KnownSecret
 from svc.listen.verify.verify import Intake
 from svc.system.files import replace_file
 
@@ -34,91 +24,6 @@ _GRACE_SECONDS: Final = 0.5  # promise R78: stopped in under a second
 _LOOK_SECONDS: Final = 0.02
 _STRAGGLER_SECONDS: Final = 0.3  # what a command has set off is on its way when it ends
 _CHORES_SECONDS: Final = 3600.0
-
-
-@dataclass(frozen=True, slots=True)
-class ListenerPlan:
-    """Everything that a listener was told; `timeout` is in seconds.
-
-    `path` is the one path that is answered, `hosts` the names of a tunnel, `url` what the service
-    was told, `events` what it was asked for. `beside`: a command runs beside the listener, and
-    what `until` waits for does not end it before `Listener.finish` is called. `known` are secrets
-    of other endpoints, to explain a rejection with. Without `resume`, what an earlier run left
-    open is told and stays open; only a sender that waits for its outcome has it forwarded.
-    `marking` is for events that come from a log; `verdict` turns a target's reply into the answer
-    for whoever waits for it.
-    """
-
-    mode: Literal["test", "live"]
-    secrets: tuple[str, ...]
-    path: str
-    url: str
-    routes: Routes
-    events: tuple[str, ...] = ()
-    endpoint: str | None = None
-    inspector: str | None = None
-    hosts: tuple[str, ...] = ()
-    ack: Literal["received", "forwarded"] = "received"
-    manner: ForwardOptions = field(default_factory=ForwardOptions)
-    headers: tuple[HeaderText, ...] = ()
-    limits: ReceiverLimits = field(default_factory=ReceiverLimits)
-    until: Until | None = None
-    beside: bool = False
-    resume: bool = True
-    known: tuple[KnownSecret, ...] = ()
-    timeout: float | None = None
-    ready_file: Path | None = None
-    marking: Marking | None = None
-    verdict: Callable[[TargetReply], int] = status_for_sender
-
-
-class Halves:
-    """Both halves of a listener on one inbox; made inside an event loop, used once.
-
-    `tell` hears of everything that happens, `ended` is called after each event that has ended.
-    """
-
-    def __init__(
-        self,
-        plan: ListenerPlan,
-        inbox: Inbox,
-        clock: Clock,
-        tell: Callable[[Record], None],
-        ended: Callable[[], None],
-        connect: Connect = open_connection,
-    ) -> None:
-        """Checks the secrets first.
-
-        Raises:
-            SignatureError: a secret cannot be one (promise R48).
-        """
-        self.progress = ListenerProgress(plan.until)
-        self.writer = InboxWriter(inbox, results_first=plan.ack == "forwarded")
-        # Under `forwarded` the sender tries again; a second hand at it would only double events.
-        manner = replace(plan.manner, retry="off") if plan.ack == "forwarded" else plan.manner
-        waiters = Waiters(plan.verdict)
-        forwarding = DispatcherDeps(inbox, self.writer, waiters, self.progress, clock, tell, ended)
-        self.dispatcher = Dispatcher(
-            plan.routes, manner, plan.headers, forwarding, connect, plan.marking
-        )
-        reception = ReceptionDeps(
-            self.writer, waiters, self.progress, clock, tell, self.dispatcher.hand_over, ended
-        )
-        intake = Intake(plan.secrets, plan.known)
-        self.reception = Reception(intake, plan.routes, plan.mode, plan.ack, reception)
-
-    @property
-    def idle(self) -> bool:
-        """True when every delivery is kept and every event has ended at every target."""
-        return self.writer.idle and self.dispatcher.idle
-
-    async def close(self, grace: float) -> int:
-        """Ends both; attempts under way have `grace` seconds. Gives how many events are pending."""
-        self.reception.close()
-        await self.dispatcher.close(grace)
-        pending = await self.dispatcher.pending()
-        await self.writer.close()
-        return pending
 
 
 class HttpSource:

@@ -24,7 +24,7 @@ class Until:
             UsageError: no event type matches, or N is no number of 1 or more.
         """
         glob, colon, number = text.partition(":")
-        check_glob(glob)
+        check_glob(glob, "--until")
         if colon and not (number.isascii() and number.isdigit() and int(number)):
             raise UsageError(f"{text!r}: {number!r} is no count.", hint="Write TYPE:N, N from 1.")
         return cls(glob, int(number) if colon else 1)

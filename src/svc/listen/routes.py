@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from svc.errors import UsageError
+from svc.errors import wrong_choice
 from svc.listen.targets import Target
 from svc.spec import EVENT_TYPES
 
@@ -90,7 +90,7 @@ def select_events(texts: Sequence[str]) -> tuple[str, ...]:
     """
     globs = [part.strip() for text in texts for part in text.split(",") if part.strip()]
     for glob in globs:
-        check_glob(glob)
+        check_glob(glob, "--events")
     if not globs:
         return EVENT_TYPES
     return tuple(
@@ -98,18 +98,15 @@ def select_events(texts: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def check_glob(glob: str) -> None:
-    """Refuses what would silently match nothing.
+def check_glob(glob: str, option: str) -> None:
+    """Refuses what would silently match nothing; `option` is where it was given.
 
     Raises:
         UsageError: no event type matches; the nearest name is suggested.
     """
     if any(fnmatch.fnmatchcase(name, glob) for name in EVENT_TYPES):
         return
-    near = _nearest(glob)
-    hint = f"Did you mean {near}?" if near else "The types: " + ", ".join(EVENT_TYPES)
-    kind = "pattern matches no event type" if _WILD & set(glob) else "is no event type"
-    raise UsageError(f"{glob!r} {kind}." if kind[0] == "i" else f"{glob!r}: the {kind}.", hint=hint)
+    raise wrong_choice(option, glob, EVENT_TYPES, _nearest(glob))
 
 
 def _nearest(glob: str) -> str | None:
@@ -126,5 +123,5 @@ def _route(text: str, *, allow_remote: bool) -> Route:
     match = _GLOB.fullmatch(text)
     if match is None or "://" in match[1]:
         return Route(None, Target.parse(text, allow_remote=allow_remote))
-    check_glob(match[1])
+    check_glob(match[1], "--forward-to")
     return Route(match[1], Target.parse(match[2], allow_remote=allow_remote))

@@ -62,6 +62,8 @@ def lines(error: SvcError, *, color: bool, width: int | None) -> list[str]:
     A line wider than `width` columns goes on below, indented by 4; None sets no limit.
     """
     label = _LABELS.get(error.exit_code, "Error:")
+    if error.outcome in ("refused", "not_sent"):
+        label = "Error:"  # whatever the exit code: nothing was done, and that is known
     first, *others = [part for line in _lines(error, label) for part in wrap_message(line, width)]
     if color:
         first = first.replace(label, painted(label, "bad"), 1)
@@ -95,7 +97,7 @@ def _ids(error: SvcError) -> str:
     kept = error.outcome != "refused" and error.idempotency_key
     named = (
         ("request id: ", error.request_id),
-        ("request: ", error.request),
+        ("journal: ", error.request),
         ("idempotency key: ", error.idempotency_key if kept else None),
     )
     return ", ".join(f"{name}{value}" for name, value in named if value)

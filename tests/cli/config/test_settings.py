@@ -61,6 +61,7 @@ def test_profiles_are_created_listed_used_and_removed(svc: Svc) -> None:
     """The first becomes active; switching and removing are said to do what they do."""
     created = svc.ok("profiles", "create", "shop", "--base-url", f"{URL}/eu", "--auth", "basic")
     assert created == {
+        "object": "profile",
         "name": "shop",
         "active": True,
         "base_url": f"{URL}/eu",
@@ -75,7 +76,7 @@ def test_profiles_are_created_listed_used_and_removed(svc: Svc) -> None:
     assert svc.ok("profiles", "use", "outlet")["active"]
     assert svc.ok("config", "get", "active_profile") == "outlet"
     removed = svc("profiles", "remove", "outlet", "--yes")
-    assert removed.json == {"name": "outlet", "removed": True}
+    assert removed.json == {"object": "profile", "name": "outlet", "removed": True}
     assert "svc profiles use NAME" in removed.err
     assert [each["active"] for each in svc.ok("profiles", "list")] == [False]
 
@@ -100,7 +101,10 @@ def test_no_profiles_say_how_to_make_one(svc: Svc) -> None:
             "would carry API keys in clear",
         ),
         (["create", "a b", "--base-url", URL], "is no profile name"),
-        (["create", "new", "--base-url", URL, "--auth", "digest"], "auth must be one of"),
+        (
+            ["create", "new", "--base-url", URL, "--auth", "digest"],
+            "--auth is 'digest'. Use one of: bearer, basic",
+        ),
     ],
 )
 def test_a_wrong_change_of_profiles_is_refused(svc: Svc, argv: list[str], words: str) -> None:
@@ -208,10 +212,10 @@ def test_a_profile_keeps_an_absolute_path_of_its_bundle(svc: Svc) -> None:
 
 def test_settings_are_set_read_and_unset(svc: Svc) -> None:
     """A setting changes what the program does, and its default comes back."""
-    assert svc.ok("config", "set", "output", "ndjson") == {"output": "ndjson"}
+    assert svc.ok("config", "set", "output", "ndjson") == {"object": "config", "output": "ndjson"}
     assert svc.ok("config", "get", "output") == "ndjson"
     assert svc("config", "get", "cache").out == "true\n"
-    assert svc.ok("config", "unset", "output") == {"output": None}
+    assert svc.ok("config", "unset", "output") == {"object": "config", "output": None}
     assert svc.ok("config", "get", "output") is None
     assert svc("config", "get", "output", "-o", "human").out == "none\n"
     assert svc("config", "get", "otput").code == 2
@@ -236,7 +240,7 @@ def test_dotted_names_reach_profiles(svc: Svc) -> None:
     assert svc.ok("config", "get", "profiles.shop.auth") == "basic"
     assert svc("config", "get", "profiles.nope.auth").code == 2
     wrong = svc("config", "set", "profiles.shop.atuh", "basic", "-o", "human")
-    assert "Did you mean profiles.shop.auth?" in wrong.err
+    assert "Did you mean 'profiles.shop.auth'?" in " ".join(wrong.err.split())
 
 
 def test_an_address_that_no_call_may_use_is_not_set(svc: Svc) -> None:
@@ -247,9 +251,9 @@ def test_an_address_that_no_call_may_use_is_not_set(svc: Svc) -> None:
     assert refused.code == 2
     assert "Use https://api.example.com" in refused.err
     for local in ("http://127.0.0.1:4242", "http://localhost:8080", "http://[::1]:99"):
-        assert svc.ok("config", "set", name, local) == {name: local}
+        assert svc.ok("config", "set", name, local) == {"object": "config", name: local}
     config_file().write_text('[profiles.shop]\nbase_url = "http://api.example.com"\n')
-    assert svc.ok("config", "set", name, URL) == {name: URL}
+    assert svc.ok("config", "set", name, URL) == {"object": "config", name: URL}
 
 
 def test_the_path_is_shown_also_where_there_is_no_file(svc: Svc) -> None:

@@ -68,7 +68,7 @@ def test_page_fits_its_width(topic: str, width: int) -> None:
 def test_page_goes_out_as_data(svc: Svc) -> None:
     """With -o json a page is one object: topic, summary, text and the rows of its tables."""
     shown = svc.ok("help", "exit-codes", "-o", "json")
-    assert set(shown) == {"topic", "summary", "text", "rows"}
+    assert set(shown) == {"object", "topic", "summary", "text", "rows"}
     assert {"name": "7", "meaning": shown["rows"][7]["meaning"]} in shown["rows"]
     listed = svc.ok("help", "-o", "json")
     assert [entry["topic"] for entry in listed] == list(TOPICS)

@@ -59,6 +59,7 @@ def test_a_key_is_added_checked_used_listed_and_removed(
     svc.ok("profiles", "remove", "other", "--yes")
     removed = svc.ok("keys", "remove")
     assert removed == {
+        "object": "key",
         "profile": "default",
         "origin": at_sandbox.url,
         "mode": "test",

@@ -246,8 +246,8 @@ def test_requests_are_listed_for_assertions(svc: Svc, sandbox: Sandbox) -> None:
     assert [(each["method"], each["status"]) for each in shown] == [("GET", 404), ("POST", 200)]
     assert shown[0]["key"] == "sk_test_…dbox"
     assert svc("sandbox", "requests", "-o", "human").out.splitlines()[0].split()[:3] == [
-        "PATH",
         "METHOD",
+        "PATH",
         "STATUS",
     ]
 

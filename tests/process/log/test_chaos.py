@@ -190,6 +190,7 @@ def play(folder: Path, seed: int, count: int, before: str = "", patience: float 
 def test_nothing_is_lost_and_every_double_says_so(tmp_path: Path) -> None:
     """R50: every event that was answered 200 reaches the laptop and one job, whoever was killed."""
     outcome = play(tmp_path, 21, EVENTS)
+    print(f"{EVENTS} events: {outcome}")
     assert (outcome.lost, outcome.unmarked) == (0, 0), outcome
     assert sum(outcome.kills.values()) >= 5, outcome
 

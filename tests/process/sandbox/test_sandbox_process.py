@@ -76,6 +76,7 @@ def test_started_sandbox_answers_and_is_found(start: Start, folder: Path) -> Non
     assert call(record, "POST", "/v1/orders", ORDER)[0] == 200
 
 
+@pytest.mark.usefixtures("quick_sandboxes")
 def test_stop_ends_it_and_a_restart_has_everything(start: Start, folder: Path) -> None:
     """R82: what was acknowledged before a stop is there after the next start."""
     first = start()
@@ -96,6 +97,7 @@ def test_kill_loses_nothing(start: Start, folder: Path) -> None:
     assert call(start(), "GET", f"/v1/orders/{order['id']}")[0] == 200
 
 
+@pytest.mark.usefixtures("quick_sandboxes")
 def test_stop_of_one_that_is_gone_signals_nobody(start: Start, folder: Path) -> None:
     """A record whose process has ended is `gone`; its pid may be a stranger's by now."""
     record = start()
@@ -107,6 +109,7 @@ def test_stop_of_one_that_is_gone_signals_nobody(start: Start, folder: Path) -> 
         stranger.communicate(b"\n")
 
 
+@pytest.mark.usefixtures("quick_sandboxes")
 def test_sandbox_that_hangs_is_killed(start: Start, folder: Path) -> None:
     """A process that does not react to SIGTERM is killed after the time given."""
     record = start()
@@ -115,6 +118,7 @@ def test_sandbox_that_hangs_is_killed(start: Start, folder: Path) -> None:
     assert running(folder) == []
 
 
+@pytest.mark.usefixtures("quick_sandboxes")
 def test_taken_port_is_told_by_the_starter(start: Start) -> None:
     """The process's own line and hint come out of `start`."""
     port = start().port
@@ -134,6 +138,7 @@ def test_database_in_use_is_told_by_the_starter(start: Start, folder: Path) -> N
     assert running(folder) == [first]
 
 
+@pytest.mark.usefixtures("quick_sandboxes")
 def test_file_that_is_no_database_is_left_alone(start: Start, folder: Path) -> None:
     """Some other file is refused and unchanged."""
     folder.mkdir()
@@ -145,6 +150,7 @@ def test_file_that_is_no_database_is_left_alone(start: Start, folder: Path) -> N
     assert running(folder) == []
 
 
+@pytest.mark.usefixtures("quick_sandboxes")
 def test_two_sandboxes_run_side_by_side(start: Start, folder: Path) -> None:
     """Other port, other database: nothing is shared."""
     one, two = start(), start(db=":memory:")
@@ -173,6 +179,7 @@ def test_program_in_the_working_directory_does_not_run(
     assert health(start(db=":memory:")) is not None
 
 
+@pytest.mark.usefixtures("quick_sandboxes")
 def test_seed_makes_equal_ids(start: Start) -> None:
     """Two sandboxes with one seed give the same ids."""
     first = call(start(db=":memory:", seed=7), "POST", "/v1/orders", ORDER)[1]
@@ -190,6 +197,7 @@ def test_process_that_cannot_run_says_why(folder: Path) -> None:
         launch.start(options, broken, SystemClock())
 
 
+@pytest.mark.usefixtures("quick_sandboxes")
 def test_strict_https_refuses_plain_http(start: Start) -> None:
     """Spec, Authentication 4: asked for, plain HTTP is answered 401; the controls still work."""
     record = start(db=":memory:", strict_https=True)

@@ -22,7 +22,7 @@ REQUESTS, EXAMPLES = (50_000, "100") if LONG else (5_000, "30")  # of the slow r
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[RunRecord]:
+def server(tmp_path: Path, quick_sandboxes: None) -> Iterator[RunRecord]:
     """A sandbox process with one object of each kind in it."""
     options = LaunchOptions(":memory:", 0, str(tmp_path / "state"), seed=7, fixture="demo")
     record = launch.start(options, os.environ, SystemClock())
@@ -69,7 +69,7 @@ def test_schemathesis_finds_nothing(server: RunRecord, tmp_path: Path) -> None:
     Of what only reads; the slow run sends POSTs as well.
     """
     reading = ("--include-method", "GET")
-    seen = examined(server, tmp_path, 1, *reading, "--phases", "examples,fuzzing", "-n", "5")
+    seen = examined(server, tmp_path, 1, *reading, "--phases", "examples,fuzzing", "-n", "3")
     check_seen(seen, labels("GET"))
 
 

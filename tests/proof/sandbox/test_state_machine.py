@@ -554,7 +554,6 @@ def play(wire: "Calls", runs: int, steps: int) -> None:
     chosen = settings(
         max_examples=runs,
         stateful_step_count=steps,
-        deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
     )

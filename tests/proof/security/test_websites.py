@@ -227,7 +227,7 @@ def test_a_rebound_name_is_not_the_inspector(page: Page, tmp_path: Path) -> None
         assert len(target.received) == 1
 
 
-@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.slow(seconds=20))])
+@pytest.mark.parametrize("every", [40, pytest.param(1, marks=pytest.mark.slow(seconds=20))])
 def test_no_text_of_a_merchant_runs_in_the_checkout(
     page: Page, sandbox: Sandbox, every: int
 ) -> None:

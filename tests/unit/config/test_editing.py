@@ -108,19 +108,23 @@ def test_a_value_set_from_text_has_its_type(path: Path, name: str, text: str, va
 @pytest.mark.parametrize(
     ("change", "words", "hint"),
     [
-        (lambda p: editing.set_value(p, "output", "xml"), "output must be one of", ""),
+        (
+            lambda p: editing.set_value(p, "output", "xml"),
+            "output is 'xml'. Use one of: human, json, ndjson, csv, id.",
+            "",
+        ),
         (lambda p: editing.set_value(p, "cache", "no"), "cache must be true or false", ""),
         (lambda p: editing.set_value(p, "max_time", "soon"), "max_time must be a number", ""),
-        (lambda p: editing.set_value(p, "outptu", "json"), "no setting 'outptu'", "mean output?"),
+        (lambda p: editing.set_value(p, "outptu", "json"), "Did you mean 'output'", ""),
         (
             lambda p: editing.set_value(p, "output.x", "json"),
-            "no setting 'output.x'",
-            "mean output?",
+            "NAME is 'output.x'. Did you mean 'output'",
+            "",
         ),
         (
             lambda p: editing.set_value(p, "profiles.shop.atuh", "basic"),
-            "no setting 'profiles.shop.atuh'",
-            "mean profiles.shop.auth?",
+            "Did you mean 'profiles.shop.auth'",
+            "",
         ),
         (lambda p: editing.set_value(p, "profiles.new.auth", "basic"), "has no base_url", ""),
         (
@@ -289,7 +293,6 @@ LINES = st.one_of(
 
 @settings(
     max_examples=examples(0.6),
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(

@@ -113,21 +113,23 @@ def test_no_route_is_forgotten_or_doubled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "hint"),
+    ("text", "meant"),
     [
-        ("order.payed=3000", "Did you mean order.paid?"),
-        ("orders.*=3000", "Did you mean order.*?"),
-        ("*.payed=3000", "Did you mean *.paid?"),
-        ("refund=3000", "Did you mean refund.*?"),
-        ("Order.Paid=3000", "Did you mean order.paid?"),
-        ("xyz=3000", "The types: "),
+        ("order.payed=3000", "order.paid"),
+        ("orders.*=3000", "order.*"),
+        ("*.payed=3000", "*.paid"),
+        ("refund=3000", "refund.*"),
+        ("Order.Paid=3000", "order.paid"),
+        ("xyz=3000", None),
     ],
 )
-def test_route_that_matches_nothing_is_refused(text: str, hint: str) -> None:
+def test_route_that_matches_nothing_is_refused(text: str, meant: str | None) -> None:
     """A misspelled type is an error with a suggestion, not a listener that stays silent."""
     with pytest.raises(UsageError) as caught:
         Routes.parse([text])
-    assert hint in (caught.value.hint or "")
+    near = f" Did you mean {meant!r}?" if meant else ""
+    assert caught.value.message == f"--forward-to is {text.partition('=')[0]!r}.{near}"
+    assert (caught.value.hint or "").startswith("Use one of: order.paid, order.cancelled, ")
 
 
 def test_select_events_takes_names_and_globs() -> None:

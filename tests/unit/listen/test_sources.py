@@ -21,8 +21,9 @@ from svc.clock import ManualClock
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.halves import ListenerPlan
 from svc.listen.inbox.inbox import Source
-from svc.listen.listener import Listener, ListenerPlan
+from svc.listen.listener import Listener
 from svc.listen.receive import Reception
 from svc.listen.records import Record
 from svc.listen.verify.verify import Delivery, read_facts

@@ -120,7 +120,7 @@ def test_stream_prints_before_everything_has_arrived(printed: Any, samples: Any)
 @given(st.text(max_size=200), st.integers(min_value=1, max_value=60))
 @example(text="ord_1\xa0", width=1)
 @example(text="日本ord_1abc日", width=4)
-@settings(max_examples=examples(2), deadline=None)
+@settings(max_examples=examples(2))
 def test_wrap_loses_nothing_and_breaks_no_ascii_word(text: str, width: int) -> None:
     """Wrapped lines hold the same characters in the same order."""
     lines = wrap(text, width)

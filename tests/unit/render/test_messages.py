@@ -141,7 +141,7 @@ def test_unknown_outcome_is_never_called_failed(told: Tell) -> None:
         "Outcome unknown: the request may have been carried out\n"
         "  No answer came within 60 s.\n"
         "  Next: svc requests resume op_7\n"
-        "  Request: op_7, idempotency key: 3f0c\n"
+        "  Journal: op_7, idempotency key: 3f0c\n"
     )
 
 

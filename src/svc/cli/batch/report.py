@@ -39,16 +39,17 @@ _SETTLE: Final = (
     "Retrieve it and ask the service, naming the request id; once that is settled, take the row "
     "out of the file"
 )
-_GO_ON: Final = "Run the same command again to go on: done rows are skipped"
 
 
 class Report:
     """The end of one run."""
 
-    def __init__(self, given: BatchInput, tally: Totals, results: Path) -> None:
+    def __init__(self, given: BatchInput, tally: Totals, results: Path, command: str) -> None:
+        """Takes the command line that goes on where this one ends."""
         self._given = given
         self._tally = tally
         self._results = results
+        self._command = command
 
     def show(self, out: "Output") -> None:
         """Prints the summary: on stderr for people, else one JSON document on stdout.
@@ -63,6 +64,12 @@ class Report:
             out.value(self._data())
         except OSError as error:
             raise self._lost(error) from error
+
+    def interrupted(self, out: "Output") -> None:
+        """Shows the summary of a run that somebody has stopped, and what goes on with it."""
+        self.show(out)
+        if self._tally.not_done and out.format == "human":
+            out.hint(f"To go on, done rows are skipped: {self._command}")
 
     def error(self, failure: SvcError | None, stop: BaseException | None) -> SvcError | None:
         """The error that the command ends with; None when every row is done."""
@@ -82,10 +89,11 @@ class Report:
     def _partly(self, stop: SvcError | None) -> PartlyDone:
         tally = self._tally
         why = f" The batch was stopped: {stop.message}" if stop is not None else ""
+        some = tally.done or tally.skipped or tally.counts["unknown"]
         return PartlyDone(
-            f"{tally.not_done} of {tally.rows} rows are not done "
-            f"({_counted(tally, _OUTCOMES)}).{why}",
+            f"{_of(tally.not_done, tally.rows)} not done ({_counted(tally, _OUTCOMES)}).{why}",
             code=(stop.code if stop is not None else None) or "rows_failed",
+            outcome=None if some else "refused" if tally.counts["refused"] else "not_sent",
             request_id=stop.request_id if stop is not None else None,
             retryable=stop is not None,
             retry_after=stop.retry_after if stop is not None else None,
@@ -99,12 +107,13 @@ class Report:
         if stop is None and counts["invalid"] + counts["refused"]:
             return f"Correct the rows ({self._results.name} says why), then run this again"
         if stop is None and counts["unknown"]:
-            return f"{_GO_ON}. What stays unknown: svc requests list --unresolved"
-        return _GO_ON
+            return f"{self._command}; what stays unknown: svc requests list --unresolved"
+        return self._command
 
     def _data(self) -> dict[str, Any]:
         tally = self._tally
         return {
+            "object": "batch",
             "operation": self._given.operation.name,
             "import": self._given.what.id,
             "name": self._given.what.name,
@@ -123,8 +132,8 @@ class Report:
         for line in tally.problems:
             out.note(f"line {line.line}: {_WORDS.get(line.outcome, line.outcome)}: {_why(line)}")
         _note_more(out, tally.wrong)
-        counts = _counted(tally, ("done", "skipped", *_OUTCOMES), every=True)
-        out.note(f"{self._given.operation.name}: {_rows(tally.rows)}: {counts}")
+        counts = _counted(tally, ("done", "skipped", *_OUTCOMES))
+        out.note(": ".join(filter(None, (self._given.operation.name, _rows(tally.rows), counts))))
         if tally.money.rows:
             out.note(f"Done now: {in_words(tally.money)}")
         out.note(f"Results: {self._results}")
@@ -161,7 +170,7 @@ def report_check(out: "Output", given: BatchInput, todo: BatchPlan) -> None:
         out.value(_check_data(given, todo, money, lines))
     if todo.bad:
         raise PartlyDone(
-            f"{len(todo.bad)} of {todo.rows} rows cannot be sent. Nothing was sent.",
+            f"{len(todo.bad)} of {_rows(todo.rows)} cannot be sent. Nothing was sent.",
             code="rows_invalid",
             outcome="not_sent",
             hint="Correct them, or run without --dry-run to send the others",
@@ -193,6 +202,7 @@ def _check_data(
     given: BatchInput, todo: BatchPlan, money: Money, lines: list[ResultLine]
 ) -> dict[str, Any]:
     return {
+        "object": "batch_check",
         "operation": given.operation.name,
         "import": given.what.id,
         "name": given.what.name,
@@ -240,10 +250,16 @@ def _rows(count: int) -> str:
     return f"{count} row" if count == 1 else f"{count} rows"
 
 
-def _counted(tally: Totals, outcomes: Iterable[str], *, every: bool = False) -> str:
+def _of(count: int, rows: int) -> str:
+    """`2 of 3 rows are`, `1 of 3 rows is`."""
+    return f"{count} of {_rows(rows)} {'is' if count == 1 else 'are'}"
+
+
+def _counted(tally: Totals, outcomes: Iterable[str]) -> str:
+    """How many rows had each outcome; what none had is not named."""
     counts = {**tally.counts, "skipped": tally.skipped}
     found = ((counts.get(name, 0), _WORDS.get(name, name)) for name in outcomes)
-    return ", ".join(f"{count} {word}" for count, word in found if count or every)
+    return ", ".join(f"{count} {word}" for count, word in found if count)
 
 
 def _problems(lines: Iterable[ResultLine]) -> list[dict[str, object]]:

@@ -1,5 +1,6 @@
 """Checking a list, asking about it, and running it."""
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import NamedTuple
@@ -83,7 +84,7 @@ def run_list(session: Session, asked: BatchOptions) -> None:
         books.ledger.begin(given.what)
         try:
             run = _put_together(session, asked, given, books, results)
-            report = Report(given, run.tally, path)
+            report = Report(given, run.tally, path, shlex.join(["svc", *session.argv]))
             failure = _carried_through(session, run, report)
             ended = _End(whole=not run.tally.not_done, changed=run.tally.done > 0)
         finally:
@@ -204,7 +205,7 @@ def _carried_through(session: Session, run: Run, report: Report) -> SvcError | N
     except Stopped as stopped:
         stopped.told = True
         tell_stopped(session)
-        report.show(session.out)
+        report.interrupted(session.out)
         raise
     return None
 

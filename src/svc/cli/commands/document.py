@@ -11,6 +11,7 @@ from svc.completion.tree import Argument, Command, Option, Tree, Values
 def document(tree: Tree) -> dict[str, Any]:
     """Everything that `svc commands -o json` prints."""
     return {
+        "object": "commands",
         "program": "svc",
         "version": __version__,
         "commands": [_command(command) for command in tree.root.walk() if command.path],
@@ -32,6 +33,7 @@ def document(tree: Tree) -> dict[str, Any]:
 def _command(command: Command) -> dict[str, Any]:
     rest = command.path[1:]
     return {
+        "object": "command",
         "name": command.name,
         "short_names": [" ".join((word, *rest)) for word in command.short],
         "section": command.section,

@@ -8,6 +8,7 @@ from typing import Final
 from svc.cli.doctor.checks import Finding, failed
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, SvcError
+from svc.listen.inbox.sqlite import positions
 
 _FILLED: Final = " "  # a receiver's way says to which log
 _ADDRESS: Final = re.compile(r"([| ])(nats(?:\+tls)?://[^| ]+)")
@@ -32,11 +33,8 @@ def _known(session: Session) -> dict[str, bool]:
     settings = session.settings
     if not session.paths.has_state or settings.address is None:
         return {}
-    rows = session.state().rows(
-        "SELECT scope FROM listeners WHERE origin = ? AND profile = ? AND mode = ?",
-        (settings.address.origin, settings.profile, settings.mode),
-    )
-    found = (_ADDRESS.search(row["scope"]) for row in rows)
+    scopes = positions(session.state(), settings.address.origin, settings.profile, settings.mode)
+    found = map(_ADDRESS.search, scopes)
     logs: dict[str, bool] = {}
     for match in found:
         if match is not None:

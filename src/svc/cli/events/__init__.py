@@ -22,7 +22,11 @@ app = new_app()
 
 @app.callback(
     cls=Events,
-    help="Retrieve events; receive, verify and forward webhooks.",
+    help="""Retrieve events; receive, verify and forward webhooks.
+
+    $ svc events listen --forward-to http://localhost:3000/webhooks
+    $ svc events inbox --failed --since 2h
+    """,
     invoke_without_command=True,
 )
 def noun(ctx: typer.Context) -> None:

@@ -19,11 +19,12 @@ from svc.errors import UsageError
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.waiting import status_for_group, status_for_sender
+from svc.listen.halves import ListenerPlan
 from svc.listen.identity import ListenerId, Listening, claimed, pending, remember
 from svc.listen.inbox.inbox import Position
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.listener import ListenerPlan, OpenSource, remove
+from svc.listen.listener import OpenSource, remove
 from svc.listen.log import group, own_cursor, places
 from svc.listen.log.connection import LogConnection
 from svc.listen.receiver.server import new_path

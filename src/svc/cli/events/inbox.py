@@ -78,7 +78,7 @@ def inbox(
         return
     session = Session.of(ctx)
     if type_ is not None:
-        check_glob(type_)
+        check_glob(type_, "--type")
     start = _since(session, since) if since else None
     archive = archive_of(session, session.state())
     found = archive.entries(InboxFilter(type_, failed, start, pending))

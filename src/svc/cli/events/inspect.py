@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from svc.cli.events.options import InspectAt
 from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
+from svc.listen.halves import ListenerPlan
 from svc.listen.inbox.history import InboxHistory, InboxScope
-from svc.listen.listener import ListenerPlan
 from svc.listen.records import Record
 from svc.state import Database
 

@@ -69,8 +69,8 @@ def listen(
             metavar="HOW",
             help="auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT]. auto starts "
             "none for a service on this machine, else cloudflared or ngrok, as installed. ssh has "
-            "port REMOTE_PORT (4243) of 127.0.0.1 at HOST lead here; your web server there makes "
-            "it https://HOST, or what --public-url says.",
+            "port REMOTE_PORT, else 4243, of 127.0.0.1 at HOST lead here; your web server there "
+            "makes it https://HOST, or what --public-url says.",
         ),
     ] = "auto",
     public_url: Annotated[

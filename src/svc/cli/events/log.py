@@ -11,6 +11,7 @@ from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.listen.inbox.inbox import Position
+from svc.listen.inbox.sqlite import positions
 from svc.listen.log import streams, template
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
@@ -20,7 +21,6 @@ from svc.listen.log.refill import copies
 from svc.listen.log.refill import refill as fill
 from svc.listen.log.status import look
 from svc.listen.log.troubles import LogRefusal
-from svc.state import Database
 
 app = new_noun("Set up a team's log and see how it is.")
 
@@ -177,22 +177,10 @@ def position_here(session: Session, address: LogAddress) -> Position | None:
     """Gives how far a listener of this machine has read a log, the furthest of several."""
     if not session.paths.has_state:
         return None
-    rows = _positions(session.state(), session, address)
-    return max(rows, key=lambda one: one.seq, default=None)
-
-
-def _positions(state: Database, session: Session, address: LogAddress) -> list[Position]:
     settings = session.settings
-    rows = state.rows(
-        "SELECT scope, position_seq, position_id FROM listeners"
-        " WHERE origin = ? AND profile = ? AND mode = ? AND position_seq IS NOT NULL",
-        (session.base_url.origin, settings.profile, settings.mode),
-    )
-    return [
-        Position(row["position_seq"], row["position_id"])
-        for row in rows
-        if _reads(row["scope"], str(address))
-    ]
+    known = positions(session.state(), session.base_url.origin, settings.profile, settings.mode)
+    read = (place for scope, place in known.items() if place and _reads(scope, str(address)))
+    return max(read, key=lambda place: place.seq, default=None)
 
 
 def _reads(scope: str, address: str) -> bool:

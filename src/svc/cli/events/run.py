@@ -18,11 +18,12 @@ from svc.cli.events.tunnel import ChosenTunnel, choose
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.errors import CheckFailed, LocalError, NotFound
+from svc.listen.halves import ListenerPlan
 from svc.listen.identity import ListenerId, Listening, claimed, last_endpoint, pending
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.listener import ListenerPlan, remove
+from svc.listen.listener import remove
 from svc.listen.receiver.server import bind, new_path
 from svc.listen.records import Summary
 from svc.state import Database

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # loaded by the commands that have them
     from svc.client.options import RequestOption
 
 _EXAMPLE = "$ "
+_EXAMPLES_MAX: Final = 2  # of a group
 
 
 class Verb(TyperCommand):
@@ -125,10 +126,15 @@ class Noun(TyperGroup):
         format_parameters(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        formatter.write_examples(self.examples)
-        if not self.examples:
-            formatter.write_paragraph()
-            formatter.write_text(f"For one of them: {ctx.command_path} COMMAND --help")
+        formatter.write_examples(self.examples or self._examples_of_verbs(ctx))
+        formatter.write_paragraph()
+        formatter.write_text(f"For one of them: {ctx.command_path} COMMAND --help")
+
+    def _examples_of_verbs(self, ctx: Any) -> list[str]:
+        """One of each of the first verbs."""
+        verbs = (self.get_command(ctx, name) for name in self.list_commands(ctx))
+        found = (getattr(verb, "examples", ()) for verb in verbs)
+        return [each[0] for each in found if each][:_EXAMPLES_MAX]
 
 
 class LazyGroup(Noun):

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 
 NOTHING_SENT = "Nothing was sent."
+# No other program is given these (promise R43).
+HELD_BACK = (KEY_VARIABLE, SIGNING_VARIABLE, LOG_VARIABLE)
 
 
 def will_ask(session: Session) -> bool:
@@ -189,8 +191,7 @@ def open_page(session: Session, page: str) -> None:
     import webbrowser
 
     # The library hands on the environment of this process: the only way to keep something back.
-    names = (KEY_VARIABLE, SIGNING_VARIABLE, LOG_VARIABLE)
-    kept = {name: os.environ.pop(name) for name in names if name in os.environ}
+    kept = {name: os.environ.pop(name) for name in HELD_BACK if name in os.environ}
     try:
         opened = webbrowser.open(page)
     finally:

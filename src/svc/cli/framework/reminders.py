@@ -12,13 +12,14 @@ def shown(judged: Judged) -> dict[str, Any]:
     """One secret as data; times are UTC, as the service writes them."""
     held = judged.held
     return {
+        "object": "reminder",
         "type": held.what,
         "name": held.name,
         "status": judged.status,
         "profile": held.profile,
         "origin": held.origin or None,
         "mode": held.mode,
-        "source": VARIABLE if held.variable else "keyring",
+        "source": VARIABLE if held.variable else held.kept,
         "since": None if held.since is None else utc(held.since),
         "age_days": judged.age_days,
         "due": None if judged.due_at is None else utc(judged.due_at),

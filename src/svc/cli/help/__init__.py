@@ -5,11 +5,10 @@ from typing import Annotated, Any, Final
 import typer
 
 from svc.cli.framework.app import new_app, repairing
-from svc.cli.framework.inputs import did_you_mean
 from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
 from svc.cli.framework.session import Session
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, Page, Rows, page_of
-from svc.errors import UsageError
+from svc.errors import wrong_choice
 
 app = new_app()
 
@@ -36,12 +35,13 @@ def show(
     if words and SHORT_NAMES.get(words[0], words[0]) in COMMANDS and topic not in TOPICS:
         _show_command(session, words)
     elif topic and topic not in TOPICS:
-        message = f"There is no help page {topic}.{did_you_mean(topic, TOPICS)}"
-        raise UsageError(message, hint=f"Read one of: {', '.join(TOPICS)}")
+        raise wrong_choice("TOPIC", topic, TOPICS)
     elif _wants_data(session):
         session.out.value(_data(topic))
     else:
-        session.streams.stdout.write(_text(topic, session))
+        from svc.cli.help.pager import print_page
+
+        print_page(session, _text(topic, session))
 
 
 def _wants_data(session: Session) -> bool:
@@ -67,9 +67,17 @@ def _data(topic: str) -> Any:
 
         return assumptions.rows()
     if not topic:
-        return [{"topic": name, "summary": summary} for name, (_, summary) in TOPICS.items()]
+        return [
+            {"object": "help_page", "topic": name, "summary": summary}
+            for name, (_, summary) in TOPICS.items()
+        ]
     page = page_of(topic)
-    shown = {"topic": topic, "summary": TOPICS[topic][1], "text": page.text(_WIDTH_MAX)}
+    shown = {
+        "object": "help_page",
+        "topic": topic,
+        "summary": TOPICS[topic][1],
+        "text": page.text(_WIDTH_MAX),
+    }
     return {**shown, "rows": page.rows()}
 
 

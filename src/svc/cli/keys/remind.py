@@ -137,7 +137,7 @@ def _of_variable(session: Session, created: str | None, now: float) -> Held | No
             raise UsageError(
                 f"--created is about the key in {VARIABLE}, which is not set.",
                 param="--created",
-                hint="Keys in the keyring have their own dates: leave --created out",
+                hint="Stored keys have dates of their own: leave --created out",
             )
         return None
     key = api_keys.parse(api_keys.without_line_end(text), VARIABLE)

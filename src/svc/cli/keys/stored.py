@@ -88,7 +88,7 @@ def remove(ctx: typer.Context, publishable: Publishable = False) -> None:
             hint="svc keys list shows what is stored",
         )
     session.key_facts.forget(place)
-    session.out.value({**place_shown(place), "removed": True}, name="profile")
+    session.out.value({"object": "key", **place_shown(place), "removed": True}, name="profile")
 
 
 def _removed(session: Session, place: KeyPlace, fact: KeyFact | None) -> bool:

@@ -92,12 +92,14 @@ def decide(
     dispute: options.DisputeId,
     outcome: Annotated[
         Outcome,
-        typer.Argument(metavar="won|lost", help="What the bank decides.", show_default=False),
+        typer.Argument(
+            metavar="won|lost", help="What the bank decides: won or lost.", show_default=False
+        ),
     ],
 ) -> None:
     """Decide a dispute whose evidence is under review.
 
-    $ svc sandbox decide dp_1gZh2iWj3kPq0aVb7cXd9eYf won
+    $ svc sandbox decide dp_Zh2iWj3kPq0aVb7cXd9eYf1g won
     """
     call_and_show(Session.of(ctx), controls.decide_dispute(dispute, outcome))
 

@@ -249,7 +249,8 @@ def _database(folder: Path | None, db: str | None) -> str:
 def _stopped(session: Session, folder: Path, record: RunRecord) -> dict[str, Any]:
     with session.waiting.until(f"Waiting {{}} s for {record.url} to stop".format):
         result = launch.stop(folder, record, session.clock)
-    return {"url": record.url, "port": record.port, "pid": record.pid, "result": result}
+    shown = {"object": "sandbox_process", "url": record.url, "port": record.port}
+    return {**shown, "pid": record.pid, "result": result}
 
 
 def _shown(record: RunRecord) -> dict[str, Any]:

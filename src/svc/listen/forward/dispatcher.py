@@ -14,15 +14,15 @@ from svc.clock import Clock
 from svc.errors import LocalError
 from svc.listen.forward.connection import TargetReply
 from svc.listen.forward.dial import Connect, open_connection
+from svc.listen.forward.items import ForwardItems, attempted
 from svc.listen.forward.queue import ForwardItem, ItemPage
 from svc.listen.forward.request import HeaderText, Sign, TargetSender
-from svc.listen.forward.retry import seconds_left
 from svc.listen.forward.target_queue import ForwardOptions, TargetHooks, TargetQueue
 from svc.listen.forward.waiting import AWAY, WaiterKey, Waiters, key_of
 from svc.listen.inbox.commit import InboxWriter
-from svc.listen.inbox.inbox import Arrival, ForwardAttempt, Inbox, Kept, OpenItem
+from svc.listen.inbox.inbox import Arrival, Inbox, Kept, OpenItem
 from svc.listen.progress import ListenerProgress
-from svc.listen.records import Forwarded, Record, is_success
+from svc.listen.records import Record, is_success
 from svc.listen.routes import Routes
 from svc.listen.targets import Target
 
@@ -78,8 +78,7 @@ class Dispatcher:
         connect: Connect = open_connection,
         marking: Marking | None = None,
     ) -> None:
-        self._marking = marking
-        self._first: int | None = None
+        self._items = ForwardItems(manner.retry, deps.clock, marked=marking is not None)
         self._routes = routes
         self._manner = manner
         self._deps = deps
@@ -131,7 +130,6 @@ class Dispatcher:
         if kept.again or (kept.duplicate and self._was_left(kept.seq)):
             self.take_up(kept.seq)
         elif not kept.duplicate:
-            self._first = kept.seq if self._first is None else self._first
             self._dispatch(kept.seq, arrival)
 
     def take_up(self, seq: int) -> None:
@@ -163,22 +161,12 @@ class Dispatcher:
         await asyncio.gather(*(queue.close(grace) for queue in self._queues.values()))
 
     def _dispatch(self, seq: int, arrival: Arrival) -> None:
-        delivery, facts = arrival.delivery, arrival.delivery.facts
+        facts = arrival.delivery.facts
         targets = self._routes.match(facts.type)
-        item = ForwardItem(
-            seq,
-            facts.id,
-            facts.type,
-            facts.object_id,
-            delivery.headers,
-            delivery.body,
-            attempt=1,
-            seen_at=asyncio.get_running_loop().time(),
-            redelivered=arrival.redelivered if self._marking is not None else 0,
-        )
+        item = self._items.arrived(seq, arrival)
         given = [target for target in targets if self._queues[target].offer(item)]
         if given:  # the others read it from the inbox when they have room
-            key = key_of(facts.id, delivery.body)
+            key = key_of(facts.id, arrival.delivery.body)
             self._tickets[seq] = OpenForward(key, facts.type, set(targets), set(given))
         for target in given:
             self._queues[target].pump()
@@ -200,7 +188,7 @@ class Dispatcher:
         for target in tuple(ticket.missing):
             if target not in ticket.given:
                 ticket.given.add(target)
-                self._queues[target].urge(self._item(one, target))
+                self._queues[target].urge(self._items.read(one, target))
 
     async def _read_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
         # What has ended by now is no longer open in what is read.
@@ -226,7 +214,7 @@ class Dispatcher:
             ticket = self._tickets.get(one.seq) or self._ticket_of(one, only_for=target)
             if target in ticket.missing - ticket.given:
                 ticket.given.add(target)
-                items.append(self._item(one, target))
+                items.append(self._items.read(one, target))
         return items
 
     def _ticket_of(self, one: OpenItem, only_for: Target | None = None) -> OpenForward:
@@ -259,33 +247,7 @@ class Dispatcher:
         if str(target) in one.ended:
             self._end_at(target, item.seq, taken=one.ended[str(target)])
             return None
-        return self._item(one, target)
-
-    def _item(self, one: OpenItem, target: Target) -> ForwardItem:
-        tried = one.tried.get(str(target))
-        attempts, wait = 0, 0.0
-        if tried is not None:
-            attempts, now = tried.attempts, self._deps.clock.now()
-            wait = seconds_left(self._manner.retry, attempts, tried.last_at, now)
-        return ForwardItem(
-            one.seq,
-            one.event_id,
-            one.type,
-            one.object_id,
-            one.headers,
-            one.body,
-            attempt=attempts + 1,
-            seen_at=asyncio.get_running_loop().time(),
-            wait=wait,
-            redelivered=self._redelivered(one),
-        )
-
-    def _redelivered(self, one: OpenItem) -> int:
-        """Counts who may have had an event; a run that ended may have sent all that it had."""
-        if self._marking is None:
-            return 0
-        earlier = self._first is None or one.seq < self._first
-        return one.redelivered + earlier
+        return self._items.read(one, target)
 
     def _returned(self, target: Target, item: ForwardItem) -> None:
         ticket = self._tickets.get(item.seq)
@@ -302,35 +264,9 @@ class Dispatcher:
     def _tried(
         self, target: Target, item: ForwardItem, reply: TargetReply, retry_in: float | None
     ) -> None:
-        now = self._deps.clock.now()
-        started = now - reply.milliseconds / 1000
-        url = str(target)
-        attempt = ForwardAttempt(
-            item.seq,
-            url,
-            item.attempt,
-            started,
-            reply.milliseconds,
-            reply.status,
-            reply.error,
-            reply.body,
-            final=retry_in is None,
-        )
+        attempt, told = attempted(target, item, reply, retry_in, self._deps.clock.now())
         self._deps.writer.record(attempt)
-        self._deps.tell(
-            Forwarded(
-                now,
-                item.event_id,
-                item.type,
-                url,
-                reply.status,
-                reply.milliseconds,
-                item.attempt,
-                reply.error,
-                reply.body,
-                retry_in,
-            )
-        )
+        self._deps.tell(told)
 
     def _target_ended(self, target: Target, item: ForwardItem, reply: TargetReply) -> None:
         ticket = self._tickets.get(item.seq)

@@ -137,6 +137,16 @@ class SqliteInbox:
         )
 
 
+def positions(state: Database, origin: str, profile: str, mode: str) -> dict[str, Position | None]:
+    """Gives the listeners of a profile by their scopes, and what each has last read in a log."""
+    rows = state.rows(
+        "SELECT scope, position_seq, position_id FROM listeners"
+        " WHERE origin = ? AND profile = ? AND mode = ?",
+        (origin, profile, mode),
+    )
+    return {row["scope"]: None if row["position_seq"] is None else _position(row) for row in rows}
+
+
 def _position(row: Row) -> Position:
     return Position(row["position_seq"] or 0, row["position_id"] or "")
 

@@ -9,13 +9,13 @@ from typing import Final, TypeVar
 
 from svc.clock import Clock
 from svc.errors import LocalError, UsageError
+from svc.html import Markup
 from svc.listen.forward.connection import TargetReply
 from svc.listen.inbox.history import Content
 from svc.listen.inspector import http
 from svc.listen.inspector.delivery_page import Replayed, delivery, rejection
 from svc.listen.inspector.feed import Feed
 from svc.listen.inspector.history import DeliveryList, ListFilter, fields
-from svc.listen.inspector.html import Markup
 from svc.listen.inspector.http import PageAnswer
 from svc.listen.inspector.list_page import deliveries
 from svc.listen.inspector.page import (

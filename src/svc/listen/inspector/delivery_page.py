@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from svc.html import Markup, Part
 from svc.listen.inspector import page
 from svc.listen.inspector.feed import TurnedAway
 from svc.listen.inspector.history import STATES, Whole
-from svc.listen.inspector.html import Attributes, Markup, Part, tag
 from svc.listen.inspector.json_tree import tree
 from svc.listen.inspector.list_page import state_mark
-from svc.listen.inspector.page import PageFrame, back, fact
+from svc.listen.inspector.page import PageFrame, back, el, fact
 from svc.listen.receiver.http import Header
 from svc.listen.records import is_success
 from svc.money import format_amount
@@ -44,53 +44,54 @@ def replay_form(place: PageFrame, whole: Whole, query: str, replayed: Replayed) 
         "aria-describedby": "to-hint to-fault" if replayed.fault else "to-hint",
         "aria-invalid": "true" if replayed.fault else None,
     }
-    box: Attributes = {
-        "id": "original",
-        "name": "original",
-        "type": "checkbox",
-        "value": "1",
-        "checked": replayed.original,
-    }
-    curl = {"id": "curl", "class": "second", "href": place.url(f"{path}/curl")}
-    form = tag(
+    form = el(
         "form",
-        {"id": "replay", "method": "post", "action": place.url(f"{path}/replay", query)},
-        tag("label", {"for": "to"}, "Replay to"),
-        tag("input", field),
+        el("label", "Replay to", for_="to"),
+        el("input", **field),
         _fault(replayed),
-        tag("p", {"id": "to-hint", "class": "hint"}, "A port or URL of this machine."),
-        tag(
+        el("p", "A port or URL of this machine.", id="to-hint", class_="hint"),
+        el(
             "p",
-            {"class": "check"},
-            tag("input", box),
-            tag("label", {"for": "original"}, "Keep the original signature and its time"),
+            el(
+                "input",
+                id="original",
+                name="original",
+                type="checkbox",
+                value="1",
+                checked=replayed.original,
+            ),
+            el("label", "Keep the original signature and its time", for_="original"),
+            class_="check",
         ),
-        tag(
+        el(
             "p",
-            {"class": "actions"},
-            tag("button", {"class": "main"}, "Replay"),
-            tag("a", curl, "Copy as curl"),
+            el("button", "Replay", class_="main"),
+            el("a", "Copy as curl", id="curl", class_="second", href=place.url(f"{path}/curl")),
+            class_="actions",
         ),
+        id="replay",
+        method="post",
+        action=place.url(f"{path}/replay", query),
     )
-    return tag(
+    return el(
         "section",
-        {"aria-labelledby": "replay-title"},
-        tag("h3", {"id": "replay-title"}, "Send again"),
+        el("h3", "Send again", id="replay-title"),
         _said(replayed.news),
         form,
+        aria_labelledby="replay-title",
     )
 
 
 def _said(news: str) -> Markup:
     """Says what came of sending it; a browser that is led here has the focus on it."""
     attributes = {"id": "said", "role": "status", "class": "said"}
-    return tag("p", {**attributes, "tabindex": "-1" if news else None}, news)
+    return el("p", news, **attributes, tabindex="-1" if news else None)
 
 
 def _fault(replayed: Replayed) -> Markup | None:
     if not replayed.fault:
         return None
-    return tag("p", {"id": "to-fault", "class": "fault", "role": "alert"}, replayed.fault)
+    return el("p", replayed.fault, id="to-fault", class_="fault", role="alert")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +122,14 @@ def delivery(
 def rejection(place: PageFrame, one: TurnedAway, query: str) -> Markup:
     """Shows a delivery that was not accepted; its payload is not kept (promise R49)."""
     rejected = one.rejected
-    facts = tag(
+    facts = el(
         "dl",
-        {"class": "facts"},
         fact("Received", place.times.full(rejected.time)),
-        fact("Reason", tag("code", {}, rejected.reason)),
+        fact("Reason", el("code", rejected.reason)),
         fact("Size", f"{rejected.size:,} bytes"),
+        class_="facts",
     )
-    kept = tag("p", {"class": "hint"}, "Nothing of its payload is kept: nobody knows who wrote it.")
+    kept = el("p", "Nothing of its payload is kept: nobody knows who wrote it.", class_="hint")
     headers = _headers("Headers, as they came", rejected.headers) if rejected.headers else None
     verdict = _verdict(
         SignatureVerdict(good=False, text=f"Rejected: {page.masked(rejected.message)}")
@@ -137,12 +138,13 @@ def rejection(place: PageFrame, one: TurnedAway, query: str) -> Markup:
 
 
 def _detail(place: PageFrame, query: str, title: str, *parts: Part) -> Markup:
-    return tag(
+    return el(
         "section",
-        {"id": "detail", "aria-labelledby": "detail-title"},
         back(place, query),
-        tag("h2", {"id": "detail-title", "tabindex": "-1"}, title),
+        el("h2", title, id="detail-title", tabindex="-1"),
         *parts,
+        id="detail",
+        aria_labelledby="detail-title",
     )
 
 
@@ -150,17 +152,17 @@ def _facts(place: PageFrame, whole: Whole) -> Markup:
     entry, facts = whole.entry, whole.facts
     mode = {True: "live", False: "test", None: None}[facts.livemode]
     lines = [
-        fact("Event", tag("code", {}, entry.id)),
+        fact("Event", el("code", entry.id)),
         fact("State", f"{entry.state}: {STATES[entry.state]}"),
         fact("Received", place.times.full(entry.received_at)),
         fact("Created", place.times.said(facts.created)) if facts.created else None,
-        fact("Object", tag("code", {}, entry.object_id)) if entry.object_id else None,
+        fact("Object", el("code", entry.object_id)) if entry.object_id else None,
         fact("Mode", mode) if mode else None,
         fact("Came again", _times(entry.copies)) if entry.copies else None,
     ]
     if facts.amount is not None and facts.currency is not None:
         lines.insert(4, fact("Amount", format_amount(facts.amount, facts.currency)))
-    return tag("dl", {"class": "facts"}, lines)
+    return el("dl", lines, class_="facts")
 
 
 def _times(count: int) -> str:
@@ -169,36 +171,35 @@ def _times(count: int) -> str:
 
 def _verdict(verdict: SignatureVerdict) -> Markup:
     kind, mark = ("good", "✓") if verdict.good else ("bad", "✕")
-    sign = tag("span", {"class": "mark", "aria-hidden": "true"}, mark)
-    return tag("p", {"class": f"verdict {kind}"}, sign, tag("span", {}, verdict.text))
+    sign = el("span", mark, class_="mark", aria_hidden="true")
+    return el("p", sign, el("span", verdict.text), class_=f"verdict {kind}")
 
 
 def _payload(body: bytes) -> Markup:
     drawn = tree(body)
-    raw = tag(
+    raw = el(
         "details",
-        {"class": "raw", "open": drawn is None},
-        tag("summary", {}, "Raw"),
-        tag("pre", {"tabindex": "0", "role": "group", "aria-label": "Raw payload"}, page.raw(body)),
+        el("summary", "Raw"),
+        el("pre", page.raw(body), tabindex="0", role="group", aria_label="Raw payload"),
+        class_="raw",
+        open=drawn is None,
     )
     note = f"{len(body):,} bytes. Secrets are masked; a target gets the payload as it came."
-    return tag(
+    return el(
         "section",
-        {"class": "payload", "aria-labelledby": "payload-title"},
-        tag("h3", {"id": "payload-title"}, "Payload"),
-        tag("p", {"class": "hint"}, note),
-        tag("div", {"class": "code"}, drawn) if drawn is not None else None,
+        el("h3", "Payload", id="payload-title"),
+        el("p", note, class_="hint"),
+        el("div", drawn, class_="code") if drawn is not None else None,
         raw,
+        class_="payload",
+        aria_labelledby="payload-title",
     )
 
 
 def _headers(title: str, pairs: Iterable[Header]) -> Markup:
     rows = [fact(*page.header(pair)) for pair in pairs]
-    return tag(
-        "details",
-        {"class": "headers", "open": True},
-        tag("summary", {}, title),
-        tag("dl", {"class": "code"}, rows),
+    return el(
+        "details", el("summary", title), el("dl", rows, class_="code"), class_="headers", open=True
     )
 
 
@@ -213,11 +214,12 @@ def forwards(place: PageFrame, whole: Whole) -> Markup:
     """Lists every attempt, the newest first."""
     attempts = [_attempt(place, row) for row in reversed(whole.forwards)]
     none = _NOT_YET.get(whole.entry.state, "It was not forwarded.")
-    return tag(
+    return el(
         "section",
-        {"id": "forwards", "aria-labelledby": "forwards-title"},
-        tag("h3", {"id": "forwards-title"}, "Forwards"),
-        tag("ol", {"class": "attempts"}, attempts) if attempts else tag("p", {}, none),
+        el("h3", "Forwards", id="forwards-title"),
+        el("ol", attempts, class_="attempts") if attempts else el("p", none),
+        id="forwards",
+        aria_labelledby="forwards-title",
     )
 
 
@@ -225,29 +227,25 @@ def _attempt(place: PageFrame, row: Row) -> Markup:
     taken = is_success(row["status"])
     which = f"replay {row['attempt']}" if row["replay"] else f"attempt {row['attempt']}"
     state = "forwarded" if taken else "failed"
-    return tag(
+    return el(
         "li",
-        {"class": state},
-        tag("span", {"class": "state"}, state_mark(state), page.status_text(row["status"])),
-        tag("code", {"class": "url"}, page.masked(row["url"])),
-        tag("span", {"class": "took"}, f"{row['milliseconds']:.0f} ms"),
-        tag("span", {"class": "which"}, which),
-        tag("span", {"class": "when"}, place.times.full(row["started_at"])),
-        tag("p", {"class": "error"}, page.masked(row["error"])) if row["error"] else None,
+        el("span", state_mark(state), page.status_text(row["status"]), class_="state"),
+        el("code", page.masked(row["url"]), class_="url"),
+        el("span", f"{row['milliseconds']:.0f} ms", class_="took"),
+        el("span", which, class_="which"),
+        el("span", place.times.full(row["started_at"]), class_="when"),
+        el("p", page.masked(row["error"]), class_="error") if row["error"] else None,
         _reply(row["reply"], taken=taken),
+        class_=state,
     )
 
 
 def _reply(reply: bytes, *, taken: bool) -> Markup | None:
     if not reply:
         return None
-    return tag(
+    return el(
         "details",
-        {"open": not taken},
-        tag("summary", {}, "Response body"),
-        tag(
-            "pre",
-            {"tabindex": "0", "role": "group", "aria-label": "Response body"},
-            page.raw(reply),
-        ),
+        el("summary", "Response body"),
+        el("pre", page.raw(reply), tabindex="0", role="group", aria_label="Response body"),
+        open=not taken,
     )

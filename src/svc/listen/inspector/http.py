@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final
 
+from svc.html import Markup
 from svc.listen.inspector.feed import Feed
-from svc.listen.inspector.html import Markup
 from svc.listen.receiver.http import (
     READ_BYTES,
     HttpHead,

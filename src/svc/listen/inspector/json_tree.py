@@ -3,8 +3,8 @@
 import json
 from typing import Any, Final
 
-from svc.listen.inspector.html import Markup, tag, together
-from svc.listen.inspector.page import masked
+from svc.html import Markup
+from svc.listen.inspector.page import el, join, masked
 
 _NODES_MAX: Final = 2000
 _DEPTH_MAX: Final = 24
@@ -56,35 +56,35 @@ class _Drawing:
         shown = []
         for index, (name, item) in enumerate(pairs):
             if self._left <= 0:
-                shown.append(tag("li", {"class": "more"}, f"{len(pairs) - index:,} more: see Raw"))
+                shown.append(el("li", f"{len(pairs) - index:,} more: see Raw", class_="more"))
                 break
             self._left -= 1
-            shown.append(tag("li", {}, self._member(name, item, depth)))
-        return tag("ul", {"class": "tree"}, shown)
+            shown.append(el("li", self._member(name, item, depth)))
+        return el("ul", shown, class_="tree")
 
     def _member(self, name: str, value: Any, depth: int) -> Markup:
-        key = tag("span", {"class": "key"}, masked(name))
+        key = el("span", masked(name), class_="key")
         if not isinstance(value, _JsonObject | list):
-            return together(key, ": ", _leaf(value))
+            return join(key, ": ", _leaf(value))
         size = len(value.pairs) if isinstance(value, _JsonObject) else len(value)
         left, right = "{}" if isinstance(value, _JsonObject) else "[]"
         if not size:
-            return together(key, f": {left}{right}")
+            return join(key, f": {left}{right}")
         if depth >= _DEPTH_MAX:
-            return together(key, ": ", tag("span", {"class": "more"}, "deeper: see Raw"))
-        count = tag("span", {"class": "count"}, f" {left}{size}{right}")
-        return tag(
+            return join(key, ": ", el("span", "deeper: see Raw", class_="more"))
+        count = el("span", f" {left}{size}{right}", class_="count")
+        return el(
             "details",
-            {"open": depth + 1 < _OPEN_DEPTH},
-            tag("summary", {}, key, count),
+            el("summary", key, count),
             self.members(value, depth + 1),
+            open=depth + 1 < _OPEN_DEPTH,
         )
 
 
 def _leaf(value: Any) -> Markup:
     if isinstance(value, _Number):
-        return tag("span", {"class": "leaf"}, masked(value))
+        return el("span", masked(value), class_="leaf")
     if isinstance(value, str):
         # As JSON writes it, so that a line feed in a text is not one on the page.
-        return tag("span", {"class": "leaf string"}, json.dumps(masked(value), ensure_ascii=False))
-    return tag("span", {"class": "leaf"}, json.dumps(value))
+        return el("span", json.dumps(masked(value), ensure_ascii=False), class_="leaf string")
+    return el("span", json.dumps(value), class_="leaf")

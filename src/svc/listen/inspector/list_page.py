@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
+from svc.html import Markup
 from svc.listen.inbox.history import InboxEntry
 from svc.listen.inspector.feed import TurnedAway
 from svc.listen.inspector.history import STATES, HistoryPage, ListedDelivery, ListFilter
-from svc.listen.inspector.html import Attributes, Markup, tag
-from svc.listen.inspector.page import PageFrame, status_text
+from svc.listen.inspector.page import PageFrame, el, status_text
 from svc.money import format_amount
 from svc.spec import EVENT_TYPES
 
@@ -28,16 +28,17 @@ def deliveries(
     place: PageFrame, page: HistoryPage, wanted: ListFilter, chosen: str, now: float
 ) -> Markup:
     """Makes the whole list; `chosen` is the path of the delivery that is shown beside it."""
-    rows = [tag("li", {}, _row(place, line, wanted, chosen, now)) for line in page.lines]
-    return tag(
+    rows = [el("li", _row(place, line, wanted, chosen, now)) for line in page.lines]
+    return el(
         "section",
-        {"id": "deliveries", "aria-labelledby": "list-title"},
-        tag("h2", {"id": "list-title"}, "Deliveries"),
-        tag("p", {"id": "zone", "class": "hint"}, f"Times in {place.times.zone(now)}"),
+        el("h2", "Deliveries", id="list-title"),
+        el("p", f"Times in {place.times.zone(now)}", id="zone", class_="hint"),
         _folding(_form(place, wanted)),
-        tag("p", {"id": "news", "class": "hint", "role": "status", "aria-live": "polite"}),
-        tag("ol", {"id": "list"}, rows) if rows else tag("div", {"id": "list"}, _none(wanted)),
+        el("p", id="news", class_="hint", role="status", aria_live="polite"),
+        el("ol", rows, id="list") if rows else el("div", _none(wanted), id="list"),
         _pages(place, page, wanted),
+        id="deliveries",
+        aria_labelledby="list-title",
     )
 
 
@@ -50,7 +51,7 @@ def path_of(line: ListedDelivery | TurnedAway) -> str:
 
 def state_mark(state: str) -> Markup:
     """Makes the sign of a state, which stands beside its word and is not read out."""
-    return tag("span", {"class": "mark", "aria-hidden": "true"}, _MARKS[state])
+    return el("span", _MARKS[state], class_="mark", aria_hidden="true")
 
 
 def _row(
@@ -62,27 +63,27 @@ def _row(
         "href": place.url(path, wanted.query()),
         "aria-current": "true" if path == chosen else None,
     }
-    when = tag("span", {"class": "when"}, place.times.brief(line.time, now))
+    when = el("span", place.times.brief(line.time, now), class_="when")
     if isinstance(line, TurnedAway):
         reason = line.rejected.reason.replace("_", " ")
-        return tag("a", attributes, _what("rejected delivery"), when, _state("rejected", reason))
-    return tag(
+        return el("a", _what("rejected delivery"), when, _state("rejected", reason), **attributes)
+    return el(
         "a",
-        attributes,
         _what(line.entry.type or "(no type)"),
         when,
         _state(line.entry.state, _state_text(line.entry)),
-        tag("span", {"class": "amount"}, _amount(line)),
-        tag("span", {"class": "id"}, line.entry.id),
+        el("span", _amount(line), class_="amount"),
+        el("span", line.entry.id, class_="id"),
+        **attributes,
     )
 
 
 def _what(text: str) -> Markup:
-    return tag("span", {"class": "what"}, text)
+    return el("span", text, class_="what")
 
 
 def _state(state: str, text: str) -> Markup:
-    return tag("span", {"class": "state"}, state_mark(state), text)
+    return el("span", state_mark(state), text, class_="state")
 
 
 def _state_text(entry: InboxEntry) -> str:
@@ -108,12 +109,12 @@ def _amount(line: ListedDelivery) -> str | None:
 
 def _none(wanted: ListFilter) -> Markup:
     text = "Nothing fits this filter." if wanted.narrows else "Nothing was received yet."
-    return tag("p", {"class": "none"}, text)
+    return el("p", text, class_="none")
 
 
 def _folding(form: Markup) -> Markup:
     """Lets the filter be folded away where there is little room; the script does that first."""
-    return tag("details", {"id": "fold", "open": True}, tag("summary", {}, "Filter"), form)
+    return el("details", el("summary", "Filter"), form, id="fold", open=True)
 
 
 def _form(place: PageFrame, wanted: ListFilter) -> Markup:
@@ -125,50 +126,43 @@ def _form(place: PageFrame, wanted: ListFilter) -> Markup:
         "autocomplete": "off",
         "spellcheck": "false",
     }
-    clear = tag("a", {"id": "clear", "href": place.root, "hidden": not wanted.narrows}, "Clear")
-    return tag(
+    clear = el("a", "Clear", id="clear", href=place.root, hidden=not wanted.narrows)
+    return el(
         "form",
-        {"id": "filter", "class": "filter", "action": place.root, "role": "search"},
-        _field("text", "Text", tag("input", text)),
-        _field(
-            "type",
-            "Type",
-            _choice("type", "All types", _TYPES, wanted.type),
-        ),
+        _field("text", "Text", el("input", **text)),
+        _field("type", "Type", _choice("type", "All types", _TYPES, wanted.type)),
         _field("state", "State", _choice("state", "All states", STATES, wanted.state)),
-        tag("p", {"class": "actions"}, tag("button", {}, "Filter"), clear),
+        el("p", el("button", "Filter"), clear, class_="actions"),
+        id="filter",
+        class_="filter",
+        action=place.root,
+        role="search",
     )
 
 
 def _field(name: str, label: str, control: Markup) -> Markup:
-    return tag("p", {"class": "field"}, tag("label", {"for": name}, label), control)
+    return el("p", el("label", label, for_=name), control, class_="field")
 
 
 def _choice(name: str, everything: str, values: Mapping[str, str], chosen: str) -> Markup:
     """Makes a list to choose from, of values and what there is to say of each."""
-    options = [tag("option", {"value": ""}, everything)]
+    options = [el("option", everything, value="")]
     options += [
-        tag("option", {"value": one, "selected": one == chosen}, f"{one}: {said}" if said else one)
+        el("option", f"{one}: {said}" if said else one, value=one, selected=one == chosen)
         for one, said in values.items()
     ]
-    return tag("select", {"id": name, "name": name}, options)
+    return el("select", options, id=name, name=name)
 
 
 def _pages(place: PageFrame, page: HistoryPage, wanted: ListFilter) -> Markup:
     newest = wanted.before is not None
     links = []
     if newest:
-        links.append(tag("a", {"href": place.url("", wanted.behind(None))}, "Newest"))
+        links.append(el("a", "Newest", href=place.url("", wanted.behind(None))))
     if page.older is not None:
         older = place.url("", wanted.behind(page.older))
-        links.append(tag("a", {"href": older, "rel": "next"}, "Older"))
+        links.append(el("a", "Older", href=older, rel="next"))
     if page.cut:
         note = "Not all were looked through: svc events inbox --max N shows more."
-        links.append(tag("span", {"class": "hint"}, note))
-    attributes: Attributes = {
-        "id": "pages",
-        "class": "pages",
-        "aria-label": "Pages",
-        "hidden": not links,
-    }
-    return tag("nav", attributes, links)
+        links.append(el("span", note, class_="hint"))
+    return el("nav", links, id="pages", class_="pages", aria_label="Pages", hidden=not links)

@@ -6,10 +6,16 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
-from svc.listen.inspector.html import Markup, Part, tag, together
+from svc.html import Elements, Markup, Part
 from svc.listen.receiver.http import Header
 from svc.redaction import redact
 from svc.render.human.cells import parse
+from svc.render.text import escape as visible
+
+# No text of others acts as markup, and none hides anything (promise R61).
+_ELEMENTS: Final = Elements(visible, visible)
+el = _ELEMENTS.el
+join = _ELEMENTS.join
 
 _RUN_MAX: Final = 1000  # masking takes time by the square of a run's length
 _RAW_MAX: Final = 256 * 1024
@@ -125,67 +131,68 @@ class PageFrame:
 
 def document(place: PageFrame, title: str, deliveries: Markup, detail: Markup | None) -> Markup:
     """Makes a whole page; without a detail the list is the page."""
-    head = together(
-        tag("meta", {"charset": "utf-8"}),
-        tag("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
-        tag("meta", {"name": "color-scheme", "content": "light dark"}),
-        tag("title", {}, f"{title} · svc inspector"),
-        tag("link", {"rel": "stylesheet", "href": place.url(STYLE)}),
-        tag("link", {"rel": "icon", "href": place.url(ICON), "type": "image/svg+xml"}),
-        tag("script", {"src": place.url(SCRIPT), "defer": True}),
+    head = join(
+        el("meta", charset="utf-8"),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("title", f"{title} · svc inspector"),
+        el("link", rel="stylesheet", href=place.url(STYLE)),
+        el("link", rel="icon", href=place.url(ICON), type="image/svg+xml"),
+        el("script", src=place.url(SCRIPT), defer=True),
     )
-    panes = tag(
+    panes = el(
         "main",
-        {"class": "open" if detail else None, "data-root": place.root},
         deliveries,
         detail or _nothing_chosen(),
+        class_="open" if detail else None,
+        data_root=place.root,
     )
-    body = tag("body", {}, _top(place), panes, _footer())
-    return tag("html", {"lang": "en"}, tag("head", {}, head), body)
+    body = el("body", _top(place), panes, _footer())
+    return el("html", el("head", head), body, lang="en")
 
 
 def notice(place: PageFrame, title: str, text: str) -> Markup:
     """Makes what stands in place of a detail that cannot be shown."""
-    return tag(
+    return el(
         "section",
-        {"id": "detail", "aria-labelledby": "detail-title"},
         back(place, ""),
-        tag("h2", {"id": "detail-title", "tabindex": "-1"}, title),
-        tag("p", {"class": "message", "role": "alert"}, text),
+        el("h2", title, id="detail-title", tabindex="-1"),
+        el("p", text, class_="message", role="alert"),
+        id="detail",
+        aria_labelledby="detail-title",
     )
 
 
 def back(place: PageFrame, query: str) -> Markup:
     """Leads from a detail to the list, where there is no room for both."""
-    return tag("a", {"class": "back", "href": place.url("", query)}, "All deliveries")
+    return el("a", "All deliveries", class_="back", href=place.url("", query))
 
 
 def fact(name: str, *value: Part) -> Markup:
     """Makes one labelled fact of a `dl`."""
-    return tag("div", {}, tag("dt", {}, name), tag("dd", {}, *value))
+    return el("div", el("dt", name), el("dd", *value))
 
 
 def _top(place: PageFrame) -> Markup:
-    mode = tag("strong", {"class": f"mode {place.mode}"}, f"{place.mode.capitalize()} mode")
-    return tag(
+    mode = el("strong", f"{place.mode.capitalize()} mode", class_=f"mode {place.mode}")
+    return el(
         "header",
-        {"class": "top"},
-        tag("h1", {}, tag("a", {"href": place.root}, "svc inspector")),
-        tag("p", {"class": "way"}, mode, " ", tag("span", {}, place.way)),
-        tag("p", {"id": "link", "hidden": True}),
+        el("h1", el("a", "svc inspector", href=place.root)),
+        el("p", mode, " ", el("span", place.way), class_="way"),
+        el("p", id="link", hidden=True),
+        class_="top",
     )
 
 
 def _nothing_chosen() -> Markup:
-    return tag(
+    return el(
         "section",
-        {"id": "detail", "class": "empty"},
-        tag("p", {}, "Choose a delivery to see what it says and what became of it."),
+        el("p", "Choose a delivery to see what it says and what became of it."),
+        id="detail",
+        class_="empty",
     )
 
 
 def _footer() -> Markup:
-    keys = [
-        tag("li", {}, *[tag("kbd", {}, key) for key in names], f" {what}") for names, what in _KEYS
-    ]
-    return tag("footer", {"id": "keys", "hidden": True}, tag("ul", {"aria-label": "Keys"}, keys))
+    keys = [el("li", *[el("kbd", key) for key in names], f" {what}") for names, what in _KEYS]
+    return el("footer", el("ul", keys, aria_label="Keys"), id="keys", hidden=True)

@@ -88,7 +88,7 @@ def _part(part: Part, value: object, record: Record, screen: Screen) -> list[Lin
     inside = _narrower(screen)
     if record.depth >= _DEEPEST:
         lines = _prose(value, inside)
-    elif isinstance(value, dict) and part.nested:
+    elif isinstance(value, dict) and part.nested and "object" in value:
         return _object(record.inner(ready(part.path), value), screen)
     elif isinstance(value, dict):
         lines = _body(part.fields, (), record.inner(ready(part.path), value), inside)

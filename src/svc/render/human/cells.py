@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, cast
 
-from svc.money import format_amount
+from svc.money import format_amount, grouped
 from svc.render.dump import dump
 from svc.render.palette import Style
 from svc.render.paths import Record
@@ -92,7 +92,7 @@ def cell(field: Field, record: Record, screen: Screen) -> Cell | None:
     value = record.take(field.path)
     if value is None and field.instead:
         value = record.take(field.instead)
-    if value in NOTHING:
+    if value in NOTHING or (field.during and record.data.get("status") != field.during):
         return None
     return _formed(value, field, record, screen) or Cell(plain(value))
 
@@ -115,7 +115,7 @@ def status(word: str) -> Cell:
 
 
 def _formed(value: object, field: Field, record: Record, screen: Screen) -> Cell | None:
-    if field.kind == "money":
+    if field.kind in ("money", "large_money"):
         return _money(value, field, record)
     if field.kind == "time":
         return _time(value, screen)
@@ -134,6 +134,8 @@ def _money(value: object, field: Field, record: Record) -> Cell | None:
     if not isinstance(currency, str):
         return Cell(f"{value} (minor units)", whole=True, right=True)
     amount = format_amount(value, one_line(currency))
+    if field.kind == "large_money":
+        amount = grouped(amount)
     return Cell(amount, whole=True, right=True, money=not amount.endswith(")"))
 
 

@@ -9,6 +9,7 @@ Kind = Literal[
     "number",
     "duty_rate",
     "money",
+    "large_money",
     "time",
     "deadline",
     "status",
@@ -27,7 +28,8 @@ class Field:
     `path` is dotted, or its parts where a key may hold a dot itself.
     `currency` is the path of the currency of a `money` field, in the same object or in the outer
     one. `rank` orders the columns of a list: 0 is never left out, the highest goes first. `instead`
-    is the path to read when the first has no value.
+    is the path to read when the first has no value. `during` is the only status in which it says
+    anything.
     """
 
     path: str | tuple[str, ...]
@@ -36,6 +38,7 @@ class Field:
     rank: int = 0
     currency: str | tuple[str, ...] = "currency"
     instead: str = ""
+    during: str = ""
 
 
 @dataclass(frozen=True, slots=True)

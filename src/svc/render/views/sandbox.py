@@ -39,8 +39,8 @@ REQUEST: Final = View(
     title="Request",
     status=Field("status", "Status", "number"),
     columns=(
-        Field("path", "Path", "id"),
         Field("method", "Method", "id"),
+        Field("path", "Path", "id"),
         Field("status", "Status", "number"),
         Field("error_code", "Error", "id"),
         Field("created", "When", "time", rank=1),
@@ -81,7 +81,7 @@ EMAIL: Final = View(
 
 BALANCE: Final = View(
     title="Balance",
-    columns=(Field("currency", "Currency"), Field("amount", "Balance", "money")),
+    columns=(Field("currency", "Currency"), Field("amount", "Balance", "large_money")),
 )
 
 FAULT: Final = View(
@@ -98,6 +98,20 @@ FAULT: Final = View(
         Field("times", "Times", "number"),
         Field("fired", "Fired", "number"),
     ),
+    fields=(
+        Field("match.method", "Method", "id"),
+        Field("match.path", "Path", "id"),
+        Field("match.idempotency_key", "Idempotency key", "id"),
+        Field("phase", "Phase", "id"),
+        Field("effect.status", "Status", "number"),
+        Field("effect.retry_after", "Retry after (s)", "number"),
+        Field("effect.connection", "Connection", "id"),
+        Field("effect.delay_ms", "Delay (ms)", "number"),
+        Field("effect.body", "Body"),
+        Field("skip", "Skip", "number"),
+        Field("times", "Times", "number"),
+        Field("fired", "Fired", "number"),
+    ),
 )
 
 WEBHOOK_FAULT: Final = View(
@@ -108,6 +122,16 @@ WEBHOOK_FAULT: Final = View(
         Field("match.endpoint", "Endpoint", "id"),
         Field("effect", "Effect", "id"),
         Field("delay_ms", "Delay (ms)", "number"),
+        Field("times", "Times", "number"),
+        Field("fired", "Fired", "number"),
+    ),
+    fields=(
+        Field("match.type", "Events", "id"),
+        Field("match.endpoint", "Endpoint", "id"),
+        Field("effect", "Effect", "id"),
+        Field("count", "Count", "number"),
+        Field("delay_ms", "Delay (ms)", "number"),
+        Field("skip", "Skip", "number"),
         Field("times", "Times", "number"),
         Field("fired", "Fired", "number"),
     ),

@@ -107,7 +107,7 @@ PAYMENT: Final = View(
         Field("disputed", "Disputed", "flag"),
         _CREATED,
         Field("captured_at", "Captured at", "time"),
-        Field("authorization_expires_at", "Hold ends", "deadline"),
+        Field("authorization_expires_at", "Hold ends", "deadline", during="authorized"),
     ),
     parts=(Part("payment_method", "Saved payment method", nested=True), _METADATA),
 )

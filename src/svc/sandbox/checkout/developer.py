@@ -2,9 +2,10 @@
 
 from typing import Final
 
+from svc.html import Markup, Part
 from svc.sandbox.checkout import test_cards
 from svc.sandbox.checkout.forms import form_id
-from svc.sandbox.checkout.html import Child, Html, el
+from svc.sandbox.checkout.html import el
 from svc.sandbox.checkout.visit import Visit
 from svc.sandbox.store.documents import Doc
 
@@ -30,7 +31,7 @@ _REDIRECT: Final = (
 )
 
 
-def note(title: str, *content: Child) -> Html:
+def note(title: str, *content: Part) -> Markup:
     """A note that no shopper would see."""
     return el(
         "aside",
@@ -43,7 +44,7 @@ def note(title: str, *content: Child) -> Html:
     )
 
 
-def trial_panel(visit: Visit, last: Doc | None) -> Html:
+def trial_panel(visit: Visit, last: Doc | None) -> Markup:
     """Test cards and accounts, one click each; `last` is a failed attempt to tell about."""
     accounts = "sepa_debit" in visit.order["methods"]
     return note(
@@ -56,7 +57,7 @@ def trial_panel(visit: Visit, last: Doc | None) -> Html:
     )
 
 
-def end_note(visit: Visit) -> Html:
+def end_note(visit: Visit) -> Markup:
     """What an order's state means for whoever fulfils it."""
     order, payment = visit.order, visit.payment or {}
     words, command = _WHAT_FOLLOWS.get(order["status"], ("", "svc orders retrieve {order}"))
@@ -69,13 +70,13 @@ def end_note(visit: Visit) -> Html:
     )
 
 
-def key_note(message: str) -> Html:
+def key_note(message: str) -> Markup:
     """Why the page cannot be mounted with a key."""
     text = "Open the page with a working publishable key:"
     return note("The key", el("p", message), el("p", text, " ", el("code", "?key=pk_test_…")))
 
 
-def _attempt(payment: Doc | None) -> Child:
+def _attempt(payment: Doc | None) -> Part:
     if payment is None:
         return None
     kind = f" ({payment['decline_type']})" if payment["decline_type"] else ""
@@ -89,16 +90,16 @@ def _attempt(payment: Doc | None) -> Child:
     )
 
 
-def _group(name: str, buttons: Child) -> Html:
+def _group(name: str, buttons: Part) -> Markup:
     return el("div", el("h3", name), el("div", buttons, class_="trials"), class_="group")
 
 
-def _cards(group: tuple[test_cards.TrialCard, ...]) -> list[Html]:
+def _cards(group: tuple[test_cards.TrialCard, ...]) -> list[Markup]:
     form = form_id("card")
     return [_button(form, "test_card", each.tag, each.label, each.last4) for each in group]
 
 
-def _accounts() -> list[Html]:
+def _accounts() -> list[Markup]:
     form = form_id("sepa_debit")
     return [
         _button(form, "test_iban", each.tag, each.label, each.iban[-4:])
@@ -106,12 +107,12 @@ def _accounts() -> list[Html]:
     ]
 
 
-def _button(form: str, name: str, tag: str, label: str, ending: str) -> Html:
+def _button(form: str, name: str, tag: str, label: str, ending: str) -> Markup:
     words = (label, " ", el("small", f"··{ending}"))
     return el("button", words, type="submit", form=form, name=name, value=tag)
 
 
-def _facts(visit: Visit) -> Html:
+def _facts(visit: Visit) -> Markup:
     rows = {"Order": visit.order["id"], "Status": visit.order["status"], "Key": visit.key}
     if visit.payment:
         rows["Payment"] = visit.payment["id"]

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Final
 
+from svc.html import Markup, Part
 from svc.sandbox.checkout import test_cards
-from svc.sandbox.checkout.html import Child, Html, el
+from svc.sandbox.checkout.html import el
 from svc.sandbox.checkout.visit import Visit
 from svc.sandbox.reference import methods
 
@@ -118,7 +119,7 @@ def form_id(method: str) -> str:
     return f"pay-{method}"
 
 
-def payment_forms(visit: Visit, draft: Draft) -> Html:
+def payment_forms(visit: Visit, draft: Draft) -> Markup:
     """The section in which a shopper pays."""
     offered = visit.order["methods"]
     chosen = draft.entries.method if draft.entries.method in offered else offered[0]
@@ -127,13 +128,13 @@ def payment_forms(visit: Visit, draft: Draft) -> Html:
     return el("section", _message(draft), el("fieldset", legend, options), class_="card pay")
 
 
-def hidden(visit: Visit, **values: str) -> list[Html]:
+def hidden(visit: Visit, **values: str) -> list[Markup]:
     """Fields that every form carries: what the shopper agreed to pay, and the publishable key."""
     carried = {"key": visit.key, "total": visit.token, **values}
     return [el("input", type="hidden", name=name, value=text) for name, text in carried.items()]
 
 
-def _message(draft: Draft) -> Child:
+def _message(draft: Draft) -> Part:
     """What went wrong; it has the focus, so that it is read out and seen first."""
     if not draft.messages:
         return None
@@ -143,7 +144,7 @@ def _message(draft: Draft) -> Child:
     )
 
 
-def _option(visit: Visit, draft: Draft, method: str, *, chosen: bool) -> Html:
+def _option(visit: Visit, draft: Draft, method: str, *, chosen: bool) -> Markup:
     identity = f"choose-{method}"
     radio = el("input", type="radio", name="choice", id=identity, value=method, checked=chosen)
     name = el("bdi", visit.language.method(method))
@@ -152,7 +153,7 @@ def _option(visit: Visit, draft: Draft, method: str, *, chosen: bool) -> Html:
     )
 
 
-def _form(visit: Visit, draft: Draft, method: str) -> Html:
+def _form(visit: Visit, draft: Draft, method: str) -> Markup:
     redirects = methods.kind(method) == "redirect"
     words = visit.say("go_to", method=visit.language.method(method))
     button = words if redirects else visit.say("pay", amount=visit.total)
@@ -169,7 +170,7 @@ def _form(visit: Visit, draft: Draft, method: str) -> Html:
     )
 
 
-def _fields(visit: Visit, draft: Draft, method: str) -> Child:
+def _fields(visit: Visit, draft: Draft, method: str) -> Part:
     kind = methods.kind(method)
     if kind == "card":
         return _card_fields(visit, draft)
@@ -181,7 +182,7 @@ def _fields(visit: Visit, draft: Draft, method: str) -> Child:
     return (_iban_field(visit, draft) if method == _SEPA_DEBIT else None, hint)
 
 
-def _card_fields(visit: Visit, draft: Draft) -> Child:
+def _card_fields(visit: Visit, draft: Draft) -> Part:
     entries = draft.entries
     number = _field(
         visit, draft, "number", value=entries.number, autocomplete="cc-number", inputmode="numeric"
@@ -201,7 +202,7 @@ def _card_fields(visit: Visit, draft: Draft) -> Child:
     return number, el("div", expiry, cvc, class_="pair"), save
 
 
-def _iban_field(visit: Visit, draft: Draft) -> Html:
+def _iban_field(visit: Visit, draft: Draft) -> Markup:
     return _field(
         visit,
         draft,
@@ -212,7 +213,7 @@ def _iban_field(visit: Visit, draft: Draft) -> Html:
     )
 
 
-def _field(visit: Visit, draft: Draft, name: str, **attributes: str) -> Html:
+def _field(visit: Visit, draft: Draft, name: str, **attributes: str) -> Markup:
     """A labelled input, and below it what is wrong with it."""
     wrong, fault = name in draft.faults, draft.faults.get(name)
     complaint = f"{name}-fault" if fault else _MESSAGE
@@ -230,7 +231,7 @@ def _field(visit: Visit, draft: Draft, name: str, **attributes: str) -> Html:
     return el("div", el("label", visit.say(name), for_=name), entry, below, class_="field")
 
 
-def _reserve_note(visit: Visit) -> Child:
+def _reserve_note(visit: Visit) -> Part:
     if visit.order["capture_method"] != "manual":
         return None
     return el("p", visit.say("reserve_note"), class_="hint")

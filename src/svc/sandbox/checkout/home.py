@@ -5,8 +5,9 @@ from typing import Final
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from svc.html import Markup, Part
 from svc.sandbox.checkout import test_cards
-from svc.sandbox.checkout.html import Child, Html, el, join
+from svc.sandbox.checkout.html import el, join
 from svc.sandbox.checkout.languages import ENGLISH
 from svc.sandbox.checkout.layout import answer, document
 from svc.sandbox.parameters.problems import Problem
@@ -33,7 +34,7 @@ _COMMANDS: Final = {
 }
 
 
-def home_page(address: str, described: str) -> Html:
+def home_page(address: str, described: str) -> Markup:
     """The page of a sandbox at an address; `described` is the path of its OpenAPI document."""
     curl = f"curl -u {SANDBOX_KEYS['secret_test']}: {address}{API_ROOT}/orders"
     main = el(
@@ -78,15 +79,15 @@ def home_page(address: str, described: str) -> Html:
     return document(ENGLISH, _TITLE, main)
 
 
-def _cards(name: str, group: tuple[test_cards.TrialCard, ...]) -> Html:
-    return join((el("h3", name), _pairs({card.spaced: card.label for card in group})))
+def _cards(name: str, group: tuple[test_cards.TrialCard, ...]) -> Markup:
+    return join(el("h3", name), _pairs({card.spaced: card.label for card in group}))
 
 
-def _section(title: str, *content: Child) -> Html:
+def _section(title: str, *content: Part) -> Markup:
     return el("section", el("h2", title), *content)
 
 
-def _pairs(rows: dict[str, str]) -> Html:
+def _pairs(rows: dict[str, str]) -> Markup:
     shown = [el("div", el("dt", el("code", text)), el("dd", words)) for text, words in rows.items()]
     return el("dl", shown, class_="pairs")
 

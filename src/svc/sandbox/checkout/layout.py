@@ -5,7 +5,8 @@ from typing import Final
 
 from starlette.responses import Response
 
-from svc.sandbox.checkout.html import Child, Html, el, join
+from svc.html import Markup, Part
+from svc.sandbox.checkout.html import el, join
 from svc.sandbox.checkout.languages import LANGUAGES, Language
 from svc.sandbox.checkout.visit import ROOT, Visit
 from svc.sandbox.resources import goods
@@ -25,7 +26,7 @@ HEADERS: Final[Mapping[str, str]] = {
 }
 
 
-def answer(content: Html, status: int = 200) -> Response:
+def answer(content: Markup, status: int = 200) -> Response:
     """A page as it is sent."""
     return Response(
         f"<!doctype html>{content}".encode(errors="replace"),
@@ -40,7 +41,7 @@ def redirect(url: str) -> Response:
     return Response(b"", 303, {**HEADERS, "Location": url})
 
 
-def page(visit: Visit, title: str, main: Html, *, step: str = "", **query: str) -> Html:
+def page(visit: Visit, title: str, main: Markup, *, step: str = "", **query: str) -> Markup:
     """A page about an order; `step` and `query` lead to the same page in another language."""
     mode = el("p", el("strong", visit.say(f"{visit.mode}_mode")), _note(visit), class_="mode")
     switch = _switch(visit, step, query)
@@ -48,7 +49,7 @@ def page(visit: Visit, title: str, main: Html, *, step: str = "", **query: str) 
     return document(visit.language, title, header, main)
 
 
-def plain_page(language: Language, text: str, note: Child = None) -> Html:
+def plain_page(language: Language, text: str, note: Part = None) -> Markup:
     """A page without an order; `text` is the key of its heading."""
     content = el(
         "section",
@@ -59,29 +60,27 @@ def plain_page(language: Language, text: str, note: Child = None) -> Html:
     return document(language, language.say(text), None, el("main", content, note))
 
 
-def document(language: Language, title: str, *content: Child) -> Html:
+def document(language: Language, title: str, *content: Part) -> Markup:
     """A whole HTML document, without its doctype."""
     head = join(
-        (
-            el("meta", charset="utf-8"),
-            el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-            el("meta", name="color-scheme", content="light dark"),
-            el("title", title),
-            el("link", rel="stylesheet", href=STYLE),
-            el("link", rel="icon", href=ICON, type="image/svg+xml"),
-        )
+        el("meta", charset="utf-8"),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("title", title),
+        el("link", rel="stylesheet", href=STYLE),
+        el("link", rel="icon", href=ICON, type="image/svg+xml"),
     )
     return el("html", el("head", head), el("body", *content), lang=language.tag)
 
 
-def _note(visit: Visit) -> Child:
+def _note(visit: Visit) -> Part:
     return None if visit.mode == "live" else (" ", el("span", visit.say("no_money")))
 
 
-def _switch(visit: Visit, step: str, query: Mapping[str, str]) -> Html:
+def _switch(visit: Visit, step: str, query: Mapping[str, str]) -> Markup:
     """Links to the same page in every language; each is named in its own."""
 
-    def link(language: Language) -> Html:
+    def link(language: Language) -> Markup:
         current = language.tag == visit.language.tag
         return el(
             "a",
@@ -99,7 +98,7 @@ def _switch(visit: Visit, step: str, query: Mapping[str, str]) -> Html:
 _SHOWN: Final = 4  # items before the rest is folded away
 
 
-def summary(visit: Visit) -> Html:
+def summary(visit: Visit) -> Markup:
     """The breakdown of an order's total."""
     return el(
         "section",
@@ -113,7 +112,7 @@ def summary(visit: Visit) -> Html:
     )
 
 
-def _items(visit: Visit) -> Child:
+def _items(visit: Visit) -> Part:
     items = [_item(visit, item) for item in visit.order["items"]]
     shown = el("ul", items[:_SHOWN], class_="items")
     rest = items[_SHOWN:]
@@ -123,14 +122,14 @@ def _items(visit: Visit) -> Child:
     return shown, el("details", el("summary", label), el("ul", rest, class_="items"))
 
 
-def _item(visit: Visit, item: Doc) -> Html:
+def _item(visit: Visit, item: Doc) -> Markup:
     quantity, price = item["quantity"], item["unit_amount"]
     each = f"{quantity:d} \N{MULTIPLICATION SIGN} {visit.money(price)}" if quantity > 1 else None
     name = el("span", el("bdi", item["name"]), el("small", each) if each else None)
     return el("li", name, el("span", visit.money(quantity * price), class_="amount"))
 
 
-def _rows(visit: Visit) -> list[Html]:
+def _rows(visit: Visit) -> list[Markup]:
     order, charges = visit.order, visit.order["landed_cost"]
     value = goods.value(order["items"])
     surplus = order["amount"] - value
@@ -145,11 +144,11 @@ def _rows(visit: Visit) -> list[Html]:
     return [*rows, _line(total, visit.total, class_="total")]
 
 
-def _row(visit: Visit, text: str, amount: int) -> Html:
+def _row(visit: Visit, text: str, amount: int) -> Markup:
     return _line(visit.say(text), visit.money(amount))
 
 
-def _line(label: Child, amount: str, class_: str | None = None) -> Html:
+def _line(label: Part, amount: str, class_: str | None = None) -> Markup:
     return el("div", el("dt", label), el("dd", amount, class_="amount"), class_=class_)
 
 
@@ -167,7 +166,7 @@ def _charges_note(visit: Visit) -> str:
     return visit.say("guaranteed" if charges["guaranteed"] else "estimated")
 
 
-def _destination(visit: Visit) -> Html:
+def _destination(visit: Visit) -> Markup:
     shipping = visit.order["shipping"]
     town = " ".join(filter(None, (shipping.get("postal_code"), shipping.get("city"))))
     names = ("name", "line1", "line2")

@@ -2,10 +2,11 @@
 
 from typing import Final
 
+from svc.html import Markup, Part
 from svc.sandbox.checkout import attempt, test_cards
 from svc.sandbox.checkout.developer import end_note, note, trial_panel
 from svc.sandbox.checkout.forms import Draft, Entries, hidden, payment_fields, payment_forms
-from svc.sandbox.checkout.html import Child, Html, el
+from svc.sandbox.checkout.html import el
 from svc.sandbox.checkout.layout import page, summary
 from svc.sandbox.checkout.visit import BANK, CHALLENGE, COMPLETE, Visit
 from svc.sandbox.parameters.problems import Problem
@@ -18,7 +19,7 @@ ABANDONED: Final = "abandoned"
 CHANGED: Final = attempt.TOTAL_CHANGED
 
 
-def pay_page(visit: Visit, draft: Draft) -> Html:
+def pay_page(visit: Visit, draft: Draft) -> Markup:
     """Total and breakdown, the ways to pay, and the test cards."""
     heading = visit.say("heading", amount=visit.total)
     main = el(
@@ -71,7 +72,9 @@ def _failed(visit: Visit) -> Doc | None:
     return payment if payment and payment["status"] == "failed" else None
 
 
-def challenge_page(visit: Visit, card: test_cards.TrialCard, expiry: str, save: str | None) -> Html:
+def challenge_page(
+    visit: Visit, card: test_cards.TrialCard, expiry: str, save: str | None
+) -> Markup:
     """The card's bank asks whether it is really the shopper (`three_ds`)."""
     carried = {"card": card.tag, "expiry": expiry, **({"save_card": save} if save else {})}
     return _page(
@@ -88,7 +91,7 @@ def challenge_page(visit: Visit, card: test_cards.TrialCard, expiry: str, save: 
     )
 
 
-def bank_page(visit: Visit, method: str) -> Html:
+def bank_page(visit: Visit, method: str) -> Markup:
     """Where a redirect method leads (`outcome`; assumptions: Card behaviour)."""
     return _page(
         visit,
@@ -112,7 +115,7 @@ def _page(
     heading: str,
     lead: str,
     buttons: dict[str, str],
-) -> Html:
+) -> Markup:
     choices = [
         el("button", text, type="submit", name="answer", value=word, class_=_rank(place))
         for place, (word, text) in enumerate(buttons.items())
@@ -153,7 +156,7 @@ _BRANDS: Final = {
 }
 
 
-def end_page(visit: Visit) -> Html:
+def end_page(visit: Visit) -> Markup:
     """The page of an order that is not to be paid any more."""
     status = visit.order["status"]
     heading = visit.say(status)
@@ -174,9 +177,9 @@ def _amount(visit: Visit) -> str:
     return visit.money(visit.order["amount_captured"] or visit.order["amount_total"])
 
 
-def _facts(visit: Visit) -> list[Html]:
+def _facts(visit: Visit) -> list[Markup]:
     order = visit.order
-    rows: dict[str, Child] = {visit.say("order"): el("code", order["id"])}
+    rows: dict[str, Part] = {visit.say("order"): el("code", order["id"])}
     if visit.payment and order["status"] != "cancelled":
         rows[visit.say("paid_with")] = el("bdi", _means(visit))
     if order["amount_refunded"]:
@@ -193,7 +196,7 @@ def _means(visit: Visit) -> str:
     return visit.say("card_ending", brand=brand, last4=card["last4"])
 
 
-def _more(visit: Visit) -> Html:
+def _more(visit: Visit) -> Markup:
     close = el("p", visit.say("close"), class_="hint")
     if visit.order["status"] != "processing":
         return close

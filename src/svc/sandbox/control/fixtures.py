@@ -9,9 +9,24 @@ from svc.sandbox.parameters.problems import not_allowed_value
 from svc.sandbox.reference import fx
 from svc.sandbox.resources import api_keys, disputes, orders, payouts, quotes
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import RESTRICTED_RESOURCES, SANDBOX_KEYS
+from svc.spec import ID_PREFIXES, RESTRICTED_RESOURCES, SANDBOX_KEYS
 
 _CLOSED_IBAN: Final = "DE35370400440532013002"
+# The ids of the examples in `--help`, in the order in which the demo draws them: an example that is
+# typed as it stands finds what it is about.
+_DEMO_IDS: Final = {
+    ID_PREFIXES["order"]: (
+        "3kPq0aVb7cXd9eYf1gZh2iWj",
+        "7cXd9eYf1gZh2iWj3kPq0aVb",
+        "9eYf1gZh2iWj3kPq0aVb7cXd",  # authorised
+    ),
+    ID_PREFIXES["payment"]: ("7cXd9eYf1gZh2iWj3kPq0aVb",),
+    ID_PREFIXES["refund"]: ("9eYf1gZh2iWj3kPq0aVb7cXd",),
+    ID_PREFIXES["payout"]: ("1gZh2iWj3kPq0aVb7cXd9eYf", "2iWj3kPq0aVb7cXd9eYf1gZh"),
+    ID_PREFIXES["dispute"]: ("Zh2iWj3kPq0aVb7cXd9eYf1g",),
+    ID_PREFIXES["landed_cost_quote"]: ("2iWj3kPq0aVb7cXd9eYf1gZh",),
+    ID_PREFIXES["event"]: ("3kPq0aVb7cXd9eYf1gZh2iWj",),
+}
 
 
 def fill_demo(tx: Transaction) -> None:
@@ -67,6 +82,11 @@ def fill(test: Transaction, live: Transaction, name: str | None) -> None:
     """
     if name is not None and name not in FIXTURES:
         raise not_allowed_value("fixture", FIXTURES)
+    with test.ids.given(_DEMO_IDS if name == "demo" else {}):
+        _fill(test, live, demo=name == "demo")
+
+
+def _fill(test: Transaction, live: Transaction, *, demo: bool) -> None:
     api_keys.register(test, SANDBOX_KEYS["secret_test"], "secret")
     api_keys.register(test, SANDBOX_KEYS["publishable_test"], "publishable")
     readable = dict.fromkeys(RESTRICTED_RESOURCES, "read")
@@ -76,5 +96,5 @@ def fill(test: Transaction, live: Transaction, name: str | None) -> None:
     for currency in fx.USD_PER_UNIT:
         test.set_balance(currency, _BALANCE * 10 ** (exponent(currency) or 0))
         live.set_balance(currency, 0)
-    if name == "demo":
+    if demo:
         fill_demo(test)

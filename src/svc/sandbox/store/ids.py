@@ -1,7 +1,8 @@
 """Identifiers and secrets: from the system's randomness, or one fixed sequence."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 ID_LENGTH = 24
@@ -29,9 +30,21 @@ class IdSource:
         self._counter = 0
         self._requests = 0
         self._boot = 0
+        self._given: dict[str, list[str]] = {}
+
+    @contextmanager
+    def given(self, names: Mapping[str, Sequence[str]]) -> Iterator[None]:
+        """Gives these ids out first, by their prefix and in their order, in place of drawn ones."""
+        self._given = {prefix: list(ids) for prefix, ids in names.items()}
+        try:
+            yield
+        finally:
+            self._given = {}
 
     def new(self, prefix: str, length: int = ID_LENGTH) -> str:
         """Prefix and `length` characters of `[0-9A-Za-z]`."""
+        if self._given.get(prefix):
+            return prefix + self._given[prefix].pop(0)
         if self.seed is None:
             return prefix + self._random_letters(length)
         self._counter += 1

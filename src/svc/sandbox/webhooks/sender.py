@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import h11
@@ -214,10 +214,7 @@ class HttpSender:
         await self._transport.aclose()
 
     async def _post(self, outgoing: Outgoing) -> int:
-        request = httpx.Request(
-            "POST", outgoing.url, headers=list(outgoing.headers), content=outgoing.body
-        )
-        reply = await self._transport.handle_async_request(request)
+        reply = await self._transport.handle_async_request(_request(outgoing))
         try:
             read = 0
             async for chunk in reply.aiter_raw():
@@ -227,6 +224,21 @@ class HttpSender:
         finally:
             await reply.aclose()
         return reply.status_code
+
+
+def _request(outgoing: Outgoing) -> httpx.Request:
+    """What httpx makes of it; whole from the start, which costs a third of adding to it later."""
+    url = _parsed(outgoing.url)
+    headers = [(b"Host", url.netloc)] if url.host else []
+    headers += [(name.encode(), value.encode("ascii")) for name, value in outgoing.headers]
+    headers.append((b"Content-Length", b"%d" % len(outgoing.body)))
+    return httpx.Request("POST", url, headers=headers, stream=httpx.ByteStream(outgoing.body))
+
+
+@lru_cache(maxsize=64)
+def _parsed(url: str) -> httpx.URL:
+    """An endpoint's address, which is the same for all that it gets."""
+    return httpx.URL(url)
 
 
 def _origin(url: httpx.URL) -> Origin:

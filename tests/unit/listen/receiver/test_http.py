@@ -67,7 +67,7 @@ def head_by_h11(data: bytes) -> tuple[bytes, bytes, list[tuple[bytes, bytes]], b
     return head.method, head.target, list(head.headers), body
 
 
-@settings(max_examples=examples(3), deadline=None)
+@settings(max_examples=examples(3))
 @given(first=FIRST, lines=LINES, body=st.binary(max_size=12))
 def test_quick_lane_agrees_with_h11(
     first: str, lines: list[tuple[str, str, str, str]], body: bytes
@@ -96,7 +96,7 @@ def test_quick_lane_takes_the_usual_delivery() -> None:
     assert quick[1:] == (2, len(data) - 2)
 
 
-@settings(max_examples=examples(3), deadline=None)
+@settings(max_examples=examples(3))
 @given(data=st.binary(max_size=300), cut=st.integers(0, 300))
 def test_reader_survives_anything(data: bytes, cut: int) -> None:
     """R57: whatever bytes come, in whatever pieces, the reader waits, gives a request or refuses."""

@@ -235,14 +235,14 @@ def test_a_body_on_a_get_is_ignored(shared: "Sandbox") -> None:
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=examples(3), deadline=None)
+@settings(max_examples=examples(3))
 def test_any_form_is_read_or_refused(raw: bytes) -> None:
     """No bytes make the form decoder raise anything but a Problem."""
     assert _outcome(decode_form, raw) in ("read", "body_invalid")
 
 
 @given(st.binary(max_size=200) | st.text(alphabet='{}[]":,\\ud8eE+-0123456789', max_size=60))
-@settings(max_examples=examples(3), deadline=None)
+@settings(max_examples=examples(3))
 def test_any_json_is_read_or_refused(raw: bytes | str) -> None:
     """No bytes make the JSON decoder raise anything but a Problem."""
     body = raw.encode() if isinstance(raw, str) else raw

@@ -72,7 +72,6 @@ orders = st.fixed_dictionaries(
 )
 fuzz = settings(
     max_examples=examples(3),
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 

@@ -242,7 +242,6 @@ def play(make: Any, runs: int, steps: int) -> None:
     chosen = settings(
         max_examples=runs,
         stateful_step_count=steps,
-        deadline=None,
         suppress_health_check=list(HealthCheck),
     )
     run_state_machine_as_test(Story, settings=chosen)

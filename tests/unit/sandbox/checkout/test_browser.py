@@ -215,6 +215,7 @@ def test_everything_is_reached_by_keyboard(shop: "Shop", path: Any, open_page: O
     assert shop.again(order)["status"] == "processing"
 
 
+@pytest.mark.slow
 def test_page_works_without_javascript(shop: "Shop", path: Any, open_page: Open) -> None:
     """There is none, so switching it off changes nothing."""
     order = shop.order()
@@ -312,6 +313,7 @@ def test_every_language_fits_a_small_phone(shop: "Shop", path: Any, open_page: O
         assert page.evaluate("document.documentElement.scrollWidth") == 320, tag
 
 
+@pytest.mark.slow  # the plain run has some of them in proof/security/test_websites.py
 def test_hostile_names_run_nothing(shop: "Shop", path: Any, open_page: Open) -> None:
     """What looks like markup is shown as it was written."""
     name = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
@@ -348,6 +350,7 @@ def test_strangers_form_cannot_pay(shop: "Shop", path: Any, open_page: Open) -> 
     assert shop.payments(order) == []
 
 
+@pytest.mark.slow  # the header that says so is held by test_pages.py
 def test_stranger_cannot_frame_the_page(
     shop: "Shop", path: Any, open_page: Open, complaints: list[str]
 ) -> None:

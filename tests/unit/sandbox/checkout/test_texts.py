@@ -4,8 +4,9 @@ from string import Formatter
 
 import pytest
 
+from svc.html import Markup
 from svc.sandbox.checkout import test_cards
-from svc.sandbox.checkout.html import Html, el
+from svc.sandbox.checkout.html import el
 from svc.sandbox.checkout.languages import ENGLISH, LANGUAGES, Language, choose
 from svc.sandbox.reference import cards, methods
 from svc.spec import ORDER_STATUSES
@@ -90,5 +91,5 @@ def test_element_escapes_texts_and_attributes() -> None:
     assert made == (
         '<p title="&quot;&#x27;&lt;&gt;&amp;" class="x" hidden>&lt;b&gt;&amp;<b>&quot;</b></p>'
     )
-    assert el("p", Html("<i></i>"), None, ["a", None, "<"]) == "<p><i></i>a&lt;</p>"
+    assert el("p", Markup("<i></i>"), None, ["a", None, "<"]) == "<p><i></i>a&lt;</p>"
     assert el("input", name="aria", aria_label="x") == '<input name="aria" aria-label="x">'

@@ -1,7 +1,7 @@
 """The text of a command line made values: bodies, paths, amounts, near words; `times` beside."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TextIO
 
 from svc.client.amounts import amount_option, whole_number
@@ -174,11 +174,3 @@ def pairs_of(texts: Sequence[str] | None, option: str) -> dict[str, str]:
 def metadata_of(texts: list[str] | None) -> dict[str, str]:
     """Reads `--metadata KEY=TEXT`."""
     return pairs_of(texts, "--metadata")
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """The sentence ` Did you mean 'order.paid'?`, or nothing where no word is near."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, list(known), 1)
-    return f" Did you mean {near[0]!r}?" if near else ""
