@@ -70,14 +70,17 @@ class _Postponed(ModuleType):
 
 def _import_typer() -> None:
     """Imports Typer without what is postponed; who imports that behind it gets the real modules."""
-    standing = [_Postponed(name) for name in _POSTPONED if name not in sys.modules]
-    sys.modules.update({each.__name__: each for each in standing})
+    standing = {name: _Postponed(name) for name in _POSTPONED if name not in sys.modules}
+    if "platform" in standing and os.name == "posix":
+        # All that Python 3.11's own `uuid` asks it for, and what it would say.
+        vars(standing["platform"])["system"] = lambda: os.uname().sysname
+    sys.modules.update(standing)
     try:
         import typer  # noqa: F401  for all that follows
     finally:
-        for each in standing:
-            if sys.modules.get(each.__name__) is each:
-                del sys.modules[each.__name__]
+        for name, each in standing.items():
+            if sys.modules.get(name) is each:
+                del sys.modules[name]
 
 
 def _lost(error: Exception) -> int:

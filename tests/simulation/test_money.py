@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-import time
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,8 +11,7 @@ from simulation.history import Ended, Theatre, readable
 from simulation.money import failing_of_many
 from simulation.sabotage import RULES, without
 
-_SECONDS = 4.0
-_LEAST = 100
+_FEW = 100
 _MANY = 20_000 if os.environ.get("SVC_TEST_LONG") == "1" else 2_000  # of the slow run
 # For each rule a history that goes wrong without it, and what is lost there.
 _MISSED = {
@@ -33,11 +30,8 @@ def _played(*seeds: int) -> list[Ended]:
 
 
 def test_no_history_loses_doubles_or_misreports_anything() -> None:
-    begun = time.monotonic()
     with Theatre() as theatre:
-        for seed in count():
-            if seed >= _LEAST and time.monotonic() - begun > _SECONDS:
-                break
+        for seed in range(_FEW):
             ended = theatre.play(seed)
             assert ended.broken is None, readable(theatre.shortest(ended))
 
@@ -78,10 +72,10 @@ def _missed(rule: str) -> tuple[Ended, Ended]:
 
 
 def test_a_seed_is_the_same_history_every_time_and_in_every_process() -> None:
-    seeds = range(20)
+    seeds = range(10)
     first = _played(*seeds)
     assert first == _played(*seeds)
-    assert _trace(*seeds[:10]) == [repr(ended) for ended in first[:10]]
+    assert _trace(*seeds[:5]) == [repr(ended) for ended in first[:5]]
 
 
 def _trace(*seeds: int) -> list[str]:

@@ -7,7 +7,6 @@ import typer
 
 from svc.cli.framework import options
 from svc.cli.framework.app import listing, new_noun, reading, writing
-from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import EVIDENCE
@@ -47,7 +46,7 @@ def list_(
 
     $ svc disputes list --status needs_response
     """
-    send_list(Session.of(ctx), disputes.list, without_empty(payment=payment, status=status))
+    send_list(Session.of(ctx), disputes.list, {"payment": payment, "status": status})
 
 
 @writing(app)

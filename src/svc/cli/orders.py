@@ -7,7 +7,6 @@ import typer
 
 from svc.cli.framework import options
 from svc.cli.framework.app import listing, new_noun, reading, writing
-from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import CANCELLATION, CAPTURE, ORDER, ORDER_UPDATE
@@ -74,4 +73,4 @@ def list_(ctx: typer.Context, status: Status = None) -> None:
 
     $ svc orders list --status paid --all -o csv
     """
-    send_list(Session.of(ctx), orders.list, without_empty(status=status))
+    send_list(Session.of(ctx), orders.list, {"status": status})

@@ -6,7 +6,6 @@ import typer
 
 from svc.cli.framework import options
 from svc.cli.framework.app import listing, new_noun, reading
-from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.sending import send_list, send_read
 from svc.cli.framework.session import Session
 from svc.client.resources import payments
@@ -36,4 +35,4 @@ def list_(
 
     $ svc payments list --status failed --limit 10
     """
-    send_list(Session.of(ctx), payments.list, without_empty(order=order, status=status))
+    send_list(Session.of(ctx), payments.list, {"order": order, "status": status})

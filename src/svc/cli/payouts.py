@@ -6,7 +6,6 @@ import typer
 
 from svc.cli.framework import options
 from svc.cli.framework.app import listing, new_noun, reading, writing
-from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import PAYOUT
@@ -46,4 +45,4 @@ def list_(ctx: typer.Context, status: Status = None) -> None:
 
     $ svc payouts list --status failed
     """
-    send_list(Session.of(ctx), payouts.list, without_empty(status=status))
+    send_list(Session.of(ctx), payouts.list, {"status": status})

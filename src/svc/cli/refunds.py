@@ -6,7 +6,6 @@ import typer
 
 from svc.cli.framework import options
 from svc.cli.framework.app import listing, new_noun, reading, writing
-from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import REFUND
@@ -50,4 +49,4 @@ def list_(
 
     $ svc refunds list --status pending
     """
-    send_list(Session.of(ctx), refunds.list, without_empty(payment=payment, status=status))
+    send_list(Session.of(ctx), refunds.list, {"payment": payment, "status": status})

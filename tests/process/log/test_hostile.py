@@ -8,21 +8,23 @@ from pathlib import Path
 
 import pytest
 
-from support.listening import Target
-from support.log_servers import Servers
+from support.listening import Target, event
+from support.log_servers import Servers, servers
 from support.relays import Relay
 from support.running import Sandbox, Svc
 from support.team_log import arrival, connect, job, laptop, publish, wait_for
 from support.team_members import Member
 from svc.client.wire.tls import context
 from svc.errors import SvcError
-from svc.listen.inbox.inbox import Batch, Kept
+from svc.listen.inbox.inbox import Arrival, Batch, Kept
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.group import Queue, ensure
 from svc.listen.log.inboxes import LogInbox
+from svc.listen.log.troubles import LogDown
 from svc.listen.records import LogState
+from svc.listen.verify.verify import Delivery, read_facts
 
 pytestmark = pytest.mark.usefixtures("needed")
 
@@ -200,3 +202,29 @@ def test_without_a_keyring_the_variable_for_a_log_is_named(svc: Svc, sandbox: Sa
     assert done.code == 4
     assert "SVC_LOG_CREDENTIALS" in done.error["message"]
     assert "SVC_API_KEY" not in done.error["message"]
+
+
+def test_server_that_is_too_slow_for_a_user_does_not_refuse_it(tmp_path: Path) -> None:
+    """Its word for a client that is late sounds like one for a stranger: it is tried again."""
+    more = "authorization { timeout: 0.000001, users = [ { user: anna, password: pw } ] }\n"
+    with servers(tmp_path / "log", more=more) as running:
+        address = LogAddress.parse(running.url(), "--from")
+        user = Credentials.parse("anna:pw", "test")
+        with pytest.raises(LogDown), LogConnection(address, user, seconds=1):
+            pass
+
+
+def test_header_that_a_publisher_made_up_reaches_no_target(server: Servers, tmp_path: Path) -> None:
+    """R52, R108: what a receiver would not have passed on is not passed on from a log either."""
+    body = event(1)
+    lines = b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nCookie: a=b\r\n"
+    with connect(server) as connection, Target() as target:
+        made_up = Delivery(body, lines + b"Svc-Event-Id: evt_2\r\n", 1.0, read_facts(body))
+        LogInbox(connection, "test").store(Batch([Arrival(made_up, None)]))
+        with laptop(server, tmp_path / "a", target.port) as listener:
+            listener.forwards(1)
+    [got] = target.received
+    assert got.body == body
+    assert got.header("content-type") == [b"application/json"]
+    for name in ("transfer-encoding", "cookie", "svc-event-id"):
+        assert got.header(name) == []

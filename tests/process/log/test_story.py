@@ -25,6 +25,7 @@ from support.team_members import Member, Sender
 pytestmark = pytest.mark.usefixtures("needed")
 SLEPT = int(os.environ.get("STORY_EVENTS", "10000"))
 AWAKE = SLEPT // 20
+SENDERS = 28
 WORDS = {
     "admin": "pwadmin",
     "receiver": "pwreceiver",
@@ -122,10 +123,12 @@ class Team:
 
 
 def sent(team: Team, first: int, count: int) -> int:
-    """Sends so many events over eight connections; gives how often a sender was sent away."""
-    senders = [Sender(lambda: team.receiver.door, first + count, number) for number in range(8)]
+    """Sends so many events over many connections; gives how often a sender was sent away."""
+    senders = [
+        Sender(lambda: team.receiver.door, first + count, number) for number in range(SENDERS)
+    ]
     threads = [
-        threading.Thread(target=one.run, args=(first + number, 8))
+        threading.Thread(target=one.run, args=(first + number, SENDERS))
         for number, one in enumerate(senders)
     ]
     for thread in threads:

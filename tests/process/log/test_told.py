@@ -271,3 +271,18 @@ def test_doctor_warns_of_a_laptop_that_may_publish(team: Team) -> None:
         assert words in log["detail"]
     status = team.run("admin", "events", "log", "status", "--from", team.url).json
     assert status["events"] == 0
+
+
+def test_status_of_a_log_is_not_that_of_one_with_a_longer_name(
+    server: Servers, tmp_path: Path
+) -> None:
+    """This machine has read shop2 alone: of shop it is behind by nothing that it knows."""
+    with connect(server, name="shop2") as connection:
+        wanted = streams.events_stream(connection.address, "test", ORIGIN, 1, 1 << 20)
+        connection.run(streams.make(connection, wanted))
+    status = ("events", "log", "status", "--from")
+    ended(tmp_path / "a", *listen(server.url("shop2"), "--timeout", "0"))
+    for name, behind in (("shop", None), ("shop2", 0)):
+        shown = ended(tmp_path / "a", *status, server.url(name))
+        found = json.loads((tmp_path / "a" / "out").read_text().splitlines()[-1])
+        assert found["behind"] == behind, shown.errors

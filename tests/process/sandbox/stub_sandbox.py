@@ -8,7 +8,6 @@ import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -72,7 +71,7 @@ if __name__ == "__main__":
         run(
             LaunchOptions.from_json(sys.argv[1]),
             make_app,
-            lambda record: print(json.dumps(asdict(record)), flush=True),
+            lambda record: print(json.dumps(record._asdict()), flush=True),
         )
     except LocalError as error:
         print(json.dumps({"error": error.message, "hint": error.hint}), flush=True)

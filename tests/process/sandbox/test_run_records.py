@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -53,7 +52,7 @@ def test_record_of_a_dead_process_is_stale(folder: Path) -> None:
     """A record that nobody holds is no running sandbox, though its pid is somebody's."""
     folder.mkdir()
     path = folder / "run-4242.json"
-    path.write_text(json.dumps(asdict(record(pid=os.getpid()))))
+    path.write_text(json.dumps(record(pid=os.getpid())._asdict()))
     assert running(folder) == []
     assert not path.exists()
 
@@ -68,7 +67,7 @@ def test_record_is_stale_after_a_kill(folder: Path) -> None:
         "    print('held', flush=True)\n"
         "    time.sleep(60)\n"
     )
-    argv = [sys.executable, "-c", code, str(folder), json.dumps(asdict(record()))]
+    argv = [sys.executable, "-c", code, str(folder), json.dumps(record()._asdict())]
     with subprocess.Popen(argv, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()

@@ -103,7 +103,7 @@ def test_stop_of_one_that_is_gone_signals_nobody(start: Start, folder: Path) -> 
     record = start()
     launch.stop(folder, record, SystemClock())
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as stranger:
-        stale = replace(record, pid=stranger.pid)
+        stale = record._replace(pid=stranger.pid)
         assert launch.stop(folder, stale, SystemClock()) == "gone"
         assert stranger.poll() is None
         stranger.communicate(b"\n")

@@ -5,10 +5,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from support.forking import Forking
 from support.misbehaving import Server
 from support.running import Sandbox, Svc
 from svc.cli.quickstart.processes import SvcProcesses
@@ -230,17 +230,17 @@ def test_cve_2021_41270_no_cell_begins_as_a_formula(
     assert cell.startswith("'")
 
 
-def test_ibm_cloud_cli_239_writers_at_once_lose_nothing(svc: Svc, isolated: Path) -> None:
+def test_ibm_cloud_cli_239_writers_at_once_lose_nothing(
+    svc: Svc, forking: Forking, isolated: Path
+) -> None:
     """Parallel runs emptied its configuration; here each write is whole, and none is lost (R66)."""
-    program = (sys.executable, "-m", "svc", "profiles", "create")
-    processes = [
-        subprocess.Popen(
-            [*program, f"shop{number}", "--base-url", "https://api.example.com"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for number in range(12)
-    ]
-    ends: list[Any] = [(process.communicate(), process.returncode) for process in processes]
-    assert [code for _, code in ends] == [0] * 12, ends
+    create, there = ("profiles", "create"), ("--base-url", "https://api.example.com")
+    with (isolated / "said").open("wb") as said:
+        to = (said.fileno(), said.fileno())
+        runs = [
+            forking.start((*create, f"shop{number}", *there), os.environ, *to)
+            for number in range(12)
+        ]
+    codes = [run.wait() for run in runs]
+    assert codes == [0] * 12, (isolated / "said").read_text()
     assert len(svc.ok("profiles", "list")) == 12

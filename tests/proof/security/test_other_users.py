@@ -5,13 +5,14 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-import svc
+import svc as package
 from support.misbehaving import Server
+from support.running import Svc
 
 CRASHING = Path(__file__).with_name("crashing.py")
 STRANGER = 47_110  # a user that no machine has
@@ -24,17 +25,22 @@ CREATE = (
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
 
 
-def careless(*argv: str) -> subprocess.CompletedProcess[str]:
+Careless = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def careless(svc: Svc) -> Careless:
     """Runs svc under a umask that takes nothing away, as many container images have it."""
-    return subprocess.run(
-        [sys.executable, "-m", "svc", *argv],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        stdin=subprocess.DEVNULL,
-        umask=0,
-    )
+
+    def run(*argv: str) -> subprocess.CompletedProcess[str]:
+        before = os.umask(0)
+        try:
+            result = svc(*argv)
+        finally:
+            os.umask(before)
+        return subprocess.CompletedProcess(argv, result.code, result.out, result.err)
+
+    return run
 
 
 class Somebody:
@@ -44,7 +50,7 @@ class Somebody:
         self.folder, self.python = folder, python
         self.home = self.made("home", SOMEBODY, 0o700)
         self.packages = os.pathsep.join(
-            [str(Path(svc.__file__).parents[1]), sysconfig.get_path("purelib")]
+            [str(Path(package.__file__).parents[1]), sysconfig.get_path("purelib")]
         )
 
     def made(self, name: str, owner: int, mode: int) -> Path:
@@ -111,7 +117,7 @@ def modes(folder: Path) -> dict[str, int]:
 
 @pytest.mark.slow
 def test_under_umask_000_all_that_svc_makes_is_the_users_alone(
-    isolated: Path, monkeypatch: pytest.MonkeyPatch
+    isolated: Path, monkeypatch: pytest.MonkeyPatch, careless: Careless
 ) -> None:
     """R104: folders and files, those above them, and those of a sandbox in the background."""
     for name in OPEN_HOME:
@@ -132,7 +138,9 @@ def test_under_umask_000_all_that_svc_makes_is_the_users_alone(
     assert {name: oct(mode) for name, mode in found.items() if mode & 0o077} == {}
 
 
-def test_under_umask_000_what_a_command_writes_is_the_users_alone(isolated: Path) -> None:
+def test_under_umask_000_what_a_command_writes_is_the_users_alone(
+    isolated: Path, careless: Careless
+) -> None:
     """R104: results of a list, a sandbox brought out and in, a bug's report, what a listener keeps."""
     rows = isolated / "rows.csv"
     rows.write_text("amount,currency,shipping[country],items[0][name]\n12900,EUR,DE,Jacket\n")
@@ -160,7 +168,9 @@ def test_under_umask_000_what_a_command_writes_is_the_users_alone(isolated: Path
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
-def test_under_umask_000_nobody_else_writes_a_completion(isolated: Path, shell: str) -> None:
+def test_under_umask_000_nobody_else_writes_a_completion(
+    isolated: Path, careless: Careless, shell: str
+) -> None:
     """R104: a shell runs what it finds there."""
     done = careless("completion", shell, "--install")
     assert done.returncode == 0, done.stderr
@@ -171,7 +181,7 @@ def test_under_umask_000_nobody_else_writes_a_completion(isolated: Path, shell: 
 
 @as_root
 def test_a_configuration_that_somebody_planted_gets_no_key(
-    hostile: Server, isolated: Path, monkeypatch: pytest.MonkeyPatch
+    hostile: Server, isolated: Path, monkeypatch: pytest.MonkeyPatch, careless: Careless
 ) -> None:
     """R104: once ~/.config was open to all, he chose the proxy, and who vouches for it."""
     for name in OPEN_HOME:

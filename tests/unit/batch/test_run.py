@@ -356,6 +356,31 @@ def test_answers_that_come_after_the_journal_went_are_told(
     assert {line["request"] for line in floor.results} == {None}
 
 
+def test_a_row_that_hangs_while_the_journal_goes_is_told_without_its_id(
+    floor: "Floor", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R102: `svc requests resume` could find nothing by it."""
+    hang = threading.Event()
+    real, groups = floor.intents.record_many, iter(range(2))
+
+    def record_many(asked: Any) -> Any:
+        if next(groups) > 0:
+            raise LocalError("it was deleted", code=GONE)
+        return real(asked)
+
+    def answer(request: WireRequest, nth: int) -> None:
+        if b'"amount":1,' in request.body:
+            hang.wait(20)
+
+    floor.service.answer = answer
+    monkeypatch.setattr(floor.intents, "record_many", record_many)
+    with pytest.raises(LocalError, match="it was deleted"):
+        floor.run(list(range(1, 201)), size=4)
+    hang.set()
+    first = floor.results[0]
+    assert (first["row"], first["outcome"], first["request"]) == (1, "unknown", None)
+
+
 class Signal(BaseException):
     """Stands for what a signal raises in the main thread."""
 

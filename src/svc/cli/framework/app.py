@@ -15,12 +15,13 @@ from svc.cli.framework.registry import (
     Entry,
     load,
     send_elsewhere,
+    split_examples,
+    take_fields,
 )
 
 if TYPE_CHECKING:  # loaded by the commands that have them
     from svc.client.options import RequestOption
 
-_EXAMPLE = "$ "
 _EXAMPLES_MAX: Final = 2  # of a group
 
 
@@ -155,7 +156,7 @@ class LazyGroup(Noun):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
         if name is not None and name in self.entries:
-            command = self.commands[name] = load(*self.words, name)
+            command = self.commands[name] = load(*self.words, name, asked=rest)
         return name, command, rest
 
 
@@ -206,28 +207,17 @@ def writing(
     app: typer.Typer, name: str | None = None, *, fields: "Sequence[RequestOption]" = ()
 ) -> Decorator:
     """Registers a command that sends a POST; each of the `fields` is an option of it."""
-    register = app.command(name, cls=WritingVerb)
-    if not fields:
-        return register
-    from svc.cli.framework.fields import with_fields
 
-    return lambda command: register(with_fields(command, fields))
+    def register(command: Callable[..., None]) -> Callable[..., None]:
+        take_fields(command, fields)
+        return app.command(name, cls=WritingVerb)(command)
+
+    return register
 
 
 def listing(app: typer.Typer, name: str | None = None) -> Decorator:
     """Registers a command that lists objects."""
     return app.command(name, cls=ListingVerb)
-
-
-def split_examples(text: str) -> tuple[list[str], str]:
-    """Parts a docstring into its example command lines and the rest."""
-    lines = text.splitlines()
-    examples = [line.strip().removeprefix(_EXAMPLE) for line in lines if _is_example(line)]
-    return examples, "\n".join(line for line in lines if not _is_example(line)).strip()
-
-
-def _is_example(line: str) -> bool:
-    return line.strip().startswith(_EXAMPLE)
 
 
 @contextmanager

@@ -1,18 +1,16 @@
 """The fields of a request as options of a command, and what was given for them as a body."""
 
 import inspect
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from typing import Annotated, Any
 
 import typer
 
-from svc.cli.framework.inputs import Body, pairs_of, parse_item
-from svc.client.amounts import amount_option
 from svc.client.options import RequestOption
 from svc.errors import UsageError
 
+Body = dict[str, Any]
 Command = Callable[..., None]
 
 
@@ -66,6 +64,9 @@ def _parameter(row: RequestOption) -> inspect.Parameter:
 
 
 def _value(row: RequestOption, given: Any, currency: str | None) -> object:
+    from svc.cli.framework.inputs import pairs_of, parse_item
+    from svc.client.amounts import amount_option
+
     match row.kind:
         case "amount":
             return amount_option(given, row.name, currency, least=row.least)
@@ -101,6 +102,8 @@ def refuse_incomplete(
     missing = [row for row in rows if row.example and not _is_there(body, row.path)]
     if not missing:
         return
+    import shlex
+
     names = [row.name for row in missing]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     filled = [word for row in missing for word in (row.name, row.example)]

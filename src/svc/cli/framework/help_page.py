@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from textwrap import wrap
 from typing import Any, Final
 
 # A heading is bold and green, a name cyan: basic colours, for a dark ground and a light one.
@@ -13,13 +12,14 @@ _GAP: Final = 2
 _FIRST_MAX: Final = 30  # columns of the names; a longer one stands on a line of its own
 _SECOND_MIN: Final = 24  # columns of a meaning; where there are fewer it stands below its name
 _BELOW: Final = 6
+_NARROWEST: Final = 10
 # What the parser puts behind a meaning, as `  [default: 8.0; 1<=x<=64; required]`.
-_FACTS: Final = re.compile(r"\s+\[((?:default: |required|-?[\d.]+<=x|x>=)[^\]]*)\]")
-_BETWEEN: Final = re.compile(r"(-?[\d.]+)<=x<=(-?[\d.]+)")
-_AT_LEAST: Final = re.compile(r"x>=(-?[\d.]+)")
-_DEFAULT: Final = re.compile(r"default: \(?(.+?)(?:\.0)?\)?")
+_FACTS: Final = r"\s+\[((?:default: |required|-?[\d.]+<=x|x>=)[^\]]*)\]"
+_BETWEEN: Final = r"(-?[\d.]+)<=x<=(-?[\d.]+)"
+_AT_LEAST: Final = r"x>=(-?[\d.]+)"
+_DEFAULT: Final = r"default: \(?(.+?)(?:\.0)?\)?"
 _WORD: Final = r"""(?:[^\s'"]|'[^']*'|"[^"]*")+"""
-_TOGETHER: Final = re.compile(rf"-[^\s=]+ (?!-){_WORD}|{_WORD}")  # an option keeps its value
+_TOGETHER: Final = rf"-[^\s=]+ (?!-){_WORD}|{_WORD}"  # an option keeps its value
 
 
 class HelpPage:
@@ -117,13 +117,16 @@ class HelpPage:
 
     @staticmethod
     def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-        return wrap(
-            " ".join(text.split()),
-            max(width, 10),
-            subsequent_indent=indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+        """Breaks a text between its words, as `textwrap` does, which takes a while to load."""
+        lines: list[str] = []
+        line = ""
+        for word in text.split():
+            joined = f"{line} {word}" if line.strip() else line + word
+            if line.strip() and len(joined) > max(width, _NARROWEST):
+                lines.append(line)
+                joined = indent + word
+            line = joined
+        return [*lines, line] if line else lines
 
 
 def styled(text: str, style: str, *, color: bool) -> str:
@@ -137,14 +140,18 @@ def styled(text: str, style: str, *, color: bool) -> str:
 
 def without_signs(meaning: str) -> str:
     """Says a default, limits and what is required in one way: `(default: 8; 1 to 64)`."""
-    return _FACTS.sub(lambda found: f" ({'; '.join(map(_fact, found[1].split('; ')))})", meaning)
+    if "[" not in meaning:
+        return meaning
+    return re.sub(
+        _FACTS, lambda found: f" ({'; '.join(map(_fact, found[1].split('; ')))})", meaning
+    )
 
 
 def _fact(text: str) -> str:
     """One of them; `1<=x<=256` is `1 to 256`, without an end that is only a machine's."""
-    if default := _DEFAULT.fullmatch(text):
+    if default := re.fullmatch(_DEFAULT, text):
         return f"default: {default[1]}"
-    return _AT_LEAST.sub(r"at least \1", _BETWEEN.sub(_between, text))
+    return re.sub(_AT_LEAST, r"at least \1", re.sub(_BETWEEN, _between, text))
 
 
 def _between(found: re.Match[str]) -> str:
@@ -154,8 +161,10 @@ def _between(found: re.Match[str]) -> str:
 
 def folded(command: str, width: int) -> list[str]:
     """Breaks a shell command between its words; each line but the last ends with a backslash."""
-    words = _TOGETHER.findall(command)
-    if len(command) <= width or " ".join(words) != command:  # a quote that nothing closes
+    if len(command) <= width:
+        return [command]
+    words = re.findall(_TOGETHER, command)
+    if " ".join(words) != command:  # a quote that nothing closes
         return [command]
     lines: list[str] = []
     line = ""

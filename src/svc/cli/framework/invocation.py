@@ -76,10 +76,13 @@ class Invocation:
         address = settings.address
         if settings.from_profile or address is None or not address.is_loopback:
             return settings
-        from svc.cli.framework.local_sandbox import at
-
         with suppress(NoFolder):  # no folder, no record
-            record = at(self.paths.sandbox_dir, address)
+            folder = self.paths.sandbox_dir
+            if not folder.is_dir():
+                return settings
+            from svc.cli.framework.local_sandbox import at
+
+            record = at(folder, address)
             if record is not None:
                 trusted = settings.ca_bundle or record.certificate
                 return settings._replace(sandbox=True, ca_bundle=trusted)

@@ -1,10 +1,19 @@
-"""The top of the command tree as data, so that help needs no import and a command only its own."""
+"""The top of the command tree as data, and Typer's command for words of it.
 
-import shlex
+So help needs no import, and a command only its own.
+"""
+
+from collections.abc import Callable, Container, Sequence
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import typer
+from typer.core import TyperCommand
 
 from svc.errors import UsageError
+
+if TYPE_CHECKING:  # loaded by the commands that have them
+    from svc.client.options import RequestOption
 
 
 class Entry(NamedTuple):
@@ -106,6 +115,8 @@ def _send_to_verb(noun: str, verb: str, rest: list[str]) -> None:
     ours = _SHOWS.get(noun)
     if ours is None or verb == ours or verb not in (*_SHOWING, "retrieve"):
         return
+    import shlex
+
     there = f"svc {noun} {ours}"
     raise UsageError(
         f"No such command '{noun} {verb}'. Did you mean '{there}'?",
@@ -133,10 +144,68 @@ def module_of(*words: str) -> str:
     return ".".join(("svc.cli", *(word.replace("-", "_") for word in words)))
 
 
-def load(*words: str) -> Any:
-    """Imports the module of one command and returns it as a Typer command or group."""
-    from typer.main import get_command
+_EXAMPLE: Final = "$ "
+_TAKES: Final = "fields"
 
-    command = get_command(import_module(module_of(*words)).app)
+
+def take_fields(command: Callable[..., None], fields: "Sequence[RequestOption]") -> None:
+    """Notes which fields of a request a command has as options: it gets them when it is made."""
+    vars(command)[_TAKES] = fields
+
+
+def load(*words: str, asked: Container[str] | None = None) -> Any:
+    """Imports the module of one command and returns it as a Typer command or group.
+
+    Of the group's verbs only those can be run that `asked` has, or all without it. The others have
+    their name and what a list says of them: to make one takes half a millisecond.
+    """
+    app = import_module(module_of(*words)).app
+    verbs = app.registered_commands
+    if asked is not None and app.registered_callback is not None:
+        app.registered_commands = [
+            verb if _name(verb) in asked else _listed(verb) for verb in verbs
+        ]
+    for verb in app.registered_commands:
+        _give_fields(verb)
+    try:
+        command = typer.main.get_command(app)
+    finally:
+        app.registered_commands = verbs
     command.name = words[-1]
     return command
+
+
+def _give_fields(verb: Any) -> None:
+    fields = vars(verb.callback).pop(_TAKES, ())
+    if fields:
+        from svc.cli.framework.fields import with_fields
+
+        verb.callback = with_fields(verb.callback, fields)
+
+
+def _name(verb: Any) -> str:
+    return str(verb.name or verb.callback.__name__.replace("_", "-"))
+
+
+class _ListedVerb(TyperCommand):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.examples, self.help = split_examples(self.help or "")
+
+
+def _listed(verb: Any) -> Any:
+    app = typer.Typer(add_completion=False)
+    text = verb.help or verb.callback.__doc__
+    app.command(_name(verb), help=text, hidden=verb.hidden, cls=_ListedVerb)(lambda: None)
+    return app.registered_commands[0]
+
+
+def split_examples(text: str) -> tuple[list[str], str]:
+    """Parts a docstring into its example command lines and the rest."""
+    lines = text.splitlines()
+    examples = [line.strip().removeprefix(_EXAMPLE) for line in lines if _is_example(line)]
+    return examples, "\n".join(line for line in lines if not _is_example(line)).strip()
+
+
+def _is_example(line: str) -> bool:
+    return line.strip().startswith(_EXAMPLE)

@@ -2,11 +2,9 @@
 
 import json
 import re
-import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from svc.cli.framework.inputs import build_body, file_reader, pairs_of
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.errors import CheckFailed, UsageError
@@ -46,6 +44,8 @@ def send_write(
     is known to move (promise R19).
     """
     asked = session.given.write
+    from svc.cli.framework.inputs import build_body, file_reader
+
     read = file_reader(session.streams.stdin)
     body = build_body(base=asked.body, typed=session.given.fields, data=asked.data, read=read)
     if changes and not body:
@@ -100,8 +100,9 @@ def _is_shown_instead(session: Session, call: Call) -> bool:
     return asked.curl or asked.dry_run
 
 
-def send_list(session: Session, make: MakeCall, filters: Mapping[str, str]) -> None:
+def send_list(session: Session, make: MakeCall, given: Mapping[str, str | None]) -> None:
     """Prints one page as the service sent it, or with `--all` and `--max` every object."""
+    filters = {name: value for name, value in given.items() if value}
     asked = session.given.listing
     if asked.limit is not None and not 1 <= asked.limit <= LIMIT_MAX:
         raise UsageError(
@@ -155,6 +156,12 @@ def _encoding(session: Session) -> dict[str, str]:
     return {"encoding": "json"} if asked.json_body else {}
 
 
+def _pairs(texts: Sequence[str]) -> dict[str, str]:
+    from svc.cli.framework.inputs import pairs_of
+
+    return pairs_of(texts, "--param") if texts else {}
+
+
 def _query(
     session: Session, filters: Mapping[str, str], *, every: bool
 ) -> tuple[tuple[str, str], ...]:
@@ -165,7 +172,7 @@ def _query(
         "starting_after": asked.starting_after,
         **filters,
         **_created(session),
-        **pairs_of(asked.param, "--param"),
+        **_pairs(asked.param),
     }
     return tuple((name, value) for name, value in known.items() if value is not None)
 
@@ -280,7 +287,9 @@ def curl_command(session: Session, call: Call) -> list[str]:
 
 def _quoted(word: str) -> str:
     """Quotes a word as the shells do, but for fish no backslash that it would take away."""
-    return re.sub(r"\\(?=\\|'|$)", lambda _: "'\"\\\\\"'", shlex.quote(word))
+    from shlex import quote
+
+    return re.sub(r"\\(?=\\|'|$)", lambda _: "'\"\\\\\"'", quote(word))
 
 
 def _readable(body: bytes) -> Any:

@@ -3,7 +3,7 @@
 import os
 import shutil
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -182,7 +182,7 @@ def report_ready(
     if not detached:
         tell_ready(session.env)
     if session.format != "human":
-        shown = {"object": "sandbox_process", **asdict(record)}
+        shown = {"object": "sandbox_process", **record._asdict()}
         shown["profile"] = None if profile is None else NAME
         session.out.value(shown, name="url")
         return

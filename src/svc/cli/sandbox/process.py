@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -259,7 +258,7 @@ def _shown(record: RunRecord) -> dict[str, Any]:
     return {
         "object": "sandbox_process",
         "status": "running" if answer else "not answering",
-        **asdict(record),
+        **record._asdict(),
         "now": about.get("now"),
         "version": about.get("version"),
     }

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 HEADER_MAX: Final = 64 * 1024
 _TOKEN: Final = b"!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _VISIBLE: Final = bytes([9, *range(0x20, 0x7F), *range(0x80, 0x100)])
+_VERSION: Final = b"HTTP/1.1 "
 _WITHOUT_BODY: Final = (b"204", b"304")
 _LENGTH_DIGITS: Final = 12
 
@@ -61,7 +62,7 @@ class HttpExchange:
         """
         if self._careful is None:
             end = self._waiting.find(b"\r\n\r\n")
-            if end < 0 and not self._over and len(self._waiting) <= HEADER_MAX:
+            if end < 0 and not self._over and _may_be_quick(self._waiting):
                 return None
             found = _quick_head(self._waiting[:end]) if end >= 0 else None
             if found is not None:
@@ -171,6 +172,16 @@ def _is_plain(name: str, value: str) -> bool:
     return plain and bool(name) and not name.encode().translate(None, _TOKEN)
 
 
+def _may_be_quick(begun: bytes) -> bool:
+    """Whether a head that has begun like this is one for the quick lane, once it is whole.
+
+    If not, h11 has to see it now: it may take it for whole, or refuse it, and nobody sends more.
+    """
+    usual = _VERSION.startswith(begun[: len(_VERSION)])
+    strict = begun.count(b"\n") == begun.count(b"\r\n")
+    return usual and strict and len(begun) <= HEADER_MAX
+
+
 def _quick_head(head: bytes) -> tuple[int, Headers, int, bool] | None:
     """Status, headers, length of the body, and whether the line is kept.
 
@@ -178,7 +189,7 @@ def _quick_head(head: bytes) -> tuple[int, Headers, int, bool] | None:
     """
     line, *fields = head.split(b"\r\n")
     status, blank = line[9:12], line[12:13]
-    plain = line.startswith(b"HTTP/1.1 ") and not line.translate(None, _VISIBLE)
+    plain = line.startswith(_VERSION) and not line.translate(None, _VISIBLE)
     if not plain or not status.isdigit() or blank not in (b"", b" "):
         return None
     if not b"200" <= status < b"600" or status in _WITHOUT_BODY:

@@ -39,6 +39,8 @@ class InboxWriter:
         self._told: list[OnKept] = []
         self._at_once = inbox if isinstance(inbox, AtOnce) else None
         self._passes = 0
+        self._with_results = 0  # groups that had results in them
+        self._results_asked = False
         self._running: asyncio.Future[Any] | None = None
         self._copying: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -69,10 +71,8 @@ class InboxWriter:
 
         With `after_results` it sees everything that was recorded and settled before.
         """
-        if after_results and self._has_results():
-            if self._running is not None:
-                await asyncio.wait([self._running])
-            self._commit(results=True)
+        if after_results:
+            await self._results_on_their_way()
         return await asyncio.get_running_loop().run_in_executor(self._thread, call)
 
     async def close(self) -> None:
@@ -96,6 +96,17 @@ class InboxWriter:
 
     def _has_results(self) -> bool:
         return bool(self._batch.attempts or self._batch.settled)
+
+    async def _results_on_their_way(self) -> None:
+        """Commits the results of now; what the thread is asked next sees them, if all goes well."""
+        groups = self._with_results
+        while self._has_results() and self._with_results == groups:
+            # Behind one group another may have begun by now, or a copy of the log.
+            self._results_asked = True
+            if self._running is None:
+                self._commit(results=True)
+            else:
+                await asyncio.wait([self._running])
 
     def _commit_soon(self) -> None:
         if self._running is None and self._timer is None:
@@ -127,7 +138,7 @@ class InboxWriter:
     def _results_are_due(self) -> bool:
         if self._at_once is None or self._results_first or not self._batch.arrivals:
             return True
-        return len(self._batch.attempts) >= _RESULTS_MIN
+        return self._results_asked or len(self._batch.attempts) >= _RESULTS_MIN
 
     def _commit_at_once(self, batch: Batch, told: list[OnKept]) -> bool:
         """Commits a group here and now, if that is quick."""
@@ -151,6 +162,8 @@ class InboxWriter:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        self._with_results += 1
+        self._results_asked = False
         batch, told = self._take_arrivals()
         batch.attempts, self._batch.attempts = self._batch.attempts, []
         batch.settled, self._batch.settled = self._batch.settled, []
@@ -223,8 +236,9 @@ class InboxWriter:
     def _failed(self, error: BaseException, batch: Batch) -> None:
         if not isinstance(error, LocalError) or isinstance(error, NotSynced):
             self._break(error)
-        elif not self._closing:  # without its outcome an event would only be forwarded once more
-            self._batch.settled += batch.settled
+        elif not self._closing:  # without them an event would only be forwarded once more
+            self._batch.attempts[:0] = batch.attempts
+            self._batch.settled[:0] = batch.settled
 
     def _break(self, error: BaseException) -> None:
         if not self.broken.done():

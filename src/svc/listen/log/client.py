@@ -33,6 +33,7 @@ _RETRY_SECONDS: Final = 0.2
 _LOOK_SECONDS: Final = 0.02
 _PONG_SECONDS: Final = 2.0
 _CLOSE_SECONDS: Final = 1.0
+_STRANGER: Final = ("authorization", "authentication")  # with a time-out a server is only slow
 _VIOLATION: Final = re.compile(r"permissions violation for (publish|subscription) to \"([^\"]+)\"")
 
 
@@ -201,7 +202,7 @@ class LogClient:
         violation = _VIOLATION.search(text)
         if violation is not None:
             self._refused(violation[1], violation[2])
-        elif "authorization" in text or "authentication" in text:
+        elif any(word in text for word in _STRANGER) and "timeout" not in text:
             self._trouble = credentials_refused(self._address, self._user, text)
         elif not isinstance(self._trouble, AuthError):
             self._trouble = error

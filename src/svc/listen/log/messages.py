@@ -9,7 +9,7 @@ from svc import signature
 from svc.errors import SignatureError
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import Headers, Message
-from svc.listen.verify.verify import Delivery, read_facts
+from svc.listen.verify.verify import Delivery, passed_on, read_facts
 from svc.spec import SIGNATURE_HEADER, Mode
 
 ID_HEADER: Final = "Nats-Msg-Id"
@@ -53,17 +53,22 @@ def delivery_of(message: Message, now: float, secrets: Sequence[str] = ()) -> De
     """
     facts = read_facts(message.body)
     try:
-        lines = base64.b64decode(message.headers.get(_LINES, ""), validate=True)
+        given = base64.b64decode(message.headers.get(_LINES, ""), validate=True)
     except ValueError:
-        lines = b""
+        given = b""
+    lines = passed_on(_pairs(given), facts.id)  # again: others than receivers may publish too
     came_at = _number(message, now)
     end_to_end = bool(secrets) and _is_signed(message.body, lines, secrets, came_at)
     return Delivery(message.body, lines, now, facts, came_at, end_to_end)
 
 
+def _pairs(lines: bytes) -> list[tuple[bytes, bytes]]:
+    parts = (line.partition(b":") for line in lines.splitlines())
+    return [(name, value.strip()) for name, _, value in parts]
+
+
 def _is_signed(body: bytes, lines: bytes, secrets: Sequence[str], came_at: float) -> bool:
-    pairs = (line.partition(b":") for line in lines.splitlines())
-    values = [value.strip() for name, _, value in pairs if name.lower() == _SIGNATURE]
+    values = [value for name, value in _pairs(lines) if name.lower() == _SIGNATURE]
     try:
         signature.verify(body, values, secrets, int(came_at))
     except SignatureError:

@@ -106,7 +106,7 @@ def stop(
 
 def announce(record: RunRecord) -> dict[str, Any]:
     """The line that a sandbox process prints when it is ready, as data."""
-    return {"ready": asdict(record)}
+    return {"ready": record._asdict()}
 
 
 def announce_failure(error: LocalError) -> dict[str, Any]:

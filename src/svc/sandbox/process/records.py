@@ -11,9 +11,8 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from svc.errors import LocalError
 from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
@@ -68,8 +67,7 @@ _PATTERN: Final = "run-*.json"
 _RECORD_MAX: Final = 65536
 
 
-@dataclass(frozen=True, slots=True)
-class RunRecord:
+class RunRecord(NamedTuple):
     """A running sandbox: its process, address, database and log; `started` is ISO 8601 in UTC.
 
     `log` is empty where there is none. `certificate` is the PEM file that clients trust, where it
@@ -102,7 +100,7 @@ def holding(folder: Path, record: RunRecord) -> Iterator[None]:
             hint="Check the folder's owner and mode, or set SVC_STATE_DIR",
         ) from error
     try:
-        os.write(handle, json.dumps(asdict(record)).encode())
+        os.write(handle, json.dumps(record._asdict()).encode())
         os.fsync(handle)
         yield
     finally:

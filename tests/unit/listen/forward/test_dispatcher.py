@@ -127,6 +127,7 @@ ANSWERS = [
         b"",
         id="100",
     ),
+    pytest.param(b"HTTP/1.1 200 OK\nContent-Length: 3\n\nyes", 200, b"yes", id="line-feeds"),
     pytest.param(b"HTTP/1.1 500 Oh\r\nContent-Length: 4\r\n\r\noops", 500, b"oops", id="500"),
     pytest.param(
         b"HTTP/1.1 301 M\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n",

@@ -304,7 +304,11 @@ def test_results_go_first_where_a_copy_asks_for_them() -> None:
 
 
 def test_every_sender_hears_that_the_disk_is_full() -> None:
-    """And the outcomes of that group are tried again; the deliveries come again by themselves."""
+    """And the results of that group are written later; the deliveries come again by themselves.
+
+    An event that is shown as forwarded without one attempt would be a lie, and a target whose end
+    is forgotten gets its event again after a restart.
+    """
     inbox, told = FakeInbox(errors=[FULL]), list[Kept | LocalError]()
     inbox.gate.set()
 
@@ -318,7 +322,7 @@ def test_every_sender_hears_that_the_disk_is_full() -> None:
 
     run(inbox, story)
     assert told == [FULL, FULL]
-    assert inbox.batches[1] == Batch(settled=[(7, "failed")])
+    assert inbox.batches[1] == Batch([], [attempt()], [(7, "failed")])
 
 
 @pytest.mark.parametrize("errors", [[], [FULL]])
@@ -449,5 +453,32 @@ def test_read_may_ask_to_see_every_result(busy: bool) -> None:
         seen = await writer.read(lambda: list(inbox.batches), after_results=True)
         assert [batch.settled for batch in seen] == [[]] * busy + [[(1, "forwarded")]]
         assert all(timer.cancelled() for timer in loop.set)
+
+    run(inbox, story)
+
+
+class SlowQuickInbox(FakeQuickInbox):
+    """One that could do without a thread, but whose disk is slow."""
+
+    def store_at_once(self, batch: Batch) -> list[Kept | LocalError] | None:
+        return None
+
+
+def test_read_that_asks_for_results_is_not_overtaken_by_the_next_group() -> None:
+    """R50: what it would find open, though it has ended, would be forwarded once more."""
+    inbox = SlowQuickInbox()
+
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.keep(arrival(1), lambda _: None)
+        await until(lambda: bool(inbox.batches))
+        writer.keep(arrival(2), lambda _: None)  # its group begins as the first one ends
+        writer.settle(7, "forwarded")
+        reading = asyncio.ensure_future(
+            writer.read(lambda: list(inbox.batches), after_results=True)
+        )
+        await asyncio.sleep(0)
+        inbox.gate.set()
+        seen = await reading
+        assert (7, "forwarded") in [one for batch in seen for one in batch.settled]
 
     run(inbox, story)

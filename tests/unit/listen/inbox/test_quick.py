@@ -221,7 +221,7 @@ def test_thread_that_reads_is_not_waited_for(inbox: QuickInbox) -> None:
     assert inbox.store_at_once(batch(1)) is not None
 
 
-@pytest.mark.parametrize("group", [1, 32])
+@pytest.mark.parametrize("group", [pytest.param(1, marks=pytest.mark.slow(seconds=5)), 32])
 def test_log_stays_short(inbox: QuickInbox, path: Path, group: int) -> None:
     """As much as an hour brings at one event a second, alone and in bursts: it is copied in time."""
     longest = 0

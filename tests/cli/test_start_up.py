@@ -1,0 +1,65 @@
+"""What a short command loads, from its start as a process: start-up is a feature."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.absence import importable
+from support.running import Sandbox, Svc
+
+# Of ours, and of all, whichever the Python: more takes a reason, fewer a lower number.
+OURS, ALL = 64, 215
+NEVER = (
+    *("h11", "platformdirs", "tempfile", "decimal", "dataclasses", "shlex", "ssl"),
+    *("bz2", "lzma", "ipaddress", "platform", "subprocess", "textwrap", "tokenize", "linecache"),
+    *("tomllib", "sqlite3", "asyncio", "email", "http.client", "urllib.request", "hashlib"),
+)
+ORDER = (
+    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
+    *("--item", "name=Jacket,quantity=1,unit_amount=12900"),
+)
+
+
+def loaded(*argv: str, env: dict[str, str]) -> list[str]:
+    """Runs a command as a process of its own and gives what it imported, in order."""
+    words = [sys.executable, "-X", "importtime", "-m", "svc", *argv]
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    return [line.rpartition("|")[2].strip() for line in lines][1:]
+
+
+@pytest.fixture
+def elsewhere(sandbox: Sandbox, tmp_path: Path) -> dict[str, str]:
+    """The surroundings of a user who has never run a sandbox, and has a key for one."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("SVC_")}
+    return {
+        **env,
+        "HOME": str(tmp_path),
+        "SVC_API_KEY": "sk_test_sandbox",
+        "SVC_BASE_URL": sandbox.url,
+    }
+
+
+def test_a_retrieve_loads_no_more_than_it_uses(svc: Svc, elsewhere: dict[str, str]) -> None:
+    """A plain answer is read without h11, and nothing is loaded for what a GET does not do."""
+    order = svc.ok(*ORDER)["id"]
+    names = loaded("orders", "retrieve", order, env=elsewhere)
+    ours = [name for name in names if name.split(".")[0] == "svc"]
+    assert "svc.client.wire.sockets" in ours
+    assert not set(names) & importable(NEVER)
+    assert len(ours) <= OURS, sorted(ours)
+    assert len(names) <= ALL
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["orders", "--help"]], ids=" ".join)
+def test_help_leaves_out_what_typer_imports_in_vain(
+    argv: list[str], elsewhere: dict[str, str]
+) -> None:
+    """Typer is imported without what only its other users need."""
+    names = loaded(*argv, env=elsewhere)
+    assert "typer" in names
+    assert not set(names) & importable((*NEVER, "socket"))
