@@ -94,6 +94,10 @@ class Invocation:
     def base_url(self) -> "BaseUrl":
         return self.settings.base_url
 
+    def read_settings_anew(self) -> None:
+        """Forgets the settings, since other options are in force than when they were read."""
+        vars(self).pop("settings", None)
+
     @cached_property
     def format(self) -> Format:
         """The output format: as asked, else for people at a terminal and for programs in a pipe."""
