@@ -5,6 +5,7 @@ v1=<hex>[,v1=<hex>]`, HMAC-SHA256 over `<t>.<raw body>` with the whole secret as
 """
 
 import hmac
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ _NAME_BYTES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 _PRINTABLE = frozenset(range(0x20, 0x7F)) | {0x09}
 _MAC_LENGTH = 64
 _TIMESTAMP_DIGITS_MAX = 12  # 13 digits are milliseconds
+_USUAL = re.compile(rb"t=([0-9]{1,12}),v1=([0-9A-Fa-f]{64})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def verify(
         raise SignatureError("secret_invalid", "No signing secret was given.")
     if len(body) > WEBHOOK_BODY_MAX:
         raise SignatureError("body_too_large", f"The body is over {WEBHOOK_BODY_MAX} bytes.")
-    digits, macs = _parse(_single(headers))
+    digits, macs = _usual(headers) or _parse(_single(headers))
     index = _match(b"%s.%s" % (digits, body), macs, secrets)
     return Verified(_check_age(int(digits), now), index)
 
@@ -81,6 +83,14 @@ def check_secret(secret: str) -> None:
     if not good or not all("!" <= char <= "~" for char in secret):
         message = f"The signing secret is not one: it must begin with {SECRET_PREFIX}"
         raise SignatureError("secret_invalid", message + " and hold no spaces or line ends.")
+
+
+def _usual(headers: Sequence[bytes | str]) -> tuple[bytes, list[bytes]] | None:
+    """Reads a header of one time and one signature, as nearly all are; None if it is another."""
+    if len(headers) != 1 or not isinstance(headers[0], bytes):
+        return None
+    usual = _USUAL.fullmatch(headers[0])
+    return None if usual is None else (usual[1], [usual[2]])
 
 
 def _single(headers: Sequence[bytes | str]) -> bytes:

@@ -64,6 +64,7 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
     "listen/inbox/commit.py": LISTEN,
     "listen/inbox/sqlite.py": LISTEN,
     "listen/forward/dispatcher.py": LISTEN,
+    "listen/forward/items.py": LISTEN,
     "listen/receive.py": LISTEN,
     "listen/forward/waiting.py": LISTEN,
     "listen/forward/target_queue.py": LISTEN,

@@ -96,7 +96,7 @@ def ids_alone_tell() -> Iterator[None]:
 
 @contextmanager
 def restarts_begin_the_schedule() -> Iterator[None]:
-    with patch("svc.listen.forward.dispatcher.seconds_left", lambda *_: 0.0):
+    with patch("svc.listen.forward.items.seconds_left", lambda *_: 0.0):
         yield
 
 

@@ -1,9 +1,11 @@
 """Signatures at the edges of what a secret and a body may be; the vectors have the rest."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from svc.errors import SignatureError
-from svc.signature import check_secret, header_value, verify
+from svc.signature import check_secret, header_value, sign, verify
 from svc.spec import SECRET_PREFIX, WEBHOOK_BODY_MAX
 
 SECRET = "whsec_test_4fQzN7cPq2LrTxVb9KdYhWm3"
@@ -62,3 +64,26 @@ def test_thirteen_digits_are_milliseconds(digits: int, found: str) -> None:
     with pytest.raises(SignatureError) as caught:
         verify(b"{}", [header], [SECRET], NOW)
     assert found in caught.value.reason
+
+
+def verdict(header: bytes) -> object:
+    """When it was signed, or why it is refused."""
+    try:
+        return verify(b"{}", [header], [SECRET], NOW)
+    except SignatureError as error:
+        return error.reason, error.message
+
+
+MAC = sign(b"{}", SECRET, NOW)
+TIMES = st.one_of(st.just(str(NOW)), st.from_regex(r"[0-9 +٣]{0,14}", fullmatch=True))
+MACS = st.one_of(
+    st.sampled_from((MAC, MAC.upper(), MAC[:-1], f"{MAC}0", f"{MAC}\n", f" {MAC}", "g" * 64)),
+    st.from_regex(r"[0-9a-f]{63,65}", fullmatch=True),
+)
+
+
+@given(TIMES, MACS)
+def test_usual_header_is_judged_like_any_other(time: str, mac: str) -> None:
+    """R46, R111: what is read the short way is what the long way reads; `x` means nothing there."""
+    header = f"t={time},v1={mac}".encode()
+    assert verdict(header) == verdict(header + b",x=1")

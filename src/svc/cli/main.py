@@ -11,8 +11,8 @@ from svc.cli.framework.errors import (
     report_end_of_output,
     report_error,
     report_stopped,
-    usage_error_of,
 )
+from svc.cli.framework.invocation import usage_error_of
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped, stopping
 from svc.cli.framework.streams import Streams
@@ -45,7 +45,7 @@ def run(session: Session) -> int:
     except SvcError as error:
         return _reported(session, error)
     except typer.TyperException as error:
-        return report_error(session, usage_error_of(error))
+        return report_error(session, usage_error_of(error, session.argv))
     except Stopped as stopped:
         return report_stopped(session, stopped)
     except (KeyboardInterrupt, typer.Abort):

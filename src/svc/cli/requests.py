@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from svc.cli.framework.account import account_of
-from svc.cli.framework.app import new_noun, repairing, verb
+from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.control import refuse_expired_key, served_now
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
 from svc.cli.framework.recorded import deliver, journal_of, not_sent
@@ -160,7 +160,7 @@ def _titled(operation: str, body: Any) -> Any:
     return {"object": known.about or known.answers[0], **body}
 
 
-@repairing(app)  # its settings are those of the request, which is looked up first
+@verb(app)
 def resume(ctx: typer.Context, request_id: RequestId) -> None:
     """Send an unresolved request again; it is never doubled.
 
@@ -238,6 +238,7 @@ def _go_where_it_went(session: Session, intent: Intent) -> None:
     asked.profile = asked.profile or intent.scope.profile
     elsewhere = asked.base_url
     asked.base_url = intent.scope.base_url
+    session.read_settings_anew()
     if elsewhere is not None and elsewhere.rstrip("/") != intent.scope.base_url:
         raise UsageError(
             f"The request {intent.id} went to {intent.scope.base_url}, not to {elsewhere}.",

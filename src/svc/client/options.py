@@ -90,7 +90,7 @@ ITEM: Final = RequestOption(
     "--item",
     ("items",),
     "NAME=VALUE,...",
-    "A line of the order, repeatable: name, quantity, unit_amount, hs_code, origin_country.",
+    "An item, repeatable: its name, quantity, unit_amount, hs_code, origin_country.",
     "item",
     example="name=Linen jacket,hs_code=6203.39,quantity=1,unit_amount=12900",
 )

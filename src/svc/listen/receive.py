@@ -124,13 +124,14 @@ class Reception:
             self._lost(delivery, kept, answer)
             return
         forwarding = outcome is None and kept.open
+        if forwarding and (self._waits or not kept.duplicate):
+            # Before its 200 leaves and its line is written: a target is to have it soon, and it is
+            # on the disk. A forward is never told in this same call.
+            self._deps.hand_over(kept, arrival)
         if not self._waits or not forwarding:
             if self._waits:
                 self._deps.waiters.release(key_of(delivery.facts.id, delivery.body), 200)
             answer(200)
-        if forwarding and (self._waits or not kept.duplicate):
-            # Before its line is written, to be quicker: a forward is never told in this same call.
-            self._deps.hand_over(kept, arrival)
         self._received(arrival, duplicate=kept.duplicate, wrong_mode=outcome == "withheld")
         if outcome == "unrouted" and not kept.duplicate:
             self._deps.progress.ended(kept.seq, delivery.facts.type)

@@ -3,7 +3,7 @@
 import ipaddress
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from svc.errors import UsageError
@@ -91,6 +91,18 @@ class Target:
     port: int
     path: str
     allow_remote: bool = False
+    _hash: int = field(init=False, repr=False, compare=False)
+    _text: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Works out once what is asked for with each event."""
+        facts = (self.scheme, self.host, self.port, self.path, self.allow_remote)
+        object.__setattr__(self, "_hash", hash(facts))
+        path = "" if self.path == "/" else self.path
+        object.__setattr__(self, "_text", f"{self.scheme}://{self.authority}{path}")
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @classmethod
     def parse(cls, text: str, *, allow_remote: bool = False) -> "Target":
@@ -139,8 +151,7 @@ class Target:
         return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
     def __str__(self) -> str:
-        path = "" if self.path == "/" else self.path
-        return f"{self.scheme}://{self.authority}{path}"
+        return self._text
 
 
 def _spelled_out(text: str) -> str:

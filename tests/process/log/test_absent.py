@@ -45,7 +45,8 @@ def test_command_says_in_one_line_how_to_get_it(argv: tuple[str, ...]) -> None:
     line = done.stderr.splitlines()[0]
     error = json.loads(line)["error"]
     assert (done.returncode, error["code"]) == (2, "log_extra_missing")
-    assert "pip install 'svc-cli[nats]'" in error["message"]
+    assert error["message"].endswith("pip install 'svc-cli[nats]'")
+    assert "\n" not in error["message"]
 
 
 @pytest.mark.parametrize("argv", [("listen", "--help"), ("listen", "--timeout", "0"), ("inbox",)])

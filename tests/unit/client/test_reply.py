@@ -97,8 +97,10 @@ def test_what_was_not_asked_for_is_no_answer(call: Call, body: Any) -> None:
             301,
             "https://elsewhere.example/" + "a" * 300,
             b"",
-            f"it answered 301 and pointed to https://elsewhere.example/{'a' * 173}…; "
-            "redirects are never followed",
+            (
+                f"it answered 301 and pointed to https://elsewhere.example/{'a' * 173}…; "
+                "redirects are never followed"
+            ),
         ),
         (503, None, b"<h1>Back soon.</h1>", "it answered 503: Back soon"),
         (503, None, b"", "it answered 503: without saying why"),

@@ -69,7 +69,7 @@ def batch(
     ] = False,
     goes_on: Annotated[
         bool,
-        typer.Option("--continue", help="Of a list that is done, send rows added since."),
+        typer.Option("--continue", help="Send the rows that were added since the list was done."),
     ] = False,
     raw_csv: Annotated[
         bool, typer.Option("--raw-csv", help="Take cells as they are, as list --raw-csv wrote.")
@@ -84,10 +84,8 @@ def batch(
 ) -> None:
     """Run an operation for every row of a CSV or NDJSON file, each exactly once.
 
-    OPERATION is orders.create, orders.update, orders.cancel, orders.capture, refunds.create,
-    payouts.create, landed-cost-quotes.create or disputes.update. The columns of a CSV are bracket
-    paths, such as amount or items[0][name]; rows that change something have a column id. What
-    `list --all -o csv` wrote is taken back.
+    The columns of a CSV are bracket paths, such as amount or items[0][name]; rows that change
+    something have a column id. What `list --all -o csv` wrote is taken back.
 
     To go on after an interruption, or when rows were corrected or added, run the same command
     again: rows that were carried out are skipped, rows whose outcome is unknown are sent with

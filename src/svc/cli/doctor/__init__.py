@@ -37,8 +37,8 @@ _MACHINE: Final[tuple[tuple[str, Check], ...]] = (
 def doctor(ctx: typer.Context) -> None:
     """Check settings, key, connection, clock, keyring, state and tunnels, each with its remedy.
 
-    So are the logs that this machine reads. Nothing is changed. Ends with 11 if a check failed; a
-    warning is no failure.
+    The logs that this machine reads are checked as well. Nothing is changed. Ends with 11 if a
+    check failed; a warning is no failure.
 
     $ svc doctor
     $ svc doctor --live --max-time 5

@@ -66,10 +66,13 @@ class Endpoints:
         self._tell(made, {name: at for name, at in earlier.items() if name != made.id})
         return made
 
-    def of_log(self, url: str, name: str) -> Endpoint:
+    def of_log(self, url: str, name: str, *, lasting: bool = False) -> Endpoint:
         """Gives our own secret for what comes from a team's log; makes one at first.
 
-        The service knows nothing of it.
+        The service knows nothing of it. Where there is no keyring it is of this run.
+
+        Raises:
+            KeyStoreError: there is none, and the secret is to be `lasting`.
         """
         endpoint_id = f"log_{name}"
         where = "in the state database" if self._sandbox else "in your keyring"
@@ -81,6 +84,8 @@ class Endpoints:
             if not self._sandbox:
                 self._stored.keep(endpoint_id, secret)
         except KeyStoreError as error:
+            if lasting:
+                raise
             self._session.out.warn(f"{error.message} The signing secret is held for this run only.")
             return Endpoint(endpoint_id, url, (secret,), _THIS_RUN)
         stored = secret if self._sandbox else None

@@ -15,7 +15,7 @@ from svc.cli.events.screen import RecordPrinter
 from svc.cli.events.secrets import known_elsewhere
 from svc.cli.events.team import LogOptions, examine, open_log, own_name
 from svc.cli.framework.session import Session
-from svc.errors import UsageError
+from svc.errors import KeyStoreError, UsageError
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.waiting import status_for_group, status_for_sender
@@ -75,14 +75,24 @@ def listen_from(session: Session, asked: ListenOptions, log: LogOptions) -> None
 
 
 def print_own_secret(session: Session, log: LogOptions) -> None:
-    """Prints the secret that events of a log are signed with here."""
-    endpoint = _own_endpoint(session, session.state(), log)
+    """Prints the secret that events of a log are signed with here, from run to run.
+
+    Raises:
+        KeyStoreError: there is no keyring that it could be in.
+    """
+    try:
+        endpoint = _own_endpoint(session, session.state(), log, lasting=True)
+    except KeyStoreError as error:
+        error.hint = "Each run has a secret of its own then, in SVC_WEBHOOK_SECRET of --exec"
+        raise
     show_secrets(session, endpoint.id, endpoint.secrets)
 
 
-def _own_endpoint(session: Session, state: Database, log: LogOptions) -> Endpoint:
+def _own_endpoint(
+    session: Session, state: Database, log: LogOptions, *, lasting: bool = False
+) -> Endpoint:
     endpoints = Endpoints(session, state, sandbox=is_sandbox(session))
-    return endpoints.of_log(str(log.address), log.address.name)
+    return endpoints.of_log(str(log.address), log.address.name, lasting=lasting)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from svc.cli.events.team import open_log, place_of
+from svc.cli.events.team import about_a_log, open_log, place_of
 from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.control import moments
 from svc.cli.framework.prompts import read_secret
@@ -126,8 +126,10 @@ def login(
     """
     session = Session.of(ctx)
     LogAddress.parse(f"nats://127.0.0.1/{name}", "NAME")
-    store, user = session.key_store(), place_of(session).user_of_log(name)
-    store.get(user)  # a keyring that is not there is told before anybody types
+    user = place_of(session).user_of_log(name)
+    with about_a_log():
+        store = session.key_store()
+        store.get(user)  # a keyring that is not there is told before anybody types
     command = f"svc events log login {name}"
     text = read_secret(session, "Credentials: ", stdin=True, command=command)
     given = Credentials.parse(text, "Standard input")

@@ -68,7 +68,7 @@ def receive(
         str | None,
         typer.Option(
             metavar="URL",
-            help="Monitoring address of a server, such as http://127.0.0.1:8222: refuse a log "
+            help="The monitoring address of a server, such as http://127.0.0.1:8222: refuse a log "
             "that acknowledges before it writes to the disk.",
         ),
     ] = None,

@@ -3,6 +3,8 @@
 import re
 import socket
 import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -66,6 +68,16 @@ def place_of(session: Session) -> KeyPlace:
     return KeyPlace(session.base_url.origin, settings.profile, settings.mode)
 
 
+@contextmanager
+def about_a_log() -> Iterator[None]:
+    """Names, where there is no keyring, the variable that stands for it with a log."""
+    try:
+        yield
+    except KeyStoreError as error:
+        error.hint = f"Without a keyring, set {LOG_VARIABLE} for the commands of a log"
+        raise
+
+
 def open_log(session: Session, address: LogAddress) -> LogConnection:
     """Gives a connection to be entered.
 
@@ -120,10 +132,10 @@ def _credentials(session: Session, address: LogAddress) -> Credentials | None:
     if given is not None:
         return given
     try:
-        stored = session.key_store().get(place_of(session).user_of_log(address.name))
-    except KeyStoreError as error:
+        with about_a_log():
+            stored = session.key_store().get(place_of(session).user_of_log(address.name))
+    except KeyStoreError:
         if address.tls:
-            error.hint = f"Without a keyring, set {LOG_VARIABLE} for this command"
             raise
         return None  # a log of this machine may need none
     return Credentials.parse(stored.secret, "The keyring") if stored is not None else None

@@ -257,7 +257,7 @@ class Root(LazyGroup):
             formatter.write("  svc quickstart\n  svc sandbox start\n  svc orders create --help\n")
 
 
-app = new_app(cls=Root)
+app = new_app("Operate a merchant's account on a cross-border order service.", cls=Root)
 
 
 @app.callback(invoke_without_command=True)

@@ -2,11 +2,10 @@
 
 import os
 import traceback
-from ast import literal_eval
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from svc.errors import (
     ExitCode,
@@ -17,7 +16,6 @@ from svc.errors import (
     Unauthorized,
     UsageError,
     system_words,
-    wrong_choice,
 )
 from svc.paths import NoFolder
 from svc.redaction import redact, redact_maybe
@@ -28,12 +26,6 @@ if TYPE_CHECKING:
     from svc.cli.framework.session import Session
     from svc.cli.framework.signals import Stopped
     from svc.client.journal.entry import Intent
-
-
-_EXTRA: Final = "Got unexpected extra argument(s) ("
-_NO_ARGUMENT: Final = (
-    "No key as an argument, which every process can read; svc keys add asks for it"
-)
 
 
 _NO_THREADS: Final = "can't start new thread"
@@ -57,43 +49,6 @@ def report_error(session: "Session", error: SvcError) -> int:
             hint = f" {error.hint}" if error.hint else ""
             session.streams.stderr.write(f"Error: {error.message}{hint}\n")
     return error.exit_code
-
-
-def usage_error_of(error: Any) -> UsageError:
-    """Turns the parser's complaint into ours, naming the help page of the command in question."""
-    context = getattr(error, "ctx", None)
-    where = context.command_path if context is not None else "svc"
-    param = _param_of(getattr(error, "param", None))
-    choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", ())
-    if choices and error.message:
-        word = error.message.partition(" is not one of ")[0]
-        return wrong_choice(param or "", literal_eval(word), choices)
-    message = error.format_message().strip().replace("\n", " ")
-    if message.startswith(_EXTRA):
-        message = f"Nothing more is expected here: {message.removeprefix(_EXTRA).rstrip(')')}"
-        if redact(message) != message:
-            return UsageError(message, hint=_NO_ARGUMENT)
-        meant = _option_for(context, message.rpartition(" ")[2])
-        if meant is not None:
-            return UsageError(message, hint=meant)
-    return UsageError(message, param=param, hint=f"{where} --help shows what it takes")
-
-
-def _option_for(context: Any, word: str) -> str | None:
-    """The command line in which an id that stands alone is given by its option."""
-    kind = next((kind for kind, prefix in ID_PREFIXES.items() if word.startswith(prefix)), None)
-    options = [] if context is None else [name for p in context.command.params for name in p.opts]
-    return f"{context.command_path} --{kind} {word}" if f"--{kind}" in options else None
-
-
-def _param_of(param: Any) -> str | None:
-    """An option by its long name, an argument by what help calls it."""
-    if param is None:
-        return None
-    if param.param_type_name == "option":
-        return str(max(param.opts, key=len))
-    shown = str(param.metavar or "").strip("[].")
-    return shown if shown.isupper() else str(param.name).upper()
 
 
 def report_bug(session: "Session", error: Exception) -> int:

@@ -51,7 +51,9 @@ class HelpPage:
     def write_usage(self, name: str, arguments: str = "") -> None:
         first = f"Usage: {name} "
         indent = " " * (len(first) if self.width - len(first) >= _SECOND_MIN else 4)
-        lines = self._wrapped(first + arguments, self.width, indent)
+        # The parser puts what must be given into braces, which nobody types.
+        plain = arguments.replace("{", "").replace("}", "")
+        lines = self._wrapped(first + plain, self.width, indent)
         self.write(self._styled("Usage:", HEADING) + "\n".join(lines).removeprefix("Usage:"))
         self.write("\n")
 

@@ -5,13 +5,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 
 from svc.cli.framework.options import FORMATS, Format, GlobalOptions, SharedOptions
 from svc.cli.framework.streams import Streams
 from svc.clock import Clock, SystemClock
-from svc.errors import SvcError, UsageError
+from svc.errors import SvcError, UsageError, wrong_choice
 from svc.paths import CONFIG_FILE, NoFolder, Paths
+from svc.redaction import redact
+from svc.spec import ID_PREFIXES
 
 if TYPE_CHECKING:
     from svc.base_url import BaseUrl
@@ -91,6 +93,10 @@ class Invocation:
     @property
     def base_url(self) -> "BaseUrl":
         return self.settings.base_url
+
+    def read_settings_anew(self) -> None:
+        """Forgets the settings, since other options are in force than when they were read."""
+        vars(self).pop("settings", None)
 
     @cached_property
     def format(self) -> Format:
@@ -207,3 +213,68 @@ def _word_after(argv: Sequence[str], *names: str) -> str | None:
         if word.startswith(f"{names[-1]}="):
             return word.removeprefix(f"{names[-1]}=")
     return None
+
+
+_EXTRA: Final = "Got unexpected extra argument(s) ("
+_NO_ARGUMENT: Final = (
+    "No key as an argument, which every process can read; svc keys add asks for it"
+)
+
+
+def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
+    """Turns the parser's complaint into ours, naming the help page of the command in question.
+
+    `argv` is what was typed.
+    """
+    context = getattr(error, "ctx", None)
+    where = context.command_path if context is not None else "svc"
+    param = _param_of(getattr(error, "param", None))
+    choices = getattr(getattr(getattr(error, "param", None), "type", None), "choices", ())
+    if choices and error.message:
+        word = error.message.partition(" is not one of ")[0]
+        from ast import literal_eval
+
+        return wrong_choice(param or "", literal_eval(word), choices)
+    message = error.format_message().strip().replace("\n", " ")
+    if message.startswith(_EXTRA):
+        message = f"Nothing more is expected here: {message.removeprefix(_EXTRA).rstrip(')')}"
+        if redact(message) != message:
+            return UsageError(message, hint=_NO_ARGUMENT)
+        meant = _option_for(context, message.rpartition(" ")[2])
+        if meant is not None:
+            return UsageError(message, hint=meant)
+    wrong = getattr(error, "option_name", None)  # an option that there is not
+    if wrong is not None and (value := _word_after(argv, wrong)):
+        meant = _option_for(context, value)
+        if meant is not None:
+            return UsageError(f"No such option: {wrong}.", param=wrong, hint=meant)
+    return UsageError(message, param=param or wrong, hint=f"{where} --help shows what it takes")
+
+
+def _option_for(context: Any, word: str) -> str | None:
+    """The command line in which an id is given by its option, or by itself where it is the noun's.
+
+    None where the command has nothing to do with it.
+    """
+    kind = next((kind for kind, prefix in ID_PREFIXES.items() if word.startswith(prefix)), None)
+    if kind is None or context is None:
+        return None
+    import shlex
+
+    word = shlex.quote(word)
+    if f"--{kind}" in (name for param in context.command.params for name in param.opts):
+        return f"{context.command_path} --{kind} {word}"
+    above = context.parent
+    if above is not None and above.info_name == f"{kind}s":
+        return f"{above.command_path} retrieve {word}"
+    return None
+
+
+def _param_of(param: Any) -> str | None:
+    """An option by its long name, an argument by what help calls it."""
+    if param is None:
+        return None
+    if param.param_type_name == "option":
+        return str(max(param.opts, key=len))
+    shown = str(param.metavar or "").strip("[].")
+    return shown if shown.isupper() else str(param.name).upper()

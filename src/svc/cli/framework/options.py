@@ -100,8 +100,8 @@ _listing: Final = partial(typer.Option, None, rich_help_panel="List options")
 _preview: Final = partial(typer.Option, None, rich_help_panel="Instead of sending")
 
 
-_FORMAT_HELP: Final = f"One of {', '.join(FORMATS)}."
-_COLOR_HELP: Final = f"One of {', '.join(get_args(Color))}."
+_FORMAT_HELP: Final = f"How results are printed: {', '.join(FORMATS)}."
+_COLOR_HELP: Final = f"When to use colours: {', '.join(get_args(Color))}."
 
 
 def _global(
@@ -116,7 +116,11 @@ def _global(
         "--api-version", metavar="DATE", help="The version of the API, sent as Svc-Version."
     ),
     output: Format | None = _everywhere(  # noqa: B008  Typer reads it
-        "--output", "-o", metavar="FORMAT", help=_FORMAT_HELP
+        "--output",
+        "-o",
+        metavar="FORMAT",
+        help=_FORMAT_HELP,
+        show_default="human on a terminal, else json",
     ),
     query: str | None = _everywhere(
         "--query", metavar="EXPR", help="What to take of the whole result, in JMESPath."
@@ -141,7 +145,7 @@ def _global(
         "--verbose", "-v", help="Print a line for each HTTP attempt, on stderr."
     ),
     color: Color | None = _everywhere(  # noqa: B008  Typer reads it
-        "--color", metavar="WHEN", help=_COLOR_HELP
+        "--color", metavar="WHEN", help=_COLOR_HELP, show_default="auto"
     ),
     utc: bool | None = _everywhere("--utc", help="Show and read times in UTC, not in local time."),
 ) -> None: ...

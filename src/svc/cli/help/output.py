@@ -20,7 +20,8 @@ PAGE: Final = Page(
         Rows(tuple((name, MEANINGS[name]) for name in FORMATS)),
         """
         Results go to stdout and everything else to stderr. In any format but human an error is
-        one JSON object on stderr, {"error": {...}}, with all its keys always there.
+        one JSON object on stderr, {"error": {...}}, with all its keys always there. JSON has
+        colours on a terminal, and nowhere else.
         """,
         """
         --query takes a JMESPath expression over the whole result, with --all over all pages.
@@ -34,6 +35,13 @@ PAGE: Final = Page(
                 "svc orders list --all -o csv --fields id,status,amount_total > orders.csv",
             )
         ),
+        Heading("Times"),
+        """
+        Options that take a time take 2026-11-21, 2026-11-21T09:00, yesterday, or 7d for so long
+        ago; --created-lte 2026-11-21 has the whole of that day. Without a zone a time is local,
+        with --utc it is UTC. A duration counts from the clock of a sandbox that may be turned.
+        --dry-run shows what is sent.
+        """,
         Heading("What you can rely on"),
         """
         Within a major version these stay: names of commands and options, exit codes, variables,

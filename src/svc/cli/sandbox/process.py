@@ -56,7 +56,7 @@ def start(
         typer.Option(metavar="FILE", help="Speak https with a certificate of your own (PEM)."),
     ] = None,
     private_key: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The key of that certificate (PEM).")
+        str | None, typer.Option(metavar="FILE", help="The private key of that certificate (PEM).")
     ] = None,
     strict_https: Annotated[
         bool, typer.Option("--strict-https", help="Answer plain HTTP with 401.")

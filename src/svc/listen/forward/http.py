@@ -1,6 +1,7 @@
 """Reading a target's HTTP/1.1 answer from bytes, with a limit, in two lanes as requests are."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 import h11
@@ -127,6 +128,7 @@ class AnswerReader:
         return TargetAnswer(self._status, bytes(self._body), reusable=clean)
 
 
+@lru_cache(maxsize=16)  # a target's heads are the same until its clock says another second
 def _quick_length(head: bytes) -> int | None:
     """Gives the body's length if the head can be read in one way only, else None."""
     line = _STATUS_LINE.match(head)

@@ -2,7 +2,7 @@
 
 import asyncio
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from typing import Final, TypeVar
@@ -10,11 +10,12 @@ from typing import Final, TypeVar
 from svc.clock import Clock
 from svc.errors import LocalError, UsageError
 from svc.html import Markup
+from svc.listen.forward.connection import TargetReply
 from svc.listen.inbox.history import Content
 from svc.listen.inspector import http
 from svc.listen.inspector.delivery_page import Replayed, delivery, rejection
 from svc.listen.inspector.feed import Feed
-from svc.listen.inspector.history import DeliveryList, ListFilter, Whole, fields
+from svc.listen.inspector.history import DeliveryList, ListFilter, fields
 from svc.listen.inspector.http import PageAnswer
 from svc.listen.inspector.list_page import deliveries
 from svc.listen.inspector.page import (
@@ -30,6 +31,7 @@ from svc.listen.inspector.page import (
 )
 from svc.listen.inspector.replay import Replayer
 from svc.listen.receiver.http import Header, HttpHead, HttpRequest
+from svc.listen.targets import Target
 from svc.render.text import escape
 
 T = TypeVar("T")
@@ -43,6 +45,7 @@ _FORM: Final = b"application/x-www-form-urlencoded"
 _GONE: Final = "It is not in the inbox, or not any more."
 _LOST: Final = "Only the last rejections are kept, and only while the listener runs."
 _NUMBER_MAX: Final = 9
+_SAID_MAX: Final = 32
 
 
 class InspectorApp:
@@ -66,6 +69,8 @@ class InspectorApp:
         self._feed = feed
         self._again = again
         self._clock = clock
+        self._sent = 0
+        self._said: dict[int, tuple[str, str]] = {}
         self._thread = ThreadPoolExecutor(1, "inspector")
 
     async def respond(self, request: HttpRequest) -> PageAnswer:
@@ -117,7 +122,7 @@ class InspectorApp:
         whole = await self._on_thread(lambda: self._catalogue.whole(event_id))
         if whole is None:
             return await self._missing(_GONE)
-        said = replayed or Replayed(news=_news(whole, fields(query).get("sent", "")))
+        said = replayed or Replayed(news=self._news(event_id, fields(query).get("sent", "")))
 
         def detail(filter_query: str) -> Markup:
             verdict = self._again.verdict(whole)
@@ -174,8 +179,28 @@ class InspectorApp:
         await self._on_thread(lambda: self._again.note(whole, targets, replies, started))
         self._feed.changed()
         there = ListFilter.parse(query).query()
-        sent = f"{there}{'&' if there else '?'}sent={len(replies)}"
+        number = self._keep_news(event_id, targets, replies)
+        sent = f"{there}{'&' if there else '?'}sent={number}"
         return http.see_other(self._place.url(f"delivery/{event_id}", sent, "said"))
+
+    def _keep_news(
+        self, event_id: str, targets: Sequence[Target], replies: Sequence[TargetReply]
+    ) -> int:
+        """Keeps what came of a replay, for the page to which it leads; gives its number.
+
+        The attempts in the inbox do not tell which were the last: a clock may be put back.
+        """
+        each = zip(targets, replies, strict=True)
+        said = [f"{status_text(reply.status)} from {target}" for target, reply in each]
+        self._sent += 1
+        self._said[self._sent] = (event_id, f"Sent again: {', '.join(said)}.")
+        self._said.pop(self._sent - _SAID_MAX, None)
+        return self._sent
+
+    def _news(self, event_id: str, sent: str) -> str:
+        known = sent.isascii() and sent.isdigit() and len(sent) <= _NUMBER_MAX
+        of, text = self._said.get(int(sent) if known else 0, ("", ""))
+        return text if of == event_id else ""
 
     async def _draw(
         self, chosen: str, query: str, detail: Callable[[str], Markup | None], status: int = 200
@@ -203,16 +228,6 @@ class InspectorApp:
 
     async def _on_thread(self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, call)
-
-
-def _news(whole: Whole, sent: str) -> str:
-    """Says what came of the last so many replays."""
-    count = int(sent) if sent.isascii() and sent.isdigit() and len(sent) <= _NUMBER_MAX else 0
-    replays = [row for row in whole.forwards if row["replay"]]
-    replays.sort(key=lambda row: row["attempt"])
-    last = replays[-count:] if count else []
-    said = [f"{status_text(row['status'])} from {row['url']}" for row in last]
-    return f"Sent again: {', '.join(said)}." if said else ""
 
 
 _INLINE_MAX: Final = 64 * 1024

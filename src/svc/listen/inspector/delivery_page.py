@@ -7,7 +7,7 @@ from typing import Final
 from svc.html import Markup, Part
 from svc.listen.inspector import page
 from svc.listen.inspector.feed import TurnedAway
-from svc.listen.inspector.history import Whole
+from svc.listen.inspector.history import STATES, Whole
 from svc.listen.inspector.json_tree import tree
 from svc.listen.inspector.list_page import state_mark
 from svc.listen.inspector.page import PageFrame, back, el, fact
@@ -153,14 +153,15 @@ def _facts(place: PageFrame, whole: Whole) -> Markup:
     mode = {True: "live", False: "test", None: None}[facts.livemode]
     lines = [
         fact("Event", el("code", entry.id)),
+        fact("State", f"{entry.state}: {STATES[entry.state]}"),
         fact("Received", place.times.full(entry.received_at)),
-        fact("Created", facts.created) if facts.created else None,
+        fact("Created", place.times.said(facts.created)) if facts.created else None,
         fact("Object", el("code", entry.object_id)) if entry.object_id else None,
         fact("Mode", mode) if mode else None,
         fact("Came again", _times(entry.copies)) if entry.copies else None,
     ]
     if facts.amount is not None and facts.currency is not None:
-        lines.insert(3, fact("Amount", format_amount(facts.amount, facts.currency)))
+        lines.insert(4, fact("Amount", format_amount(facts.amount, facts.currency)))
     return el("dl", lines, class_="facts")
 
 
@@ -232,7 +233,7 @@ def _attempt(place: PageFrame, row: Row) -> Markup:
         el("code", page.masked(row["url"]), class_="url"),
         el("span", f"{row['milliseconds']:.0f} ms", class_="took"),
         el("span", which, class_="which"),
-        el("span", place.times.clock(row["started_at"]), class_="when"),
+        el("span", place.times.full(row["started_at"]), class_="when"),
         el("p", page.masked(row["error"]), class_="error") if row["error"] else None,
         _reply(row["reply"], taken=taken),
         class_=state,

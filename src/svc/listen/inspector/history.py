@@ -11,8 +11,16 @@ from svc.listen.inspector.feed import TurnedAway
 from svc.listen.verify.verify import Facts, read_facts
 from svc.state import Row
 
-STATES: Final = ("forwarded", "failed", "pending", "kept", "withheld", "rejected")
-_REJECTED: Final = STATES[-1]
+# What became of a delivery, in a word and in words.
+STATES: Final = {
+    "forwarded": "every target took it",
+    "failed": "a target did not take it, and it is not tried again",
+    "pending": "still to be forwarded",
+    "kept": "no target is for it",
+    "withheld": "of the other mode, so not forwarded",
+    "rejected": "not shown to be the service's, so not kept",
+}
+_REJECTED: Final = "rejected"
 _TEXT_MAX: Final = 200
 _NUMBER_MAX: Final = 18
 

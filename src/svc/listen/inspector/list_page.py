@@ -1,5 +1,6 @@
 """The list of deliveries and the form that narrows it."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from svc.html import Markup
@@ -20,6 +21,9 @@ _MARKS: Final = {
 }
 
 
+_TYPES: Final = dict.fromkeys(EVENT_TYPES, "")
+
+
 def deliveries(
     place: PageFrame, page: HistoryPage, wanted: ListFilter, chosen: str, now: float
 ) -> Markup:
@@ -28,7 +32,8 @@ def deliveries(
     return el(
         "section",
         el("h2", "Deliveries", id="list-title"),
-        _form(place, wanted),
+        el("p", f"Times in {place.times.zone(now)}", id="zone", class_="hint"),
+        _folding(_form(place, wanted)),
         el("p", id="news", class_="hint", role="status", aria_live="polite"),
         el("ol", rows, id="list") if rows else el("div", _none(wanted), id="list"),
         _pages(place, page, wanted),
@@ -107,6 +112,11 @@ def _none(wanted: ListFilter) -> Markup:
     return el("p", text, class_="none")
 
 
+def _folding(form: Markup) -> Markup:
+    """Lets the filter be folded away where there is little room; the script does that first."""
+    return el("details", el("summary", "Filter"), form, id="fold", open=True)
+
+
 def _form(place: PageFrame, wanted: ListFilter) -> Markup:
     text = {
         "id": "text",
@@ -120,7 +130,7 @@ def _form(place: PageFrame, wanted: ListFilter) -> Markup:
     return el(
         "form",
         _field("text", "Text", el("input", **text)),
-        _field("type", "Type", _choice("type", "All types", EVENT_TYPES, wanted.type)),
+        _field("type", "Type", _choice("type", "All types", _TYPES, wanted.type)),
         _field("state", "State", _choice("state", "All states", STATES, wanted.state)),
         el("p", el("button", "Filter"), clear, class_="actions"),
         id="filter",
@@ -134,9 +144,13 @@ def _field(name: str, label: str, control: Markup) -> Markup:
     return el("p", el("label", label, for_=name), control, class_="field")
 
 
-def _choice(name: str, everything: str, values: tuple[str, ...], chosen: str) -> Markup:
+def _choice(name: str, everything: str, values: Mapping[str, str], chosen: str) -> Markup:
+    """Makes a list to choose from, of values and what there is to say of each."""
     options = [el("option", everything, value="")]
-    options += [el("option", one, value=one, selected=one == chosen) for one in values]
+    options += [
+        el("option", f"{one}: {said}" if said else one, value=one, selected=one == chosen)
+        for one, said in values.items()
+    ]
     return el("select", options, id=name, name=name)
 
 

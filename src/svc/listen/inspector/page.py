@@ -9,6 +9,7 @@ from typing import Final
 from svc.html import Elements, Markup, Part
 from svc.listen.receiver.http import Header
 from svc.redaction import redact
+from svc.render.human.cells import parse
 from svc.render.text import escape as visible
 
 # No text of others acts as markup, and none hides anything (promise R61).
@@ -63,24 +64,37 @@ def status_text(status: int | None) -> str:
 
 
 class Times:
-    """Writes times as the terminal does: local unless UTC was asked for; all in unix seconds."""
+    """Writes times in one style, local unless UTC was asked for; all in unix seconds."""
 
     def __init__(self, *, utc: bool) -> None:
         self._utc = utc
 
-    def clock(self, seconds: float) -> str:
-        """The time of day with milliseconds."""
-        return f"{time.strftime('%H:%M:%S', self._parts(seconds))}.{int(seconds % 1 * 1000):03d}"
-
     def full(self, seconds: float) -> str:
-        """The same with its date."""
-        day = time.strftime("%Y-%m-%d", self._parts(seconds))
-        return f"{day} {self.clock(seconds)}{' UTC' if self._utc else ''}"
+        """Date, time of day with milliseconds, and zone: `2026-10-01 11:00:00.250 +02:00`."""
+        return f"{self._day(seconds)} {self._clock(seconds)} {self.zone(seconds)}"
 
     def brief(self, seconds: float, now: float) -> str:
-        """The time of day, with the date if it is not today's."""
-        today = self._parts(seconds)[:3] == self._parts(now)[:3]
-        return self.clock(seconds) if today else self.full(seconds).removesuffix(" UTC")
+        """The time of day, with the date if it is not today's; its zone stands above the list."""
+        today = self._day(seconds) == self._day(now)
+        return self._clock(seconds) if today else f"{self._day(seconds)} {self._clock(seconds)}"
+
+    def said(self, text: str) -> str:
+        """A time as the service wrote it, in the same style; what is none stays as it is."""
+        moment = parse(text)
+        return text if moment is None else self.full(moment.timestamp())
+
+    def zone(self, seconds: float) -> str:
+        """The zone in which a moment is written: `UTC`, or as far as the local one is from it."""
+        if self._utc:
+            return "UTC"
+        offset = time.strftime("%z", self._parts(seconds))
+        return f"{offset[:3]}:{offset[3:]}"
+
+    def _clock(self, seconds: float) -> str:
+        return f"{time.strftime('%H:%M:%S', self._parts(seconds))}.{int(seconds % 1 * 1000):03d}"
+
+    def _day(self, seconds: float) -> str:
+        return time.strftime("%Y-%m-%d", self._parts(seconds))
 
     def _parts(self, seconds: float) -> time.struct_time:
         return time.gmtime(seconds) if self._utc else time.localtime(seconds)

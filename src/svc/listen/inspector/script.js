@@ -97,7 +97,8 @@
     j: () => step(1),
     k: () => step(-1),
     "/": () => {
-      if (!byId("text").offsetParent) return;
+      if (byId("fold")) byId("fold").open = true;
+      if (!byId("text")?.offsetParent) return;
       byId("text").focus();
       byId("text").select();
     },
@@ -122,6 +123,15 @@
 
   const filter = byId("filter");
   let waiting = 0;
+
+  // On a phone the list comes first, unless the filter is what makes it what it is.
+  const small = matchMedia("(max-width: 39.99rem)");
+  const fold = () => {
+    if (!byId("fold")) return;
+    byId("fold").open = !small.matches || !byId("clear").hidden;
+  };
+  small.addEventListener("change", fold);
+  fold();
 
   const narrow = async () => {
     const given = [...new FormData(filter)].filter(([, value]) => value.trim());

@@ -63,9 +63,8 @@ def check_installed() -> None:
 
     if find_spec("nats") is None:
         raise ConfigError(
-            "A team's log needs the client of NATS, which is not installed.",
+            "A team's log needs the client of NATS: pip install 'svc-cli[nats]'",
             code="log_extra_missing",
-            hint="pip install 'svc-cli[nats]'",
         )
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -192,7 +193,8 @@ class Sequencer:
     """Notices an event that is older than one seen before of the same object (promise R60)."""
 
     def __init__(self) -> None:
-        self._newest: dict[str, str] = {}
+        # A plain dict looks for its first key from where the first one of all once stood.
+        self._newest: OrderedDict[str, str] = OrderedDict()
 
     def is_late(self, facts: Facts) -> bool:
         """Says whether a newer change of the object came before this one."""
@@ -201,7 +203,7 @@ class Sequencer:
         newest = self._newest.pop(facts.object_id, "")
         self._newest[facts.object_id] = max(newest, facts.created)
         if len(self._newest) > _REMEMBERED:
-            del self._newest[next(iter(self._newest))]
+            self._newest.popitem(last=False)
         return facts.created < newest
 
 

@@ -15,7 +15,7 @@ from svc.sandbox.checkout import attempt, forms, pages, test_cards
 from svc.sandbox.checkout.developer import key_note
 from svc.sandbox.checkout.forms import Entries
 from svc.sandbox.checkout.languages import ENGLISH, Language, named
-from svc.sandbox.checkout.layout import HEADERS, ICON, STYLE, answer, plain_page, redirect
+from svc.sandbox.checkout.layout import HEADERS, ICON, SCRIPT, STYLE, answer, plain_page, redirect
 from svc.sandbox.checkout.pages import end_page
 from svc.sandbox.checkout.visit import BANK, CHALLENGE, COMPLETE, ROOT, Address, Visit, visit
 from svc.sandbox.engine import Engine
@@ -71,6 +71,7 @@ def routes(engine: Engine) -> list[Route]:
     return [
         _file(STYLE, "style.css", "text/css; charset=utf-8"),
         _file(ICON, "icon.svg", "image/svg+xml"),
+        _file(SCRIPT, "card.js", "text/javascript; charset=utf-8"),
         Route(_ORDER, checkout.show, methods=["GET"]),
         Route(_ORDER, checkout.pay, methods=["POST"]),
         Route(_ORDER + CHALLENGE, checkout.challenge, methods=["GET"]),
@@ -93,7 +94,7 @@ class Checkout:
         if not here.payable:
             return redirect(here.address.url(COMPLETE))
         draft = pages.fresh(here, query.get("result"), query.get("method"))
-        return answer(pages.pay_page(here, draft))
+        return answer(pages.pay_page(here, draft), scripted=True)
 
     async def pay(self, request: Request) -> Response:
         """Takes a payment form: pays, or leads to the bank that has to be asked first."""
@@ -109,7 +110,8 @@ class Checkout:
             return redirect(here.address.url(BANK, method=given.method))
         absent = forms.absent(given)
         if absent:
-            return answer(pages.pay_page(here, pages.incomplete(here, given, absent)), 400)
+            draft = pages.incomplete(here, given, absent)
+            return answer(pages.pay_page(here, draft), 400, scripted=True)
         fields = forms.payment_fields(given)
         if attempt.needs_challenge(fields, here.today):
             return redirect(_challenge_url(here, given))
@@ -178,7 +180,8 @@ class Checkout:
         here = await self._visit(request, form)
         if not here.payable:  # paid meanwhile: the button was pressed twice, for instance
             return redirect(here.address.url(COMPLETE))
-        return answer(pages.pay_page(here, pages.declined(here, given, problem)), problem.status)
+        draft = pages.declined(here, given, problem)
+        return answer(pages.pay_page(here, draft), problem.status, scripted=True)
 
 
 def _challenge_url(here: Visit, given: Entries) -> str:

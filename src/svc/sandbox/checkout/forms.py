@@ -36,6 +36,18 @@ class Entries:
         return _GAPS.sub("", _folded(self.number))
 
     @property
+    def shown_number(self) -> str:
+        """The number in groups, where it can be one."""
+        number = self.plain_number
+        return test_cards.spaced(number) if number.isascii() and number.isdigit() else self.number
+
+    @property
+    def shown_expiry(self) -> str:
+        """The date with its slash, where it is one."""
+        date = self.month_and_year
+        return self.expiry if date is None else f"{date[0]:02d} / {date[1]:02d}"
+
+    @property
     def month_and_year(self) -> tuple[int, int] | None:
         """The expiry date as two numbers, the year of two digits or four; None if it is none."""
         match = _EXPIRY.fullmatch(_folded(self.expiry))
@@ -185,13 +197,18 @@ def _fields(visit: Visit, draft: Draft, method: str) -> Part:
 def _card_fields(visit: Visit, draft: Draft) -> Part:
     entries = draft.entries
     number = _field(
-        visit, draft, "number", value=entries.number, autocomplete="cc-number", inputmode="numeric"
+        visit,
+        draft,
+        "number",
+        value=entries.shown_number,
+        autocomplete="cc-number",
+        inputmode="numeric",
     )
     expiry = _field(
         visit,
         draft,
         "expiry",
-        value=entries.expiry,
+        value=entries.shown_expiry,
         autocomplete="cc-exp",
         inputmode="numeric",
         placeholder=visit.say("expiry_hint"),

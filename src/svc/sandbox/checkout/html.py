@@ -5,8 +5,8 @@ from typing import Final
 
 from svc.html import Elements
 
-# They turn the order of what stands around them, an amount's too.
-_DIRECTION_MARKS: Final = re.compile("[\u202a-\u202e\u2066-\u2069]")
+# They turn the order of what stands around them, an amount's too: all that Unicode has.
+_DIRECTION_MARKS: Final = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def _shown(text: str) -> str:

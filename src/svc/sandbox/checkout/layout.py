@@ -14,6 +14,7 @@ from svc.sandbox.store.documents import Doc
 
 STYLE: Final = f"{ROOT}/style.css"
 ICON: Final = f"{ROOT}/icon.svg"
+SCRIPT: Final = f"{ROOT}/card.js"
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'"
@@ -26,12 +27,13 @@ HEADERS: Final[Mapping[str, str]] = {
 }
 
 
-def answer(content: Markup, status: int = 200) -> Response:
-    """A page as it is sent."""
+def answer(content: Markup, status: int = 200, *, scripted: bool = False) -> Response:
+    """A page as it is sent; one that is `scripted` runs a script of ours and no other."""
+    policy = f"{_POLICY}; script-src 'self'" if scripted else _POLICY
     return Response(
         f"<!doctype html>{content}".encode(errors="replace"),
         status,
-        HEADERS,
+        {**HEADERS, "Content-Security-Policy": policy},
         "text/html; charset=utf-8",
     )
 

@@ -7,7 +7,7 @@ from svc.sandbox.checkout import attempt, test_cards
 from svc.sandbox.checkout.developer import end_note, note, trial_panel
 from svc.sandbox.checkout.forms import Draft, Entries, hidden, payment_fields, payment_forms
 from svc.sandbox.checkout.html import el
-from svc.sandbox.checkout.layout import page, summary
+from svc.sandbox.checkout.layout import SCRIPT, page, summary
 from svc.sandbox.checkout.visit import BANK, CHALLENGE, COMPLETE, Visit
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.reference import methods
@@ -27,6 +27,7 @@ def pay_page(visit: Visit, draft: Draft) -> Markup:
         el("div", el("h1", heading), summary(visit), class_="order"),
         payment_forms(visit, draft),
         trial_panel(visit, _failed(visit)),
+        el("script", src=SCRIPT, defer=True),
         class_="wide columns",
     )
     return page(visit, f"{heading} · {visit.say('checkout')}", main)

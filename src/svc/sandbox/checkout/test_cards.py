@@ -8,7 +8,15 @@ from typing import Final
 from svc.sandbox.reference import cards
 
 _YEARS_GOOD: Final = 3
-_AMEX: Final = "37"
+_AMEX: Final = ("34", "37")
+
+
+def spaced(number: str) -> str:
+    """A card's number in the groups that are printed on it; what is longer ends the last one."""
+    widths = (4, 6, 5) if number.startswith(_AMEX) else (4, 4, 4, 4)
+    ends = list(accumulate(widths))
+    parts = [number[end - width : end] for end, width in zip(ends, widths, strict=True)]
+    return " ".join(filter(None, parts)) + number[ends[-1] :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +33,7 @@ class TrialCard:
 
     @property
     def spaced(self) -> str:
-        """The number in the groups that are printed on a card."""
-        widths = (4, 6, 5) if self.number.startswith(_AMEX) else (4, 4, 4, 4)
-        ends = accumulate(widths)
-        parts = (self.number[end - width : end] for end, width in zip(ends, widths, strict=True))
-        return " ".join(filter(None, parts))
+        return spaced(self.number)
 
     @property
     def last4(self) -> str:

@@ -296,6 +296,28 @@ def test_everything_fits_a_phone(watched: Watched, open_page: Open, width: int) 
     expect(page.locator("#detail")).to_be_hidden()
 
 
+@pytest.mark.parametrize("width", [320, 400])
+def test_the_filter_is_folded_on_a_phone(watched: Watched, open_page: Open, width: int) -> None:
+    """The list comes first; what narrows it stays in sight, and a wide window needs no folding."""
+    stock(watched)
+    size: ViewportSize = {"width": width, "height": 740}
+    page = open_page("", size=size)
+    expect(page.get_by_label("Text")).to_be_hidden()
+    page.get_by_text("Filter", exact=True).first.click()
+    page.get_by_label("State").select_option("rejected")
+    expect(page.locator(".row")).to_have_count(1)
+    page.reload()
+    expect(page.get_by_label("State")).to_be_visible()
+    page.set_viewport_size(DESKTOP)
+    expect(page.get_by_label("Text")).to_be_visible()
+    expect(page.locator("#fold > summary")).to_be_hidden()
+    page.set_viewport_size(size)
+    page.get_by_role("link", name="Clear").click()
+    expect(page.get_by_label("Text")).to_be_hidden()
+    page.keyboard.press("/")
+    assert focused(page) == "text"
+
+
 @pytest.mark.slow
 def test_controls_have_names(watched: Watched, open_page: Open) -> None:
     """Every field, button, link and region is named for those who do not see it."""

@@ -22,7 +22,8 @@ from support.patience import patient
 from svc.clock import ManualClock
 from svc.listen.inbox.history import InboxEntry
 from svc.listen.inspector import history
-from svc.listen.inspector.page import masked
+from svc.listen.inspector.history import STATES
+from svc.listen.inspector.page import Times, masked
 from svc.listen.records import Forwarded
 from svc.signature import header_value, verify
 from unit.listen.inspector.watched import NOW, SECRET, Watched, watching
@@ -316,6 +317,59 @@ def test_replay_signs_anew_and_is_noted(watched: Watched, target: Target) -> Non
     assert "replay 1" in page
     told = [one for one in watched.records if isinstance(one, Forwarded)]
     assert [(one.id, one.status) for one in told] == [("evt_1", 200)] * 2
+
+
+def test_a_replay_says_what_came_of_it_and_of_no_other(watched: Watched, target: Target) -> None:
+    """Whichever address was tried more often, and whatever the clock says: it stands still here."""
+    watched.send(event(1))
+    watched.settled(1)
+    for _ in range(3):
+        watched.submit("delivery/evt_1/replay", to="")
+    with Target() as other:
+        sent = watched.submit("delivery/evt_1/replay", to=f"{other.port}/elsewhere")
+    query = sent.headers["location"].partition("?")[2].partition("#")[0]
+    said = f"Sent again: 200 OK from http://localhost:{other.port}/elsewhere."
+    assert said in texts(watched.get(f"delivery/evt_1?{query}").body)
+    watched.send(event(2))
+    watched.settled(2)
+    assert "Sent again" not in watched.get(f"delivery/evt_2?{query}").body
+
+
+@pytest.mark.parametrize(
+    ("utc", "zone"), [(True, "UTC"), (False, r"[+-]\d\d:\d\d")], ids=["utc", "local"]
+)
+def test_every_time_has_one_style_and_its_zone(utc: bool, zone: str) -> None:
+    """What the service wrote looks like what was seen here; a time of another day has its date."""
+    times = Times(utc=utc)
+    style = rf"2023-11-1[45] \d\d:\d\d:20\.250 {zone}"
+    assert re.fullmatch(style, times.full(1_700_000_000.25))
+    assert times.said("2023-11-14T22:13:20.250Z") == times.full(1_700_000_000.25)
+    assert times.said("no time") == "no time"
+    assert re.fullmatch(r"\d\d:13:20\.250", times.brief(1_700_000_000.25, 1_700_000_001))
+    assert times.full(1_700_000_000.25).startswith(times.brief(1_700_000_000.25, 1_800_000_000))
+    assert re.fullmatch(zone, times.zone(1_700_000_000))
+
+
+def test_pages_write_times_with_their_zone(watched: Watched, target: Target) -> None:
+    """Above the list once; with each moment of a delivery: received, created, each attempt."""
+    watched.send(event(1, created="2023-11-14T22:13:20Z"))
+    watched.settled(1)
+    zone = "UTC"
+    assert f"Times in {zone}" in texts(watched.get().body)
+    page = watched.get("delivery/evt_1").body
+    found = re.findall(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} [^<]+", page)
+    assert len(found) >= 3
+    assert all(one.endswith(zone) for one in found)
+    assert "T22:13:20Z" not in page.partition('class="payload"')[0]
+
+
+def test_states_are_explained_in_words(watched: Watched, target: Target) -> None:
+    """Where one is chosen and where one is shown."""
+    watched.send(event(1))
+    watched.settled(1)
+    options = dict(re.findall(r'<option value="(\w+)"[^>]*>\1: ([^<]+)<', watched.get().body))
+    assert {name: html.unescape(said) for name, said in options.items()} == STATES
+    assert "forwarded: every target took it" in texts(watched.get("delivery/evt_1").body)
 
 
 def test_replay_keeps_the_original_signature(watched: Watched, target: Target) -> None:

@@ -124,6 +124,67 @@ def test_test_card_pays_by_one_click(shop: "Shop", path: Any, open_page: Open) -
     expect(page).to_have_url(f"{shop.url}{path(order)}/complete")
 
 
+@pytest.mark.parametrize(
+    ("keys", "number"),
+    [
+        ("4242424242424242", "4242 4242 4242 4242"),
+        ("378282246310005", "3782 822463 10005"),
+        ("4242 4242 4242 4242", "4242 4242 4242 4242"),
+        ("6200000000000000005", "6200 0000 0000 0000005"),
+    ],
+)
+def test_digits_are_set_in_groups_while_typed(
+    shop: "Shop", path: Any, open_page: Open, keys: str, number: str
+) -> None:
+    """As on the card; browsers are told which field is which, so that they fill them in."""
+    page = open_page(english(path, shop.order()))
+    field = page.get_by_label("Card number")
+    field.press_sequentially(keys)
+    expect(field).to_have_value(number)
+    tokens = [
+        page.get_by_label(label).get_attribute("autocomplete")
+        for label in ("Card number", "Expiry date", "Security code")
+    ]
+    assert tokens == ["cc-number", "cc-exp", "cc-csc"]
+
+
+def test_a_digit_in_the_middle_moves_nothing_but_itself(
+    shop: "Shop", path: Any, open_page: Open
+) -> None:
+    """Taking one away and putting it back: the caret stays where one types."""
+    page = open_page(english(path, shop.order()))
+    field = page.get_by_label("Card number")
+    field.press_sequentially("4242999942424242")
+    for key in (*["ArrowLeft"] * 10, "Backspace", "Backspace", "Backspace", "1", "2", "3"):
+        field.press(key)
+    expect(field).to_have_value("4242 9123 4242 4242")
+    field.fill("no number")
+    expect(field).to_have_value("no number")
+
+
+@pytest.mark.parametrize(
+    ("keys", "date"),
+    [
+        ("1239", "12 / 39"),
+        ("539", "05 / 39"),
+        ("12/39", "12 / 39"),
+        ("1/39", "01 / 39"),
+        ("12 / 2039", "12 / 2039"),
+    ],
+)
+def test_the_slash_is_set_while_typed(
+    shop: "Shop", path: Any, open_page: Open, keys: str, date: str
+) -> None:
+    """However one writes a date; and it can be taken away again."""
+    page = open_page(english(path, shop.order()))
+    field = page.get_by_label("Expiry date")
+    field.press_sequentially(keys)
+    expect(field).to_have_value(date)
+    for _ in date:
+        field.press("Backspace")
+    expect(field).to_have_value("")
+
+
 @pytest.mark.slow
 def test_decline_is_seen_and_then_paid(shop: "Shop", path: Any, open_page: Open) -> None:
     """On a phone: the message has the focus and is in sight, the form is kept."""

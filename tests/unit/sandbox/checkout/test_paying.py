@@ -208,6 +208,25 @@ def test_all_that_is_wrong_is_marked_in_one_round(
     assert shop.payments(order) == []
 
 
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        (("4242424242424241", "1239"), ("4242 4242 4242 4241", "12 / 39")),
+        (("4242-4242-4242-4241", "1/2039"), ("4242 4242 4242 4241", "01 / 2039")),
+        (("378282246310006", "12/39"), ("3782 822463 10006", "12 / 39")),
+        (("no number", "soon"), ("no number", "soon")),
+    ],
+)
+def test_what_was_typed_comes_back_in_groups(
+    shop: "Shop", path: Any, typed: tuple[str, str], shown: tuple[str, str]
+) -> None:
+    """As it stands on the card, so that it can be compared; what is neither stays as it is."""
+    number, expiry = typed
+    page = shop.submit(path(shop.order()), number=number, expiry=expiry, cvc="123")
+    fields = [page.field(name).attrs["value"] for name in ("number", "expiry")]
+    assert tuple(fields) == shown
+
+
 def test_button_pressed_twice_pays_once(shop: "Shop", path: Any) -> None:
     """The second form of a double click finds the order paid and is led to the last page."""
     order = shop.order()

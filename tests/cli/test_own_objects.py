@@ -1,0 +1,119 @@
+"""What is ours and not the service's says what it is, and reads as everything else does."""
+
+from pathlib import Path
+
+import pytest
+
+from support.on_terminal import on_terminal
+from support.running import Sandbox, Svc
+
+ROW = "amount,currency,shipping[country],items[0][name],items[0][quantity],items[0][unit_amount]\n"
+URL = "https://api.example.com"
+ORDER = (
+    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
+    *("--item", "name=Jacket,quantity=1,unit_amount=12900"),
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("whoami", "whoami"),
+        ("config get", "config"),
+        ("config set output json", "config"),
+        ("profiles create new --base-url https://h.example", "profile"),
+        ("profiles list", "profile"),
+        ("profiles use shop", "profile"),
+        ("profiles remove shop --yes", "profile"),
+        ("keys remind", "reminder"),
+        ("requests list", "request"),
+        ("doctor", "check"),
+        ("completion bash --install", "completion"),
+        ("help exit-codes -o json", "help_page"),
+        ("help -o json", "help_page"),
+        ("commands", "commands"),
+        ("commands --query commands", "command"),
+        ("batch orders.create rows.csv --dry-run", "batch_check"),
+        ("batch orders.create rows.csv", "batch"),
+        ("sandbox fault list --query data", "fault"),
+    ],
+)
+def test_each_object_of_ours_says_what_it_is(
+    svc: Svc,
+    sandbox: Sandbox,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    line: str,
+    kind: str,
+) -> None:
+    """Alone or in a list it has `object`, as the service's have."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text(f"{ROW}100,EUR,DE,a,1,100\n")
+    svc.ok("profiles", "create", "shop", "--base-url", URL)
+    svc.ok(*ORDER)
+    sandbox.control("POST", "/faults", {"match": {"path": "/x"}, "effect": {"status": 500}})
+    shown = svc(*line.split()).json
+    found = shown if isinstance(shown, list) else [shown]
+    assert found
+    assert {one["object"] for one in found} == {kind}
+
+
+def test_whoami_is_labelled_for_a_person(svc: Svc, sandbox: Sandbox) -> None:
+    """As every block; what is typed, the names of settings, stays as it is typed."""
+    for columns in (80, 40):
+        shown = on_terminal("whoami", columns=columns, NO_COLOR="1")
+        assert shown.startswith("Account in use\n")
+        assert "Kind of key" in shown
+        assert "key_kind" not in shown
+        settings = on_terminal("config", "get", columns=columns, NO_COLOR="1")
+        assert "\n  max_time " in settings
+        told = on_terminal("sandbox", "settings", columns=columns, NO_COLOR="1")
+        assert "\n  smart_retries " in told
+
+
+def test_what_the_sandbox_shows_reads_as_elsewhere(svc: Svc, sandbox: Sandbox) -> None:
+    """Large sums in groups, the method before the path, labels for the parts of a rule."""
+    human = {"SVC_OUTPUT": "human", "COLUMNS": "80"}
+    assert "1,000,000.00 AED" in svc("sandbox", "balances", env=human).out
+    assert "1,000,000.000 KWD" in svc("sandbox", "balances", env=human).out
+    svc("orders", "list")
+    assert svc("sandbox", "requests", env=human).out.split()[:2] == ["METHOD", "PATH"]
+    words = ("sandbox", "fault", "add", "--status", "429", "--retry-after", "2", "--path", "/v1/x")
+    rule = svc(*words, env=human).out
+    for label in ("Path             /v1/x", "Retry after (s)  2", "Status           429", "Times "):
+        assert label in rule
+    webhook = svc("sandbox", "fault", "add", "--webhook", "delay", "--delay-ms", "9", env=human).out
+    assert "Effect      delay" in webhook
+    assert "Delay (ms)  9" in webhook
+
+
+def test_a_request_of_the_journal_reads_as_what_it_makes(svc: Svc, sandbox: Sandbox) -> None:
+    """Its body has the labels and the money of an order."""
+    svc.ok(*ORDER)
+    (listed,) = svc.ok("requests", "list")
+    shown = svc("requests", "show", listed["id"], "-o", "human").out
+    assert "Recorded " in shown
+    assert "Times sent " in shown
+    assert "    Amount   129.00 EUR\n" in shown
+    assert "UNIT_AMOUNT" not in shown
+    assert svc.ok("requests", "show", listed["id"])["body"]["amount"] == 12900
+
+
+def test_a_hold_that_is_over_does_not_end(svc: Svc, sandbox: Sandbox) -> None:
+    """It is shown of a payment that is held, and of a captured one no more."""
+    sandbox.control("POST", "/events/trigger", {"type": "payment.authorized"})
+    payment = svc.ok("payments", "list")["data"][0]
+    human = ("payments", "retrieve", payment["id"], "-o", "human")
+    assert "Hold ends" in svc(*human).out
+    captured = svc.ok("orders", "capture", payment["order"])
+    assert captured["authorization_expires_at"]
+    assert "Hold ends" not in svc(*human).out
+
+
+def test_commands_are_text_for_a_person_and_data_for_a_program(svc: Svc) -> None:
+    """On a terminal a page that fits, in a pipe one document."""
+    for columns in (80, 40):
+        page = on_terminal("commands", columns=columns, NO_COLOR="1")
+        assert page.startswith("Every command of svc\n")
+        assert max(map(len, page.splitlines())) <= columns
+    assert svc.ok("commands")["program"] == "svc"
