@@ -201,7 +201,7 @@ def flat(events: int) -> None:
     with tempfile.TemporaryDirectory() as temporary, ExitStack() as open_:
         folder = Path(temporary)
         running = open_.enter_context(servers(folder / "log", 1, sync=""))
-        make_streams(running, max_bytes=8 << 30)
+        make_streams(running, max_bytes=1500 << 20)
         connection = open_.enter_context(connect(running))
         started = time.perf_counter()
         for first in range(0, events, step):

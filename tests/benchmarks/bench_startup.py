@@ -13,6 +13,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -96,9 +97,10 @@ def main() -> None:
     runs = command.parse_args().runs
     svc = str(Path(sys.executable).parent / "svc")
     stripe = os.environ.get("STRIPE") or shutil.which("stripe")
-    with server() as port:
+    with server() as port, tempfile.TemporaryDirectory() as home:
         env = {
             **os.environ,
+            "HOME": home,  # nobody's settings, neither ours nor a peer's
             "SVC_API_KEY": "sk_test_sandbox",
             "SVC_BASE_URL": f"http://127.0.0.1:{port}",
             "STRIPE_CLI_TELEMETRY_OPTOUT": "1",

@@ -8,6 +8,8 @@ import pytest
 from support.listening import Target, event
 from support.log_servers import Servers
 from support.team_log import OWN, connect, laptop, publish, wait_for
+from svc.listen.log.connection import LogConnection
+from svc.listen.log.troubles import LogRefusal
 from svc.listen.records import LogState, Missed
 from svc.signature import verify
 
@@ -76,6 +78,15 @@ def test_consumer_that_is_deleted_by_hand_is_made_again(server: Servers, tmp_pat
     assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(20))
 
 
+def consumer_is_there(connection: LogConnection) -> bool:
+    stream = connection.address.stream("test")
+    try:
+        info = connection.run(connection.api(f"CONSUMER.INFO.{stream}.c_anna"))
+    except LogRefusal:
+        return False
+    return bool(info["num_waiting"])
+
+
 def test_events_that_are_too_old_are_missed_aloud(server: Servers, tmp_path: Path) -> None:
     """What the log has dropped for its age is counted and said, never passed over in silence."""
     with connect(server) as connection, Target() as target:
@@ -94,8 +105,13 @@ def test_events_that_are_too_old_are_missed_aloud(server: Servers, tmp_path: Pat
         wait_for(gone)
         back = {**config, "duplicate_window": 10**11}
         connection.run(connection.api(f"STREAM.UPDATE.{stream}", back))
-        publish(connection, range(20, 22))
         with laptop(server, tmp_path / "a", target.port) as listener:
+            listener.told(Missed, 1)
+            for _ in range(2):  # reading begins anew before anything has come
+                listener.until(lambda: consumer_is_there(connection))
+                connection.run(connection.api(f"CONSUMER.DELETE.{stream}.c_anna"))
+            listener.until(lambda: consumer_is_there(connection))
+            publish(connection, range(20, 22))
             listener.forwards(2)
             [missed] = listener.told(Missed, 1)
     assert missed.events == 6

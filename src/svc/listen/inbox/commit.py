@@ -38,6 +38,7 @@ class InboxWriter:
         self._batch = Batch()
         self._told: list[OnKept] = []
         self._at_once = inbox if isinstance(inbox, AtOnce) else None
+        self._quick = False  # whether the last group needed no thread
         self._passes = 0
         self._with_results = 0  # groups that had results in them
         self._results_asked = False
@@ -132,11 +133,13 @@ class InboxWriter:
             batch, told = self._take()
         else:
             batch, told = self._take_arrivals()
-        if self._at_once is None or not self._commit_at_once(batch, told):
+        self._quick = self._at_once is not None and self._commit_at_once(batch, told)
+        if not self._quick:
             self._commit_on_thread(batch, told)
 
     def _results_are_due(self) -> bool:
-        if self._at_once is None or self._results_first or not self._batch.arrivals:
+        # On a slow disk a group of their own would only be one more that deliveries wait for.
+        if not self._quick or self._results_first or not self._batch.arrivals:
             return True
         return self._results_asked or len(self._batch.attempts) >= _RESULTS_MIN
 

@@ -57,9 +57,10 @@ class FakeQuickInbox(FakeInbox):
     """One that needs no thread."""
 
     log_is_long = False
+    slow: bool = False
 
     def store_at_once(self, batch: Batch) -> list[Kept | LocalError] | None:
-        return self.store(batch)
+        return None if self.slow else self.store(batch)
 
     def copy_log(self) -> None:
         raise NotImplementedError
@@ -252,12 +253,20 @@ def test_results_that_came_meanwhile_are_written_soon() -> None:
     assert inbox.batches[1].settled == [(1, "forwarded")]
 
 
+async def found_quick(writer: InboxWriter, inbox: FakeQuickInbox) -> None:
+    """Has a writer see that its inbox needs no thread."""
+    writer.keep(arrival(0), lambda _: None)
+    await until(lambda: bool(inbox.batches))
+    inbox.batches.clear()
+
+
 def test_lone_delivery_is_not_held_up_by_results() -> None:
     """Where nothing waits for a thread they are written by themselves, within 10 ms and at once."""
     inbox = FakeQuickInbox()
     inbox.gate.set()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
+        await found_quick(writer, inbox)
         writer.record(attempt(1))
         writer.settle(1, "forwarded")
         writer.keep(arrival(2), lambda _: None)
@@ -274,11 +283,30 @@ def test_lone_delivery_is_not_held_up_by_results() -> None:
     assert inbox.threads == {"MainThread"}
 
 
+def test_results_are_no_group_of_their_own_on_a_slow_disk() -> None:
+    """Deliveries would wait for its sync: there they ride along, from the first slow one on."""
+    inbox = FakeQuickInbox()
+    inbox.gate.set()
+
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        await found_quick(writer, inbox)
+        inbox.slow = True
+        writer.keep(arrival(1), lambda _: None)
+        await until(lambda: len(inbox.batches) == 1 and writer.idle)
+        writer.settle(1, "forwarded")
+        writer.keep(arrival(2), lambda _: None)
+        await until(lambda: len(inbox.batches) == 2)
+
+    run(inbox, story)
+    assert inbox.batches[1] == Batch([arrival(2)], [], [(1, "forwarded")])
+
+
 def test_many_results_ride_along_all_the_same() -> None:
     inbox = FakeQuickInbox()
     inbox.gate.set()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
+        await found_quick(writer, inbox)
         for number in range(1, 33):
             writer.record(attempt(number))
         writer.keep(arrival(99), lambda _: None)
@@ -295,6 +323,7 @@ def test_results_go_first_where_a_copy_asks_for_them() -> None:
     inbox.gate.set()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
+        await found_quick(writer, inbox)
         writer.settle(1, "failed")
         writer.keep(arrival(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
