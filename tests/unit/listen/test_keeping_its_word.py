@@ -349,12 +349,12 @@ def test_a_crowded_object_is_passed_over(world: World) -> None:
     world.loop.run_for(2)
     assert "evt_1000" in tried(target)
     assert listener.halves is not None
-    assert not listener.halves.idle
+    idle = [listener.halves.idle]
     assert world.loop.do(listener.halves.dispatcher.pending()) == 700
     target.script = lambda *_: Reaction()
     world.loop.run_for(60)
     assert [one.event for one in target.tries if one.event.object_id == "ord_slow"] == slow
-    assert listener.halves.idle
+    assert [*idle, listener.halves.idle] == [False, True]
     assert world.loop.do(listener.halves.dispatcher.pending()) == 0
 
 
