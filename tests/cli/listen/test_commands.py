@@ -255,9 +255,9 @@ def test_public_url_is_registered_and_its_host_served(
 
 USAGE = [
     (["--forward-to", "http://10.0.0.1/"], "--allow-remote-forward"),
-    (["--forward-to", "order.payed=3000"], "Did you mean order.paid?"),
-    (["--events", "order.payed"], "Did you mean order.paid?"),
-    (["--until", "x"], "The types"),
+    (["--forward-to", "order.payed=3000"], "Did you mean 'order.paid'?"),
+    (["--events", "order.payed"], "Did you mean 'order.paid'?"),
+    (["--until", "x"], "Use one of: order.paid"),
     (["--ack", "later"], "received, forwarded"),
     (["--retry", "slow"], "fast, real, off"),
     (["--print", "all"], "summary, payload, none"),

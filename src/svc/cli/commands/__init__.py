@@ -22,13 +22,11 @@ def commands(ctx: typer.Context) -> None:
     """
     session = Session.of(ctx)
     out = session.out
-    from svc.cli.commands.document import document
+    from svc.cli.commands.document import document, text
     from svc.cli.commands.tree import tree
 
     found = tree()
     if session.format == "human" and session.given.everywhere.query is None:
-        from svc.cli.commands.page import text
-
         page = text(found, min(session.help_width(), _WIDTH_MAX), color=session.help_color())
         session.streams.stdout.write(page)
     elif session.format in ("ndjson", "csv"):

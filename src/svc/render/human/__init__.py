@@ -1,18 +1,18 @@
-"""Results for people: one object as a block, many as a table."""
+"""Results for people: one object as a block, many as a table, findings with their remedies."""
 
 from collections.abc import Sequence
 from typing import Any, Final
 
-from svc.render.human import checks
 from svc.render.human.block import block
 from svc.render.human.cells import cell, plain
 from svc.render.human.columns import choose, warning
 from svc.render.human.labels import labelled
 from svc.render.human.table import Listing
+from svc.render.palette import Style
 from svc.render.paths import Path, Record
 from svc.render.printer import Objects, Printer, Write, chunks
 from svc.render.style import Cell, Line, Screen, styled
-from svc.render.text import one_line
+from svc.render.text import cells, one_line, pad, wrap
 
 _NOTHING: Final[list[Line]] = [[("Nothing found.", "")]]
 
@@ -59,7 +59,7 @@ class Human(Printer):
         if self._names:
             self.value(findings)
         else:
-            self._print(checks.lines(findings, self._screen))
+            self._print(_checked(findings, self._screen))
 
     def _lines(self, data: object) -> list[Line]:
         if data is None or data in ({}, []):
@@ -97,3 +97,55 @@ def _named(item: object) -> dict[str, Any]:
         return item
     values = item if isinstance(item, list) else [item]
     return {str(index): value for index, value in enumerate(values)}
+
+
+_STYLES: Final[dict[str, Style]] = {
+    "ok": "good",
+    "warning": "attention",
+    "failed": "bad",
+    "skipped": "quiet",
+    # Of a secret that is to be replaced one day.
+    "due": "attention",
+    "overdue": "bad",
+    "unknown": "attention",
+    "sandbox": "quiet",
+}
+_GAP: Final = "  "
+_BESIDE_MIN: Final = 30  # columns that a text needs beside its name
+
+
+def _checked(findings: Sequence[dict[str, Any]], screen: Screen) -> list[Line]:
+    """Lays findings out in columns, or the text below its name where the screen is narrow."""
+    verdict = max(cells(each["status"]) for each in findings)
+    name = max(cells(each["name"]) for each in findings)
+    beside = verdict + name + 2 * len(_GAP)
+    margin = beside if screen.width - beside >= _BESIDE_MIN else 2
+    return [line for each in findings for line in _finding(each, verdict, name, margin, screen)]
+
+
+def _finding(
+    each: dict[str, Any], verdict: int, name: int, margin: int, screen: Screen
+) -> list[Line]:
+    status = each["status"]
+    head: Line = [(pad(status, verdict), _STYLES.get(status, "")), (_GAP, "")]
+    texts = _wrapped(each["detail"], screen.width - margin)
+    if margin > 2:  # noqa: PLR2004  beside the name
+        head += [(pad(each["name"], name), "title"), (_GAP + texts.pop(0), "")]
+    else:
+        head += [(each["name"], "title")]
+    rest: list[Line] = [[(" " * margin + text, "")] for text in texts]
+    if each["fix"]:
+        rest += [[(" " * margin + text, "hint")] for text in _remedy(each["fix"], screen, margin)]
+    return [head, *rest]
+
+
+def _remedy(fix: str, screen: Screen, margin: int) -> list[str]:
+    """The remedy, a command at its end on a line of its own: people copy it."""
+    before, colon, command = one_line(fix).rpartition(": svc ")
+    if not colon or cells(fix) <= screen.width - margin:
+        return _wrapped(fix, screen.width - margin)
+    return [*_wrapped(f"{before}:", screen.width - margin), f"svc {command}"]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return wrap(one_line(text), max(width, 1))

@@ -10,16 +10,36 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.http.auth import ERROR_TYPE
 from svc.sandbox.http.exchange import HttpReply, refusal
 from svc.sandbox.openapi import errors
-from svc.sandbox.openapi.answers import OBJECTS
 from svc.sandbox.parameters.bodies import FORM_TYPE, JSON_TYPE
 from svc.sandbox.parameters.metadata import Metadata
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.parameters.schema import BLANK, EMPTY, SHARED, Schema, ref
+from svc.sandbox.parameters.schema import (
+    BLANK,
+    BOOLEAN,
+    EMPTY,
+    SHARED,
+    TEXT,
+    Schema,
+    ref,
+    strict,
+)
 from svc.sandbox.parameters.tables import Object, Parameter, schema_of
+from svc.sandbox.resources import (
+    disputes,
+    events,
+    orders,
+    payments,
+    payouts,
+    quotes,
+    refunds,
+    shopper,
+    webhook_endpoints,
+)
 from svc.sandbox.resources.operation import ID, ApiOperation
 from svc.sandbox.store.documents import Doc, compact
 from svc.spec import (
     IDEMPOTENCY_HEADER,
+    LIMIT_MAX,
     REPLAYED_HEADER,
     REQUEST_ID_HEADER,
     SANDBOX_ROOT,
@@ -83,6 +103,34 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
+def _list(name: str) -> Schema:
+    return strict(
+        {
+            "object": {"const": "list"},
+            "data": {"type": "array", "items": ref(name), "maxItems": LIMIT_MAX},
+            "has_more": BOOLEAN,
+        }
+    )
+
+
+_LISTED: Final = ("Order", "Payment", "Refund", "Payout", "Dispute")
+
+# A field more or less in an answer is a mistake.
+_OBJECTS: Final[Mapping[str, Schema]] = {
+    "Order": strict(orders.ANSWER),
+    "NewOrder": strict({**orders.ANSWER, "client_secret": TEXT}),
+    "Payment": strict(payments.ANSWER),
+    "PaymentMethod": strict(shopper.ANSWER),
+    "Refund": strict(refunds.ANSWER),
+    "Payout": strict(payouts.ANSWER),
+    "LandedCostQuote": strict(quotes.ANSWER),
+    "Dispute": strict(disputes.ANSWER),
+    "NewWebhookEndpoint": strict(webhook_endpoints.ANSWER),
+    "Event": events.ANSWER,
+    **{f"{name}List": _list(name) for name in _LISTED},
+}
+
+
 def document(operations: Iterable[ApiOperation]) -> Doc:
     """The whole document as JSON; equal tables give equal documents.
 
@@ -100,7 +148,7 @@ def document(operations: Iterable[ApiOperation]) -> Doc:
         "security": [{"basic": []}, {"bearer": []}],
         "paths": _paths(operations),
         "components": {
-            "schemas": {**SHARED, **OBJECTS},
+            "schemas": {**SHARED, **_OBJECTS},
             "responses": errors.responses(),
             "securitySchemes": {
                 "basic": {
