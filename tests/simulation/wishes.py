@@ -9,7 +9,9 @@ from typing import Any, Final, NamedTuple
 
 from simulation.service import Identity, frozen
 from svc.cli import orders, payouts, post, refunds
+from svc.cli.framework.fields import with_fields
 from svc.cli.framework.session import Session
+from svc.client import options
 
 Command = Callable[[Session], None]
 _IBANS: Final = (
@@ -17,6 +19,13 @@ _IBANS: Final = (
     "FR7630006000011234567890189",
     "ES9121000418450200051332",
 )
+_ROWS: Final[dict[Any, tuple[options.RequestOption, ...]]] = {
+    refunds.create: options.REFUND,
+    payouts.create: options.PAYOUT,
+    orders.create: options.ORDER,
+    orders.cancel: options.CANCELLATION,
+    orders.capture: options.CAPTURE,
+}
 _ITEM: Final = {"name": "Jacket", "hs_code": "6203.39", "quantity": 1}
 
 
@@ -157,8 +166,9 @@ def _bare(wish: Wish) -> Callable[[Any], None]:
 
 def _parsed(command: Any, **given: Any) -> Callable[[Any], None]:
     """A command as the parser calls it: with every option, None where nothing was given."""
-    every = {**{row.key: None for row in command.rows}, **given}
-    return lambda context: command(ctx=context, **every)
+    rows = _ROWS[command]
+    every = {**{row.key: None for row in rows}, **given}
+    return lambda context: with_fields(command, rows)(ctx=context, **every)
 
 
 def _pairs(body: dict[str, Any], inside: str = "") -> list[tuple[str, str, Any]]:

@@ -288,7 +288,6 @@ UNKNOWN = [
     ("POST", "/v1/refunds/rf_x/cancel"),
     ("POST", "/v1/payouts/po_x/cancel"),
     ("GET", "/v2/orders"),
-    ("GET", "/"),
     ("GET", "/v1/orders//cancel"),
     ("GET", "/v1/orders/../orders"),
     ("GET", "/V1/orders"),
