@@ -127,8 +127,7 @@ def test_a_command_that_is_under_way_sends_a_stranger_no_key(svc: Svc) -> None:
 
 def test_a_batch_that_is_under_way_sends_a_stranger_no_key(svc: Svc, tmp_path: Path) -> None:
     """R106: each of its connections is looked at; what was not sent is done by the next run."""
-    started = svc.ok("sandbox", "start", "--detach", "--port", "0")
-    port = started["port"]
+    port = svc.ok("sandbox", "start", "--detach", "--port", "0")["port"]
     list_of = tmp_path / "orders.ndjson"
     row = {"amount": 100, "currency": "EUR", "shipping": {"country": "DE"}}
     row["items"] = [{"name": "J", "quantity": 1, "unit_amount": 100}]
@@ -151,4 +150,5 @@ def test_a_batch_that_is_under_way_sends_a_stranger_no_key(svc: Svc, tmp_path: P
     again = svc(*argv)
     assert again.code == 0, again.err
     made = svc.ok("orders", "list", "--all")
+    svc.ok("sandbox", "stop")
     assert sorted(order["amount"] for order in made) == list(range(1, 201))

@@ -1,8 +1,8 @@
 """The sandbox as a process: `svc sandbox start`, `stop` and `status`."""
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -187,21 +187,28 @@ def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord]
     session.is_long_running()
     watched = session.format == "human" and session.streams.person_reads
     quiet = bool(session.given.everywhere.quiet)
-    serve(options, ready, _teller(session) if watched and not quiet else None)
+    if not watched or quiet:
+        serve(options, ready)
+        return
+    with _requests_shown(session) as tell:
+        serve(options, ready, tell)
 
 
-def _teller(session: Session) -> Callable[["ServedRequest"], None]:
-    """Prints requests; when nobody reads any more, the sandbox goes on."""
-    from svc.cli.sandbox.served import RequestLines
+@contextmanager
+def _requests_shown(session: Session) -> Iterator[Callable[["ServedRequest"], None]]:
+    """Prints requests, for as long as the block lasts."""
+    from svc.cli.sandbox.served import RequestLines, RequestsShown
 
-    lines = RequestLines(session)
+    shown = RequestsShown(RequestLines(session))
 
     def tell(served: "ServedRequest") -> None:
         now, took = session.clock.now(), f"{served.milliseconds:.0f} ms"
-        with suppress(OSError):
-            lines.show(now, served.method, served.path, served.status, took)
+        shown.show(now, served.method, served.path, served.status, took)
 
-    return tell
+    try:
+        yield tell
+    finally:
+        shown.close()
 
 
 def _holder(options: LaunchOptions) -> RunRecord | None:

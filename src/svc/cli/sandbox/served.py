@@ -1,6 +1,9 @@
 """A request that a sandbox has answered, as a line for people."""
 
-from typing import Final
+import queue
+import threading
+from contextlib import suppress
+from typing import Final, NamedTuple
 
 from svc.cli.framework.session import Session
 from svc.redaction import redact
@@ -9,6 +12,8 @@ from svc.render.text import one_line
 _CLIENT_ERROR: Final = 400
 _SERVER_ERROR: Final = 500
 _METHOD: Final = 4  # columns
+_WAITING_MAX: Final = 1000
+_LAST_SECONDS: Final = 0.5
 
 
 class RequestLines:
@@ -35,6 +40,58 @@ class RequestLines:
         )
         self._stdout.write(layout.row([cell for cell in row if cell[0]]))
         self._stdout.flush()
+
+    def left_out(self, count: int) -> None:
+        """Says how many were not shown.
+
+        Raises:
+            OSError: nobody reads any more.
+        """
+        self._stdout.write(self._layout.row([(f"... {count} more, not shown", "quiet")]))
+        self._stdout.flush()
+
+
+class _RequestRow(NamedTuple):
+    at: float
+    method: str
+    path: str
+    status: int | None
+    more: str
+
+
+class RequestsShown:
+    """Shows requests from a thread, so that a terminal that is held up holds up nothing else.
+
+    Beyond a thousand that wait to be shown, more are only counted.
+    """
+
+    def __init__(self, lines: RequestLines) -> None:
+        self._lines = lines
+        self._waiting: queue.Queue[_RequestRow | None] = queue.Queue(_WAITING_MAX)
+        self._missed = 0
+        self._thread = threading.Thread(target=self._write, name="requests shown", daemon=True)
+        self._thread.start()
+
+    def show(self, at: float, method: str, path: str, status: int | None, more: str) -> None:
+        """Has one shown, as `RequestLines.show` does."""
+        try:
+            self._waiting.put_nowait(_RequestRow(at, method, path, status, more))
+        except queue.Full:
+            self._missed += 1
+
+    def close(self) -> None:
+        """Lets what waits be shown, if the terminal takes it."""
+        with suppress(queue.Full):
+            self._waiting.put_nowait(None)
+            self._thread.join(_LAST_SECONDS)
+
+    def _write(self) -> None:
+        while (one := self._waiting.get()) is not None:
+            with suppress(OSError):  # nobody reads any more: the sandbox goes on
+                self._lines.show(*one)
+                missed, self._missed = self._missed, 0
+                if missed:
+                    self._lines.left_out(missed)
 
 
 def _style(status: int | None) -> str:
