@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +15,7 @@ from playwright.sync_api import Browser, Page
 
 from support.browsing import REBOUND, browser, needs_chromium
 from support.listening import PATH, Target, event
+from support.patience import patient
 from support.running import Sandbox
 from unit.listen.inspector.attacks import ATTACKS
 from unit.listen.inspector.watched import watching
@@ -141,6 +143,12 @@ def order(sandbox: Sandbox, name: str = "Linen jacket", **more: Any) -> Any:
         connection.close()
 
 
+def ours(answers: list[tuple[str, int]], sandbox: Sandbox) -> list[tuple[str, int]]:
+    """Paths of the sandbox that a page has asked for, each with what it was answered."""
+    own = [(url, status) for url, status in answers if f":{sandbox.port}/" in url]
+    return [(url.split("?")[0].rpartition(str(sandbox.port))[2], status) for url, status in own]
+
+
 @pytest.mark.parametrize(
     "name", ["localhost", pytest.param("127.0.0.1", marks=pytest.mark.slow(seconds=5))]
 )
@@ -155,15 +163,14 @@ def test_no_page_drives_the_sandbox(page: Page, site: Site, sandbox: Sandbox, na
     page.wait_for_function("window.done")
     for window in page.context.pages:
         window.wait_for_load_state("networkidle")
+    tried = {"/v1/payouts", "/v1/webhook_endpoints", "/v1/orders"}
+    until = time.monotonic() + patient(10)
+    while not tried <= {path for path, _ in ours(answers, sandbox)} and time.monotonic() < until:
+        page.wait_for_timeout(50)  # popups and frames end when they like
+    assert tried <= {path for path, _ in ours(answers, sandbox)}
+    assert {status for _, status in ours(answers, sandbox)} == {403}, answers
     assert kept(sandbox, "/v1/payouts") == []
     assert sandbox.control("GET", "/webhook_endpoints")["data"] == []
-    ours = [(url, status) for url, status in answers if f":{sandbox.port}/" in url]
-    assert {status for _, status in ours} == {403}, ours
-    assert {url.split("?")[0].rpartition(str(sandbox.port))[2] for url, _ in ours} >= {
-        "/v1/payouts",
-        "/v1/webhook_endpoints",
-        "/v1/orders",
-    }
     assert page.evaluate("read") == []
 
 
