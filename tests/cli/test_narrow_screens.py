@@ -1,6 +1,7 @@
 """What a person sees on a narrow terminal: ids and amounts stay whole."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -31,11 +32,36 @@ def test_an_unknown_event_type_is_refused_in_two_lines(svc: Svc, sandbox: Sandbo
     assert refused.err.splitlines()[1:] == ["  Next: svc help webhooks lists all 18"]
 
 
+def test_a_started_sandbox_and_what_to_do_next_fit_forty_columns(isolated: Path) -> None:
+    """An address and a command stay whole; the words beside them go on below."""
+    assert isolated.exists()
+    ready, *rest = seen("sandbox", "start", "--detach", "--port", "0", columns=40)
+    try:
+        port = ready.rpartition(":")[2]
+        assert ready == f"Sandbox ready at http://127.0.0.1:{port}"
+        assert rest[0].startswith("    (pid ")
+        assert rest[-1] == "Next: svc orders list"
+        said = seen("sandbox", "start", "--detach", "--port", "0", "--db", ":memory:", columns=40)
+        assert [line for line in said if len(line) > 40 and "eval" not in line] == []
+        assert said[-1] == "Then: svc orders list"
+    finally:
+        seen("sandbox", "stop", "--all")
+
+
+@pytest.mark.parametrize("typed", ["events list", "orders lst", "orders create"])
+def test_words_about_commands_are_broken_where_no_command_is(typed: str, sandbox: Sandbox) -> None:
+    """A sentence that has a command in it is no command: only what is copied stays on its line."""
+    assert sandbox.port
+    lines = seen(*typed.split(), columns=40)
+    assert lines[0] != "Error:"
+    assert [line for line in lines if len(line) > 40 and "--item 'name=" not in line] == []
+
+
 @pytest.mark.slow
 def test_quickstart_fits_eighty_columns() -> None:
     """The first screen that anybody sees; its commands go on after a backslash."""
     lines = seen("quickstart")
-    assert lines[-2].startswith("Done in")
+    assert lines[-3].startswith("Done in")
     assert [line for line in lines if len(line) > 80] == []
     assert any(line.endswith(" \\") for line in lines)
 

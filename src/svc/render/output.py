@@ -57,6 +57,7 @@ class Output:
         self._out = Stream(stdout, json=json, secret=secret, workflow=workflow)
         self._err = Stream(stderr, json=format != "human", secret=secret, workflow=workflow)
         self._wraps_at = width if format == "human" and _is_terminal(stderr) else None
+        self._shows_at = width if format == "human" and _is_terminal(stdout) else None
         self._color_errors = color if color_errors is None else color_errors
         self._on_shown = on_shown
         self._search = _search(query)
@@ -199,22 +200,26 @@ class Output:
         self._out.write(escape(text) + "\n")
         self._out.flush()
 
+    def words(self, text: str) -> None:
+        """Prints a sentence as a result on stdout; it goes on below where a terminal is narrow."""
+        self.line(_fitted(text, self._shows_at))
+
     def note(self, text: str) -> None:
         """Says something on stderr, unless quiet."""
         if not self.quiet:
-            self._tell(self._fitted(escape(text)))
+            self._tell(_fitted(escape(text), self._wraps_at))
 
     def hint(self, text: str) -> None:
         """Says on stderr what can be done next, unless quiet."""
         if not self.quiet:
             from svc.render.palette import painted
 
-            fitted = self._fitted(escape(text))
+            fitted = _fitted(escape(text), self._wraps_at)
             self._tell(painted(fitted, "hint", color=self._color_errors))
 
     def warn(self, text: str) -> None:
         """Says on stderr what nobody should miss."""
-        self._tell(self._fitted(f"Warning: {escape(text)}"))
+        self._tell(_fitted(f"Warning: {escape(text)}", self._wraps_at))
 
     def error(self, error: SvcError) -> None:
         """Prints an error on stderr: at most four lines for people, else one line of JSON."""
@@ -227,16 +232,6 @@ class Output:
         else:
             self._say(errors.envelope(error))
 
-    def _fitted(self, safe: str) -> str:
-        """Breaks lines on a terminal; a log keeps each message on its line."""
-        if self._wraps_at is None:
-            return safe
-        from svc.render.text import wrap_message
-
-        return "\n".join(
-            part for line in safe.split("\n") for part in wrap_message(line, self._wraps_at)
-        )
-
     def _tell(self, safe: str) -> None:
         """Says what is good to know: that nobody can read it any more costs no result."""
         with suppress(OSError):
@@ -245,6 +240,15 @@ class Output:
     def _say(self, safe: str) -> None:
         self._err.write(safe + "\n")
         self._err.flush()
+
+
+def _fitted(safe: str, width: int | None) -> str:
+    """Breaks lines on a terminal; a log keeps each message on its line."""
+    if width is None:
+        return safe
+    from svc.render.text import wrap_message
+
+    return "\n".join(part for line in safe.split("\n") for part in wrap_message(line, width))
 
 
 def _is_terminal(stream: TextIO) -> bool:

@@ -135,6 +135,7 @@ def _pieces(word: str, width: int) -> list[str]:
 
 _INDENT: Final = 4
 _COMMAND: Final = "svc "
+_KINDS: Final = ("Error", "Warning")
 _LABELS: Final = ("Next:", "Next page:")  # what follows one is there to be copied
 
 
@@ -158,7 +159,9 @@ def wrap_message(text: str, width: int | None) -> list[str]:
 def _split(text: str) -> tuple[str, str]:
     """Parts a sentence from the command at its end."""
     before, colon, after = text.rpartition(f": {_COMMAND}")
-    return (f"{before}:", f"{_COMMAND}{after}") if colon else (text, "")
+    if not colon or before in _KINDS:  # a sentence about a command, with nothing before it
+        return text, ""
+    return f"{before}:", f"{_COMMAND}{after}"
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -166,4 +169,4 @@ def _wrapped(text: str, width: int) -> list[str]:
     first = wrap(text[start:], max(width - start, 1))[0]
     rest = text[start + len(first) :].strip(" ")
     others = wrap(rest, max(width - _INDENT, 1)) if rest else []
-    return [f"{'':{start}}{first}", *(f"{'':{_INDENT}}{line}" for line in others)]
+    return [f"{'':{start}}{first.rstrip()}", *(f"{'':{_INDENT}}{line}" for line in others)]

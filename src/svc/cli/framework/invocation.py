@@ -248,7 +248,7 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
         meant = _option_for(context, value)
         if meant is not None:
             return UsageError(f"No such option: {wrong}.", param=wrong, hint=meant)
-    return UsageError(message, param=param or wrong, hint=f"{where} --help shows what it takes")
+    return UsageError(message, param=param or wrong, hint=f"What it takes: {where} --help")
 
 
 def _option_for(context: Any, word: str) -> str | None:

@@ -91,8 +91,8 @@ OTHER_TOOLS_WORDS: Final = {
 OTHERWISE: Final = {
     "version": "svc --version",
     "update": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
-    "events list": "svc events inbox lists what a listener has received, svc sandbox events what "
-    "a sandbox has made",
+    "events list": "Those that a listener has received: svc events inbox; those that a sandbox "
+    "has made: svc sandbox events",
     "webhook-endpoints list": "The API has no call that lists them; of a sandbox: "
     "svc sandbox endpoints list",
     "webhook-endpoints retrieve": "The API has no call that shows one; of a sandbox: "
@@ -133,7 +133,7 @@ def send_elsewhere(args: list[str]) -> None:
             there = OTHER_TOOLS_WORDS[words]
             raise UsageError(
                 f"No such command {words!r}. Did you mean 'svc {there}'?",
-                hint=f"svc {there} --help shows what it takes",
+                hint=f"What it takes: svc {there} --help",
             )
         if words in OTHERWISE:
             raise UsageError(f"No such command {words!r}.", hint=OTHERWISE[words])

@@ -49,7 +49,7 @@ def quickstart(ctx: typer.Context) -> None:
     seconds = session.clock.monotonic() - started
     story.say(f"\nDone in {seconds:.1f} s: paid, verified, forwarded and refunded.")
     svc = called_as(session)
-    story.say(f"Next: {svc} sandbox start --detach, then {svc} orders create --help")
+    story.say(f"Next: {svc} sandbox start --detach\nThen: {svc} orders create --help")
     if session.format != "human":
         session.out.value({**result, "seconds": round(seconds, 1)})
 

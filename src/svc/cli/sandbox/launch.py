@@ -126,8 +126,8 @@ def point_profile_at(session: Session, record: RunRecord) -> str | None:
     other = _other_running(session, record)
     if other is not None:
         session.out.note(
-            f"The profile {NAME} still means the sandbox at {other.url}. This one is reached by: "
-            f'eval "$(svc sandbox env --port {record.port})", or --base-url {record.url}'
+            f"The profile {NAME} still means the sandbox at {other.url}. This one is reached by "
+            f"--base-url {record.url}, or by the exports of: svc sandbox env --port {record.port}"
         )
         return None
     try:
@@ -187,14 +187,15 @@ def report_ready(
         session.out.value(shown, name="url")
         return
     end = f"pid {record.pid}; svc sandbox stop ends it" if detached else "Ctrl-C to stop"
-    session.out.line(f"Sandbox ready at {record.url}  ({end})")
+    session.out.words(f"Sandbox ready at {record.url}  ({end})")
     memory = "in memory, gone when it stops"
     session.out.line(f"Data: {memory if record.db == MEMORY else record.db}")
     if profile is not None:
         words = " ".join(filter(None, ("svc", profile, "orders list")))
         session.out.line(f"Next: {words}")
     else:
-        session.out.line(f'Next: eval "$(svc sandbox env --port {record.port})"; svc orders list')
+        session.out.line(f'Next: eval "$(svc sandbox env --port {record.port})"')
+        session.out.line("Then: svc orders list")
 
 
 def forget(ready_file: Path | None) -> None:
