@@ -225,8 +225,9 @@ def conclude(
         _tell_of_command(asked, ended.exec_code)
     if ended.summary.until_reached is False and asked.until is not None:
         what, count = asked.until.glob, asked.until.count
+        missed_it = "was not forwarded" if ended.summary.pending else "did not come"
         raise CheckFailed(
-            f"{what} did not come{f' {count} times' if count > 1 else ''} before the end.",
+            f"{what} {missed_it}{f' {count} times' if count > 1 else ''} before the end.",
             code="until_not_reached",
             param="--until",
             hint=f"The log could not be read: {log_away}" if log_away is not None else None,
