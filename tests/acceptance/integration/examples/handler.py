@@ -5,6 +5,7 @@ import hmac
 import json
 import os
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -42,4 +43,5 @@ class Handler(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    ThreadingHTTPServer(("127.0.0.1", PORT), Handler).serve_forever()
+    with suppress(KeyboardInterrupt):  # Ctrl-C reaches the handler too
+        ThreadingHTTPServer(("127.0.0.1", PORT), Handler).serve_forever()
