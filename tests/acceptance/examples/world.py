@@ -120,8 +120,9 @@ IDS: Final[tuple[tuple[str, Maker], ...]] = (
 
 
 def real(line: str, world: World) -> str:
-    """Puts ids of objects that are there in place of the shown ones."""
+    """Puts ids of objects that are there in place of the shown ones; ends what would not end."""
     for shown in set(PLACEHOLDER.findall(line)):
         make = next(make for words, make in IDS if words in line)
         line = line.replace(shown, make(world))
-    return line
+    # A person ends it with Ctrl-C; `timeout` says then that it had to.
+    return f"! timeout -s INT 2 {line}" if line.endswith(" --follow") else line
