@@ -147,5 +147,5 @@ def test_quickstart_tells_its_steps_beside_a_result_for_programs(tmp_path: Path)
     assert steps == ["1", "2", "3", "4", "5", "6"]
     assert f"   $ {program} sandbox start --detach\n" in done.stderr
     assert done.stderr.endswith(
-        f"Next: {program} sandbox start --detach, then {program} orders create --help\n"
+        f"Next: {program} sandbox start --detach\nThen: {program} orders create --help\n"
     )
