@@ -69,6 +69,12 @@ def stopping() -> Iterator[None]:
     except Stopped as stopped:
         stopped.arrived()
         raise
+    except RuntimeError as error:
+        # Python 3.11 raises this in place of what came while a class gave its attributes names.
+        if not isinstance(error.__cause__, Stopped):
+            raise
+        error.__cause__.arrived()
+        raise error.__cause__ from None
     finally:
         for number, handler in before.items():
             if signal.getsignal(number) is stop:
