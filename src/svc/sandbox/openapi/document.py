@@ -171,11 +171,10 @@ def _paths(operations: Iterable[ApiOperation]) -> Doc:
 
 
 def _described(operation: ApiOperation) -> Doc:
-    title = operation.title
     described = {
-        "operationId": title.id,
-        "summary": title.summary,
-        "tags": [_TAGS[operation.resource]],
+        "operationId": operation.id,
+        "summary": operation.summary,
+        "tags": [_TAGS[operation.noun.resource]],
         "parameters": _parameters(operation),
         "responses": {"200": _answer(operation), **errors.refused(operation)},
     }
@@ -199,7 +198,7 @@ def _query(field: Parameter) -> Doc:
 def _body(operation: ApiOperation) -> Doc:
     schema = schema_of(operation.fields, EMPTY, partial=operation.partial)
     form = schema_of(operation.fields, BLANK, partial=operation.partial)
-    example = {"example": operation.title.example} if operation.title.example else {}
+    example = {"example": operation.example} if operation.example else {}
     nested = {
         field.name: {"style": "deepObject", "explode": True}
         for field in operation.fields
@@ -217,13 +216,13 @@ def _body(operation: ApiOperation) -> Doc:
 
 def _answer(operation: ApiOperation) -> Doc:
     replayed = _REPLAYED if operation.method == "POST" else {}
-    answer: Schema = ref(operation.title.answer)
+    answer: Schema = ref(operation.answer)
     shown = {
         "description": "Done.",
         "headers": {**errors.EVERY_ANSWER, **replayed},
         "content": {errors.JSON: {"schema": answer}},
     }
-    links = _links_from(operation.title.answer)
+    links = _links_from(operation.answer)
     return {**shown, "links": links} if links else shown
 
 

@@ -10,7 +10,6 @@ from svc.sandbox.parameters.problems import invalid, too_long, unexpected_state
 from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.reference import fx
 from svc.sandbox.resources import operation, payments
-from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import DISPUTE_REASONS, DISPUTE_STATUSES, EVIDENCE_KEYS, ID_PREFIXES
@@ -179,37 +178,17 @@ def _move(tx: Transaction, dispute: Doc, payment: Doc, sign: int) -> None:
 
 
 _UNEXPECTED: Final = "dispute_unexpected_state"
+_OF: Final = operation.NounOperations("/v1/disputes", "disputes", KIND, "Dispute")
 OPERATIONS: Final = (
-    operation.act(
-        "/v1/disputes/:id",
+    _OF.act(
+        "updateDispute",
+        "Attach evidence; submit it",
         update,
         UPDATE,
-        "disputes",
-        KIND,
-        Title("updateDispute", "Attach evidence; submit it", "Dispute"),
         partial=True,
         refuses=(_UNEXPECTED, "evidence_missing"),
     ),
-    operation.retrieve(
-        "/v1/disputes/:id",
-        "disputes",
-        KIND,
-        Title("retrieveDispute", "Retrieve a dispute", "Dispute"),
-    ),
-    operation.listing(
-        "/v1/disputes",
-        "disputes",
-        KIND,
-        FILTERS,
-        Title("listDisputes", "List disputes", "DisputeList"),
-    ),
-    operation.act(
-        "/v1/disputes/:id/accept",
-        accept,
-        (),
-        "disputes",
-        KIND,
-        Title("acceptDispute", "Give a dispute up", "Dispute"),
-        refuses=(_UNEXPECTED,),
-    ),
+    _OF.retrieve("retrieveDispute", "Retrieve a dispute"),
+    _OF.listing("listDisputes", "List disputes", FILTERS),
+    _OF.act("acceptDispute", "Give a dispute up", accept, step="/accept", refuses=(_UNEXPECTED,)),
 )

@@ -15,7 +15,6 @@ from svc.sandbox.parameters.tables import Parameter, Params
 from svc.sandbox.reference import cards, fx
 from svc.sandbox.reference.cards import message_for
 from svc.sandbox.resources import goods, operation
-from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import ID_PREFIXES, PAYMENT_STATUSES
@@ -213,27 +212,16 @@ def _authorize(tx: Transaction, order: Doc, payment: Doc) -> None:
     tx.emit("payment.authorized", payment)
 
 
+_OF: Final = operation.NounOperations("/v1/payments", "payments", KIND, "Payment")
 OPERATIONS: Final = (
-    operation.act(
-        "/v1/orders/:id/capture",
+    operation.NounOperations("/v1/orders", "payments", "order", "Payment").act(
+        "captureOrder",
+        "Capture an authorised payment",
         capture,
         CAPTURE,
-        "payments",
-        "order",
-        Title("captureOrder", "Capture an authorised payment", "Payment"),
+        step="/capture",
         refuses=("capture_not_allowed", "order_unexpected_state", "amount_too_large"),
     ),
-    operation.retrieve(
-        "/v1/payments/:id",
-        "payments",
-        KIND,
-        Title("retrievePayment", "Retrieve a payment", "Payment"),
-    ),
-    operation.listing(
-        "/v1/payments",
-        "payments",
-        KIND,
-        FILTERS,
-        Title("listPayments", "List payments", "PaymentList"),
-    ),
+    _OF.retrieve("retrievePayment", "Retrieve a payment"),
+    _OF.listing("listPayments", "List payments", FILTERS),
 )

@@ -13,7 +13,6 @@ from svc.sandbox.parameters.problems import Problem, invalid, missing
 from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.reference import banks, fx
 from svc.sandbox.resources import goods, operation
-from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import ID_PREFIXES, PAYOUT_STATUSES
@@ -198,13 +197,14 @@ def _shown_destination(given: Params) -> Doc:
     }
 
 
+_OF: Final = operation.NounOperations("/v1/payouts", "payouts", KIND, "Payout")
 OPERATIONS: Final = (
-    operation.create(
-        "/v1/payouts",
+    _OF.create(
+        "createPayout",
+        "Send a payout",
         create,
         CREATE,
-        "payouts",
-        Title("createPayout", "Send a payout", "Payout", EXAMPLE),
+        example=EXAMPLE,
         refuses=(
             "parameters_exclusive",
             "parameter_missing",
@@ -212,10 +212,6 @@ OPERATIONS: Final = (
             "balance_insufficient",
         ),
     ),
-    operation.retrieve(
-        "/v1/payouts/:id", "payouts", KIND, Title("retrievePayout", "Retrieve a payout", "Payout")
-    ),
-    operation.listing(
-        "/v1/payouts", "payouts", KIND, FILTERS, Title("listPayouts", "List payouts", "PayoutList")
-    ),
+    _OF.retrieve("retrievePayout", "Retrieve a payout"),
+    _OF.listing("listPayouts", "List payouts", FILTERS),
 )

@@ -9,7 +9,6 @@ from svc.sandbox.parameters.kinds import Amount, Country, Currency
 from svc.sandbox.parameters.tables import Parameter, Params
 from svc.sandbox.reference import customs
 from svc.sandbox.resources import goods, operation
-from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import ID_PREFIXES
@@ -114,19 +113,17 @@ def _with_charges(item: Doc, line: customs.ItemCharges) -> Doc:
     return {**item, "duty": line.duty, "vat": line.vat, "duty_rate_bps": line.duty_rate_bps}
 
 
+_OF: Final = operation.NounOperations(
+    "/v1/landed-cost/quotes", "landed_cost", KIND, "LandedCostQuote"
+)
 OPERATIONS: Final = (
-    operation.create(
-        "/v1/landed-cost/quotes",
+    _OF.create(
+        "createQuote",
+        "Quote duties, taxes and fees",
         create,
         CREATE,
-        "landed_cost",
-        Title("createQuote", "Quote duties, taxes and fees", "LandedCostQuote", goods.EXAMPLE),
+        example=goods.EXAMPLE,
         refuses=("amount_too_large",),
     ),
-    operation.retrieve(
-        "/v1/landed-cost/quotes/:id",
-        "landed_cost",
-        KIND,
-        Title("retrieveQuote", "Retrieve a quote", "LandedCostQuote"),
-    ),
+    _OF.retrieve("retrieveQuote", "Retrieve a quote"),
 )

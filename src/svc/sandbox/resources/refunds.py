@@ -9,7 +9,6 @@ from svc.sandbox.parameters.problems import Problem, resource_missing
 from svc.sandbox.parameters.tables import Parameter, Params
 from svc.sandbox.reference import fx
 from svc.sandbox.resources import disputes, operation, payments
-from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import ID_PREFIXES, REFUND_REASONS, REFUND_STATUSES
@@ -148,13 +147,13 @@ def _payment_of(tx: Transaction, refund: Doc) -> Doc:
     return payment
 
 
+_OF: Final = operation.NounOperations("/v1/refunds", "refunds", KIND, "Refund")
 OPERATIONS: Final = (
-    operation.create(
-        "/v1/refunds",
+    _OF.create(
+        "createRefund",
+        "Refund all or part of a payment",
         create,
         CREATE,
-        "refunds",
-        Title("createRefund", "Refund all or part of a payment", "Refund"),
         refuses=(
             "payment_not_refundable",
             "payment_already_refunded",
@@ -162,10 +161,6 @@ OPERATIONS: Final = (
             "amount_too_large",
         ),
     ),
-    operation.retrieve(
-        "/v1/refunds/:id", "refunds", KIND, Title("retrieveRefund", "Retrieve a refund", "Refund")
-    ),
-    operation.listing(
-        "/v1/refunds", "refunds", KIND, FILTERS, Title("listRefunds", "List refunds", "RefundList")
-    ),
+    _OF.retrieve("retrieveRefund", "Retrieve a refund"),
+    _OF.listing("listRefunds", "List refunds", FILTERS),
 )

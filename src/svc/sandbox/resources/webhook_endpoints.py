@@ -17,7 +17,6 @@ from svc.sandbox.parameters.tables import (
     Settings,
 )
 from svc.sandbox.resources import operation
-from svc.sandbox.resources.operation import Title
 from svc.sandbox.store import deliveries, jobs
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
@@ -261,17 +260,14 @@ def _mail(tx: Transaction, endpoint: Doc, kind: str, subject: str, body: str) ->
 
 
 OPERATIONS: Final = (
-    operation.create(
-        "/v1/webhook_endpoints",
+    operation.NounOperations(
+        "/v1/webhook_endpoints", "webhook_endpoints", KIND, "NewWebhookEndpoint"
+    ).create(
+        "createWebhookEndpoint",
+        "Register an endpoint",
         create,
         CREATE,
-        "webhook_endpoints",
-        Title(
-            "createWebhookEndpoint",
-            "Register an endpoint",
-            "NewWebhookEndpoint",
-            {"url": "https://shop.example/webhooks", "events": ["order.paid"]},
-        ),
+        example={"url": "https://shop.example/webhooks", "events": ["order.paid"]},
         view=created_view,
         refuses=("webhook_endpoint_limit",),
     ),
