@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote, urlencode
 
 from svc.sandbox.checkout.languages import Language, choose
@@ -106,7 +106,7 @@ def _look(tx: Transaction, address: Address, key: str | None) -> Visit | None:
         return None
     key = key or SANDBOX_KEYS[f"publishable_{tx.mode}"]
     _check_key(tx, key)
-    order = _found(tx.get(orders.KIND, shown["order"]))
+    order = tx.stored(orders.KIND, shown["order"])
     latest = order["latest_payment"]
     return Visit(
         order=order,
@@ -130,8 +130,3 @@ def _check_key(tx: Transaction, key: str) -> None:
     if auth.authenticate(tx, key)["type"] != "publishable":
         message = "The checkout takes a publishable key; secret keys stay on the server."
         raise Problem(403, "publishable_key_required", message)
-
-
-def _found(doc: Any) -> Doc:
-    assert doc is not None
-    return dict(doc)

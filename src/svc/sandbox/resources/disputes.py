@@ -1,7 +1,7 @@
 """Disputes: evidence as a draft, its submission, and the bank's decision (assumptions: Dispute)."""
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from svc.sandbox import clock
 from svc.sandbox.parameters import schema
@@ -74,10 +74,9 @@ def open_dispute(tx: Transaction, payment: Doc, reason: str, due: str | None = N
     """The shopper disputes what is left of a payment; its amount leaves the balance."""
     payment["disputed"] = True
     tx.save(payment)
-    due = due or clock.text(_due_by(tx))
-    dispute: dict[str, Any] = {
-        "id": tx.new_id(ID_PREFIXES[KIND]),
-        "object": KIND,
+    last = (tx.now + _RESPONSE_TIME).replace(hour=23, minute=59, second=59, microsecond=0)
+    due = due or clock.text(last)
+    fields = {
         "payment": payment["id"],
         "order": payment["order"],
         "amount": payment["amount_captured"] - payment["amount_refunded"],
@@ -89,9 +88,8 @@ def open_dispute(tx: Transaction, payment: Doc, reason: str, due: str | None = N
         "evidence_due_by": due,
         "evidence_submitted_at": None,
         "closed_at": None,
-        "created": tx.now_text,
-        "livemode": tx.livemode,
     }
+    dispute = tx.new(KIND, fields)
     tx.add(dispute)
     _move(tx, dispute, payment, -1)
     tx.schedule_at(clock.parse(due), LAPSE, dispute["id"])
@@ -130,9 +128,7 @@ def close(tx: Transaction, dispute: Doc, outcome: str) -> None:
     tx.cancel_jobs(LAPSE, dispute["id"])
     tx.cancel_jobs(DECIDE, dispute["id"])
     if outcome == "won":
-        payment = tx.get(payments.KIND, dispute["payment"])
-        assert payment is not None
-        _move(tx, dispute, payment, 1)
+        _move(tx, dispute, tx.stored(payments.KIND, dispute["payment"]), 1)
     tx.emit(f"dispute.{outcome}", dispute)
 
 
@@ -165,10 +161,6 @@ def _merged(present: Doc, changes: Params | None) -> Doc:
     if sum(map(len, evidence.values())) > _EVIDENCE_MAX:
         raise too_long("evidence", f"{_EVIDENCE_MAX} characters in all")
     return evidence
-
-
-def _due_by(tx: Transaction) -> Any:
-    return (tx.now + _RESPONSE_TIME).replace(hour=23, minute=59, second=59, microsecond=0)
 
 
 def _move(tx: Transaction, dispute: Doc, payment: Doc, sign: int) -> None:

@@ -166,10 +166,7 @@ def target_of(tx: Transaction, operation: ApiOperation, identity: str) -> Doc:
     """The object that a path names; raises Problem if this mode has none."""
     if operation.kind is None:
         return {}
-    found = tx.get(operation.kind, identity)
-    if found is None:
-        raise resource_missing(operation.kind, identity, "id")
-    return found
+    return tx.named(operation.kind, identity)
 
 
 def _page(tx: Transaction, kind: str, filters: tuple[str, ...], params: Params) -> Doc:

@@ -76,9 +76,7 @@ _WHY_NOT_CANCELLED: Final = {
 def create(tx: Transaction, params: Params) -> Doc:
     """Stores a new order with its methods and its landed cost."""
     identity = tx.new_id(ID_PREFIXES[KIND])
-    order: dict[str, Any] = {
-        "id": identity,
-        "object": KIND,
+    fields = {
         "status": "requires_payment",
         "amount": params["amount"],
         "currency": params["currency"],
@@ -96,10 +94,9 @@ def create(tx: Transaction, params: Params) -> Doc:
         "cancelled_at": None,
         "paid_at": None,
         "metadata": merged({}, params.get("metadata")),
-        "created": tx.now_text,
-        "livemode": tx.livemode,
         "_client_secret": tx.new_secret(f"{identity}_secret_", _SECRET_LENGTH),
     }
+    order = tx.new(KIND, fields, identity)
     _price(tx, order)
     tx.add(order)
     return order
@@ -166,10 +163,7 @@ def _price(tx: Transaction, order: Doc) -> None:
         freight=max(0, order["amount"] - goods.value(items)),
     )
     order["landed_cost"] = {
-        "duty": quote["duty"],
-        "vat": quote["vat"],
-        "fees": quote["fees"],
-        "total": quote["total"],
+        **{name: quote[name] for name in ("duty", "vat", "fees", "total")},
         "currency": order["currency"],
         "guaranteed": quote["guaranteed"],
         "quote": quote["id"],

@@ -5,7 +5,7 @@ every event shows what a GET would show right after the change (assumptions: Ord
 """
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from svc.sandbox import clock
 from svc.sandbox.parameters import schema
@@ -66,9 +66,7 @@ ANSWER: Final = schema.resource(
 
 def begin(tx: Transaction, order: Doc, method: str) -> Doc:
     """Stores a new attempt to pay an order; one of the steps below follows at once."""
-    payment: dict[str, Any] = {
-        "id": tx.new_id(ID_PREFIXES[KIND]),
-        "object": KIND,
+    fields = {
         "order": order["id"],
         "status": "processing",
         "amount": order["amount_total"],
@@ -90,11 +88,10 @@ def begin(tx: Transaction, order: Doc, method: str) -> Doc:
         "fx_rate": None,
         "authorization_expires_at": None,
         "captured_at": None,
-        "created": tx.now_text,
-        "livemode": tx.livemode,
         "_dispute_reason": None,
         "_refund_scenario": "normal",
     }
+    payment = tx.new(KIND, fields)
     tx.add(payment)
     order["latest_payment"] = payment["id"]
     return payment
@@ -190,16 +187,12 @@ def capture(tx: Transaction, order: Doc, params: Params) -> Doc:
 
 def latest(tx: Transaction, order: Doc) -> Doc:
     """The last attempt to pay an order; there must have been one."""
-    payment = tx.get(KIND, order["latest_payment"])
-    assert payment is not None
-    return payment
+    return tx.stored(KIND, order["latest_payment"])
 
 
 def order_of(tx: Transaction, payment: Doc) -> Doc:
     """The order that a payment belongs to."""
-    order = tx.get("order", payment["order"])
-    assert order is not None
-    return order
+    return tx.stored("order", payment["order"])
 
 
 def _authorize(tx: Transaction, order: Doc, payment: Doc) -> None:

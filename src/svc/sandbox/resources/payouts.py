@@ -15,7 +15,7 @@ from svc.sandbox.reference import banks, fx
 from svc.sandbox.resources import goods, operation
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import ID_PREFIXES, PAYOUT_STATUSES
+from svc.spec import PAYOUT_STATUSES
 
 KIND: Final = "payout"
 SEND: Final = "payout.send"  # names of jobs
@@ -117,9 +117,7 @@ def create(tx: Transaction, params: Params) -> Doc:
     if tx.balance(source) < cost.source_amount:
         message = f"The {source} balance does not cover the payout and its fees."
         raise Problem(400, "balance_insufficient", message)
-    payout: dict[str, Any] = {
-        "id": tx.new_id(ID_PREFIXES[KIND]),
-        "object": KIND,
+    fields = {
         "status": "created",
         "amount": params["amount"],
         "currency": params["currency"],
@@ -136,9 +134,8 @@ def create(tx: Transaction, params: Params) -> Doc:
         "paid_at": None,
         "failed_at": None,
         "metadata": merged({}, params.get("metadata")),
-        "created": tx.now_text,
-        "livemode": tx.livemode,
     }
+    payout = tx.new(KIND, fields)
     tx.add(payout)
     tx.move_balance(source, -cost.source_amount)
     tx.emit("payout.created", payout)

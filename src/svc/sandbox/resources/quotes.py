@@ -1,7 +1,7 @@
 """Landed-cost quotes: duties, taxes and fees, computed once and never changed."""
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from svc.sandbox import clock
 from svc.sandbox.parameters import schema
@@ -11,7 +11,6 @@ from svc.sandbox.reference import customs
 from svc.sandbox.resources import goods, operation
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import ID_PREFIXES
 
 KIND: Final = "landed_cost_quote"
 VALIDITY: Final = timedelta(hours=24)  # informative; a quote is retrievable afterwards
@@ -87,9 +86,7 @@ def make(
         items=items,
         freight=freight,
     )
-    quote: dict[str, Any] = {
-        "id": tx.new_id(ID_PREFIXES[KIND]),
-        "object": KIND,
+    fields = {
         "currency": currency,
         "shipping": shipping,
         "items": [_with_charges(*pair) for pair in zip(items, result.lines, strict=True)],
@@ -102,9 +99,8 @@ def make(
         "guaranteed": result.guaranteed,
         "warnings": result.warnings,
         "expires_at": clock.text(tx.now + VALIDITY),
-        "created": tx.now_text,
-        "livemode": tx.livemode,
     }
+    quote = tx.new(KIND, fields)
     tx.add(quote)
     return quote
 

@@ -122,22 +122,20 @@ def created_view(endpoint: Doc) -> Doc:
 
 def new_endpoint(tx: Transaction, *, url: str, events: list[str], description: str | None) -> Doc:
     """Stores an endpoint; the caller shows `_secret` once, as `secret`."""
-    doc: Doc = {
-        "id": tx.new_id(ID_PREFIXES[KIND]),
-        "object": KIND,
+    identity = tx.new_id(ID_PREFIXES[KIND])
+    fields = {
         "url": url,
         "events": events,
         "status": "enabled",
         "description": description,
         "api_version": tx.settings["pinned_version"] or VERSIONS[-1],
-        "created": tx.now_text,
-        "livemode": tx.livemode,
         "_secret": tx.new_secret(SECRET_PREFIX, SECRET_LENGTH),
         "_old_secret": None,
         "_old_secret_until": None,
         "_failing_since": None,
         "_warned": False,
     }
+    doc = tx.new(KIND, fields, identity)
     tx.add(doc)
     return doc
 
@@ -246,17 +244,9 @@ def _recovered(tx: Transaction, endpoint: Doc) -> None:
 
 
 def _mail(tx: Transaction, endpoint: Doc, kind: str, subject: str, body: str) -> None:
-    mail: dict[str, Any] = {
-        "id": tx.ids.derived("eml_", kind, endpoint["id"], micros(tx.now)),
-        "object": "email",
-        "type": kind,
-        "webhook_endpoint": endpoint["id"],
-        "subject": subject,
-        "body": body,
-        "created": tx.now_text,
-        "livemode": tx.livemode,
-    }
-    tx.add(mail)
+    identity = tx.ids.derived("eml_", kind, endpoint["id"], micros(tx.now))
+    about = {"type": kind, "webhook_endpoint": endpoint["id"]}
+    tx.add(tx.new("email", {**about, "subject": subject, "body": body}, identity))
 
 
 OPERATIONS: Final = (
