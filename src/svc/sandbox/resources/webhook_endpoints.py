@@ -99,15 +99,19 @@ ANSWER: Final = schema.resource(
 
 def create(tx: Transaction, params: Params) -> Doc:
     """Registers an endpoint for the event types named; a type named twice counts once."""
-    if len(tx.find(KIND, status="enabled")) >= ENABLED_MAX:
-        message = f"At most {ENABLED_MAX} endpoints can be enabled in a mode."
-        raise Problem(400, "webhook_endpoint_limit", message)
+    _refuse_more(tx)
     return new_endpoint(
         tx,
         url=params["url"],
         events=list(dict.fromkeys(params["events"])),
         description=params.get("description"),
     )
+
+
+def _refuse_more(tx: Transaction) -> None:
+    if len(tx.find(KIND, status="enabled")) >= ENABLED_MAX:
+        message = f"At most {ENABLED_MAX} endpoints can be enabled in a mode."
+        raise Problem(400, "webhook_endpoint_limit", message)
 
 
 def created_view(endpoint: Doc) -> Doc:
@@ -161,6 +165,8 @@ def roll_secret(tx: Transaction, endpoint: Doc, grace: int) -> str:
 
 def enable(tx: Transaction, endpoint: Doc) -> None:
     """Takes events again, with a clean record; what was dropped stays dropped."""
+    if endpoint["status"] != "enabled":
+        _refuse_more(tx)
     endpoint["status"] = "enabled"
     _recovered(tx, endpoint)
 
