@@ -47,6 +47,17 @@ from svc.spec import (
     VERSIONS,
 )
 
+# In the specification's order; the resource is what a restricted key needs.
+OPERATIONS: Final = (
+    *orders.OPERATIONS,
+    *payments.OPERATIONS,
+    *refunds.OPERATIONS,
+    *payouts.OPERATIONS,
+    *quotes.OPERATIONS,
+    *webhook_endpoints.OPERATIONS,
+    *events.OPERATIONS,
+    *disputes.OPERATIONS,
+)
 _ABOUT: Final = (
     "A local sandbox of the cross-border order service. Where the service's specification is "
     "silent this document shows what the sandbox does; `svc help assumptions` tells the two apart. "
@@ -131,7 +142,7 @@ _OBJECTS: Final[Mapping[str, Schema]] = {
 }
 
 
-def document(operations: Iterable[ApiOperation]) -> Doc:
+def document(operations: Iterable[ApiOperation] = OPERATIONS) -> Doc:
     """The whole document as JSON; equal tables give equal documents.
 
     Raises:
@@ -248,9 +259,8 @@ class Described:
     It says the same to everybody and changes nothing, so a web page may ask for it as well.
     """
 
-    def __init__(self, engine: Engine, operations: Iterable[ApiOperation]) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._operations = tuple(operations)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  no body
         identity = self._engine.request_id()
@@ -259,7 +269,7 @@ class Described:
 
     @cached_property
     def _shown(self) -> HttpReply:
-        return HttpReply(200, compact(document(self._operations)))
+        return HttpReply(200, compact(document()))
 
 
 def _wrong_method() -> Problem:
