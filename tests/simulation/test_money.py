@@ -12,7 +12,7 @@ from simulation.money import failing_of_many
 from simulation.sabotage import RULES, without
 
 _FEW = 100
-_MANY = 20_000 if os.environ.get("SVC_TEST_LONG") == "1" else 2_000  # of the slow run
+_MANY = 20_000 if os.environ.get("SVC_TEST_LONG") == "1" else 800  # of the slow run
 # For each rule a history that goes wrong without it, and what is lost there.
 _MISSED = {
     "what is the same request is not a matter of spelling": (2, "says the same, unresolved"),
@@ -38,7 +38,7 @@ def test_no_history_loses_doubles_or_misreports_anything() -> None:
 
 @pytest.mark.slow(seconds=_MANY // 20)
 def test_many_histories_lose_nothing() -> None:
-    """2,000 in the gate; with SVC_TEST_LONG=1 the 20,000 of a proof."""
+    """800 in the gate; with SVC_TEST_LONG=1 the 20,000 of a proof."""
     assert failing_of_many(range(_MANY), jobs=os.cpu_count() or 1) == []
 
 
