@@ -20,15 +20,18 @@ import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from tempfile import TemporaryDirectory
 from typing import Any, Final
+
+import svc
 
 MOST: Final = 1 << 20
 # What commands load when they need it; loaded here, it is there for all of them.
 OFTEN: Final = (
     *("ssl", "sqlite3", "asyncio", "email", "h11", "jmespath", "rich.console", "tomllib"),
     *("tomlkit", "csv", "httpx", "keyring.backend", "platformdirs", "concurrent.futures"),
+    *("nats", "nats.js", "nats.nkeys"),
 )
 STARTING: Final = ("sandbox", "start", "--detach", "--port", "0", "--db", ":memory:")
 WARMING: Final = (
@@ -45,21 +48,14 @@ WARMING: Final = (
     "orders --help",
     "events listen --timeout 0.05",
 )
-TIMES: Final = 3
 
 
 def load() -> None:
     """Imports every command and what they use."""
-    from svc.cli.framework.registry import COMMANDS
-    from svc.cli.framework.registry import load as load_command
-
-    for name in COMMANDS:
-        load_command(name)
-    for package in ("svc.cli", "svc.client", "svc.render", "svc.batch", "svc.listen", "svc.keys"):
-        for found in iter_modules(import_module(package).__path__):
-            import_module(f"{package}.{found.name}")
-    for name in OFTEN:
-        import_module(name)
+    own = (found.name for found in walk_packages(svc.__path__, "svc."))
+    for name in (*OFTEN, *own):
+        with suppress(ImportError):  # of another system, or of an extra that is not here
+            import_module(name)
     import_module("support.forked_sandbox").load()
 
 
@@ -73,8 +69,7 @@ def warm_up() -> None:
         started = inside(*STARTING, env=env)
         env |= {"SVC_BASE_URL": json.loads(started.out)["url"], "SVC_API_KEY": "sk_test_sandbox"}
         for line in WARMING:
-            for _ in range(TIMES):
-                inside(*line.split(), env=env)
+            inside(*line.split(), env=env)
         inside("sandbox", "stop", env=env)
         os.wait()
     assert threading.active_count() == 1  # a fork would have what it holds, and not the thread
@@ -176,4 +171,5 @@ if __name__ == "__main__":
     gc.collect()
     gc.freeze()
     with socket.socket(fileno=int(sys.argv[1])) as asked:
+        asked.send(b"loaded")
         Server(asked).serve()

@@ -48,6 +48,8 @@ class Forking:
                 stderr=subprocess.PIPE,
                 pass_fds=[there.fileno()],
             )
+        # Else what is asked first would pay for the loading with its limit.
+        assert self._asking.recv(64), self._process.communicate(timeout=10)[1]
         return self
 
     def __exit__(self, *_: object) -> None:
