@@ -22,6 +22,7 @@ from proof.faults.ledger import Fault, Ledger
 from proof.faults.operations import OPERATIONS, command
 from proof.faults.test_fault_matrix import closed, cut, reset
 from support.forking import Forking
+from support.patience import patient
 
 LONG = os.environ.get("SVC_TEST_LONG") == "1"
 SEEDS = 14 if LONG else 3
@@ -125,7 +126,7 @@ def check_random_kill(folder: Path, ledger: Ledger, forking: Forking, number: in
     process = machine.start(*command(operation, mark), random="kill")
     with process:
         wait_for(machine.state)
-        time.sleep(chance.uniform(0, 0.05))
+        time.sleep(chance.uniform(0, patient(0.05)))
         process.kill()
         machine.ended(process)
     states = [row["state"] for row in machine.rows()]

@@ -20,7 +20,7 @@ from svc.sandbox.process import launch
 from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.records import RunRecord
 
-KILLS = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 50  # of the slow run
+KILLS = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 20  # of the slow run
 CALLERS = 4
 ORDER = {
     "amount": 12900,
@@ -252,9 +252,9 @@ def test_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     rounds_of(tmp_path, 3)
 
 
-@pytest.mark.slow(seconds=40)
+@pytest.mark.slow(seconds=16)
 def test_many_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
-    """R82: the same at 50 random points on one file; at 200 with SVC_TEST_LONG=1."""
+    """R82: the same at 20 random points on one file; at 200 with SVC_TEST_LONG=1."""
     rounds = rounds_of(tmp_path, KILLS)
     print(
         f"\n{KILLS} kills: {rounds.acknowledged} acknowledged, all there once; of "
