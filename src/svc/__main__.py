@@ -81,7 +81,8 @@ class _Postponed(ModuleType):
 
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
-        return getattr(import_module(self.__name__), name)
+        found: Callable[..., object] = getattr(import_module(self.__name__), name)
+        return found
 
     def _call(self, name: str, _: type, *values: object, **named: object) -> object:
         return self.__getattr__(name)(*values, **named)
