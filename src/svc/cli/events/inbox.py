@@ -19,11 +19,16 @@ from svc.listen.routes import check_glob
 from svc.state import Database
 
 
-def archive_of(session: Session, state: Database) -> InboxHistory:
-    """The inbox of this profile and mode, and of this origin if one is known."""
+def scope_of(session: Session) -> InboxScope:
+    """This profile and mode, and this origin if one is known."""
     settings = session.settings
     origin = settings.address.origin if settings.address is not None else None
-    return InboxHistory(state, InboxScope(settings.profile, settings.mode, origin))
+    return InboxScope(settings.profile, settings.mode, origin)
+
+
+def archive_of(session: Session, state: Database) -> InboxHistory:
+    """The inbox of this profile and mode, and of this origin if one is known."""
+    return InboxHistory(state, scope_of(session))
 
 
 def entry_of(archive: InboxHistory, event_id: str) -> InboxEntry:

@@ -19,6 +19,7 @@ from svc.cli.events.options import (
     Printed,
     ReadyFile,
     SignedBy,
+    TunnelOption,
     body_size,
     command_again,
     given_secrets,
@@ -36,7 +37,6 @@ from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.progress import Until
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes, select_events
-from svc.listen.tunnels.option import TunnelOption
 
 
 class ListenVerb(Verb):

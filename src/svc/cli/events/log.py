@@ -4,7 +4,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from svc.cli.events.team import about_a_log, open_log, place_of
+from svc.cli.events.secrets import place_of
+from svc.cli.events.team import about_a_log, open_log
 from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.control import moments
 from svc.cli.framework.prompts import read_secret

@@ -7,21 +7,21 @@ import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, cast
 
 import typer
 
 from svc.base_url import BaseUrl
 from svc.cli.events.secrets import from_environment, from_stdin
 from svc.cli.framework.session import Session
-from svc.errors import UsageError
+from svc.errors import UsageError, wrong_choice
 from svc.listen.forward.request import HeaderText
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.progress import Until
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes
 from svc.listen.targets import Address, Target
-from svc.listen.tunnels.option import TunnelOption
+from svc.listen.tunnels.ssh import SshDestination
 from svc.spec import WEBHOOK_BODY_MAX
 
 Shown = Literal["summary", "payload", "none"]
@@ -69,6 +69,33 @@ ANY_PORT: Final = "default"  # where --inspect stands without one
 _PORT_MAX: Final = 65535
 _SIZE: Final = re.compile(r"([0-9]{1,9})(B|KiB|MiB)?")
 _UNITS: Final = {None: 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024}
+
+
+TunnelKind = Literal["auto", "none", "cloudflared", "ngrok", "ssh"]
+
+_TUNNELS: Final = ("auto", "none", "cloudflared", "ngrok", "ssh:[USER@]HOST[:REMOTE_PORT]")
+_SSH: Final = "ssh:"
+
+
+@dataclass(frozen=True, slots=True)
+class TunnelOption:
+    """The option, read; `destination` is there for ssh alone."""
+
+    kind: TunnelKind
+    destination: SshDestination | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "TunnelOption":
+        """Reads `auto`, `none`, `cloudflared`, `ngrok` or `ssh:[USER@]HOST[:REMOTE_PORT]`.
+
+        Raises:
+            UsageError: it is none of them.
+        """
+        if text.startswith(_SSH):
+            return cls("ssh", SshDestination.parse(text.removeprefix(_SSH)))
+        if text not in _TUNNELS[:-1]:
+            raise wrong_choice("--tunnel", text, _TUNNELS)
+        return cls(cast("TunnelKind", text))
 
 
 @dataclass(frozen=True, slots=True)

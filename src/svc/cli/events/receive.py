@@ -13,6 +13,7 @@ from svc.cli.events.options import (
     LocalPort,
     Printed,
     ReadyFile,
+    TunnelOption,
     body_size,
     command_again,
     given_secrets,
@@ -32,7 +33,6 @@ from svc.listen.log.connection import LogConnection
 from svc.listen.log.inboxes import CopiedInbox, LogInbox
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes, select_events
-from svc.listen.tunnels.option import TunnelOption
 
 app = new_app()
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.events.inbox import archive_of, entry_of
+from svc.cli.events.inbox import archive_of, entry_of, scope_of
 from svc.cli.events.options import check_targets, refuse_formats
 from svc.cli.events.resending import ReplayJob, ReplayOptions, ReplaySecrets
 from svc.cli.framework.app import new_app, verb
@@ -112,11 +112,10 @@ def _events(count: int) -> str:
 
 def _tell_left(session: Session, state: Database) -> None:
     """Says that events wait for listeners that do not run: those have not failed."""
-    settings, folder = session.settings, session.paths.state_dir / "listeners"
-    origin = settings.address.origin if settings.address is not None else None
+    folder, ours = session.paths.state_dir / "listeners", scope_of(session)
     with held_back(folder) as alone:
         # Beside another command that holds them back nobody can tell who runs.
-        count = left_pending(state, folder, origin, settings.profile, settings.mode) if alone else 0
+        count = left_pending(state, folder, ours.origin, ours.profile, ours.mode) if alone else 0
     if count and session.format == "human":
         session.out.note(
             f"{_events(count)} still {'waits' if count == 1 else 'wait'} for a listener that does "
@@ -140,10 +139,8 @@ def _alone(session: Session) -> Iterator[None]:
 
 def _refuse_beside_a_listener(session: Session, state: Database) -> None:
     """Leaves what is pending to the listener that runs: both would send it."""
-    settings = session.settings
-    origin = settings.address.origin if settings.address is not None else None
-    folder = session.paths.state_dir / "listeners"
-    found = running_with_pending(state, folder, origin, settings.profile, settings.mode)
+    folder, ours = session.paths.state_dir / "listeners", scope_of(session)
+    found = running_with_pending(state, folder, ours.origin, ours.profile, ours.mode)
     if found is not None:
         raise CheckFailed(
             f"The listener on port {found.port} runs and forwards what is pending to "
