@@ -29,7 +29,7 @@ from svc.listen.identity import Listening, remember
 from svc.listen.inbox.inbox import Position
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource
-from svc.listen.log import group, own_cursor, places
+from svc.listen.log import group, own_cursor, streams
 from svc.listen.log.connection import LogConnection
 from svc.state import Database
 
@@ -127,7 +127,7 @@ def _source(
     if position is None:
         position = connection.run(_first_position(session, log, connection))
         inbox.begin_at(position)
-    start = connection.run(places.find_start(connection, mode, position))
+    start = connection.run(streams.find_start(connection, mode, position))
     session.out.note(f"Reading {log.address} as {name}, {start.behind:,} behind.")
     return own_cursor.opened(connection, cursor, inbox.position, session.clock)
 
@@ -146,8 +146,8 @@ async def _first_position(session: Session, log: LogOptions, connection: LogConn
     if log.start is None:
         return Position(0, "")
     if log.start == 0:
-        return await places.end_of(connection, mode)
-    return await places.before(connection, mode, session.clock.now() - log.start)
+        return await streams.end_of(connection, mode)
+    return await streams.before(connection, mode, session.clock.now() - log.start)
 
 
 def _delivery_policy(session: Session, log: LogOptions) -> dict[str, Any]:

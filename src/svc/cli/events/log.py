@@ -13,13 +13,10 @@ from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.listen.inbox.inbox import Position
 from svc.listen.inbox.sqlite import positions
-from svc.listen.log import streams, template
+from svc.listen.log import inboxes, streams, template
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
-from svc.listen.log.inboxes import LogInbox
-from svc.listen.log.refill import copies
-from svc.listen.log.refill import refill as fill
 from svc.listen.log.status import look
 from svc.listen.log.troubles import LogRefusal
 
@@ -170,9 +167,11 @@ def refill(
     session = Session.of(ctx)
     address, settings = LogAddress.parse(to, "--to"), session.settings
     begin = moments(session, local=True).read(since, "--since").begin.timestamp()
-    found = copies(session.state(), session.base_url.origin, settings.profile, settings.mode, begin)
+    found = inboxes.copies(
+        session.state(), session.base_url.origin, settings.profile, settings.mode, begin
+    )
     with open_log(session, address) as connection:
-        done = fill(found, LogInbox(connection, settings.mode))
+        done = inboxes.refill(found, inboxes.LogInbox(connection, settings.mode))
     session.out.value({"object": "refill", "copies": done.copies, "added": done.added})
 
 
