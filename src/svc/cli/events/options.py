@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, cast
 
-import typer
-
 from svc.base_url import BaseUrl
 from svc.cli.events.secrets import from_environment, from_stdin
+from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.errors import UsageError, wrong_choice
 from svc.listen.forward.request import HeaderText
@@ -30,38 +29,24 @@ SignedBy = Literal["own", "original"]
 
 EventTypes = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "TYPE|GLOB",
+        "Event types; repeatable, or several as a,b.",
         "--events",
-        metavar="TYPE|GLOB",
-        help="Event types; repeatable, or several as a,b.",
         show_default="all 18",
     ),
 ]
 LocalPort = Annotated[
     int | None,
-    typer.Option(
-        "--port",
-        metavar="PORT",
-        min=1,
-        max=65535,
-        help="The local port.",
-        show_default="the last one",
-    ),
+    option("PORT", "The local port.", "--port", min=1, max=65535, show_default="the last one"),
 ]
-BodySize = Annotated[
-    str, typer.Option("--max-body", metavar="SIZE", help="The largest body that is taken.")
-]
+BodySize = Annotated[str, option("SIZE", "The largest body that is taken.", "--max-body")]
 Printed = Annotated[
-    Shown,
-    typer.Option(
-        "--print", metavar="WHAT", help="What to print of an event: summary, payload or none."
-    ),
+    Shown, option("WHAT", "What to print of an event: summary, payload or none.", "--print")
 ]
 ReadyFile = Annotated[
     Path | None,
-    typer.Option(
-        "--ready-file", metavar="FILE", help="A file to write when ready and to remove at the end."
-    ),
+    option("FILE", "A file to write when ready and to remove at the end.", "--ready-file"),
 ]
 
 INSPECT: Final = "--inspect"
@@ -186,8 +171,8 @@ def command_again(
     """The command line that leads to the same endpoint."""
     everywhere = session.given.everywhere
     words = ["svc", "events", "listen", *(("--from", log) if log else ())]
-    for option, value in (("--profile", everywhere.profile), ("--base-url", everywhere.base_url)):
-        words += [option, value] if value else []
+    for name, value in (("--profile", everywhere.profile), ("--base-url", everywhere.base_url)):
+        words += [name, value] if value else []
     words += ["--live"] if everywhere.live else []
     words += [word for text in events for word in ("--events", text)]
     words += ["--tunnel", tunnel] if tunnel != "auto" else []

@@ -8,6 +8,7 @@ import typer
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import ask, call_and_show
 from svc.cli.framework.inputs import without_empty
+from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.served import RequestLines
 from svc.cli.sandbox.shared import FOLLOW_SECONDS, Follow, refuse_whole
@@ -23,13 +24,8 @@ _ALL: Final = 1000
 @verb(app)
 def requests(
     ctx: typer.Context,
-    path: Annotated[
-        str | None, typer.Option(metavar="GLOB", help="Only these paths, as '/v1/refunds*'.")
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(metavar="1..1000", help="How many at most.", show_default="25"),
-    ] = None,
+    path: Annotated[str | None, option("GLOB", "Only these paths, as '/v1/refunds*'.")] = None,
+    limit: Annotated[int | None, option("1..1000", "How many at most.", show_default="25")] = None,
     follow: Follow = False,
 ) -> None:
     """List the latest API requests, newest first. Keys and account numbers are masked.

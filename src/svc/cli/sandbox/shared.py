@@ -2,29 +2,19 @@
 
 from typing import Annotated, Final
 
-import typer
-
+from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 
 Port = Annotated[
-    int | None,
-    typer.Option(
-        metavar="PORT", help="The port of the one that is meant, where several are running."
-    ),
+    int | None, option("PORT", "The port of the one that is meant, where several are running.")
 ]
 Seed = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=0, max=2**63 - 1, help="Equal seeds and calls give equal ids."),
+    int | None, option("N", "Equal seeds and calls give equal ids.", min=0, max=2**63 - 1)
 ]
-Fixture = Annotated[
-    str | None, typer.Option(metavar="NAME", help="demo fills it with one of everything.")
-]
-Limit = Annotated[
-    int | None,
-    typer.Option(metavar="1..100", help="How many objects a page has.", show_default="25"),
-]
-Follow = Annotated[bool, typer.Option("--follow", help="Go on with what comes, until Ctrl-C.")]
+Fixture = Annotated[str | None, option("NAME", "demo fills it with one of everything.")]
+Limit = Annotated[int | None, option("1..100", "How many objects a page has.", show_default="25")]
+Follow = Annotated[bool, flag("--follow", "Go on with what comes, until Ctrl-C.")]
 
 FOLLOW_SECONDS: Final = 0.5  # between looks
 
