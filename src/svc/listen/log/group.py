@@ -19,7 +19,7 @@ from svc.listen.forward.dial import CannotConnect, open_connection
 from svc.listen.forward.waiting import AWAY
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import delivery_of
-from svc.listen.log.pulling import Broken, LogSource, Pulled, Pulling
+from svc.listen.log.pulling import Broken, Pulled, PulledSource, Pulling
 from svc.listen.log.streams import group_consumer, group_name, make_group, stream_info
 from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.receive import Reception
@@ -48,7 +48,7 @@ class Queue:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
-class GroupSource(LogSource):
+class GroupSource(PulledSource):
     """Gives a reception its share of a queue, and tells the log what became of it."""
 
     def __init__(

@@ -16,7 +16,7 @@ from svc.errors import CheckFailed, LocalError, SvcError
 from svc.listen.inbox.inbox import Position
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import delivery_of
-from svc.listen.log.pulling import Broken, Interfered, LogSource, Pulled, Pulling
+from svc.listen.log.pulling import Broken, Interfered, Pulled, PulledSource, Pulling
 from svc.listen.log.streams import Start, find_start
 from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.receive import Reception
@@ -43,7 +43,7 @@ class Cursor:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
-class CursorSource(LogSource):
+class CursorSource(PulledSource):
     """Gives a reception what the log has behind the listener's position, in the log's order."""
 
     def __init__(

@@ -130,7 +130,7 @@ class Pulling:
             self._fault = broken(f"The log ended the reading: {text or status}.")
 
 
-class LogSource:
+class PulledSource:
     """A log as the source of a listener; it tells whenever the log cannot be read, or can again."""
 
     def __init__(
