@@ -140,8 +140,8 @@ def arrival(redelivered: int = 0) -> Arrival:
     return Arrival(Delivery(b"{}", b"A: b\r\n", 0.0, facts), None, None, redelivered)
 
 
-def kept(seq: int, redelivered: int = 0, **tried: Tried) -> OpenItem:
-    at = {str(TARGET): one for one in tried.values()}
+def kept(seq: int, redelivered: int = 0, tried: Tried | None = None) -> OpenItem:
+    at = {} if tried is None else {str(TARGET): tried}
     return OpenItem(seq, "evt_1", "order.paid", "ord_1", b"A: b\r\n", b"{}", at, {}, redelivered)
 
 
@@ -163,23 +163,25 @@ def test_what_may_come_a_second_time_says_so(marked: bool) -> None:
 @pytest.mark.parametrize(
     ("retry", "tried", "attempt", "wait"),
     [
-        ("real", {}, 1, 0.0),
-        ("real", {"it": Tried(1, NOW - 20)}, 2, 40.0),
-        ("real", {"it": Tried(2, NOW - 20)}, 3, 580.0),
-        ("real", {"it": Tried(1, NOW - 61)}, 2, 0.0),
-        ("real", {"it": Tried(1, NOW + 99)}, 2, 60.0),  # the clock was put back
-        ("fast", {"it": Tried(3, NOW)}, 4, 0.0),
-        ("off", {"it": Tried(3, NOW)}, 4, 0.0),
+        ("real", None, 1, 0.0),
+        ("real", Tried(1, NOW - 20), 2, 40.0),
+        ("real", Tried(2, NOW - 20), 3, 580.0),
+        ("real", Tried(1, NOW - 61), 2, 0.0),
+        ("real", Tried(1, NOW + 99), 2, 60.0),  # the clock was put back
+        ("fast", Tried(3, NOW), 4, 0.0),
+        ("off", Tried(3, NOW), 4, 0.0),
     ],
 )
 def test_next_attempt_goes_on_where_an_earlier_run_stood(
-    retry: Retry, tried: dict[str, Tried], attempt: int, wait: float
+    retry: Retry, tried: Tried | None, attempt: int, wait: float
 ) -> None:
     """R50: the number goes on; of the ways of retrying only the service's schedule does."""
 
     def story(pass_by: Callable[[float], None]) -> None:
         pass_by(7.0)
-        item = ForwardItems(retry, ManualClock(NOW), marked=False).read(kept(9, **tried), TARGET)
+        item = ForwardItems(retry, ManualClock(NOW), marked=False).read(
+            kept(9, tried=tried), TARGET
+        )
         assert (item.seq, item.attempt, item.wait, item.seen_at) == (9, attempt, wait, 7.0)
         assert (item.headers, item.body, item.object_id) == (b"A: b\r\n", b"{}", "ord_1")
 

@@ -515,10 +515,10 @@ def test_log_is_copied_beside_what_comes_and_then_caught_up_with() -> None:
         await until(lambda: len(inbox.copies) == 1)
         writer.keep(arrival(2), told.append)
         await until(lambda: len(told) == 2)
-        assert writer.idle
+        idle = [writer.idle]
         inbox.go.release()
         await until(lambda: len(inbox.copies) == 2)
-        assert not writer.idle
+        assert [*idle, writer.idle] == [True, False]
         writer.keep(arrival(3), told.append)
         writer.settle(1, "forwarded")
         await asyncio.sleep(0.02)

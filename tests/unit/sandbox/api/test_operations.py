@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc.sandbox.app import OPERATIONS
+from svc.sandbox.openapi.document import OPERATIONS
 from svc.sandbox.resources.operation import ApiOperation
 
 # Method, path, the permission that a restricted key needs, its name, the schema of its answer.
@@ -52,11 +52,10 @@ def test_every_operation_of_the_service_is_there() -> None:
     assert {(one.method, one.path) for one in OPERATIONS} == ROWS.keys()
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.title.id)
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
 def test_operation_is_named_and_guarded_as_it_was(operation: ApiOperation) -> None:
     """R30: whoever makes a client from the document, or a restricted key, goes by these words."""
-    title = operation.title
-    needed = f"{operation.resource}:{operation.level}"
-    assert [needed, title.id, title.answer] == ROWS[operation.method, operation.path]
-    assert sorted(operation.refuses) == REFUSES.get(title.id, "").split()
-    assert title.summary
+    needed = f"{operation.noun.resource}:{operation.level}"
+    assert [needed, operation.id, operation.answer] == ROWS[operation.method, operation.path]
+    assert sorted(operation.refuses) == REFUSES.get(operation.id, "").split()
+    assert operation.summary
