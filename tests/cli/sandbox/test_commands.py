@@ -15,19 +15,13 @@ from typing import Any
 
 import pytest
 
+from support.orders import ORDER
 from support.patience import patient
 from svc.sandbox.process.records import running
 
 Svc = Any  # the fixture's classes live in the conftest, which no test can import
 Sandbox = Any
 Start = Callable[..., Any]
-
-ORDER = {
-    "currency": "EUR",
-    "amount": 12900,
-    "shipping": {"country": "DE", "postal_code": "10115"},
-    "items": [{"name": "Jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
-}
 
 
 def api(port: int, method: str, path: str, body: Any = None) -> Any:

@@ -19,6 +19,7 @@ from typing import Any, get_args
 import pytest
 from typer.main import get_command
 
+from support.orders import ORDER
 from support.running import Sandbox, Svc
 from svc.cli.help.page import Shown, page_of
 from svc.cli.main import main
@@ -28,12 +29,6 @@ from svc.sandbox.process.records import running
 from svc.spec import EVENT_TYPES
 
 Start = Callable[..., Any]
-ORDER: Any = {
-    "currency": "EUR",
-    "amount": 12900,
-    "shipping": {"country": "DE", "postal_code": "10115"},
-    "items": [{"name": "Jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
-}
 MONEY = ("--amount", "12900", "--currency", "EUR", "--country", "DE")
 ITEM = ("--item", "name=Jacket,quantity=1,unit_amount=12900")
 CREATE = ("orders", "create", *MONEY, *ITEM)

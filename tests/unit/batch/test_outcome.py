@@ -1,7 +1,7 @@
 """What an ended row means: its line of the results, word for word, and the end of a whole batch."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -27,9 +27,7 @@ from svc.errors import (
     Unauthorized,
     UsageError,
 )
-
-if TYPE_CHECKING:
-    from unit.batch.conftest import Floor
+from unit.batch.floor import Floor
 
 REFUNDS = named("refunds.create")
 LOST = Failure(Trouble.CLOSED, sent=True)
@@ -40,7 +38,7 @@ def refused(status: int, code: str, param: str | None = None) -> RawReply:
     return RawReply(status, (("request-id", "req_7"),), json.dumps(said).encode())
 
 
-def test_refused_row_has_all_that_the_service_said(floor: "Floor") -> None:
+def test_refused_row_has_all_that_the_service_said(floor: Floor) -> None:
     """R16: code, message, parameter, status and request id stand in its line, and its own key."""
     floor.service.answer = lambda request, nth: refused(400, "amount_too_large", "amount")
     run = floor.run([7])
@@ -111,7 +109,7 @@ def test_row_that_is_bad_has_an_error_like_any_other() -> None:
     assert line.error.keys() == error_fields(ApiError("No.")).keys()
 
 
-def test_second_run_has_one_line_for_each_row(floor: "Floor") -> None:
+def test_second_run_has_one_line_for_each_row(floor: Floor) -> None:
     """What an earlier run has settled, what is bad and what is new: each row once, in order."""
     floor.run([1, "bad", 3])
     run = floor.run([1, "bad", 3, 4])
@@ -126,7 +124,7 @@ def test_second_run_has_one_line_for_each_row(floor: "Floor") -> None:
 
 
 @pytest.fixture
-def job(floor: "Floor") -> RowJob:
+def job(floor: Floor) -> RowJob:
     """A row that was never sent before."""
     stored = Stored("/v1/refunds", "json", b'{"payment":"pay_1"}', "key-1", None)
     call, prepared = restored(stored, BaseUrl.parse("https://api.example.com"))

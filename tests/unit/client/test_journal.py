@@ -702,6 +702,13 @@ def test_list_is_newest_first(intents: Journal) -> None:
     assert [kept.id for kept in intents.list(limit=1)] == made[-1:]
 
 
+@pytest.mark.parametrize("mode", ["test", "live"])
+def test_request_knows_whether_it_moves_money(mode: str, intents: Journal) -> None:
+    """The command that sends it again names the mode."""
+    kept = intents.record(asked(scope=SCOPE._replace(mode=mode)))
+    assert kept.is_live is (mode == "live")
+
+
 def test_by_key_finds_the_request_of_its_scope(intents: Journal) -> None:
     """A key means something only within profile, mode and address."""
     first = intents.record(asked())

@@ -12,7 +12,7 @@ from svc.client.contradiction import Contradiction, other_object, refuse_contrad
 from svc.client.exchange import RawReply, header
 from svc.client.journal.entry import settled_with
 from svc.client.json import NotJson, parse, parse_list
-from svc.client.reply import classify, is_replayed, understood
+from svc.client.reply import classify, is_replayed, limits_of, understood
 from svc.client.resources import find, orders, payments, payouts, quotes, refunds
 from svc.client.retry import Meaning
 from svc.errors import ReplyContradiction
@@ -290,6 +290,22 @@ def test_the_object_of_the_path_is_found_by_its_marker_or_its_prefix(
     """R93: an answer about another object is not ours, whichever kind of object it shows."""
     found = other_object(said, call)
     assert (found is None) if field is None else (f"its {field} is ord_2" in (found or ""))
+
+
+@pytest.mark.parametrize(
+    ("call", "mebibytes"),
+    [
+        (orders.retrieve("ord_1"), 1),
+        (refunds.create({}), 1),
+        (orders.list(), 16),
+        (find.get("/v1/x"), 16),
+    ],
+)
+def test_more_is_read_of_a_page_than_of_an_object(call: Call, mebibytes: int) -> None:
+    """R99: what nobody knows may be a page; what is no page holds one object."""
+    limits = limits_of(call)
+    assert limits.size == mebibytes * 1024 * 1024
+    assert limits.values == {1: 20_000, 16: 200_000}[mebibytes]
 
 
 def test_headers_are_found_and_joined() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.serving import free_port
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.client import Client
@@ -37,11 +38,6 @@ def ended(client: Client, call: Call) -> SvcError:
     with pytest.raises(SvcError) as caught:
         client.send(call)
     return caught.value
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def test_a_request_is_exactly_what_was_prepared(server: "Server", connect: "Connect") -> None:

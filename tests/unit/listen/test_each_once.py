@@ -117,6 +117,19 @@ def test_end_waits_for_what_is_under_way_and_no_longer(world: World) -> None:
     assert world.outcomes(listener) == {"evt_1": "forwarded"}
 
 
+def test_nothing_is_begun_after_the_end(world: World) -> None:
+    """R78: what waits while the last answer comes in stays for the next run."""
+    target = world.target(3001, lambda *_: Reaction(delay=0.2))
+    listener = world.listener(concurrency=1)
+    listener.start()
+    world.send(listener, world.event(1), world.event(2))
+    world.loop.run_for(0.1)
+    assert world.loop.do(listener.stop()) == 1
+    world.loop.run_for(5)
+    assert tried(target) == ["evt_1"]
+    assert world.outcomes(listener) == {"evt_1": "forwarded", "evt_2": None}
+
+
 def test_nothing_is_looked_for_after_the_end(world: World) -> None:
     """R78: what was being taken up while the state database was busy waits for the next run."""
     looked: list[int] = []
