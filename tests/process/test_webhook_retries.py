@@ -1,13 +1,12 @@
 """Three days of webhook retries, through the real program and through kill -9 (R83, R85)."""
 
-import os
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from support.killing import kill_sandboxes
 from support.patience import patient
 from support.running import Svc
 from support.serving import Receiver
@@ -36,17 +35,15 @@ class Story:
 
     def __init__(self, svc: Svc, home: Path) -> None:
         self.svc = svc
-        self._home = home
-        self._pid = 0
+        self._records = home / "state" / "sandbox"
 
     def start(self) -> None:
-        started = self.svc.ok("sandbox", "start", "--detach", "--port", "0")
-        self._pid = started["pid"]
+        self.svc.ok("sandbox", "start", "--detach", "--port", "0")
 
     def kill(self) -> None:
         """Kills it with -9 and waits until nothing of it is left."""
-        os.kill(self._pid, signal.SIGKILL)
-        while running(self._home / "state" / "sandbox"):
+        kill_sandboxes(self._records)
+        while running(self._records):
             time.sleep(0.01)
 
     def listen(self, receiver: Receiver) -> None:
@@ -61,8 +58,7 @@ def story(svc: Svc, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
     told = Story(svc, isolated)
     yield told
-    for record in running(isolated / "state" / "sandbox"):
-        os.kill(record.pid, signal.SIGKILL)
+    kill_sandboxes(isolated / "state" / "sandbox")
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ import pytest
 
 from support.orders import ORDER
 from support.patience import patient
-from svc.sandbox.process.records import running
 
 Svc = Any  # the fixture's classes live in the conftest, which no test can import
 Sandbox = Any
@@ -40,18 +39,6 @@ def api(port: int, method: str, path: str, body: Any = None) -> Any:
 def unpaid(sandbox: Sandbox, **changes: Any) -> Any:
     """A new order, with its client secret."""
     return api(sandbox.port, "POST", "/v1/orders", {**ORDER, **changes})
-
-
-@pytest.fixture
-def start(svc: Svc, isolated: Path) -> Iterator[Start]:
-    """Starts sandboxes in the background on free ports; kills them with the test."""
-
-    def begin(*argv: str) -> Any:
-        return svc.ok("sandbox", "start", "--detach", "--port", "0", *argv)
-
-    yield begin
-    for record in running(isolated / "state" / "sandbox"):
-        os.kill(record.pid, signal.SIGKILL)
 
 
 # --- the process ------------------------------------------------------------------------------

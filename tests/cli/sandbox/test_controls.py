@@ -1,7 +1,6 @@
 """The sandbox's controls as commands, with the real program and a real sandbox."""
 
 import json
-import os
 import re
 import shlex
 import signal
@@ -10,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
@@ -25,7 +24,6 @@ from svc.cli.help.page import Shown, page_of
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
 from svc.sandbox.faults import Connection, WebhookEffect
-from svc.sandbox.process.records import running
 from svc.spec import EVENT_TYPES
 
 Start = Callable[..., Any]
@@ -43,18 +41,6 @@ def api(port: int, method: str, path: str, body: Any = None, key: str = "sk_test
         return json.loads(connection.getresponse().read())
     finally:
         connection.close()
-
-
-@pytest.fixture
-def start(svc: Svc, isolated: Path) -> Iterator[Start]:
-    """Starts sandboxes in the background on free ports; kills them with the test."""
-
-    def begin(*argv: str) -> Any:
-        return svc.ok("sandbox", "start", "--detach", "--port", "0", *argv)
-
-    yield begin
-    for record in running(isolated / "state" / "sandbox"):
-        os.kill(record.pid, signal.SIGKILL)
 
 
 # --- trigger ----------------------------------------------------------------------------------

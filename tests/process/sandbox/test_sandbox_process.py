@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from support.killing import kill_sandboxes
 from support.orders import ORDER
 from svc.clock import SystemClock
 from svc.errors import LocalError
@@ -36,8 +37,7 @@ def start(folder: Path) -> Iterator[Start]:
         return record
 
     yield begin
-    for record in running(folder):
-        os.kill(record.pid, signal.SIGKILL)
+    kill_sandboxes(folder)
     for record in started:
         reap(record.pid)
 
