@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from svc.client.exchange import Waits
     from svc.client.journal.stored import Scope
     from svc.config import Config, Settings
+    from svc.render.called import Called
     from svc.render.layout import LineLayout
 
 
@@ -135,7 +136,17 @@ class Invocation:
         known = self.env.get("COLUMNS", "").isdigit() or stream.isatty()
         width = streams.width(self.env) if known else None
         color = streams.wants_color(self.env, asked.color or "auto", stream)
-        return LineLayout.of(stream, width=width, color=color, utc=bool(asked.utc))
+        return LineLayout.of(
+            stream, width=width, color=color, utc=bool(asked.utc), called=self.program
+        )
+
+    @cached_property
+    def program(self) -> "Called":
+        """The name with which people are told to call the program again."""
+        from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
+        from svc.render.called import Called
+
+        return Called(self.called, self.env.get("PATH"), (*COMMANDS, *SHORT_NAMES))
 
     def live_line(self) -> "LiveLine":
         """A line on stderr: only on a terminal, and neither with TERM=dumb nor --quiet."""

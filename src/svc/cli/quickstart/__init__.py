@@ -48,8 +48,7 @@ def quickstart(ctx: typer.Context) -> None:
         result = story.tell()
     seconds = session.clock.monotonic() - started
     story.say(f"\nDone in {seconds:.1f} s: paid, verified, forwarded and refunded.")
-    svc = called_as(session)
-    story.say(f"Next: {svc} sandbox start --detach\nThen: {svc} orders create --help")
+    story.say("Next: svc sandbox start --detach\nThen: svc orders create --help")
     if session.format != "human":
         session.out.value({**result, "seconds": round(seconds, 1)})
 
@@ -63,17 +62,6 @@ def _undone_whole() -> Iterator[ExitStack]:
     finally:
         with held_back():
             stack.close()
-
-
-def called_as(session: Session) -> str:
-    """How to type the program again: its name where that finds it, else the path to it."""
-    from shutil import which
-
-    there = Path(session.called)
-    found = which("svc", path=session.env.get("PATH"))
-    if there.name != "svc" or (found is not None and Path(found).resolve() == there.resolve()):
-        return "svc"
-    return shlex.quote(session.called)
 
 
 @dataclass(slots=True)
@@ -193,7 +181,7 @@ class _Story:
         title = wrap(text, (self._width or 80) - 3)
         self.say(f"\n{self._step.number}  " + "\n   ".join(title))
         if argv:
-            command = shlex.join((called_as(self._session), *argv))
+            command = self._session.program.within(shlex.join(("svc", *argv)))
             lines = folded(command, self._width - 5) if self._width else [command]
             self.say("   $ " + "\n   ".join(lines))
 
@@ -205,6 +193,7 @@ class _Story:
 
     def say(self, line: str) -> None:
         """Tells a part of the story."""
+        line = self._session.program.within(line)
         if self._session.format == "human":
             self._session.out.line(line)
         elif not self._session.out.quiet:
