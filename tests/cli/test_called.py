@@ -66,7 +66,7 @@ def test_another_program_of_that_name_on_path_is_not_suggested(shop: Path, tmp_p
 
 def test_programs_read_the_plain_name(shop: Path) -> None:
     """What is read by a script is the same wherever it is installed."""
-    assert "What it takes: svc events listen --help." in typed(shop, "listen").error["message"]
+    assert "What it takes: svc events listen --help" in typed(shop, "listen").error["message"]
     examples = [
         line for each in typed(shop, "commands").json["commands"] for line in each["examples"]
     ]

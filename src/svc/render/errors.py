@@ -9,6 +9,7 @@ from svc.render.text import escape, wrap_message
 if TYPE_CHECKING:
     from svc.render.called import Called
 
+_COMMAND: Final = "svc "
 _LONGEST: Final = 600  # a server's error text may be a whole web page
 _LABELS: Final = {ExitCode.UNKNOWN: "Outcome unknown:", ExitCode.PARTIAL: "Partly done:"}
 # Words of ours, although the service has answered.
@@ -51,7 +52,11 @@ def envelope(error: SvcError) -> str:
 def _message(error: SvcError) -> str:
     """What is wrong; where the words are ours, also what to do: the envelope has no other place."""
     own = error.status is None or error.exit_code in _OWN
-    return f"{_ended(error.message)} {_ended(error.hint)}" if error.hint and own else error.message
+    if not error.hint or not own:
+        return error.message
+    # A full stop behind a command would be copied with it.
+    hint = f"Next: {error.hint}" if error.hint.startswith(_COMMAND) else error.hint
+    return f"{_ended(error.message)} {hint if _COMMAND in hint else _ended(hint)}"
 
 
 def _ended(text: str) -> str:

@@ -103,10 +103,14 @@ class Output:
         if self._raw and texts and len(texts) == len(every):
             self.line("\n".join(texts))
             return
+        beside = "; the objects of a list are in data[], with --all in []"
+        told = f"The query has found nothing{beside if _is_list(whole) else ''}."
+        if found is None and self.format == "human":
+            self.words(told)
+            return
         self._printer.value(found)
         if found is None:
-            beside = "; the objects of a list are in data[], with --all in []"
-            self.note(f"The query has found nothing{beside if _is_list(whole) else ''}.")
+            self.note(told)
 
     def one(self, text: str, data: object) -> None:
         """Prints one object of the service: `text` as it was sent, `data` the same parsed."""

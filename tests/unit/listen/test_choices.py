@@ -128,8 +128,8 @@ def test_route_that_matches_nothing_is_refused(text: str, meant: str | None) -> 
     with pytest.raises(UsageError) as caught:
         Routes.parse([text])
     near = f" Did you mean {meant!r}?" if meant else ""
-    assert caught.value.message == f"--forward-to is {text.partition('=')[0]!r}.{near}"
-    assert (caught.value.hint or "").startswith("Use one of: order.paid, order.cancelled, ")
+    said = f"--forward-to is {text.partition('=')[0]!r}.{near} Use one of: order.paid, "
+    assert caught.value.message.startswith(said)
 
 
 def test_select_events_takes_names_and_globs() -> None:

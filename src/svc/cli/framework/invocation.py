@@ -254,12 +254,28 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
         meant = _option_for(context, message.rpartition(" ")[2])
         if meant is not None:
             return UsageError(message, hint=meant)
-    wrong = getattr(error, "option_name", None)  # an option that there is not
-    if wrong is not None and (value := _word_after(argv, wrong)):
-        meant = _option_for(context, value)
-        if meant is not None:
-            return UsageError(f"No such option: {wrong}.", param=wrong, hint=meant)
-    return UsageError(message, param=param or wrong, hint=f"What it takes: {where} --help")
+    wrong = getattr(error, "option_name", None)
+    if not hasattr(error, "possibilities"):  # else it is an option that there is not
+        return UsageError(message, param=param or wrong, hint=f"What it takes: {where} --help")
+    value = _word_after(argv, wrong)
+    meant = _option_for(context, value) if value else None
+    return UsageError(
+        f"No such option: {wrong}.{_nearest_option(error)}",
+        param=wrong,
+        hint=meant or f"What it takes: {where} --help",
+    )
+
+
+# What one command calls so, and another otherwise.
+_SAME_OPTION: Final = {"--limit": "--max", "--since": "--created-gte", "--created-gte": "--since"}
+
+
+def _nearest_option(error: Any) -> str:
+    """The option that was probably meant, where a command has it."""
+    same = _SAME_OPTION.get(error.option_name)
+    options = {name for param in error.ctx.command.params for name in param.opts}
+    near = [same] if same in options else error.possibilities
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def _option_for(context: Any, word: str) -> str | None:

@@ -11,7 +11,7 @@ from svc.cli.framework.inputs import pairs_of, parse_object
 from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
 from svc.client.resources import controls
-from svc.errors import LocalError, UsageError
+from svc.errors import ApiError, LocalError, UsageError
 from svc.spec import AMOUNT_MAX
 
 app = new_app()
@@ -38,10 +38,17 @@ def settings(
 
     $ svc sandbox settings smart_retries=true country=DE
     """
-    changed = pairs_of(changes, "A setting")
+    changed = pairs_of(changes, "KEY=VALUE", "All are shown by: svc sandbox settings")
     # As a form: the sandbox knows which of the values are numbers and which are words.
     changing = controls.change_settings(changed)._replace(encoding="form")
-    call_and_show(Session.of(ctx), changing if changed else controls.settings())
+    try:
+        call_and_show(Session.of(ctx), changing if changed else controls.settings())
+    except ApiError as error:
+        error.hint = "All with their words: svc sandbox settings --help" if changed else error.hint
+        raise
+
+
+_SHOWN: Final = "All are shown by: svc sandbox balances"
 
 
 @verb(app)
@@ -63,7 +70,7 @@ def balances(
     session = Session.of(ctx)
     wanted = {
         currency: amount_option(amount, currency, currency, least=-AMOUNT_MAX)
-        for currency, amount in pairs_of(changes, "A balance").items()
+        for currency, amount in pairs_of(changes, "CURRENCY=AMOUNT", _SHOWN).items()
     }
     mode, _ = session.settings.mode, session.out
     with open_control(session) as control:

@@ -53,10 +53,11 @@ def trigger(ctx: typer.Context, event_type: EventType, data: Data = None) -> Non
     """
     session = Session.of(ctx)
     if event_type not in EVENT_TYPES:
-        # All the names are five lines on a terminal, of the four that an error may have there.
-        person = session.format == "human"
         error = wrong_choice("TYPE", event_type, EVENT_TYPES)
-        error.hint = f"svc help webhooks lists all {len(EVENT_TYPES)}" if person else error.hint
+        if session.format == "human":
+            # All the names are five lines on a terminal, of the four that an error may have there.
+            error.message = error.message.partition(" Use one of")[0]
+            error.hint = f"svc help webhooks lists all {len(EVENT_TYPES)}"
         raise error
     read = file_reader(session.streams.stdin)
     overrides = build_body(base=None, typed={}, data=data or [], read=read)
