@@ -5,7 +5,7 @@ from importlib.metadata import distribution, files
 from pathlib import Path
 
 from svc.sandbox.checkout.languages import LANGUAGES
-from svc.sandbox.fidelity.table import ROWS
+from svc.sandbox.fidelity import ROWS
 
 package = distribution("svc-cli")
 names = {str(name) for name in files("svc-cli") or ()}

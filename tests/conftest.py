@@ -18,6 +18,7 @@ from support.forking import Forking
 from support.keyrings import gnome_keyring, session_bus
 from support.limits import Limits, end_all, limit_of
 from support.listeners import listen
+from support.on_terminal import at_terminal, on_terminal, open_terminal
 from support.paying import pay
 from support.running import Sandbox, Svc
 from support.surroundings import take_over
@@ -25,7 +26,15 @@ from svc.clock import SystemClock
 from svc.sandbox.process.launch import LaunchOptions, start, stop
 from svc.sandbox.process.records import running
 
-__all__ = ["gnome_keyring", "listen", "pay", "session_bus"]  # fixtures
+__all__ = [  # fixtures
+    "at_terminal",
+    "gnome_keyring",
+    "listen",
+    "on_terminal",
+    "open_terminal",
+    "pay",
+    "session_bus",
+]
 
 FAILED = pytest.StashKey[bool]()
 

@@ -1,21 +1,30 @@
 """What a person sees on a narrow terminal: ids and amounts stay whole."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from support.on_terminal import on_terminal
+from support.on_terminal import OnTerminal
 from support.running import Sandbox, Svc
 
-
-def seen(*argv: str, columns: int = 80) -> list[str]:
-    text = on_terminal(*argv, columns=columns, NO_COLOR="1")
-    # On a busy machine a line says what is waited for, and is gone again.
-    return [line.rpartition("\r")[2] for line in text.removesuffix("\n").split("\n")]
+Seen = Callable[..., list[str]]
 
 
-def test_what_was_triggered_fits_forty_columns(sandbox: Sandbox) -> None:
+@pytest.fixture
+def seen(on_terminal: OnTerminal) -> Seen:
+    """The lines that a command writes: `seen(ARG ..., columns=80)`."""
+
+    def lines(*argv: str, columns: int = 80) -> list[str]:
+        text = on_terminal(*argv, columns=columns, NO_COLOR="1")
+        # On a busy machine a line says what is waited for, and is gone again.
+        return [line.rpartition("\r")[2] for line in text.removesuffix("\n").split("\n")]
+
+    return lines
+
+
+def test_what_was_triggered_fits_forty_columns(seen: Seen, sandbox: Sandbox) -> None:
     """R63: the event's id stands on a line of its own where it has no room beside its type."""
     assert sandbox.port
     lines = seen("sandbox", "trigger", "dispute.opened", columns=40)
@@ -25,7 +34,7 @@ def test_what_was_triggered_fits_forty_columns(sandbox: Sandbox) -> None:
     assert re.fullmatch(r"order\.paid  evt_\w{24}", wide[0])
 
 
-def test_what_was_asked_is_told_whole_at_forty_columns(sandbox: Sandbox) -> None:
+def test_what_was_asked_is_told_whole_at_forty_columns(seen: Seen, sandbox: Sandbox) -> None:
     """A method stands before its path; of a checksum there is its beginning."""
     assert sandbox.port
     seen("webhook-endpoints", "create", "--url", "https://x.test/", "--events", "order.paid")
@@ -36,7 +45,9 @@ def test_what_was_asked_is_told_whole_at_forty_columns(sandbox: Sandbox) -> None
     last = seen("requests", "list", "--query", "[0].id", "--raw")[0]
     shown = seen("requests", "show", last, columns=40)
     assert any(re.fullmatch(r"  Body SHA-256     [0-9a-f]{16}\.\.\.", line) for line in shown)
-    assert any(re.search(r" [0-9a-f]{64}$", line) for line in seen("requests", "show", last, columns=90))
+    assert any(
+        re.search(r" [0-9a-f]{64}$", line) for line in seen("requests", "show", last, columns=90)
+    )
 
 
 def test_an_unknown_event_type_is_refused_in_two_lines(svc: Svc, sandbox: Sandbox) -> None:
@@ -48,7 +59,9 @@ def test_an_unknown_event_type_is_refused_in_two_lines(svc: Svc, sandbox: Sandbo
     assert refused.err.splitlines()[1:] == ["  Next: svc help webhooks lists all 18"]
 
 
-def test_a_started_sandbox_and_what_to_do_next_fit_forty_columns(isolated: Path) -> None:
+def test_a_started_sandbox_and_what_to_do_next_fit_forty_columns(
+    seen: Seen, isolated: Path
+) -> None:
     """An address and a command stay whole; the words beside them go on below."""
     assert isolated.exists()
     ready, *rest = seen("sandbox", "start", "--detach", "--port", "0", columns=40)
@@ -65,7 +78,9 @@ def test_a_started_sandbox_and_what_to_do_next_fit_forty_columns(isolated: Path)
 
 
 @pytest.mark.parametrize("typed", ["events list", "orders lst", "orders create"])
-def test_words_about_commands_are_broken_where_no_command_is(typed: str, sandbox: Sandbox) -> None:
+def test_words_about_commands_are_broken_where_no_command_is(
+    seen: Seen, typed: str, sandbox: Sandbox
+) -> None:
     """A sentence that has a command in it is no command: only what is copied stays on its line."""
     assert sandbox.port
     lines = seen(*typed.split(), columns=40)
@@ -74,7 +89,7 @@ def test_words_about_commands_are_broken_where_no_command_is(typed: str, sandbox
 
 
 @pytest.mark.slow
-def test_quickstart_fits_eighty_columns() -> None:
+def test_quickstart_fits_eighty_columns(seen: Seen) -> None:
     """The first screen that anybody sees; its commands go on after a backslash."""
     lines = seen("quickstart")
     assert lines[-3].startswith("Done in")

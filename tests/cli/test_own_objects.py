@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from support.on_terminal import on_terminal
+from support.on_terminal import OnTerminal
 from support.running import Sandbox, Svc
 
 ROW = "amount,currency,shipping[country],items[0][name],items[0][quantity],items[0][unit_amount]\n"
@@ -58,7 +58,9 @@ def test_each_object_of_ours_says_what_it_is(
     assert {one["object"] for one in found} == {kind}
 
 
-def test_whoami_is_labelled_for_a_person(svc: Svc, sandbox: Sandbox) -> None:
+def test_whoami_is_labelled_for_a_person(
+    on_terminal: OnTerminal, svc: Svc, sandbox: Sandbox
+) -> None:
     """As every block; what is typed, the names of settings, stays as it is typed."""
     for columns in (80, 40):
         shown = on_terminal("whoami", columns=columns, NO_COLOR="1")
@@ -110,7 +112,9 @@ def test_a_hold_that_is_over_does_not_end(svc: Svc, sandbox: Sandbox) -> None:
     assert "Hold ends" not in svc(*human).out
 
 
-def test_commands_are_text_for_a_person_and_data_for_a_program(svc: Svc) -> None:
+def test_commands_are_text_for_a_person_and_data_for_a_program(
+    on_terminal: OnTerminal, svc: Svc
+) -> None:
     """On a terminal a page that fits, in a pipe one document."""
     for columns in (80, 40):
         page = on_terminal("commands", columns=columns, NO_COLOR="1")

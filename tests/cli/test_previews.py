@@ -6,7 +6,7 @@ import re
 import pytest
 
 from support.misbehaving import Server
-from support.on_terminal import on_terminal
+from support.on_terminal import OnTerminal
 from support.running import Sandbox, Svc
 
 READS = {
@@ -61,7 +61,9 @@ def test_a_time_is_shown_as_it_is_sent(svc: Svc, service: Server) -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 40])
-def test_curl_is_folded_at_its_options_for_a_person(service: Server, columns: int) -> None:
+def test_curl_is_folded_at_its_options_for_a_person(
+    on_terminal: OnTerminal, service: Server, columns: int
+) -> None:
     """Each on a line of its own, which every shell reads on; a pipe has one line."""
     item = "name=Linen jacket,quantity=1,unit_amount=1"
     shown = on_terminal(
@@ -80,7 +82,7 @@ def test_curl_is_folded_at_its_options_for_a_person(service: Server, columns: in
     service.stop()
 
 
-def test_a_person_sees_json_in_colours(sandbox: Sandbox) -> None:
+def test_a_person_sees_json_in_colours(on_terminal: OnTerminal, sandbox: Sandbox) -> None:
     """What was asked for as JSON, and a request that is shown; taken without them it is JSON."""
     for words in (("whoami", "-o", "json"), ("orders", "retrieve", "ord_1", "--dry-run")):
         shown = on_terminal(*words)
@@ -88,7 +90,9 @@ def test_a_person_sees_json_in_colours(sandbox: Sandbox) -> None:
         assert json.loads(re.sub(r"\x1b\[[0-9;]*m", "", shown))
 
 
-def test_json_has_no_colour_where_a_program_reads(svc: Svc, sandbox: Sandbox) -> None:
+def test_json_has_no_colour_where_a_program_reads(
+    on_terminal: OnTerminal, svc: Svc, sandbox: Sandbox
+) -> None:
     """Neither in a pipe, whatever is asked for, nor with NO_COLOR, nor on a dumb terminal."""
     for words in (("whoami", "-o", "json"), ("whoami", "-o", "ndjson")):
         for env in ({}, {"FORCE_COLOR": "1"}, {"CLICOLOR_FORCE": "1"}):

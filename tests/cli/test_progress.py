@@ -1,12 +1,7 @@
 """What a person sees on stderr while something takes longer than a second."""
 
-import fcntl
 import os
 import re
-import struct
-import subprocess
-import sys
-import termios
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from io import StringIO
@@ -15,36 +10,12 @@ from threading import Thread
 
 import pytest
 
+from support.on_terminal import OpenTerminal
 from support.running import Sandbox, Svc
 from svc.cli.framework.progress import LiveLine, bar
 from svc.clock import ManualClock
 
 ITEM = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"
-
-
-def on_terminal(*argv: str, columns: int = 80, out: Path | None = None) -> tuple[int, str]:
-    """Runs the program with stderr on a terminal; stdout goes to a file."""
-    ours, theirs = os.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    with (out or Path(os.devnull)).open("wb") as sink:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "svc", *argv],
-            stdin=subprocess.DEVNULL,
-            stdout=sink,
-            stderr=theirs,
-        )
-    os.close(theirs)
-    seen = b""
-    while True:
-        try:
-            piece = os.read(ours, 4096)
-        except OSError:  # the last one at the other end has gone
-            break
-        if not piece:
-            break
-        seen += piece
-    os.close(ours)
-    return process.wait(), seen.decode()
 
 
 def orders(svc: Svc, count: int) -> None:
@@ -56,16 +27,20 @@ def orders(svc: Svc, count: int) -> None:
         assert made.code == 0, made.err
 
 
-def test_an_export_counts_what_has_come(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_an_export_counts_what_has_come(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, open_terminal: OpenTerminal
+) -> None:
     """Only on stderr and only for a person; the line is gone at the end."""
     orders(svc, 3)
     slow = {"match": {"path": "/v1/orders", "method": "GET"}, "times": 9}
     sandbox.control("POST", "/faults", {**slow, "effect": {"delay_ms": 600}})
     command = ("orders", "list", "--all", "--limit", "1", "-o", "ndjson")
-    code, seen = on_terminal(*command, out=tmp_path / "all.ndjson")
-    assert code == 0
-    assert "2 objects" in seen
-    assert seen.endswith("\r")  # cleared
+    with (tmp_path / "all.ndjson").open("wb") as out:
+        watched = open_terminal(*command, out=out.fileno())
+    with watched:
+        assert watched.end() == 0
+    assert "2 objects" in watched.seen
+    assert watched.seen.endswith("\r")  # cleared
     assert len((tmp_path / "all.ndjson").read_text().splitlines()) == 3
 
 
@@ -106,7 +81,9 @@ class Slow(BaseHTTPRequestHandler):
     ],
     ids=" ".join,
 )
-def test_a_long_advance_shows_the_clock(form: tuple[str, ...], svc: Svc, sandbox: Sandbox) -> None:
+def test_a_long_advance_shows_the_clock(
+    form: tuple[str, ...], svc: Svc, sandbox: Sandbox, open_terminal: OpenTerminal
+) -> None:
     """A webhook is tried again on the way; meanwhile the sandbox is asked for its time."""
     Slow.times = 0
     with HTTPServer(("127.0.0.1", 0), Slow) as server:
@@ -116,14 +93,17 @@ def test_a_long_advance_shows_the_clock(form: tuple[str, ...], svc: Svc, sandbox
             url = f"http://127.0.0.1:{server.server_port}/"
             svc.ok("webhook-endpoints", "create", "--url", url, "--events", "order.paid")
             svc.ok("sandbox", "trigger", "order.paid")
-            code, seen = on_terminal("sandbox", *form)
+            with Path(os.devnull).open("wb") as out:
+                watched = open_terminal("sandbox", *form, out=out.fileno())
+            with watched:
+                code = watched.end()
         finally:
             server.shutdown()
             thread.join()
     assert code == 0
     assert Slow.times >= 2
-    assert re.search(r"20\d\d-\S+Z, jobs: \d+, attempts: \d  \d s", seen)
-    assert seen.endswith("\r")
+    assert re.search(r"20\d\d-\S+Z, jobs: \d+, attempts: \d  \d s", watched.seen)
+    assert watched.seen.endswith("\r")
 
 
 def test_the_line_overwrites_itself_and_stays_on_the_terminal() -> None:

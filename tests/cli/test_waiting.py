@@ -5,7 +5,7 @@ from io import StringIO
 
 import pytest
 
-from support.on_terminal import Terminal, on_terminal
+from support.on_terminal import OnTerminal, OpenTerminal
 from support.running import Sandbox, Svc
 from svc.cli.framework.options import SharedOptions
 from svc.cli.framework.progress import WaitingLine
@@ -17,7 +17,9 @@ def slow(sandbox: Sandbox, path: str, **effect: object) -> None:
     sandbox.control("POST", "/faults", {"match": {"path": path}, "times": 9, "effect": effect})
 
 
-def test_a_wait_is_told_with_its_attempt_and_vanishes(svc: Svc, sandbox: Sandbox) -> None:
+def test_a_wait_is_told_with_its_attempt_and_vanishes(
+    on_terminal: OnTerminal, svc: Svc, sandbox: Sandbox
+) -> None:
     """Nothing for two seconds, then one line in place; what is printed then stands alone."""
     slow(sandbox, "/v1/orders", delay_ms=2600)
     seen = on_terminal("orders", "list", NO_COLOR="1")
@@ -27,7 +29,7 @@ def test_a_wait_is_told_with_its_attempt_and_vanishes(svc: Svc, sandbox: Sandbox
 
 
 def test_the_attempt_that_is_waited_for_is_named_with_what_came_before(
-    svc: Svc, sandbox: Sandbox
+    on_terminal: OnTerminal, svc: Svc, sandbox: Sandbox
 ) -> None:
     """A limit that asks for three seconds: the second attempt is what one waits for."""
     effect = {"status": 429, "retry_after": 3}
@@ -38,7 +40,9 @@ def test_the_attempt_that_is_waited_for_is_named_with_what_came_before(
     assert all(len(line) < 40 for line in seen.split("\r") if "Waiting" in line)
 
 
-def test_what_verbose_says_stands_alone(svc: Svc, sandbox: Sandbox) -> None:
+def test_what_verbose_says_stands_alone(
+    on_terminal: OnTerminal, svc: Svc, sandbox: Sandbox
+) -> None:
     """The next line of --verbose begins on a line of its own."""
     slow(sandbox, "/v1/orders", delay_ms=2300)
     seen = on_terminal("orders", "list", "-v", NO_COLOR="1")
@@ -47,7 +51,9 @@ def test_what_verbose_says_stands_alone(svc: Svc, sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("how", [("-q",), ("dumb",)])
-def test_who_wants_no_line_gets_none(how: tuple[str, ...], svc: Svc, sandbox: Sandbox) -> None:
+def test_who_wants_no_line_gets_none(
+    on_terminal: OnTerminal, how: tuple[str, ...], svc: Svc, sandbox: Sandbox
+) -> None:
     slow(sandbox, "/v1/orders", delay_ms=2300)
     words, term = (how, "xterm") if how == ("-q",) else ((), "dumb")
     assert "Waiting" not in on_terminal("orders", "list", *words, NO_COLOR="1", TERM=term)
@@ -82,10 +88,12 @@ def test_a_wait_within_a_wait_says_nothing_of_its_own() -> None:
 STOPPED = "\nStopped.\n"
 
 
-def test_ctrl_c_leaves_a_fresh_line_and_one_word(svc: Svc, sandbox: Sandbox) -> None:
+def test_ctrl_c_leaves_a_fresh_line_and_one_word(
+    open_terminal: OpenTerminal, svc: Svc, sandbox: Sandbox
+) -> None:
     """What the terminal shows of the keys stands alone; the prompt begins in the first column."""
     slow(sandbox, "/v1/orders", delay_ms=20_000)
-    with Terminal("orders", "list") as terminal:
+    with open_terminal("orders", "list") as terminal:
         terminal.read_until("Waiting 2 s")
         terminal.press_ctrl_c()
         assert terminal.end() == 130
@@ -93,32 +101,38 @@ def test_ctrl_c_leaves_a_fresh_line_and_one_word(svc: Svc, sandbox: Sandbox) -> 
     assert not terminal.seen.removesuffix(STOPPED).rpartition("\r")[2].strip()
 
 
-def test_ctrl_c_at_a_question_says_once_that_nothing_was_sent(svc: Svc, sandbox: Sandbox) -> None:
-    with Terminal("sandbox", "reset") as terminal:
+def test_ctrl_c_at_a_question_says_once_that_nothing_was_sent(
+    open_terminal: OpenTerminal, svc: Svc, sandbox: Sandbox
+) -> None:
+    with open_terminal("sandbox", "reset") as terminal:
         terminal.read_until("[y/N] ")
         terminal.press_ctrl_c()
         assert terminal.end() == 130
     assert terminal.seen.endswith("^C\nStopped. Nothing was emptied.\n")
 
 
-def test_ctrl_c_ends_a_sandbox_with_one_word(svc: Svc) -> None:
-    with Terminal("sandbox", "start", "--port", "0", "--db", ":memory:") as terminal:
+def test_ctrl_c_ends_a_sandbox_with_one_word(open_terminal: OpenTerminal, svc: Svc) -> None:
+    with open_terminal("sandbox", "start", "--port", "0", "--db", ":memory:") as terminal:
         terminal.read_until("Ctrl-C to stop")
         terminal.press_ctrl_c()
         assert terminal.end() == 130
     assert terminal.seen.endswith(STOPPED)
 
 
-def test_ctrl_c_ends_a_listener_with_its_summary(svc: Svc, sandbox: Sandbox) -> None:
+def test_ctrl_c_ends_a_listener_with_its_summary(
+    open_terminal: OpenTerminal, svc: Svc, sandbox: Sandbox
+) -> None:
     """The summary is the word."""
-    with Terminal("events", "listen") as terminal:
+    with open_terminal("events", "listen") as terminal:
         terminal.read_until("Signing secret")
         terminal.press_ctrl_c()
         assert terminal.end() == 130
     assert terminal.seen.endswith("^C\nStopped: received 0.\n")
 
 
-def test_what_settles_later_is_waited_for_by_name(svc: Svc, sandbox: Sandbox) -> None:
+def test_what_settles_later_is_waited_for_by_name(
+    on_terminal: OnTerminal, svc: Svc, sandbox: Sandbox
+) -> None:
     """Its states are told above the line, which is gone at the end."""
     created = svc.ok("sandbox", "trigger", "order.paid")["created"]
     payment = next(one["id"] for one in created if one["object"] == "payment")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from support.on_terminal import Terminal, on_terminal
+from support.on_terminal import OnTerminal, OpenTerminal
 from support.running import Svc
 
 PAGER = """#!/bin/sh
@@ -28,7 +28,7 @@ def pager(tmp_path: Path) -> str:
 KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
 
 
-def test_a_long_topic_goes_through_the_pager(pager: str) -> None:
+def test_a_long_topic_goes_through_the_pager(on_terminal: OnTerminal, pager: str) -> None:
     """With its options, whole, and without what is secret (promise R43)."""
     shown = on_terminal(
         *("help", "faults"),
@@ -45,7 +45,7 @@ def test_a_long_topic_goes_through_the_pager(pager: str) -> None:
     assert "[FRX" not in whole
 
 
-def test_what_fits_needs_no_pager(pager: str) -> None:
+def test_what_fits_needs_no_pager(on_terminal: OnTerminal, pager: str) -> None:
     """Neither does a dumb terminal, an empty PAGER, or one that is not there."""
     assert "[end]" not in on_terminal("help", "faults", PAGER=pager, LINES="500")
     assert "[end]" not in on_terminal("help", "faults", PAGER=pager, LINES="10", TERM="dumb")
@@ -62,12 +62,12 @@ def test_a_pipe_has_no_pager(svc: Svc, pager: str) -> None:
     assert "[end]" not in shown.out
 
 
-def test_ctrl_c_is_the_pager_s(tmp_path: Path) -> None:
+def test_ctrl_c_is_the_pager_s(open_terminal: OpenTerminal, tmp_path: Path) -> None:
     """It gives the terminal back; svc ends when it has, and has nothing to complain of."""
     program = tmp_path / "pager"
     program.write_text("#!/bin/sh\ntrap 'echo given back; exit 0' INT\necho on\nsleep 30 & wait\n")
     program.chmod(0o755)
-    with Terminal("help", "faults", PAGER=str(program), LINES="10") as terminal:
+    with open_terminal("help", "faults", PAGER=str(program), LINES="10") as terminal:
         terminal.read_until("on\n")
         terminal.press_ctrl_c()
         assert terminal.end() == 0

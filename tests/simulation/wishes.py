@@ -105,7 +105,7 @@ def single(wish: Wish, random: Random, folder: Path) -> tuple[str, Command]:
             given.body = str(file)
             file.write_text(_text(wish.body, random))
         else:
-            given.data = tuple(f"{name}{mark}{value}" for name, mark, value in pairs)
+            given.data = [f"{name}{mark}{value}" for name, mark, value in pairs]
         if way == "post":
             post.post(context, wish.path)
         else:

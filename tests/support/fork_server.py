@@ -5,6 +5,7 @@ the interpreter's start and the imports are not repeated, nine tenths of a short
 Each request brings four descriptors: stdin, stdout, stderr, and one for the id and the exit code.
 """
 
+import fcntl
 import gc
 import json
 import os
@@ -12,6 +13,7 @@ import selectors
 import signal
 import socket
 import sys
+import termios
 import time
 from contextlib import suppress
 from importlib import import_module
@@ -102,6 +104,10 @@ def become(request: dict[str, Any], fds: list[int]) -> None:
     for number, fd in enumerate(fds[:3]):
         os.dup2(fd, number)
     os.closerange(3, 1 << 16)
+    if os.isatty(0):
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    see_terminals()
     os.environ.clear()
     os.environ.update(request["env"])
     time.tzset()
@@ -116,6 +122,14 @@ def become(request: dict[str, Any], fds: list[int]) -> None:
     except BaseException:  # noqa: BLE001  as the interpreter would have it
         sys.excepthook(*sys.exc_info())
     os._exit(1)
+
+
+def see_terminals() -> None:
+    """Has streams that are terminals write line by line; those that are here were pipes."""
+    for name, number, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
+        if os.isatty(number):
+            errors = "backslashreplace" if name == "stderr" else None
+            setattr(sys, name, open(number, mode, encoding="utf-8", errors=errors, closefd=False))  # noqa: SIM115
 
 
 if __name__ == "__main__":

@@ -95,10 +95,23 @@ class Forking:
         entry: str = "svc.__main__",
     ) -> "Forked":
         """Calls `main` of a module as `run` does, and leaves it running; it reads from nothing."""
-        with self._lock, Path(os.devnull).open("rb") as null:
+        with Path(os.devnull).open("rb") as null:
+            return self._leave_running(argv, env, entry, (null.fileno(), out, err))
+
+    def start_on(
+        self, terminal: int, argv: Sequence[str], env: Mapping[str, str], out: int | None = None
+    ) -> "Forked":
+        """Leaves the program running on a terminal that is its own; `out` is another stdout."""
+        streams = (terminal, terminal if out is None else out, terminal)
+        return self._leave_running(argv, env, "svc.__main__", streams)
+
+    def _leave_running(
+        self, argv: Sequence[str], env: Mapping[str, str], entry: str, streams: Sequence[int]
+    ) -> "Forked":
+        with self._lock:
             reading, writing = os.pipe()
             try:
-                self._ask(argv, env, entry, [null.fileno(), out, err, writing])
+                self._ask(argv, env, entry, [*streams, writing])
             finally:
                 os.close(writing)
         return Forked(argv, os.fdopen(reading, "rb", buffering=0))

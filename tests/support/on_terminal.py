@@ -1,53 +1,50 @@
-"""The real program on a terminal of its own."""
+"""The real program on a terminal of its own: a session, Ctrl-C, what is typed and what is seen."""
 
 import os
 import pty
 import select
-import signal
-import sys
 import time
-from typing import Self
+from collections.abc import Callable
+from functools import partial
+from typing import Final, Self
 
+import pytest
+
+from support.forking import Forking
 from support.patience import patient
+from support.running import Result
 
-
-def on_terminal(*argv: str, columns: int = 80, **env: str) -> str:
-    """What a command writes there, its messages too; in colour unless `env` forbids it."""
-    child, terminal = pty.fork()
-    if child == 0:
-        known = {"TERM": "xterm-256color", "COLUMNS": str(columns), "NO_COLOR": ""}
-        argv = (sys.executable, "-m", "svc", *argv)
-        os.execve(sys.executable, argv, {**os.environ, **known, **env})
-    found = bytearray()
-    try:
-        while part := os.read(terminal, 65536):
-            found += part
-    except OSError:  # Linux: the other end is closed
-        pass
-    finally:
-        os.close(terminal)
-        os.waitpid(child, 0)
-    return found.decode().replace("\r\n", "\n")
+KNOWN: Final = {"TERM": "xterm-256color", "NO_COLOR": "1"}
 
 
 class Terminal:
-    """The program while it runs on a terminal of its own; ended with its `with` block."""
+    """The program while it runs on a terminal of its own; ended with its `with` block.
 
-    def __init__(self, *argv: str, columns: int = 80, **env: str) -> None:
-        self._child, self._terminal = pty.fork()
-        if self._child == 0:
-            known = {"TERM": "xterm-256color", "COLUMNS": str(columns), "NO_COLOR": "1"}
-            argv = (sys.executable, "-m", "svc", *argv)
-            os.execve(sys.executable, argv, {**os.environ, **known, **env})
+    `out` is a file for what it prints, where that does not go to the terminal.
+    """
+
+    def __init__(
+        self,
+        forking: Forking,
+        *argv: str,
+        columns: int = 80,
+        out: int | None = None,
+        **env: str,
+    ) -> None:
+        whole = {**os.environ, **KNOWN, "COLUMNS": str(columns), **env}
         self.seen = ""
-        self._code: int | None = None
+        self._terminal, theirs = pty.openpty()
+        try:
+            self._process = forking.start_on(theirs, argv, whole, out)
+        finally:
+            os.close(theirs)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._code is None:
-            os.kill(self._child, signal.SIGKILL)
+        if self._process.poll() is None:
+            self._process.kill()
             self.end()
 
     def read_until(self, words: str, seconds: float = 20) -> str:
@@ -59,17 +56,31 @@ class Terminal:
                 assert self._read(), self.seen
         return self.seen
 
+    def type(self, text: str) -> None:
+        """Presses keys."""
+        os.write(self._terminal, text.encode())
+
     def press_ctrl_c(self) -> None:
         """Has the terminal send SIGINT, and show that as it does."""
-        os.write(self._terminal, b"\x03")
+        self.type("\x03")
+
+    def answer(self, prompt: str, lines: str) -> int:
+        """Types a line each time that the program waits behind a prompt; gives the exit code.
+
+        What is typed before a prompt is thrown away.
+        """
+        left = lines.splitlines(keepends=True)
+        while self._read():
+            if left and self.seen.endswith(prompt):
+                self.type(left.pop(0))
+        return self.end()
 
     def end(self) -> int:
         """Reads to the end; gives the exit code."""
         while self._read():
             pass
         os.close(self._terminal)
-        self._code = os.waitstatus_to_exitcode(os.waitpid(self._child, 0)[1])
-        return self._code
+        return self._process.wait()
 
     def _read(self) -> bool:
         try:
@@ -78,3 +89,38 @@ class Terminal:
             return False
         self.seen += part.decode(errors="replace").replace("\r\n", "\n")
         return bool(part)
+
+
+OnTerminal = Callable[..., str]
+OpenTerminal = Callable[..., Terminal]
+AtTerminal = Callable[..., Result]
+
+
+@pytest.fixture
+def open_terminal(forking: Forking) -> OpenTerminal:
+    """Runs the program on a terminal for as long as a block: `open_terminal(ARG ..., columns=80)`."""
+    return partial(Terminal, forking)
+
+
+@pytest.fixture
+def on_terminal(open_terminal: OpenTerminal) -> OnTerminal:
+    """What a command writes there, its messages too; in colour unless `env` forbids it."""
+
+    def shown(*argv: str, columns: int = 80, **env: str) -> str:
+        with open_terminal(*argv, columns=columns, **{"NO_COLOR": "", **env}) as opened:
+            opened.end()
+        return opened.seen
+
+    return shown
+
+
+@pytest.fixture
+def at_terminal(open_terminal: OpenTerminal) -> AtTerminal:
+    """Runs a command for a person who types a line at each prompt: `at_terminal(LINES, ARG ...)`."""
+
+    def ended(lines: str, *argv: str, prompt: str = ": ", **env: str) -> Result:
+        with open_terminal(*argv, **env) as opened:
+            code = opened.answer(prompt, lines)
+        return Result(code, opened.seen, "")
+
+    return ended

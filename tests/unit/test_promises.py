@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from svc.sandbox.fidelity.table import ROWS
+from svc.sandbox.fidelity import ROWS
 
 ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.toml").exists())
 TESTS = ROOT / "tests"

@@ -5,16 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
-from svc.cli.framework.account import account_of
+from svc.cli.framework.account import is_own
 from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.control import refuse_expired_key, served_now
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
 from svc.cli.framework.recorded import deliver, journal_of, not_sent
 from svc.cli.framework.session import Session
-from svc.client.client import Client
 from svc.client.journal.commands import resume_command
 from svc.client.journal.entry import Intent, moment
-from svc.client.journal.journal import Journal
 from svc.client.journal.refusals import unknown_request
 from svc.client.journal.stored import restored
 from svc.client.operations import OPERATIONS
@@ -212,7 +210,7 @@ def resume_request(session: Session, identifier: str) -> None:
         out = session.out
         with session.client() as client:
             call, _ = restored(known.stored, session.base_url)
-            if not _is_own(session, client, journal, known):
+            if not is_own(session, client, journal, known.scope.key_hint):
                 confirm_other_key(session, known)
             confirm_money(session, call)
             try:
@@ -252,10 +250,3 @@ def _go_where_it_went(session: Session, intent: Intent) -> None:
             param="--live",
             hint=resume_command(intent) if intent.is_live else "Leave --live out",
         )
-
-
-def _is_own(session: Session, client: Client, journal: Journal, intent: Intent) -> bool:
-    hint = intent.scope.key_hint
-    if hint == session.key.fingerprint:
-        return True
-    return hint in account_of(session, client, journal, (hint,)).same

@@ -26,11 +26,15 @@ class Options(Protocol):
     live: bool | None
     base_url: str | None
     api_version: str | None
-    output: str | None
     max_time: float | None
     proxy: str | None
     ca_bundle: str | None
-    color: str | None
+
+    @property
+    def output(self) -> str | None: ...
+
+    @property
+    def color(self) -> str | None: ...
 
 
 class Settings(NamedTuple):

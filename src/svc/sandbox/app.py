@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from starlette.applications import Starlette
 from starlette.types import Receive, Scope, Send
@@ -22,33 +22,11 @@ from svc.sandbox.http.exchange import HttpReply, refusal
 from svc.sandbox.jobs.handlers import HANDLERS
 from svc.sandbox.openapi import document
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.resources import (
-    disputes,
-    events,
-    orders,
-    payments,
-    payouts,
-    quotes,
-    refunds,
-    webhook_endpoints,
-)
 from svc.sandbox.resources.operation import ApiRoutes
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.sender import WebhookSender
 from svc.spec import API_ROOT, REQUEST_ID_HEADER, SANDBOX_ROOT, VERSION_HEADER, VERSIONS
-
-# In the specification's order; the resource is what a restricted key needs.
-OPERATIONS: Final = (
-    *orders.OPERATIONS,
-    *payments.OPERATIONS,
-    *refunds.OPERATIONS,
-    *payouts.OPERATIONS,
-    *quotes.OPERATIONS,
-    *webhook_endpoints.OPERATIONS,
-    *events.OPERATIONS,
-    *disputes.OPERATIONS,
-)
 
 
 def build_app(
@@ -61,8 +39,8 @@ def build_app(
     """Puts the surface on an engine; `real_clock` measures the rate limit."""
     memory = memory or RunMemory()
     limit = RateLimit(real_clock or SystemClock())
-    api = Api(engine, ApiRoutes(OPERATIONS), memory, limit, strict_https=strict_https)
-    described = document.Described(engine, OPERATIONS)
+    api = Api(engine, ApiRoutes(document.OPERATIONS), memory, limit, strict_https=strict_https)
+    described = document.Described(engine)
     home = HomePage(document.PATH)
     return Front(engine, api, ControlApi(engine, memory), CheckoutApp(engine), described, home)
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import subprocess
 import sys
 from collections import Counter
@@ -23,6 +22,7 @@ from support.batches import (
     results_of,
     running,
 )
+from support.on_terminal import OpenTerminal
 from support.running import Result, Sandbox, Svc
 
 ITEM = {"name": "Linen jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}
@@ -312,30 +312,20 @@ def test_the_first_twenty_bad_rows_are_named(svc: Svc, sandbox: Sandbox, tmp_pat
 
 
 def test_progress_is_shown_to_a_person_who_watches(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, open_terminal: OpenTerminal
 ) -> None:
     """On a terminal one line is written over; nothing of it stays, and no escape sequence."""
     path = orders_file(tmp_path, range(60))
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "svc", "batch", "orders.create", str(path), "--rate", "60"],
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
-        stdout=subprocess.DEVNULL,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(ours)
-    assert process.wait(10) == 0
-    text = shown.decode()
+    with Path(os.devnull).open("wb") as out:
+        watched = open_terminal(
+            *("batch", "orders.create", str(path), "--rate", "60"),
+            columns=100,
+            out=out.fileno(),
+            TERM="xterm",
+        )
+    with watched:
+        assert watched.end() == 0
+    text = watched.seen
     assert "\x1b" not in text
     assert " of 60 rows" in text
     assert "left" in text
@@ -491,25 +481,17 @@ def test_a_test_key_never_runs_a_live_list(svc: Svc, sandbox: Sandbox, tmp_path:
 
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 2)])
 def test_live_mode_asks_a_person(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path, answer: str, code: int
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, open_terminal: OpenTerminal, answer: str, code: int
 ) -> None:
     """R19: on a terminal it shows what moves and takes yes for an answer."""
     path = orders_file(tmp_path, range(2))
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "svc", "batch", "orders.create", str(path), "--live"],
-        env={**os.environ, "SVC_API_KEY": "sk_live_sandbox", "TERM": "dumb"},
-        stdin=theirs,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    shown = b""
-    while b"[y/N]" not in shown:
-        shown += os.read(ours, 65536)
-    os.write(ours, f"{answer}\n".encode())
-    assert process.wait(20) == code
-    assert process.stdout is not None
-    process.stdout.close()
-    os.close(ours)
-    assert b"create 2 orders (258.00 EUR (2 rows))\r\n  live mode, profile default" in shown
+    with Path(os.devnull).open("wb") as out:
+        asked = open_terminal(
+            *("batch", "orders.create", str(path), "--live"),
+            out=out.fileno(),
+            SVC_API_KEY="sk_live_sandbox",
+            TERM="dumb",
+        )
+    with asked:
+        assert asked.answer("[y/N] ", f"{answer}\n") == code
+    assert "create 2 orders (258.00 EUR (2 rows))\n  live mode, profile default" in asked.seen

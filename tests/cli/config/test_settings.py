@@ -2,52 +2,20 @@
 
 import os
 import socket
-import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from support.running import Result, Sandbox, Svc
+from support.on_terminal import AtTerminal
+from support.running import Sandbox, Svc
 
 if TYPE_CHECKING:
     from cli.conftest import FakeRing
 
 URL = "https://api.example.com"
-
-
-# A terminal of its own: what the program asks is seen, and answered once.
-TERMINAL = """
-import os, pty, sys
-pid, terminal = pty.fork()
-if pid == 0:
-    os.execv(sys.executable, [sys.executable, "-m", "svc", *sys.argv[2:]])
-seen, answer = b"", sys.argv[1].encode()
-try:
-    while data := os.read(terminal, 4096):
-        seen += data
-        if answer and b"[y/N]" in seen:
-            os.write(terminal, answer)
-            answer = b""
-except OSError:
-    pass
-sys.stdout.buffer.write(seen)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-"""
-
-
-def at_terminal(answer: str | None, *argv: str) -> Result:
-    """Runs the program for a person who answers its question, or is asked none."""
-    done = subprocess.run(
-        [sys.executable, "-c", TERMINAL, answer or "", *argv],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=30,
-    )
-    return Result(done.returncode, done.stdout, done.stderr)
+ASKED = "[y/N] "
 
 
 def config_file() -> Path:
@@ -127,32 +95,40 @@ def test_a_wrong_change_of_profiles_is_refused(svc: Svc, argv: list[str], words:
     ],
 )
 def test_a_person_is_asked_before_the_active_profile_goes(
-    svc: Svc, answer: str | None, argv: tuple[str, ...], code: int, left: list[str]
+    at_terminal: AtTerminal,
+    svc: Svc,
+    answer: str | None,
+    argv: tuple[str, ...],
+    code: int,
+    left: list[str],
 ) -> None:
     """Only yes removes it; -y goes on without asking."""
     svc.ok("profiles", "create", "shop", "--base-url", URL)
-    done = at_terminal(answer, "profiles", "remove", "shop", *argv)
+    done = at_terminal(answer or "", "profiles", "remove", "shop", *argv, prompt=ASKED)
     assert done.code == code
     assert ("Go ahead?" in done.out) == (answer is not None)
     assert [each["name"] for each in svc.ok("profiles", "list")] == left
 
 
-def test_a_profile_in_the_background_goes_without_a_question(svc: Svc) -> None:
+def test_a_profile_in_the_background_goes_without_a_question(
+    at_terminal: AtTerminal, svc: Svc
+) -> None:
     """Nothing is lost that is in use."""
     svc.ok("profiles", "create", "shop", "--base-url", URL)
     svc.ok("profiles", "create", "outlet", "--base-url", URL)
-    assert at_terminal(None, "profiles", "remove", "outlet").code == 0
+    assert at_terminal("", "profiles", "remove", "outlet").code == 0
 
 
 @pytest.mark.parametrize(("answer", "orders"), [("n\n", 1), ("y\n", 0), (None, 0)])
 def test_a_person_is_asked_before_a_sandbox_is_emptied(
-    svc: Svc, sandbox: Sandbox, answer: str | None, orders: int
+    at_terminal: AtTerminal, svc: Svc, sandbox: Sandbox, answer: str | None, orders: int
 ) -> None:
     """Only yes empties it; -y goes on without asking."""
     order = ("--currency", "EUR", "--country", "DE", "--postal-code", "10115")
     item = "name=Jacket,hs_code=620339,quantity=1,unit_amount=12900"
     svc.ok("orders", "create", "--amount", "12900", *order, "--item", item)
-    done = at_terminal(answer, "sandbox", "reset", *(() if answer else ("-y",)))
+    more = () if answer else ("-y",)
+    done = at_terminal(answer or "", "sandbox", "reset", *more, prompt=ASKED)
     assert done.code == (2 if orders else 0)
     assert (f"This empties the sandbox at {sandbox.url}" in done.out) == (answer is not None)
     assert len(svc.ok("orders", "list")["data"]) == orders

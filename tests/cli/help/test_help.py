@@ -15,7 +15,7 @@ from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.cli.help import assumptions
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, File, Page, Part, Rows, Shown, page_of
 from svc.errors import ExitCode
-from svc.sandbox.fidelity.table import ROWS
+from svc.sandbox.fidelity import ROWS
 from svc.sandbox.reference.cards import BEHAVIOURS
 from svc.spec import EVENT_TYPES, SANDBOX_KEYS
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import typer
 
-from support.on_terminal import on_terminal
+from support.on_terminal import OnTerminal
 from support.running import Svc
 from svc.cli.framework.app import app
 from svc.cli.framework.help_page import HelpPage, folded, without_signs
@@ -21,7 +21,7 @@ LONG = "svc orders create --amount 12900 --item 'name=Linen jacket,quantity=1' -
 
 
 @pytest.mark.parametrize("argv", [["--help"], ["orders", "--help"], ["orders", "create", "-h"]])
-def test_headings_are_coloured_on_a_terminal(argv: list[str]) -> None:
+def test_headings_are_coloured_on_a_terminal(on_terminal: OnTerminal, argv: list[str]) -> None:
     """R75: in the root's help, a resource's and a command's."""
     shown = on_terminal(*argv)
     assert f"{HEADING}Usage:\x1b[0m svc" in shown
@@ -37,7 +37,9 @@ def test_headings_are_coloured_on_a_terminal(argv: list[str]) -> None:
         (["--color=never"], {}),
     ],
 )
-def test_help_is_plain_where_colour_is_not_wanted(argv: list[str], env: Any) -> None:
+def test_help_is_plain_where_colour_is_not_wanted(
+    on_terminal: OnTerminal, argv: list[str], env: Any
+) -> None:
     """R75: also where --color stands behind --help, which the parser does not reach."""
     assert "\x1b" not in on_terminal("orders", "--help", *argv, **env)
 
@@ -48,7 +50,7 @@ def test_help_in_a_pipe_is_plain_unless_colour_is_asked_for(svc: Svc) -> None:
     assert HEADING in svc("orders", "--help", "--color", "always").out
 
 
-def test_the_setting_color_is_followed(svc: Svc) -> None:
+def test_the_setting_color_is_followed(on_terminal: OnTerminal, svc: Svc) -> None:
     """`svc config set color` decides where no option does, for results as for help."""
     assert HEADING in on_terminal("orders", "--help")
     assert svc("config", "set", "color", "never").code == 0
@@ -105,7 +107,7 @@ def test_a_folded_example_is_the_same_command(width: int) -> None:
     assert not any(line.endswith(("--amount \\", "-o \\")) for line in lines)
 
 
-def test_an_example_in_a_pipe_is_one_line(svc: Svc) -> None:
+def test_an_example_in_a_pipe_is_one_line(on_terminal: OnTerminal, svc: Svc) -> None:
     """Programs read it there; a person's terminal gets lines that fit."""
     shown = svc("orders", "create", "--help").out
     assert shown.splitlines()[-1].startswith("  svc orders create --amount")

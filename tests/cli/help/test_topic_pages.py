@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from support.on_terminal import on_terminal
+from support.on_terminal import OnTerminal
 from support.running import Svc
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, Heading, Page, Shown, Words, page_of
 
@@ -12,7 +12,7 @@ PAGES = [topic for topic in TOPICS if topic != ASSUMPTIONS]
 WORDS = Page("T", (Words(("order.paid", "order.cancelled", "payout.sent")),))
 
 
-def test_headings_and_names_are_coloured_on_a_terminal() -> None:
+def test_headings_and_names_are_coloured_on_a_terminal(on_terminal: OnTerminal) -> None:
     """Like those of --help (R75), and not where colour is not wanted."""
     shown = on_terminal("help", "webhooks")
     assert shown.startswith("\x1b[1;32mWebhooks\x1b[0m\n")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.on_terminal import AtTerminal
 from support.running import Sandbox, Svc
 from svc.api_keys import parse
 from svc.clock import SystemClock
@@ -223,52 +224,24 @@ def test_nobody_is_prompted_without_a_terminal(svc: Svc, fake_ring: "FakeRing") 
     assert "--stdin" in refused.error["param"]
 
 
-PERSON = """
-import os, pty, sys
-pid, terminal = pty.fork()
-if pid == 0:
-    os.execv(sys.executable, [sys.executable, "-m", "svc", *sys.argv[2:]])
-seen = b""
-typed = sys.argv[1].encode().splitlines(keepends=True)
-try:
-    while data := os.read(terminal, 4096):
-        seen += data
-        if typed and seen.endswith(b"): "):  # what is typed before the prompt is thrown away
-            os.write(terminal, typed.pop(0))
-except OSError:
-    pass
-sys.stdout.buffer.write(seen)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-"""
-
-
-def at_a_terminal(typed: str, *argv: str) -> subprocess.CompletedProcess[str]:
-    """Runs the program at a terminal of its own, types a line at each prompt, and gives what the screen showed."""
-    return subprocess.run(
-        [sys.executable, "-c", PERSON, typed, *argv],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=30,
-    )
-
-
 @pytest.mark.parametrize("more", [(), ("--stdin",)])
-def test_a_person_types_the_key_unseen(fake_ring: "FakeRing", more: tuple[str, ...]) -> None:
+def test_a_person_types_the_key_unseen(
+    at_terminal: AtTerminal, fake_ring: "FakeRing", more: tuple[str, ...]
+) -> None:
     """R31: the prompt says for what; the screen does not show the key, with --stdin neither."""
     argv = ("keys", "add", "--no-check", "--base-url", ELSEWHERE, *more)
-    done = at_a_terminal(f"{CANARY}\n", *argv)
-    assert done.returncode == 0, done.stdout
-    assert f"API key for {ELSEWHERE} (profile default):" in done.stdout
-    assert "4eC39" not in done.stdout
+    done = at_terminal(f"{CANARY}\n", *argv)
+    assert done.code == 0, done.out
+    assert f"API key for {ELSEWHERE} (profile default):" in done.out
+    assert "4eC39" not in done.out
     assert list(fake_ring.items.values()) == [CANARY]
 
 
-def test_a_person_may_think_better_of_it(fake_ring: "FakeRing") -> None:
+def test_a_person_may_think_better_of_it(at_terminal: AtTerminal, fake_ring: "FakeRing") -> None:
     """Ctrl-D ends with 2 and Ctrl-C with 130; nothing is stored."""
     argv = ("keys", "add", "--no-check", "--base-url", ELSEWHERE)
-    assert at_a_terminal("\x04", *argv).returncode == 2
-    assert at_a_terminal("\x03", *argv).returncode == 130
+    assert at_terminal("\x04", *argv).code == 2
+    assert at_terminal("\x03", *argv).code == 130
     assert fake_ring.items == {}
 
 
@@ -384,15 +357,15 @@ def test_no_keyring_at_all_names_the_variable(svc: Svc, monkeypatch: pytest.Monk
 
 
 def test_a_missing_keyring_is_told_before_the_key_is_asked_for(
-    svc: Svc, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    at_terminal: AtTerminal, svc: Svc, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody types a secret for nothing, and the service is not called with it."""
     monkeypatch.delenv("PYTHON_KEYRING_BACKEND")
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
-    asked = at_a_terminal(f"{CANARY}\n", "keys", "add")
-    assert asked.returncode == 4, asked.stdout
-    assert "no usable keyring" in asked.stdout
-    assert "API key for" not in asked.stdout
+    asked = at_terminal(f"{CANARY}\n", "keys", "add")
+    assert asked.code == 4, asked.out
+    assert "no usable keyring" in asked.out
+    assert "API key for" not in asked.out
     piped = svc("keys", "add", "--stdin", stdin=CANARY)
     assert (piped.code, piped.error["code"]) == (4, "keyring_absent")
     assert sandbox.control("GET", "/requests")["data"] == []

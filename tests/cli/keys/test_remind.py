@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cli.keys import icalendar_reader
-from cli.keys.test_commands import at_a_terminal
+from support.on_terminal import AtTerminal
 from support.running import Svc
 from svc.api_keys import parse
 from svc.cli.framework.reminders import annotations
@@ -304,27 +304,27 @@ def test_a_newer_calendar_moves_its_events() -> None:
 COMMAND = ("requests", "list")  # any that needs no service
 
 
-def test_a_person_is_reminded_once_a_day(aged: Age, state: Path) -> None:
+def test_a_person_is_reminded_once_a_day(at_terminal: AtTerminal, aged: Age, state: Path) -> None:
     """One line on stderr, naming the command; not again until tomorrow."""
     aged(91)
-    first = at_a_terminal("", *COMMAND)
-    assert first.returncode == 0
-    words = " ".join(first.stdout.split())
+    first = at_terminal("", *COMMAND)
+    assert first.code == 0
+    words = " ".join(first.out.split())
     assert "Reminder: live key sk_live_…p7dc of profile default" in words
     assert "91 days old" in words
     assert words.endswith("svc keys roll --profile default --live")
-    assert "Reminder" not in at_a_terminal("", *COMMAND).stdout
+    assert "Reminder" not in at_terminal("", *COMMAND).out
     change(state, "UPDATE reminders SET told_at = told_at - ?", DAY)
     looked = state.parent / "reminders.looked"
     os.utime(looked, (time.time() - DAY,) * 2)
-    assert "Reminder" in at_a_terminal("", *COMMAND).stdout
+    assert "Reminder" in at_terminal("", *COMMAND).out
 
 
-def test_several_are_one_line(aged: Age, state: Path) -> None:
+def test_several_are_one_line(at_terminal: AtTerminal, aged: Age, state: Path) -> None:
     """Nobody reads ten reminders."""
     aged(91)
     endpoint(state, 80)
-    assert at_a_terminal("", *COMMAND).stdout.count("Reminder: 2 keys or signing secrets") == 1
+    assert at_terminal("", *COMMAND).out.count("Reminder: 2 keys or signing secrets") == 1
 
 
 @pytest.mark.parametrize(
@@ -336,10 +336,12 @@ def test_several_are_one_line(aged: Age, state: Path) -> None:
         ("keys", "list"),
     ],
 )
-def test_who_did_not_ask_is_not_told(aged: Age, state: Path, argv: tuple[str, ...]) -> None:
+def test_who_did_not_ask_is_not_told(
+    at_terminal: AtTerminal, aged: Age, state: Path, argv: tuple[str, ...]
+) -> None:
     """Not with --quiet, not for a program, not where the keys are the subject anyway."""
     aged(91)
-    assert "Reminder" not in at_a_terminal("", *argv).stdout
+    assert "Reminder" not in at_terminal("", *argv).out
     assert not (state.parent / "reminders.looked").exists()
 
 
@@ -350,23 +352,23 @@ def test_a_pipe_is_not_told(svc: Svc, aged: Age, state: Path) -> None:
     assert not (state.parent / "reminders.looked").exists()
 
 
-def test_a_fresh_key_is_not_mentioned(aged: Age, state: Path) -> None:
+def test_a_fresh_key_is_not_mentioned(at_terminal: AtTerminal, aged: Age, state: Path) -> None:
     """And the look is not taken again before tomorrow, whatever the database says by then."""
     aged(3)
-    assert "Reminder" not in at_a_terminal("", *COMMAND).stdout
+    assert "Reminder" not in at_terminal("", *COMMAND).out
     looked = state.parent / "reminders.looked"
     assert looked.stat().st_mode & 0o777 == 0o600
     change(state, "UPDATE key_facts SET added_at = added_at - ?", 100 * DAY)
-    assert "Reminder" not in at_a_terminal("", *COMMAND).stdout
+    assert "Reminder" not in at_terminal("", *COMMAND).out
     os.utime(looked, (time.time() - DAY,) * 2)
-    assert "Reminder" in at_a_terminal("", *COMMAND).stdout
+    assert "Reminder" in at_terminal("", *COMMAND).out
 
 
-def test_a_reminder_never_fails_a_command(aged: Age, state: Path) -> None:
+def test_a_reminder_never_fails_a_command(at_terminal: AtTerminal, aged: Age, state: Path) -> None:
     """A damaged database is no error of a command that does not need it; that it was moved is said."""
     aged(91)
     state.write_bytes(b"no database" * 999)
-    done = at_a_terminal("", "config", "path")
-    assert done.returncode == 0
-    assert "Error" not in done.stdout
-    assert "state.db.corrupt-1" in "".join(done.stdout.split())
+    done = at_terminal("", "config", "path")
+    assert done.code == 0
+    assert "Error" not in done.out
+    assert "state.db.corrupt-1" in "".join(done.out.split())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cli.keys.test_commands import at_a_terminal
+from support.on_terminal import AtTerminal
 from support.running import Sandbox, Svc
 from svc.api_keys import parse
 from svc.clock import SystemClock
@@ -463,6 +463,7 @@ def test_a_new_key_that_was_left_behind_is_taken_up(
 
 
 def test_a_person_is_led_to_the_dashboard(
+    at_terminal: AtTerminal,
     stored: Any,
     dashboard: Dashboard,
     fake_ring: "FakeRing",
@@ -478,28 +479,28 @@ def test_a_person_is_led_to_the_dashboard(
     monkeypatch.setenv("SVC_API_KEY", "sk_test_4eC39HqLyjWDarjtT1zdp7dc")
     secret = dashboard.roll(stored["id"])
     page = "https://dashboard.example.com/keys"
-    done = at_a_terminal(f"{secret}\n", "keys", "roll", "--dashboard", page)
-    assert done.returncode == 0, done.stdout
-    assert page in done.stdout
-    assert secret not in done.stdout
+    done = at_terminal(f"{secret}\n", "keys", "roll", "--dashboard", page)
+    assert done.code == 0, done.out
+    assert page in done.out
+    assert secret not in done.out
     assert list(fake_ring.items.values()) == [secret]
     told = seen.read_text()
     assert told.splitlines()[0] == page
     assert "4eC39" not in told
-    assert "SVC_API_KEY is set" in done.stdout
+    assert "SVC_API_KEY is set" in done.out
 
 
 @pytest.mark.parametrize(
     ("typed", "known"), [("9d\n24h\n", True), pytest.param("\n", False, marks=pytest.mark.slow)]
 )
 def test_a_person_is_asked_how_long_the_old_key_works(
-    svc: Svc, stored: Any, dashboard: Dashboard, typed: str, known: bool
+    at_terminal: AtTerminal, svc: Svc, stored: Any, dashboard: Dashboard, typed: str, known: bool
 ) -> None:
     """It was chosen in the dashboard and cannot be seen from here; what cannot be is asked again."""
     secret = dashboard.roll(stored["id"], DAY)
-    done = at_a_terminal(f"{secret}\n{typed}", "keys", "roll")
-    assert done.returncode == 0, done.stdout
-    assert ("--grace is at most 7d" in done.stdout) is known
+    done = at_terminal(f"{secret}\n{typed}", "keys", "roll")
+    assert done.code == 0, done.out
+    assert ("--grace is at most 7d" in done.out) is known
     assert (svc.ok("keys", "list")[0]["old_key_ends"] is not None) is known
 
 

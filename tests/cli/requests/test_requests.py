@@ -1,20 +1,17 @@
 """`svc requests`, and what stands between a person and a second payment (R3-R5, R12, R19)."""
 
 import json
-import os
-import pty
-import select
 import sqlite3
 import subprocess
 import sys
 from base64 import b64encode
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.on_terminal import AtTerminal
 from support.running import Sandbox, Svc
 
 ORDER = (
@@ -339,57 +336,28 @@ def test_resume_of_a_live_payout_asks_again(svc: Svc, sandbox: Sandbox) -> None:
     assert "send a payout, 100.00 EUR" in refused.error["message"]
 
 
-@pytest.fixture
-def terminal() -> Iterator[Any]:
-    """Runs the program at a terminal; gives its exit code and what the person saw."""
-    near, far = pty.openpty()
-
-    def run(answer: str, *argv: str) -> tuple[int, str]:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "svc", *argv],
-            stdin=far,
-            stdout=subprocess.PIPE,
-            stderr=far,
-            env={**os.environ, **LIVE},
-        )
-        with process:
-            seen = ""
-            while "[y/N]" not in seen and select.select([near], [], [], 20)[0]:
-                seen += os.read(near, 4096).decode()
-            os.write(near, answer.encode())
-            process.communicate(timeout=20)
-        while select.select([near], [], [], 0.1)[0]:
-            seen += os.read(near, 4096).decode()
-        return process.returncode, seen
-
-    yield run
-    os.close(near)
-    os.close(far)
-
-
 @pytest.mark.parametrize(("answer", "sent"), [("y\n", 1), ("n\n", 0), ("\n", 0), ("\x04", 0)])
 def test_person_is_asked_before_live_money_moves(
-    sandbox: Sandbox, isolated: Path, terminal: Any, answer: str, sent: int
+    sandbox: Sandbox, isolated: Path, at_terminal: AtTerminal, answer: str, sent: int
 ) -> None:
     """R19: profile, mode, amount; only yes sends, and only what is sent is recorded."""
-    code, seen = terminal(answer, *PAYOUT, "--live")
-    assert "send a payout, 100.00 EUR\r\n  live mode, profile default\r\n" in seen
+    done = at_terminal(answer, *PAYOUT, "--live", prompt="[y/N] ", **LIVE)
+    assert "send a payout, 100.00 EUR\n  live mode, profile default\n" in done.out
     assert len(posts(sandbox)) == len(journal(isolated)) == sent
-    assert code == (3 if sent else 2)  # 3: there is no live balance
+    assert done.code == (3 if sent else 2)  # 3: there is no live balance
 
 
 def test_prompt_cannot_be_drawn_over(
-    sandbox: Sandbox, isolated: Path, terminal: Any, tmp_path: Path
+    sandbox: Sandbox, isolated: Path, at_terminal: AtTerminal, tmp_path: Path
 ) -> None:
     """R61: an amount in a file with terminal codes in it is shown, not obeyed; nothing is sent."""
     body = {"currency": "EUR", "amount": "9900\r\x1b[2K\x1b[1A1.00 EUR; x"}
     (tmp_path / "body.json").write_text(json.dumps(body))
-    code, seen = terminal(
-        "n\n", "payouts", "create", "--live", "--body", str(tmp_path / "body.json")
-    )
-    assert "9900" in seen
-    assert "\x1b" not in seen
-    assert code == 2
+    argv = ("payouts", "create", "--live", "--body", str(tmp_path / "body.json"))
+    done = at_terminal("n\n", *argv, prompt="[y/N] ", **LIVE)
+    assert "9900" in done.out
+    assert "\x1b" not in done.out
+    assert done.code == 2
     assert posts(sandbox) == []
 
 

@@ -1,16 +1,14 @@
 """`svc sandbox checkout`: where an order's page is, and opening it."""
 
 import json
-import os
-import pty
 import socket
-import subprocess
-import sys
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from support.on_terminal import OpenTerminal
 
 Svc = Any  # the fixture's classes live in the conftest, which no test can import
 Sandbox = Any
@@ -42,7 +40,9 @@ def unpaid(sandbox: Sandbox, key: str = "sk_test_sandbox") -> Any:
     return json.loads(body)
 
 
-def at_a_terminal(tmp_path: Path, *argv: str, works: bool = True) -> tuple[str, str]:
+def with_browser(
+    open_terminal: OpenTerminal, tmp_path: Path, *argv: str, works: bool = True
+) -> tuple[str, str]:
     """Runs the program at a terminal with a browser of ours; what it printed and what it opened."""
     opened, browser = tmp_path / "opened", tmp_path / "browser"
     told = tmp_path / "told"
@@ -50,19 +50,11 @@ def at_a_terminal(tmp_path: Path, *argv: str, works: bool = True) -> tuple[str, 
         f"#!/bin/sh\nexport -p > '{told}'\necho \"$1\" >> '{opened}'\nexit {0 if works else 1}\n"
     )
     browser.chmod(0o755)
-    master, slave = pty.openpty()
-    try:
-        # No other browser is to be found: one of the machine's own must not open.
-        env = {**os.environ, "BROWSER": f"{browser} %s", "PATH": str(tmp_path), "TERM": "xterm"}
-        for name in ("DISPLAY", "WAYLAND_DISPLAY"):
-            env.pop(name, None)
-        command = [sys.executable, "-m", "svc", "sandbox", "checkout", *argv]
-        subprocess.run(command, env=env, stdin=slave, stdout=slave, stderr=slave, check=True)
-        printed = os.read(master, 65536).decode()
-    finally:
-        os.close(master)
-        os.close(slave)
-    return printed, opened.read_text() if opened.exists() else ""
+    # No other browser is to be found: one of the machine's own must not open, and none has a display.
+    env = {"BROWSER": f"{browser} %s", "PATH": str(tmp_path), "TERM": "xterm"}
+    with open_terminal("sandbox", "checkout", *argv, **env) as watched:
+        assert watched.end() == 0
+    return watched.seen, opened.read_text() if opened.exists() else ""
 
 
 @pytest.mark.parametrize("argv", [(), ("--print",)])
@@ -114,37 +106,41 @@ def test_origin_elsewhere_is_refused(svc: Svc) -> None:
     assert (result.code, result.error["code"]) == (2, "not_a_sandbox")
 
 
-def test_browser_opens_for_a_person(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_browser_opens_for_a_person(
+    sandbox: Sandbox, tmp_path: Path, open_terminal: OpenTerminal
+) -> None:
     """At a terminal the page is opened, and its address shown."""
     order = unpaid(sandbox)
     url = f"{sandbox.url}/checkout/{order['client_secret']}"
-    printed, opened = at_a_terminal(tmp_path, order["id"])
+    printed, opened = with_browser(open_terminal, tmp_path, order["id"])
     assert opened == f"{url}\n"
     assert url in printed
 
 
 def test_browser_is_given_no_secret(
-    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, tmp_path: Path, open_terminal: OpenTerminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R43: it is a child as any other."""
     monkeypatch.setenv("SVC_WEBHOOK_SECRET", "whsec_canary7Qx2Lw9Zp4")
-    at_a_terminal(tmp_path, unpaid(sandbox)["id"])
+    with_browser(open_terminal, tmp_path, unpaid(sandbox)["id"])
     told = (tmp_path / "told").read_text()
     assert "SVC_BASE_URL" in told
     assert "SVC_API_KEY" not in told
     assert "whsec_" not in told
 
 
-def test_print_opens_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_print_opens_nothing(sandbox: Sandbox, tmp_path: Path, open_terminal: OpenTerminal) -> None:
     """With --print a person gets the address only."""
-    printed, opened = at_a_terminal(tmp_path, unpaid(sandbox)["id"], "--print")
+    printed, opened = with_browser(open_terminal, tmp_path, unpaid(sandbox)["id"], "--print")
     assert "/checkout/" in printed
     assert opened == ""
 
 
-def test_missing_browser_is_said(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_missing_browser_is_said(
+    sandbox: Sandbox, tmp_path: Path, open_terminal: OpenTerminal
+) -> None:
     """Where no browser can be opened the address is still there to copy."""
-    printed, _ = at_a_terminal(tmp_path, unpaid(sandbox)["id"], works=False)
+    printed, _ = with_browser(open_terminal, tmp_path, unpaid(sandbox)["id"], works=False)
     assert "/checkout/" in printed
     assert "No browser could be opened" in printed
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from support.on_terminal import Terminal
+from support.on_terminal import OpenTerminal, Terminal
 from support.patience import patient
 from support.running import Sandbox, Svc
 
@@ -35,9 +35,9 @@ def port_of(terminal: Terminal) -> int:
     return int(found[1])
 
 
-def test_a_sandbox_on_a_terminal_shows_each_request(svc: Svc) -> None:
+def test_a_sandbox_on_a_terminal_shows_each_request(open_terminal: OpenTerminal, svc: Svc) -> None:
     """When, what, the status and how long it took; looks of svc's own are none."""
-    with Terminal(*START) as terminal:
+    with open_terminal(*START) as terminal:
         port = port_of(terminal)
         get(port, "/v1/orders")
         get(port, "/v1/orders/ord_none")
@@ -52,9 +52,11 @@ def test_a_sandbox_on_a_terminal_shows_each_request(svc: Svc) -> None:
     assert re.fullmatch(rf"{TIME}  GET   /checkout/ord_abc_secret_…mnop  404  \d+ ms", lines[2])
 
 
-def test_a_terminal_that_is_held_up_holds_up_nothing_else(svc: Svc) -> None:
+def test_a_terminal_that_is_held_up_holds_up_nothing_else(
+    open_terminal: OpenTerminal, svc: Svc
+) -> None:
     """Ctrl-S, or a window that is not read: the sandbox answers on, and the lines come later."""
-    with Terminal(*START) as terminal:
+    with open_terminal(*START) as terminal:
         port = port_of(terminal)
         for _ in range(1500):  # some 60 KB of lines, of which a terminal takes 4
             assert get(port, "/v1/orders") == 200
@@ -63,8 +65,10 @@ def test_a_terminal_that_is_held_up_holds_up_nothing_else(svc: Svc) -> None:
         terminal.end()
 
 
-def test_a_narrow_terminal_breaks_between_cells_and_never_in_an_id(svc: Svc) -> None:
-    with Terminal(*START, columns=40) as terminal:
+def test_a_narrow_terminal_breaks_between_cells_and_never_in_an_id(
+    open_terminal: OpenTerminal, svc: Svc
+) -> None:
+    with open_terminal(*START, columns=40) as terminal:
         identifier = "ord_3kPq0aVb7cXd9eYf1gZh2iWj"
         get(port_of(terminal), f"/v1/orders/{identifier}")
         seen = terminal.read_until(" ms")
@@ -75,11 +79,13 @@ def test_a_narrow_terminal_breaks_between_cells_and_never_in_an_id(svc: Svc) -> 
 
 
 @pytest.mark.parametrize("how", ["quiet", "pipe"])
-def test_whoever_wants_no_lines_gets_none(how: str, svc: Svc, tmp_path: Path) -> None:
+def test_whoever_wants_no_lines_gets_none(
+    open_terminal: OpenTerminal, how: str, svc: Svc, tmp_path: Path
+) -> None:
     """`-q` silences it; stdout of a program holds the one document (promise R72)."""
     argv = (*START, "--ready-file", str(tmp_path / "url"))
     if how == "quiet":
-        with Terminal(*argv, "-q") as terminal:
+        with open_terminal(*argv, "-q") as terminal:
             get(port_of(terminal), "/v1/orders")
             terminal.press_ctrl_c()
             terminal.end()
@@ -104,11 +110,13 @@ def written(path: Path) -> str:
     return path.read_text()
 
 
-def test_requests_are_followed_as_they_come(svc: Svc, sandbox: Sandbox) -> None:
+def test_requests_are_followed_as_they_come(
+    open_terminal: OpenTerminal, svc: Svc, sandbox: Sandbox
+) -> None:
     """The latest of before are first, in the order in which they came; then each once."""
     for number in range(12):
         get(sandbox.port, f"/v1/orders/ord_{number:02d}")
-    with Terminal("sandbox", "requests", "--follow") as terminal:
+    with open_terminal("sandbox", "requests", "--follow") as terminal:
         terminal.read_until("ord_11")
         get(sandbox.port, "/v1/payments")
         terminal.read_until("/v1/payments")

@@ -18,9 +18,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import jsonschema_rs
 import schemathesis
 
-from svc.sandbox.app import OPERATIONS
 from svc.sandbox.openapi import errors
-from svc.sandbox.openapi.document import document
+from svc.sandbox.openapi.document import OPERATIONS, document
 from svc.sandbox.resources.orders import EXAMPLE as ORDER
 from svc.spec import VERSIONS
 

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from svc import spec
-from svc.sandbox.app import OPERATIONS
-from svc.sandbox.fidelity.table import ROWS, FidelityRow, parse
-from svc.sandbox.openapi.document import document
+from svc.sandbox.fidelity import ROWS, FidelityRow, parse
+from svc.sandbox.openapi.document import OPERATIONS, document
 from svc.sandbox.openapi.errors import BY_STATUS, KEY_REUSED, refusals_of
 from svc.sandbox.reference import fx
 from svc.sandbox.store import settings

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from svc.clock import SystemClock
-from svc.sandbox.app import OPERATIONS
+from svc.sandbox.openapi.document import OPERATIONS
 from svc.sandbox.process import launch
 from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.records import RunRecord

@@ -135,7 +135,7 @@ def _shared(name: Set) -> tuple[Option, ...]:
     return tuple(_option("", param, kinds) for param in options_of(name))
 
 
-def _kinds(function: Callable[..., None]) -> dict[str, _OptionKind]:
+def _kinds(function: Callable[..., object]) -> dict[str, _OptionKind]:
     """The kinds of a function's parameters; where it is wrapped, of what is inside."""
     declared = inspect.signature(function).parameters.values()
     return {each.name: _kind(each.annotation, each.default) for each in declared}

@@ -41,6 +41,13 @@ def account_of(
     return Account(frozenset(same), frozenset(other))
 
 
+def is_own(session: Session, client: Client, journal: Journal, hint: str) -> bool:
+    """Whether a key is the one in use, or shown to be of its account; raises as `account_of`."""
+    if hint == session.key.fingerprint:
+        return True
+    return hint in account_of(session, client, journal, (hint,)).same
+
+
 def witnesses(journal: Journal, hints: Iterable[str | None], scope: Scope) -> Iterator[str]:
     """Ids of what was last made with keys, as far as such objects can be retrieved."""
     found = (made for hint in hints if hint for made in journal.made_with(hint, scope))

@@ -25,15 +25,12 @@ if TYPE_CHECKING:  # loaded by the commands that have them
 _EXAMPLES_MAX: Final = 2  # of a group
 
 
-class Verb(TyperCommand):
-    """A command that takes the global options after its own and shows its examples in `--help`.
-
-    The docstring's lines that begin with `$ ` are its examples. A wrong --query, or what is wrong
-    with the settings, is refused before anything is asked or sent, but by one that `repairs`.
-    """
+class Sharing:
+    """What verbs and nouns share: options, which are taken before and after a verb, and help."""
 
     shared: ClassVar[tuple[Set, ...]] = ("everywhere",)
-    repairs: ClassVar[bool] = False
+    help: str | None
+    params: list[Any]
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -42,17 +39,27 @@ class Verb(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         with complaints_about(ctx), collecting(ctx, self.shared):
-            return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: Any) -> Any:
-        if not self.repairs:
-            _ = ctx.obj.out
-        return super().invoke(ctx)
+            return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
 
     def get_help(self, ctx: Any) -> str:
         from svc.cli.framework.help_page import help_of
 
         return help_of(self, ctx)
+
+
+class Verb(Sharing, TyperCommand):
+    """A command that takes the global options after its own and shows its examples in `--help`.
+
+    The docstring's lines that begin with `$ ` are its examples. A wrong --query, or what is wrong
+    with the settings, is refused before anything is asked or sent, but by one that `repairs`.
+    """
+
+    repairs: ClassVar[bool] = False
+
+    def invoke(self, ctx: Any) -> Any:
+        if not self.repairs:
+            _ = ctx.obj.out
+        return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         from svc.cli.framework.help_page import format_parameters
@@ -87,7 +94,7 @@ class ListingVerb(Verb):
     shared = ("listing", "preview", "everywhere")
 
 
-class Noun(TyperGroup):
+class Noun(Sharing, TyperGroup):
     """A resource: its verbs, and a help page that ends with where to go on.
 
     Where there are many verbs, `sections` has the title and the names of each part of them.
@@ -99,17 +106,6 @@ class Noun(TyperGroup):
         super().__init__(**kwargs)
         order = [name for names in self.sections.values() for name in names]
         self.commands = {name: self.commands[name] for name in order or self.commands}
-        self.params.extend(options_of("everywhere"))
-        self.examples, self.help = split_examples(self.help or "")
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        with complaints_about(ctx), collecting(ctx, ("everywhere",)):
-            return super().parse_args(ctx, args)
-
-    def get_help(self, ctx: Any) -> str:
-        from svc.cli.framework.help_page import help_of
-
-        return help_of(self, ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         from svc.cli.framework.help_page import first_line

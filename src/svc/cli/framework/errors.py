@@ -1,8 +1,8 @@
 """How a command that fails or is stopped ends: what is printed, and the exit code."""
 
 import os
-import traceback
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -65,6 +65,8 @@ def report_bug(session: "Session", error: Exception) -> int:
     wrong = unmet() if intent is None else None
     if wrong is not None:
         return report_error(session, wrong)
+    import traceback
+
     text = redact("".join(traceback.format_exception(error)))
     where = _write_report(session, text)
     name = type(error.__cause__ or error).__name__
@@ -148,12 +150,7 @@ def _write_new(folder: Path, name: str, data: bytes) -> str:
 
 def report_stopped(session: "Session", stopped: "Stopped") -> int:
     """Names the request that was left unresolved, or what was done before, else a word (R78)."""
-    error = (
-        _stopped_sending(stopped)
-        or _stopped_at_end(stopped)
-        or _stopped_before(stopped)
-        or _stopped_after(session, stopped)
-    )
+    error = _interrupted(session, stopped)
     if error is not None:
         session.streams.leave_line()
         report_error(session, error)
@@ -189,55 +186,41 @@ def report_end_of_output(session: "Session", error: OSError) -> int:
     return report_error(session, lost)
 
 
-def _stopped_sending(stopped: "Stopped") -> SvcError | None:
-    intent = stopped.sending
-    if intent is None:
+def _interrupted(session: "Session", stopped: "Stopped") -> SvcError | None:
+    """What is known of the request that a signal came upon; None where there was none."""
+    intent, ended = stopped.sending, stopped.ended
+    if intent is not None:
+        from svc.client.journal.commands import resume_command
+
+        error = _stopped(
+            f"Stopped while POST {intent.stored.path} was being sent; it may have been carried "
+            "out.",
+            outcome="unknown",
+            request=intent.id,
+            idempotency_key=intent.stored.idempotency_key,
+            hint=resume_command(intent),
+        )
+    elif ended is not None:  # what it ended with is told all the same
+        error = _stopped(
+            f"Stopped. {ended.message}",
+            outcome=ended.outcome,
+            request=ended.request,
+            request_id=ended.request_id,
+            idempotency_key=ended.idempotency_key,
+            hint=ended.hint,
+        )
+    elif stopped.unsent is not None:
+        error = _stopped(f"Stopped before POST {stopped.unsent} was sent.", outcome="not_sent")
+    elif session.done is not None:
+        what = f"Stopped, but {session.done} was done before."
+        error = _stopped(what, outcome="done", hint=_look(session, session.done))
+    else:
         return None
-    from svc.client.journal.commands import resume_command
-
-    return _interrupted(
-        stopped,
-        f"Stopped while POST {intent.stored.path} was being sent; it may have been carried out.",
-        outcome="unknown",
-        request=intent.id,
-        idempotency_key=intent.stored.idempotency_key,
-        hint=resume_command(intent),
-    )
+    error.exit_code = ExitCode(stopped.exit_code)
+    return error
 
 
-def _stopped_at_end(stopped: "Stopped") -> SvcError | None:
-    """The request had ended, and what it ended with is told all the same."""
-    ended = stopped.ended
-    if ended is None:
-        return None
-    return _interrupted(
-        stopped,
-        f"Stopped. {ended.message}",
-        outcome=ended.outcome,
-        request=ended.request,
-        request_id=ended.request_id,
-        idempotency_key=ended.idempotency_key,
-        hint=ended.hint,
-    )
-
-
-def _stopped_before(stopped: "Stopped") -> SvcError | None:
-    if stopped.unsent is None:
-        return None
-    return _interrupted(
-        stopped, f"Stopped before POST {stopped.unsent} was sent.", outcome="not_sent"
-    )
-
-
-def _stopped_after(session: "Session", stopped: "Stopped") -> SvcError | None:
-    if session.done is None:
-        return None
-    return _interrupted(
-        stopped,
-        f"Stopped, but {session.done} was done before.",
-        outcome="done",
-        hint=_look(session, session.done),
-    )
+_stopped: Final = partial(SvcError, code="stopped", type="interrupted")
 
 
 def _look(session: "Session", identifier: str) -> str | None:
@@ -245,9 +228,3 @@ def _look(session: "Session", identifier: str) -> str | None:
     if identifier.startswith(ID_PREFIXES["webhook_endpoint"]):
         return None
     return session.command(f"get {identifier}")
-
-
-def _interrupted(stopped: "Stopped", message: str, **fields: object) -> SvcError:
-    error = SvcError(message, code="stopped", type="interrupted", **fields)  # type: ignore[arg-type]
-    error.exit_code = ExitCode(stopped.exit_code)
-    return error

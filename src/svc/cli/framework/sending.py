@@ -47,7 +47,7 @@ def send_write(
     from svc.cli.framework.inputs import build_body, file_reader
 
     read = file_reader(session.streams.stdin)
-    body = build_body(base=asked.body, typed=session.given.fields, data=asked.data, read=read)
+    body = build_body(base=asked.body, typed=session.given.fields, data=asked.data or (), read=read)
     if changes and not body:
         raise UsageError("There is nothing to change.", hint="Give an option, -d or --body")
     call = make(body, **_encoding(session))
@@ -156,7 +156,7 @@ def _encoding(session: Session) -> dict[str, str]:
     return {"encoding": "json"} if asked.json_body else {}
 
 
-def _pairs(texts: Sequence[str]) -> dict[str, str]:
+def _pairs(texts: Sequence[str] | None) -> dict[str, str]:
     from svc.cli.framework.inputs import pairs_of
 
     return pairs_of(texts, "--param") if texts else {}

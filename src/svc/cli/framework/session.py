@@ -2,15 +2,14 @@
 
 import gc
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from svc.cli.framework.invocation import Invocation
 from svc.cli.framework.options import Format
-from svc.cli.framework.streams import FORCING, Streams
-from svc.clock import Clock
+from svc.cli.framework.streams import FORCING
 from svc.errors import LocalError, UsageError
 from svc.redaction import redact
 
@@ -34,18 +33,17 @@ class Session(Invocation):
     Used as a context manager, so that what was opened is closed on every way out.
     """
 
-    def __init__(
-        self,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        streams: Streams,
-        clock: Clock | None = None,
-    ) -> None:
-        super().__init__(argv, env, streams, clock)
-        self._answered: tuple[Reply, float] | None = None
-        self.done: str | None = None
-        self.shown: list[object] = []
-        self._open = ExitStack()
+    done: str | None = None
+    _answered: "tuple[Reply, float] | None" = None
+
+    @cached_property
+    def shown(self) -> list[object]:
+        """What was printed, for the completion of ids."""
+        return []
+
+    @cached_property
+    def _open(self) -> ExitStack:
+        return ExitStack()
 
     def __enter__(self) -> Self:
         return self

@@ -61,13 +61,10 @@ def as_known(
 
 def _is_own(session: Session, client: Client, journal: Journal, intent: Intent) -> bool:
     """Whether the key in use is shown to be of the account that was asked first."""
-    hint = intent.scope.key_hint
-    if hint == session.key.fingerprint:
-        return True
-    from svc.cli.framework.account import account_of
+    from svc.cli.framework.account import is_own
 
     try:
-        return hint in account_of(session, client, journal, (hint,)).same
+        return is_own(session, client, journal, intent.scope.key_hint)
     except LocalError:
         return False
 

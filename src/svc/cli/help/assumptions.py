@@ -6,7 +6,7 @@ from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
-from svc.sandbox.fidelity.table import ROWS, FidelityRow
+from svc.sandbox.fidelity import ROWS, FidelityRow
 
 _MARKS = {"says": "says ", "chose": "CHOSE"}
 _INTRODUCTION = (

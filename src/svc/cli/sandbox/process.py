@@ -22,7 +22,7 @@ from svc.spec import SANDBOX_PORT
 from svc.system.files import make_private
 
 if TYPE_CHECKING:
-    from svc.sandbox.process.served import ServedRequest
+    from svc.sandbox.process.serve import ServedRequest
 
 app = new_app()
 

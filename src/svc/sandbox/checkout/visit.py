@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote, urlencode
 
 from svc.sandbox.checkout.languages import Language, choose
@@ -13,7 +13,7 @@ from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.resources import orders, payments, shopper
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import SANDBOX_KEYS
+from svc.spec import MODES, SANDBOX_KEYS
 
 ROOT: Final = "/checkout"
 CHALLENGE: Final = "/challenge"
@@ -38,9 +38,6 @@ class Address:
         pairs = urlencode({name: value for name, value in kept.items() if value is not None})
         path = f"{ROOT}/{quote(self.secret, safe='')}{step}"
         return f"{path}?{pairs}" if pairs else path
-
-
-_MODES = ("test", "live")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ async def visit(engine: Engine, address: Address, key: str | None = None) -> Vis
             publishable one.
     """
     key = key or address.key
-    modes = _MODES if key is None else (auth.mode_of(key),)
+    modes = MODES if key is None else (auth.mode_of(key),)
     for mode in modes:
         found = await engine.read(mode, partial(_look, address=address, key=key))
         if found is not None:
@@ -106,7 +103,7 @@ def _look(tx: Transaction, address: Address, key: str | None) -> Visit | None:
         return None
     key = key or SANDBOX_KEYS[f"publishable_{tx.mode}"]
     _check_key(tx, key)
-    order = _found(tx.get(orders.KIND, shown["order"]))
+    order = tx.stored(orders.KIND, shown["order"])
     latest = order["latest_payment"]
     return Visit(
         order=order,
@@ -130,8 +127,3 @@ def _check_key(tx: Transaction, key: str) -> None:
     if auth.authenticate(tx, key)["type"] != "publishable":
         message = "The checkout takes a publishable key; secret keys stay on the server."
         raise Problem(403, "publishable_key_required", message)
-
-
-def _found(doc: Any) -> Doc:
-    assert doc is not None
-    return dict(doc)

@@ -21,7 +21,7 @@ from svc.sandbox.http.auth import ERROR_TYPE, check_control
 from svc.sandbox.http.exchange import BODY, CallerGoneError, HttpReply, read_body, refusal
 from svc.sandbox.parameters.bodies import decode_body
 from svc.sandbox.parameters.kinds import Integer, Text
-from svc.sandbox.parameters.problems import Problem, internal, resource_missing
+from svc.sandbox.parameters.problems import Problem, internal
 from svc.sandbox.parameters.tables import Fields, Parameter, Params, check, coerce, refuse_unknown
 from svc.sandbox.resources import orders, shopper
 from svc.sandbox.store.documents import Doc
@@ -83,21 +83,10 @@ def controls(log: RequestLog) -> tuple[ControlEndpoint, ...]:
 
 async def checkout_url(call: ControlCall) -> Doc:
     """The path of an order's checkout page; its origin is that of this call."""
-
-    def find(tx: Transaction) -> Doc:
-        order = tx.get(orders.KIND, call.id)
-        if order is None:
-            raise resource_missing(orders.KIND, call.id, "id")
-        secret = order["_client_secret"]
-        path = Address(secret).url()
-        return {
-            "object": "checkout_url",
-            "order": order["id"],
-            "client_secret": secret,
-            "path": path,
-        }
-
-    return await call.engine.read(call.mode, find)
+    order = await call.read(lambda tx: tx.named(orders.KIND, call.id))
+    secret = order["_client_secret"]
+    shown = {"object": "checkout_url", "order": order["id"], "client_secret": secret}
+    return {**shown, "path": Address(secret).url()}
 
 
 CONTROLS: Final = (ControlEndpoint("GET", "/orders/{id}/checkout_url", checkout_url),)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -15,10 +15,24 @@ from svc.sandbox.http.exchange import BODY, Limit, read_body
 from svc.sandbox.parameters.bodies import DecodedInput, decode_body, decode_query
 from svc.sandbox.parameters.kinds import Choice, Integer, Text
 from svc.sandbox.parameters.problems import Problem, resource_missing
-from svc.sandbox.parameters.tables import Fields, Parameter, check, coerce, refuse_unknown
-from svc.sandbox.store.documents import Doc, compact
+from svc.sandbox.parameters.schema import Schema
+from svc.sandbox.parameters.tables import (
+    NO_CODES,
+    Codes,
+    Fields,
+    Kind,
+    Parameter,
+    Params,
+    Settings,
+    check,
+    coerce,
+    refuse_unknown,
+)
+from svc.sandbox.store.documents import Doc, compact, public
+from svc.sandbox.store.transaction import Transaction
 from svc.spec import LIMIT_DEFAULT, LIMIT_MAX, SANDBOX_ROOT, SANDBOX_TIME_HEADER
 
+T = TypeVar("T")
 _TYPE: Final = "sandbox_error"
 _MODE: Final = Parameter("mode", Choice(("test", "live")))
 PAGING: Final[Fields] = (
@@ -40,13 +54,31 @@ class ControlCall:
     id: str = ""
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
-    @property
-    def limit(self) -> int:
-        return int(self.params.get("limit", LIMIT_DEFAULT))
+    async def read(self, find: Callable[[Transaction], T]) -> T:
+        """Looks at something in the call's mode."""
+        return await self.engine.read(self.mode, find)
 
-    @property
-    def after(self) -> str | None:
-        return self.params.get("starting_after")
+    async def run(self, act: Callable[[Transaction], T]) -> T:
+        """Changes something in the call's mode."""
+        return await self.engine.run(self.mode, act)
+
+    async def change(self, kind: str, act: Callable[[Transaction, Doc, Params], Doc]) -> Doc:
+        """Has an action done with the document in the path, and shows what it returns."""
+        return await self.run(lambda tx: public(act(tx, tx.named(kind, self.id), self.params)))
+
+    async def page(
+        self, kind: str, find: Callable[[Transaction, int, str | None], tuple[list[Doc], bool]]
+    ) -> Doc:
+        """One page of a list (assumptions: Lists); `find` gets its limit and what it follows."""
+        limit, after = (
+            int(self.params.get("limit", LIMIT_DEFAULT)),
+            self.params.get("starting_after"),
+        )
+        try:
+            docs, more = await self.read(lambda tx: find(tx, limit, after))
+        except KeyError:
+            raise resource_missing(kind, after or "", "starting_after", 400) from None
+        return {"object": "list", "data": docs, "has_more": more}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +136,22 @@ async def _noticing(request: Request, gone: asyncio.Event) -> AsyncIterator[None
         watcher.cancel()
 
 
-def page_of(found: tuple[list[Doc], bool]) -> Doc:
-    """A list object (assumptions: Lists)."""
-    return {"object": "list", "data": found[0], "has_more": found[1]}
+def whole_list(data: list[Doc]) -> Doc:
+    """A list object with all that there is."""
+    return {"object": "list", "data": data, "has_more": False}
 
 
-def unknown_start(identity: str | None, kind: str) -> Problem:
-    """`starting_after` names nothing (assumptions: Error codes)."""
-    return resource_missing(kind, identity or "", "starting_after", 400)
+class Unchecked(Kind):
+    """A value that is looked at elsewhere, against the tables of what it is for."""
+
+    def check(self, value: Any, name: str, settings: Settings) -> Any:  # noqa: ARG002
+        return value
+
+    def codes(self) -> Codes:
+        return NO_CODES
+
+    def schema(self, empty: Schema) -> Schema:  # noqa: ARG002
+        return {}
 
 
 async def _read(engine: Engine, control: ControlEndpoint, request: Request) -> ControlCall:

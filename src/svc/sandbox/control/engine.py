@@ -1,7 +1,6 @@
 """Control of time, balances and the sandbox as a whole: health, clock, advance, reset, settings."""
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from starlette.routing import Route
 
@@ -12,17 +11,16 @@ from svc.sandbox.control.call import (
     PAGING,
     ControlCall,
     ControlEndpoint,
-    page_of,
+    Unchecked,
     route,
-    unknown_start,
+    whole_list,
 )
 from svc.sandbox.engine import Engine
 from svc.sandbox.http.exchange import STATE
 from svc.sandbox.jobs.runner import Counts
 from svc.sandbox.parameters.kinds import Choice, Currency, Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem, invalid, missing
-from svc.sandbox.parameters.schema import Schema
-from svc.sandbox.parameters.tables import NO_CODES, Codes, Kind, Parameter, Settings
+from svc.sandbox.parameters.tables import Parameter
 from svc.sandbox.store import settings
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
@@ -33,35 +31,22 @@ _LAST: Final = "9000-01-01T00:00:00Z"  # dates end in 9999, and what is schedule
 _JUMP_MAX: Final = (parse(_LAST) - EPOCH).days * 86400
 
 
-@dataclass(frozen=True, slots=True)
-class _Anything(Kind):
-    """A value that is looked at elsewhere."""
-
-    def check(self, value: Any, name: str, settings: Settings) -> Any:  # noqa: ARG002
-        return value
-
-    def codes(self) -> Codes:
-        return NO_CODES
-
-    def schema(self, empty: Schema) -> Schema:  # noqa: ARG002
-        return {}
-
-
-def shown_health(engine: Engine) -> Doc:
+async def health(call: ControlCall) -> Doc:
     return {
         "object": "sandbox",
         "version": __version__,
-        "now": text(moment(engine.clock.now())),
-        "persisted": engine.persisted,
+        "now": call.engine.clock.now_text(),
+        "persisted": call.engine.persisted,
     }
 
 
-def shown_clock(engine: Engine) -> Doc:
+async def clock(call: ControlCall) -> Doc:
+    engine = call.engine
     due = engine.runner.next_due()
     return {
         "object": "clock",
         "mode": engine.clock.mode,
-        "now": text(moment(engine.clock.now())),
+        "now": engine.clock.now_text(),
         "next_job_at": None if due is None else text(moment(due)),
         "broken_jobs": engine.runner.broken,
         **_shown_advance(engine),
@@ -83,14 +68,6 @@ def _shown_counts(counts: Counts) -> Doc:
     return {"jobs": counts.jobs, "events": counts.events, "deliveries": counts.deliveries}
 
 
-async def health(call: ControlCall) -> Doc:
-    return shown_health(call.engine)
-
-
-async def clock(call: ControlCall) -> Doc:
-    return shown_clock(call.engine)
-
-
 async def set_clock(call: ControlCall) -> Doc:
     if not call.params:
         raise missing("mode")
@@ -98,7 +75,7 @@ async def set_clock(call: ControlCall) -> Doc:
     to = None if now is None else _target(call.engine, now, "now")
     mode = call.params.get("mode", call.engine.clock.mode)
     await call.engine.set_clock(mode, to, call.gone)
-    return shown_clock(call.engine)
+    return await clock(call)
 
 
 async def advance(call: ControlCall) -> Doc:
@@ -111,12 +88,12 @@ async def advance(call: ControlCall) -> Doc:
     to = _to(call)
     until = call.params.get("until")
     counts = await call.engine.runner.advance(to=to, until=until, gone=call.gone)
-    return {**shown_clock(call.engine), **_shown_counts(counts)}
+    return {**await clock(call), **_shown_counts(counts)}
 
 
 async def reset(call: ControlCall) -> Doc:
     await call.engine.reset(seed=call.params.get("seed"), fixture=call.params.get("fixture"))
-    return shown_health(call.engine)
+    return await health(call)
 
 
 async def export(call: ControlCall) -> Doc:
@@ -125,7 +102,7 @@ async def export(call: ControlCall) -> Doc:
 
 async def restore(call: ControlCall) -> Doc:
     await call.engine.restore(call.params)
-    return shown_health(call.engine)
+    return await health(call)
 
 
 async def read_settings(call: ControlCall) -> Doc:
@@ -133,7 +110,7 @@ async def read_settings(call: ControlCall) -> Doc:
 
 
 async def change_settings(call: ControlCall) -> Doc:
-    await call.engine.run(call.mode, lambda tx: tx.update_settings(call.params))
+    await call.run(lambda tx: tx.update_settings(call.params))
     call.engine.runner.wake()
     return await read_settings(call)
 
@@ -200,11 +177,7 @@ CONTROLS: Final = (
         "POST",
         "/import",
         restore,
-        (
-            Parameter("object", _Anything()),
-            Parameter("format", _Anything()),
-            Parameter("tables", _Anything()),
-        ),
+        tuple(Parameter(name, Unchecked()) for name in ("object", "format", "tables")),
         limit=STATE,
     ),
     ControlEndpoint("GET", "/settings", read_settings),
@@ -220,36 +193,33 @@ def routes(engine: Engine) -> list[Route]:
 
 async def list_emails(call: ControlCall) -> Doc:
     """The mails that the service would have sent, newest first."""
-
-    def found(tx: Transaction) -> tuple[list[Doc], bool]:
-        return tx.page("email", limit=call.limit, after=call.after)
-
-    try:
-        return page_of(await call.engine.read(call.mode, found))
-    except KeyError:
-        raise unknown_start(call.after, "email") from None
+    return await call.page(
+        "email", lambda tx, limit, after: tx.page("email", limit=limit, after=after)
+    )
 
 
 async def list_balances(call: ControlCall) -> Doc:
     """The balances of the mode by currency, minor units."""
-    return page_of((await call.engine.read(call.mode, _shown_balances), False))
+    return await call.read(_shown_balances)
 
 
 async def set_balance(call: ControlCall) -> Doc:
     """Sets the balance of one currency; it may be negative."""
 
-    def change(tx: Transaction) -> list[Doc]:
+    def change(tx: Transaction) -> Doc:
         tx.set_balance(call.params["currency"], call.params["amount"])
         return _shown_balances(tx)
 
-    return page_of((await call.engine.run(call.mode, change), False))
+    return await call.run(change)
 
 
-def _shown_balances(tx: Transaction) -> list[Doc]:
-    return [
-        {"object": "balance", "currency": code, "amount": amount, "livemode": tx.livemode}
-        for code, amount in tx.balances().items()
-    ]
+def _shown_balances(tx: Transaction) -> Doc:
+    return whole_list(
+        [
+            {"object": "balance", "currency": code, "amount": amount, "livemode": tx.livemode}
+            for code, amount in tx.balances().items()
+        ]
+    )
 
 
 _CONTROLS: Final = (

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from svc.sandbox.control.call import ControlCall, ControlEndpoint, page_of
+from svc.sandbox.control.call import ControlCall, ControlEndpoint, whole_list
 from svc.sandbox.faults.api import CONNECTIONS, PHASES, STATUSES, ApiRule, Faults
 from svc.sandbox.faults.rules import R, Rules
 from svc.sandbox.faults.webhooks import DELAY, EFFECTS, WebhookFaults, WebhookRule
@@ -88,10 +88,10 @@ def _over(
     path: str, rules: Rules[R], fields: Fields, make: Callable[[Transaction, Params], R]
 ) -> tuple[ControlEndpoint, ...]:
     async def show(call: ControlCall) -> Doc:  # noqa: ARG001  a control takes its call
-        return page_of(([rule.shown() for rule in rules.every()], False))
+        return whole_list([rule.shown() for rule in rules.every()])
 
     async def add(call: ControlCall) -> Doc:
-        rule = await call.engine.run(call.mode, lambda tx: make(tx, call.params))
+        rule = await call.run(lambda tx: make(tx, call.params))
         rules.add(rule)
         return rule.shown()
 

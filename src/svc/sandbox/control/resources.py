@@ -1,22 +1,14 @@
 """Controls of payments, refunds, payouts, disputes, keys and events: what happens outside."""
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from svc.sandbox.clock import parse
 from svc.sandbox.control import scenarios
-from svc.sandbox.control.call import ControlCall, ControlEndpoint
+from svc.sandbox.control.call import ControlCall, ControlEndpoint, Unchecked
 from svc.sandbox.jobs import handlers
 from svc.sandbox.parameters.kinds import Choice, EventType, Text, Timestamp
-from svc.sandbox.parameters.problems import (
-    Problem,
-    invalid,
-    resource_missing,
-    unexpected_state,
-    wrong_type,
-)
-from svc.sandbox.parameters.schema import Schema
-from svc.sandbox.parameters.tables import WRONG_TYPE, Codes, Kind, Parameter, Params, Settings
+from svc.sandbox.parameters.problems import Problem, invalid, unexpected_state, wrong_type
+from svc.sandbox.parameters.tables import Parameter, Params, Settings
 from svc.sandbox.resources import api_keys, disputes, payments, payouts, refunds
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
@@ -37,7 +29,7 @@ async def settle_payment(call: ControlCall) -> Doc:
         handlers.finish_debit(tx, payment, code)
         return payment
 
-    return await _change(call, payments.KIND, act)
+    return await call.change(payments.KIND, act)
 
 
 async def settle_refund(call: ControlCall) -> Doc:
@@ -50,7 +42,7 @@ async def settle_refund(call: ControlCall) -> Doc:
         handlers.finish_refund(tx, refund, reason)
         return refund
 
-    return await _change(call, refunds.KIND, act)
+    return await call.change(refunds.KIND, act)
 
 
 async def move_payout(call: ControlCall) -> Doc:
@@ -68,17 +60,15 @@ async def move_payout(call: ControlCall) -> Doc:
             payouts.fail(tx, payout, params.get("failure_reason", _PAYOUT_REFUSED))
         return payout
 
-    return await _change(call, payouts.KIND, act)
+    return await call.change(payouts.KIND, act)
 
 
 async def open_dispute(call: ControlCall) -> Doc:
     """The shopper disputes a captured payment."""
 
     def act(tx: Transaction) -> Doc:
-        identity, due = call.params["payment"], call.params.get("evidence_due_by")
-        payment = tx.get(payments.KIND, identity)
-        if payment is None:
-            raise resource_missing(payments.KIND, identity, "payment")
+        payment = tx.named(payments.KIND, call.params["payment"], "payment")
+        due = call.params.get("evidence_due_by")
         if due is not None and parse(due) <= tx.now:
             message = "evidence_due_by must lie in the future."
             raise invalid("parameter_invalid_value", "evidence_due_by", message)
@@ -88,7 +78,7 @@ async def open_dispute(call: ControlCall) -> Doc:
         reason = call.params.get("reason", "general")
         return public(disputes.open_dispute(tx, payment, reason, due))
 
-    return await call.engine.run(call.mode, act)
+    return await call.run(act)
 
 
 async def decide_dispute(call: ControlCall) -> Doc:
@@ -99,52 +89,32 @@ async def decide_dispute(call: ControlCall) -> Doc:
         disputes.close(tx, dispute, params["outcome"])
         return dispute
 
-    return await _change(call, disputes.KIND, act)
+    return await call.change(disputes.KIND, act)
 
 
 async def list_keys(call: ControlCall) -> Doc:
-    return await call.engine.read(call.mode, api_keys.every)
+    return await call.read(api_keys.every)
 
 
 async def create_key(call: ControlCall) -> Doc:
-    return await call.engine.run(call.mode, lambda tx: api_keys.create(tx, call.params))
+    return await call.run(lambda tx: api_keys.create(tx, call.params))
 
 
 async def roll_key(call: ControlCall) -> Doc:
-    return await _change(call, api_keys.KIND, api_keys.roll)
+    return await call.change(api_keys.KIND, api_keys.roll)
 
 
 async def trigger_event(call: ControlCall) -> Doc:
     """Lets an event of a type happen and shows it."""
     kind, changes = call.params["type"], call.params.get("overrides", {})
-    return await call.engine.run(call.mode, lambda tx: scenarios.trigger(tx, kind, changes))
+    return await call.run(lambda tx: scenarios.trigger(tx, kind, changes))
 
 
-class _Free(Kind):
-    """An object that is checked later, against the table of what it changes."""
-
+class _UncheckedObject(Unchecked):
     def check(self, value: Any, name: str, settings: Settings) -> Doc:  # noqa: ARG002
         if not isinstance(value, dict):
             raise wrong_type(name, "an object")
         return value
-
-    def codes(self) -> Codes:
-        return WRONG_TYPE
-
-    def schema(self, empty: Schema) -> Schema:  # noqa: ARG002
-        return {"type": "object"}
-
-
-async def _change(
-    call: ControlCall, kind: str, act: Callable[[Transaction, Doc, Params], Doc]
-) -> Doc:
-    def change(tx: Transaction) -> Doc:
-        target = tx.get(kind, call.id)
-        if target is None:
-            raise resource_missing(kind, call.id, "id")
-        return public(act(tx, target, call.params))
-
-    return await call.engine.run(call.mode, change)
 
 
 def _need(doc: Doc, *statuses: str) -> None:
@@ -203,6 +173,6 @@ CONTROLS: Final = (
         "POST",
         "/events/trigger",
         trigger_event,
-        (Parameter("type", EventType(), required=True), Parameter("overrides", _Free())),
+        (Parameter("type", EventType(), required=True), Parameter("overrides", _UncheckedObject())),
     ),
 )

@@ -58,9 +58,7 @@ def new_dispute(tx: Transaction, payment: Doc) -> Doc:
 
 def again(tx: Transaction, doc: Doc) -> Doc:
     """The document as it is stored now."""
-    found = tx.get(doc["object"], doc["id"])
-    assert found is not None
-    return found
+    return tx.stored(doc["object"], doc["id"])
 
 
 def _params(tx: Transaction, fields: Fields, tree: dict[str, Any]) -> dict[str, Any]:

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Final
 
 from svc.sandbox.clock import micros
-from svc.sandbox.control.call import PAGING, ControlCall, ControlEndpoint, page_of, unknown_start
+from svc.sandbox.control.call import PAGING, ControlCall, ControlEndpoint, whole_list
 from svc.sandbox.parameters.kinds import Choice, EventType, Integer, Text
-from svc.sandbox.parameters.problems import Problem, resource_missing
 from svc.sandbox.parameters.tables import Parameter
 from svc.sandbox.resources import webhook_endpoints
 from svc.sandbox.store import deliveries, events
@@ -16,22 +15,12 @@ from svc.sandbox.store.transaction import Transaction
 
 async def list_endpoints(call: ControlCall) -> Doc:
     """All endpoints of the mode, newest first."""
-
-    def found(tx: Transaction) -> list[Doc]:
-        return [public(doc) for doc in reversed(tx.find(webhook_endpoints.KIND))]
-
-    return page_of((await call.engine.read(call.mode, found), False))
+    found = await call.read(lambda tx: tx.find(webhook_endpoints.KIND))
+    return whole_list([public(doc) for doc in reversed(found)])
 
 
 async def enable(call: ControlCall) -> Doc:
-    def act(tx: Transaction, endpoint: Doc) -> None:
-        enabled = len(tx.find(webhook_endpoints.KIND, status="enabled"))
-        if endpoint["status"] != "enabled" and enabled >= webhook_endpoints.ENABLED_MAX:
-            message = f"At most {webhook_endpoints.ENABLED_MAX} endpoints may be enabled in a mode."
-            raise Problem(400, "webhook_endpoint_limit", message)
-        webhook_endpoints.enable(tx, endpoint)
-
-    return await _change(call, act)
+    return await _change(call, webhook_endpoints.enable)
 
 
 async def disable(call: ControlCall) -> Doc:
@@ -52,58 +41,41 @@ async def roll_secret(call: ControlCall) -> Doc:
 
 
 async def list_events(call: ControlCall) -> Doc:
-    def found(tx: Transaction) -> tuple[list[Doc], bool]:
-        rows, more = events.page(
-            tx.store,
-            tx.mode,
-            micros(tx.now),
-            event_type=call.params.get("type"),
-            limit=call.limit,
-            after=call.after,
-        )
+    kind = call.params.get("type")
+
+    def found(tx: Transaction, limit: int, after: str | None) -> tuple[list[Doc], bool]:
+        now = micros(tx.now)
+        rows, more = events.page(tx.store, tx.mode, now, event_type=kind, limit=limit, after=after)
         return [decode(row) for row in rows], more
 
-    return await _page(call, "event", found)
+    return await call.page("event", found)
 
 
 async def list_deliveries(call: ControlCall) -> Doc:
     equals = {name: call.params[name] for name in deliveries.FILTERS if name in call.params}
 
-    def found(tx: Transaction) -> tuple[list[Doc], bool]:
-        rows, more = deliveries.page(
-            tx.store, tx.mode, equals=equals, limit=call.limit, after=call.after
-        )
+    def found(tx: Transaction, limit: int, after: str | None) -> tuple[list[Doc], bool]:
+        rows, more = deliveries.page(tx.store, tx.mode, equals=equals, limit=limit, after=after)
         return [row.shown(tx.mode) for row in rows], more
 
-    return await _page(call, "delivery", found)
+    return await call.page("delivery", found)
 
 
 async def resend(call: ControlCall) -> Doc:
     """Delivers an event once more and shows how that went."""
     made = await call.engine.resend(call.mode, call.id, call.params.get("endpoint"))
-    return page_of(([delivery.shown(call.mode) for delivery in made], False))
+    return whole_list([delivery.shown(call.mode) for delivery in made])
 
 
 async def _change(call: ControlCall, act: Callable[[Transaction, Doc], object]) -> Doc:
     def change(tx: Transaction) -> Doc:
-        endpoint = tx.get(webhook_endpoints.KIND, call.id)
-        if endpoint is None:
-            raise resource_missing(webhook_endpoints.KIND, call.id, "id")
+        endpoint = tx.named(webhook_endpoints.KIND, call.id)
         secret = endpoint["_secret"]
         act(tx, endpoint)
         fresh = endpoint["_secret"]
         return {**public(endpoint), **({"secret": fresh} if fresh != secret else {})}
 
-    return await call.engine.run(call.mode, change)
-
-
-async def _page(
-    call: ControlCall, kind: str, found: Callable[[Transaction], tuple[list[Doc], bool]]
-) -> Doc:
-    try:
-        return page_of(await call.engine.read(call.mode, found))
-    except KeyError:
-        raise unknown_start(call.after, kind) from None
+    return await call.run(change)
 
 
 _ENDPOINT: Final = "/webhook_endpoints/{id}"

@@ -25,7 +25,7 @@ class Reorder:
 
     def __init__(self) -> None:
         self._groups: dict[str, list[HeldDelivery]] = {}
-        self.changed: Callable[[], None] = _nothing
+        self.changed: Callable[[], object] = lambda: None
 
     @property
     def held(self) -> int:
@@ -69,10 +69,6 @@ class Reorder:
         for ticket in reversed(self._groups.pop(group, [])):
             ticket.after, after = after, ticket
             ticket.gate.set()
-
-
-def _nothing() -> None:
-    """Stands in until somebody wants to hear of it."""
 
 
 Sleep = Callable[[float], Awaitable[None]]

@@ -1,1 +1,51 @@
-"""What the specification says and what we chose, row by row, each with the test that proves it."""
+"""The fidelity table (promise R80), as `svc help assumptions` shows it, and how it is written down.
+
+It stands in `fidelity.txt`. `== SUBJECT | SPEC SECTION` begins a section, `@ TEST` names the test
+of the rows below it, and a row is `NAME | says | TEXT` or `NAME | chose | TEXT`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final, Literal
+
+Mark = Literal["says", "chose"]
+MARKS: Final[dict[str, Mark]] = {"says": "says", "chose": "chose"}
+TESTS: Final = "tests/"
+
+
+@dataclass(frozen=True, slots=True)
+class FidelityRow:
+    """One fact: `says` the specification, or it does not show it and we `chose`.
+
+    `section` is where the specification speaks of the subject. `test` is the node id of a test that
+    fails when the sandbox behaves otherwise.
+    """
+
+    subject: str
+    name: str
+    what: str
+    mark: Mark
+    section: str
+    test: str
+
+
+def parse(text: str) -> Iterator[FidelityRow]:
+    """Reads the rows of a text.
+
+    Raises:
+        KeyError, ValueError: a line is none of the three kinds.
+    """
+    subject = section = test = ""
+    for line in text.strip().splitlines():
+        if line.startswith("== "):
+            subject, section = line.removeprefix("== ").split(" | ")
+        elif line.startswith("@ "):
+            test = TESTS + line.removeprefix("@ ")
+        elif line:
+            name, mark, what = line.split(" | ")
+            yield FidelityRow(subject, name, what, MARKS[mark], section, test)
+
+
+_TEXT: Final = files(__package__).joinpath("fidelity.txt").read_text(encoding="utf-8")
+ROWS: Final[tuple[FidelityRow, ...]] = tuple(parse(_TEXT))

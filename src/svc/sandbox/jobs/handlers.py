@@ -5,26 +5,14 @@ call and does nothing.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from svc.sandbox.resources import disputes, payments, payouts, refunds
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.jobs import Job
 from svc.sandbox.store.transaction import Transaction
 
-EXPIRED: Final = "authorization_expired"
-
-
-def expire_authorization(tx: Transaction, job: Job) -> None:
-    """Seven days without a capture: the authorisation is released, the order cancelled."""
-    if payment := _subject(tx, job, payments.KIND, "authorized"):
-        payments.void(tx, payments.order_of(tx, payment), EXPIRED)
-
-
-def settle_payment(tx: Transaction, job: Job) -> None:
-    """The shopper's bank answers a delayed debit."""
-    if payment := _subject(tx, job, payments.KIND, "processing"):
-        finish_debit(tx, payment, job.args["failure_code"])
+Act = Callable[[Transaction, Doc, Mapping[str, Any]], None]
 
 
 def finish_debit(tx: Transaction, payment: Doc, failure_code: str | None) -> None:
@@ -37,19 +25,6 @@ def finish_debit(tx: Transaction, payment: Doc, failure_code: str | None) -> Non
         payments.fail(tx, order, payment, failure_code)
 
 
-def dispute_payment(tx: Transaction, job: Job) -> None:
-    """The shopper of a disputing card or account goes to the bank."""
-    payment = _subject(tx, job, payments.KIND, "captured")
-    if payment and disputes.can_open(tx, payment):
-        disputes.open_dispute(tx, payment, job.args["reason"])
-
-
-def settle_refund(tx: Transaction, job: Job) -> None:
-    """The network answers a refund."""
-    if refund := _subject(tx, job, refunds.KIND, "pending"):
-        finish_refund(tx, refund, job.args["failure_reason"])
-
-
 def finish_refund(tx: Transaction, refund: Doc, failure_reason: str | None) -> None:
     """Ends a pending refund: succeeded, or failed with a reason."""
     tx.cancel_jobs(refunds.SETTLE, refund["id"])
@@ -59,48 +34,65 @@ def finish_refund(tx: Transaction, refund: Doc, failure_reason: str | None) -> N
         refunds.fail(tx, refund, failure_reason)
 
 
-def send_payout(tx: Transaction, job: Job) -> None:
-    """One hour after its creation a payout is handed over, or rejected at once."""
-    if payout := _subject(tx, job, payouts.KIND, "created"):
-        if job.args["failure_reason"] is None:
-            payouts.send(tx, payout)
-        else:
-            payouts.fail(tx, payout, job.args["failure_reason"])
+def _finish_payout(tx: Transaction, payout: Doc, args: Mapping[str, Any]) -> None:
+    """Takes a payout's next step, or rejects it with a reason."""
+    if args["failure_reason"] is not None:
+        payouts.fail(tx, payout, args["failure_reason"])
+    elif payout["status"] == "created":
+        payouts.send(tx, payout)
+    else:
+        payouts.arrive(tx, payout)
 
 
-def settle_payout(tx: Transaction, job: Job) -> None:
-    """A day after its creation the receiving bank answers."""
-    if payout := _subject(tx, job, payouts.KIND, "sent"):
-        if job.args["failure_reason"] is None:
-            payouts.arrive(tx, payout)
-        else:
-            payouts.fail(tx, payout, job.args["failure_reason"])
+def _dispute(tx: Transaction, payment: Doc, args: Mapping[str, Any]) -> None:
+    if disputes.can_open(tx, payment):
+        disputes.open_dispute(tx, payment, args["reason"])
 
 
-def lapse_dispute(tx: Transaction, job: Job) -> None:
-    """The deadline passed without evidence."""
-    if dispute := _subject(tx, job, disputes.KIND, "needs_response"):
-        disputes.close(tx, dispute, "lost")
+def _void(tx: Transaction, payment: Doc, _: Mapping[str, Any]) -> None:
+    payments.void(tx, payments.order_of(tx, payment), "authorization_expired")
 
 
-def decide_dispute(tx: Transaction, job: Job) -> None:
-    """The bank decides as the evidence foretold."""
-    if dispute := _subject(tx, job, disputes.KIND, "under_review"):
-        disputes.close(tx, dispute, job.args["outcome"])
+def _while(kind: str, status: str, act: Act) -> Callable[[Transaction, Job], None]:
+    """Acts on a job's subject, as long as that has the status which it was scheduled for."""
+
+    def handle(tx: Transaction, job: Job) -> None:
+        doc = tx.get(kind, job.subject)
+        if doc is not None and doc["status"] == status:
+            act(tx, doc, job.args)
+
+    return handle
 
 
 HANDLERS: Final[Mapping[str, Callable[[Transaction, Job], None]]] = {
-    payments.EXPIRE: expire_authorization,
-    payments.SETTLE: settle_payment,
-    payments.DISPUTE: dispute_payment,
-    refunds.SETTLE: settle_refund,
-    payouts.SEND: send_payout,
-    payouts.SETTLE: settle_payout,
-    disputes.LAPSE: lapse_dispute,
-    disputes.DECIDE: decide_dispute,
+    # Seven days without a capture: the authorisation is released, the order cancelled.
+    payments.EXPIRE: _while(payments.KIND, "authorized", _void),
+    # The shopper's bank answers a delayed debit.
+    payments.SETTLE: _while(
+        payments.KIND,
+        "processing",
+        lambda tx, payment, args: finish_debit(tx, payment, args["failure_code"]),
+    ),
+    # The shopper of a disputing card or account goes to the bank.
+    payments.DISPUTE: _while(payments.KIND, "captured", _dispute),
+    # The network answers a refund.
+    refunds.SETTLE: _while(
+        refunds.KIND,
+        "pending",
+        lambda tx, refund, args: finish_refund(tx, refund, args["failure_reason"]),
+    ),
+    # One hour after its creation a payout is handed over, or rejected at once.
+    payouts.SEND: _while(payouts.KIND, "created", _finish_payout),
+    # A day after its creation the receiving bank answers.
+    payouts.SETTLE: _while(payouts.KIND, "sent", _finish_payout),
+    # The deadline passed without evidence.
+    disputes.LAPSE: _while(
+        disputes.KIND, "needs_response", lambda tx, dispute, _: disputes.close(tx, dispute, "lost")
+    ),
+    # The bank decides as the evidence foretold.
+    disputes.DECIDE: _while(
+        disputes.KIND,
+        "under_review",
+        lambda tx, dispute, args: disputes.close(tx, dispute, args["outcome"]),
+    ),
 }
-
-
-def _subject(tx: Transaction, job: Job, kind: str, status: str) -> Doc | None:
-    doc = tx.get(kind, job.subject)
-    return doc if doc is not None and doc["status"] == status else None

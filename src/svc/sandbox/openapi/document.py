@@ -47,6 +47,17 @@ from svc.spec import (
     VERSIONS,
 )
 
+# In the specification's order; the resource is what a restricted key needs.
+OPERATIONS: Final = (
+    *orders.OPERATIONS,
+    *payments.OPERATIONS,
+    *refunds.OPERATIONS,
+    *payouts.OPERATIONS,
+    *quotes.OPERATIONS,
+    *webhook_endpoints.OPERATIONS,
+    *events.OPERATIONS,
+    *disputes.OPERATIONS,
+)
 _ABOUT: Final = (
     "A local sandbox of the cross-border order service. Where the service's specification is "
     "silent this document shows what the sandbox does; `svc help assumptions` tells the two apart. "
@@ -131,7 +142,7 @@ _OBJECTS: Final[Mapping[str, Schema]] = {
 }
 
 
-def document(operations: Iterable[ApiOperation]) -> Doc:
+def document(operations: Iterable[ApiOperation] = OPERATIONS) -> Doc:
     """The whole document as JSON; equal tables give equal documents.
 
     Raises:
@@ -171,11 +182,10 @@ def _paths(operations: Iterable[ApiOperation]) -> Doc:
 
 
 def _described(operation: ApiOperation) -> Doc:
-    title = operation.title
     described = {
-        "operationId": title.id,
-        "summary": title.summary,
-        "tags": [_TAGS[operation.resource]],
+        "operationId": operation.id,
+        "summary": operation.summary,
+        "tags": [_TAGS[operation.noun.resource]],
         "parameters": _parameters(operation),
         "responses": {"200": _answer(operation), **errors.refused(operation)},
     }
@@ -199,7 +209,7 @@ def _query(field: Parameter) -> Doc:
 def _body(operation: ApiOperation) -> Doc:
     schema = schema_of(operation.fields, EMPTY, partial=operation.partial)
     form = schema_of(operation.fields, BLANK, partial=operation.partial)
-    example = {"example": operation.title.example} if operation.title.example else {}
+    example = {"example": operation.example} if operation.example else {}
     nested = {
         field.name: {"style": "deepObject", "explode": True}
         for field in operation.fields
@@ -217,13 +227,13 @@ def _body(operation: ApiOperation) -> Doc:
 
 def _answer(operation: ApiOperation) -> Doc:
     replayed = _REPLAYED if operation.method == "POST" else {}
-    answer: Schema = ref(operation.title.answer)
+    answer: Schema = ref(operation.answer)
     shown = {
         "description": "Done.",
         "headers": {**errors.EVERY_ANSWER, **replayed},
         "content": {errors.JSON: {"schema": answer}},
     }
-    links = _links_from(operation.title.answer)
+    links = _links_from(operation.answer)
     return {**shown, "links": links} if links else shown
 
 
@@ -249,9 +259,8 @@ class Described:
     It says the same to everybody and changes nothing, so a web page may ask for it as well.
     """
 
-    def __init__(self, engine: Engine, operations: Iterable[ApiOperation]) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._operations = tuple(operations)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  no body
         identity = self._engine.request_id()
@@ -260,7 +269,7 @@ class Described:
 
     @cached_property
     def _shown(self) -> HttpReply:
-        return HttpReply(200, compact(document(self._operations)))
+        return HttpReply(200, compact(document()))
 
 
 def _wrong_method() -> Problem:

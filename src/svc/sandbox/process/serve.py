@@ -5,22 +5,24 @@ import logging
 import os
 import signal
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import uvicorn
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from svc.errors import LocalError
 from svc.sandbox.app import create_app
 from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter
 from svc.sandbox.process.records import LOOPBACK, RunRecord, holding, listen_on
-from svc.sandbox.process.served import OnServed, Watched
+from svc.spec import SANDBOX_ROOT
 from svc.system.signals import STOPPING
 
 MakeApp = Callable[[LaunchOptions], Any]
@@ -29,6 +31,54 @@ OnReady = Callable[[RunRecord], None]
 _LOG_MAX: Final = 1024 * 1024  # bytes; a longer log begins anew with the next start
 _GRACE: Final = 0.3  # seconds for requests in flight once a stop is asked for (promise R78)
 _KEEP_ALIVE: Final = 75  # seconds that an idle connection stays open
+
+
+_CONTROLS: Final = f"{SANDBOX_ROOT}/"
+
+
+class ServedRequest(NamedTuple):
+    """One request with its answer; `status` is None where none has left."""
+
+    method: str
+    path: str
+    status: int | None
+    milliseconds: float
+
+
+OnServed: TypeAlias = Callable[[ServedRequest], None]
+
+
+class Watched:
+    """An app whose requests are told, each when it has ended.
+
+    Reading controls are not: that is how svc itself looks at a sandbox, with every command.
+    """
+
+    def __init__(self, app: ASGIApp, on_served: OnServed) -> None:
+        self._app = app
+        self._on_served = on_served
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or _is_a_look(scope):
+            await self._app(scope, receive, send)
+            return
+        begun, status = time.perf_counter(), None
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        finally:
+            took = (time.perf_counter() - begun) * 1000
+            self._on_served(ServedRequest(scope["method"], scope["path"], status, took))
+
+
+def _is_a_look(scope: Scope) -> bool:
+    return scope["method"] == "GET" and str(scope["path"]).startswith(_CONTROLS)
 
 
 def run(

@@ -97,22 +97,24 @@ class Brand:
     """A card network: its number prefixes, its CVC's length, whether it has network tokens."""
 
     name: str
+    label: str
     prefixes: tuple[range, ...]
     cvc_digits: int = 3
     tokens: bool = False
 
 
 BRANDS: Final = (
-    Brand("visa", (range(4, 5),), tokens=True),
-    Brand("mastercard", (range(51, 56), range(2221, 2721)), tokens=True),
-    Brand("amex", (range(34, 35), range(37, 38)), cvc_digits=4, tokens=True),
-    Brand("jcb", (range(3528, 3590),)),
-    Brand("unionpay", (range(62, 63), range(81, 82))),
-    Brand("discover", (range(6011, 6012), range(644, 650), range(65, 66))),
-    Brand("diners", (range(300, 306), range(36, 37), range(38, 40))),
+    Brand("visa", "Visa", (range(4, 5),), tokens=True),
+    Brand("mastercard", "Mastercard", (range(51, 56), range(2221, 2721)), tokens=True),
+    Brand("amex", "American Express", (range(34, 35), range(37, 38)), cvc_digits=4, tokens=True),
+    Brand("jcb", "JCB", (range(3528, 3590),)),
+    Brand("unionpay", "UnionPay", (range(62, 63), range(81, 82))),
+    Brand("discover", "Discover", (range(6011, 6012), range(644, 650), range(65, 66))),
+    Brand("diners", "Diners Club", (range(300, 306), range(36, 37), range(38, 40))),
 )
 
 
+LABELS: Final = {brand.name: brand.label for brand in BRANDS}
 _CVC_LENGTHS: Final = frozenset(brand.cvc_digits for brand in BRANDS)
 
 

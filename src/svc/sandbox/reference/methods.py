@@ -12,14 +12,15 @@ Kind = Literal["card", "delayed", "redirect"]
 class Method:
     """A method, the currencies it takes and the shipping countries it is offered in.
 
-    `countries` None means any country. `manual` says whether it can be authorised first and
-    captured later.
+    `countries` None means any country. `brand` is what people call it in every language, if there
+    is such a name. `manual` says whether it can be authorised first and captured later.
     """
 
     name: str
     kind: Kind
     currencies: frozenset[str]
     countries: frozenset[str] | None
+    brand: str = ""
     manual: bool = False
 
 
@@ -27,8 +28,8 @@ def _codes(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _method(name: str, kind: Kind, currencies: str, countries: str) -> Method:
-    return Method(name, kind, _codes(currencies), _codes(countries))
+def _method(name: str, kind: Kind, currencies: str, countries: str, brand: str = "") -> Method:
+    return Method(name, kind, _codes(currencies), _codes(countries), brand)
 
 
 CARD: Final = "card"
@@ -43,86 +44,49 @@ METHODS: Final = (
     _method("bacs_debit", "delayed", "GBP", "GB"),
     _method("us_bank_account", "delayed", "USD", "US"),
     _method("becs_debit", "delayed", "AUD", "AU"),
-    _method("ideal", "redirect", "EUR", "NL"),
-    _method("bancontact", "redirect", "EUR", "BE"),
-    _method("eps", "redirect", "EUR", "AT"),
-    _method("multibanco", "redirect", "EUR", "PT"),
-    _method("mb_way", "redirect", "EUR", "PT"),
-    _method("bizum", "redirect", "EUR", "ES"),
-    _method("p24", "redirect", "PLN EUR", "PL"),
-    _method("blik", "redirect", "PLN", "PL"),
-    _method("twint", "redirect", "CHF", "CH"),
-    _method("swish", "redirect", "SEK", "SE"),
-    _method("vipps", "redirect", "NOK", "NO"),
-    _method("mobilepay", "redirect", "DKK EUR", "DK FI"),
-    _method("payto", "redirect", "AUD", "AU"),
-    _method("interac", "redirect", "CAD", "CA"),
+    _method("ideal", "redirect", "EUR", "NL", "iDEAL"),
+    _method("bancontact", "redirect", "EUR", "BE", "Bancontact"),
+    _method("eps", "redirect", "EUR", "AT", "eps"),
+    _method("multibanco", "redirect", "EUR", "PT", "Multibanco"),
+    _method("mb_way", "redirect", "EUR", "PT", "MB WAY"),
+    _method("bizum", "redirect", "EUR", "ES", "Bizum"),
+    _method("p24", "redirect", "PLN EUR", "PL", "Przelewy24"),
+    _method("blik", "redirect", "PLN", "PL", "BLIK"),
+    _method("twint", "redirect", "CHF", "CH", "TWINT"),
+    _method("swish", "redirect", "SEK", "SE", "Swish"),
+    _method("vipps", "redirect", "NOK", "NO", "Vipps"),
+    _method("mobilepay", "redirect", "DKK EUR", "DK FI", "MobilePay"),
+    _method("payto", "redirect", "AUD", "AU", "PayTo"),
+    _method("interac", "redirect", "CAD", "CA", "Interac"),
     _method("konbini", "redirect", "JPY", "JP"),
-    _method("paypay", "redirect", "JPY", "JP"),
-    _method("alipay", "redirect", "CNY USD EUR", "CN"),
-    _method("wechat_pay", "redirect", "CNY USD EUR", "CN"),
-    _method("kakao_pay", "redirect", "KRW", "KR"),
-    _method("paynow", "redirect", "SGD", "SG"),
-    _method("promptpay", "redirect", "THB", "TH"),
-    _method("fpx", "redirect", "MYR", "MY"),
-    _method("upi", "redirect", "INR", "IN"),
-    _method("pix", "redirect", "BRL", "BR"),
-    _method("oxxo", "redirect", "MXN", "MX"),
-    _method("knet", "redirect", "KWD", "KW"),
-    _method("benefit", "redirect", "BHD", "BH"),
-    Method("klarna", "redirect", _KLARNA_CURRENCIES, _KLARNA_COUNTRIES, manual=True),
-    Method("paypal", "redirect", _PAYPAL_CURRENCIES, None, manual=True),
+    _method("paypay", "redirect", "JPY", "JP", "PayPay"),
+    _method("alipay", "redirect", "CNY USD EUR", "CN", "Alipay"),
+    _method("wechat_pay", "redirect", "CNY USD EUR", "CN", "WeChat Pay"),
+    _method("kakao_pay", "redirect", "KRW", "KR", "Kakao Pay"),
+    _method("paynow", "redirect", "SGD", "SG", "PayNow"),
+    _method("promptpay", "redirect", "THB", "TH", "PromptPay"),
+    _method("fpx", "redirect", "MYR", "MY", "FPX"),
+    _method("upi", "redirect", "INR", "IN", "UPI"),
+    _method("pix", "redirect", "BRL", "BR", "Pix"),
+    _method("oxxo", "redirect", "MXN", "MX", "OXXO"),
+    _method("knet", "redirect", "KWD", "KW", "KNET"),
+    _method("benefit", "redirect", "BHD", "BH", "BenefitPay"),
+    Method("klarna", "redirect", _KLARNA_CURRENCIES, _KLARNA_COUNTRIES, "Klarna", manual=True),
+    Method("paypal", "redirect", _PAYPAL_CURRENCIES, None, "PayPal", manual=True),
 )
 
+BRANDS: Final = {m.name: m.brand for m in METHODS if m.brand}
 _KINDS: Final[dict[str, Kind]] = {CARD: "card", **{m.name: m.kind for m in METHODS}}
 
-# The language of the checkout by shipping country (spec: What the service does, 2).
-_LANGUAGES: Final = {
-    "AT": "de",
-    "BE": "nl",
-    "BG": "bg",
-    "BR": "pt",
-    "CH": "de",
-    "CN": "zh",
-    "CY": "el",
-    "CZ": "cs",
-    "DE": "de",
-    "DK": "da",
-    "EE": "et",
-    "ES": "es",
-    "FI": "fi",
-    "FR": "fr",
-    "GR": "el",
-    "HK": "zh",
-    "HR": "hr",
-    "HU": "hu",
-    "ID": "id",
-    "IL": "he",
-    "IS": "is",
-    "IT": "it",
-    "JP": "ja",
-    "KR": "ko",
-    "KW": "ar",
-    "LI": "de",
-    "LT": "lt",
-    "LU": "fr",
-    "LV": "lv",
-    "MC": "fr",
-    "MX": "es",
-    "MY": "ms",
-    "NL": "nl",
-    "NO": "nb",
-    "PL": "pl",
-    "PT": "pt",
-    "RO": "ro",
-    "SE": "sv",
-    "SI": "sl",
-    "SK": "sk",
-    "SM": "it",
-    "TH": "th",
-    "TR": "tr",
-    "TW": "zh",
-    "VN": "vi",
+# The language of the checkout and its shipping country (spec: What the service does, 2).
+_LOCALES: Final = {
+    tag[3:]: tag
+    for tag in (
+        "de-AT nl-BE bg-BG pt-BR de-CH zh-CN el-CY cs-CZ de-DE da-DK et-EE es-ES fi-FI fr-FR el- "
+        "GR zh-HK hr-HR hu-HU id-ID he-IL is-IS it-IT ja-JP ko-KR ar-KW de-LI lt-LT fr-LU lv-LV "
+        "fr-MC es-MX ms-MY nl-NL nb-NO pl-PL pt-PT ro-RO sv-SE sl-SI sk-SK it-SM th-TH tr-TR zh- "
+        "TW vi-VN"
+    ).split()
 }
 
 
@@ -143,7 +107,7 @@ def kind(method: str) -> Kind:
 
 def locale(country: str) -> str:
     """Gives the checkout's language for a shipping country as a BCP 47 tag, such as `de-DE`."""
-    return f"{_LANGUAGES.get(country, 'en')}-{country}"
+    return _LOCALES.get(country, f"en-{country}")
 
 
 def _fits(method: Method, currency: str, country: str, capture_method: str) -> bool:

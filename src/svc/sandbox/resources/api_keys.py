@@ -5,7 +5,7 @@ by what it sent.
 """
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from svc.sandbox import clock
 from svc.sandbox.parameters.kinds import Choice, Integer
@@ -55,17 +55,14 @@ def roll(tx: Transaction, key: Doc, params: Params) -> Doc:
 
 def register(tx: Transaction, text: str, kind: str, permissions: Params | None = None) -> Doc:
     """Stores a key whose text is given."""
-    key: dict[str, Any] = {
-        "id": _identity(tx, text),
-        "object": KIND,
+    fields = {
         "type": kind,
         "key": masked(text),
         "permissions": permissions,
         "expires_at": None,
-        "created": tx.now_text,
-        "livemode": tx.livemode,
         "_expires": None,
     }
+    key = tx.new(KIND, fields, _identity(tx, text))
     tx.add(key)
     return key
 

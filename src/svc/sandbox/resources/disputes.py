@@ -1,7 +1,7 @@
 """Disputes: evidence as a draft, its submission, and the bank's decision (assumptions: Dispute)."""
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from svc.sandbox import clock
 from svc.sandbox.parameters import schema
@@ -10,7 +10,6 @@ from svc.sandbox.parameters.problems import invalid, too_long, unexpected_state
 from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.reference import fx
 from svc.sandbox.resources import operation, payments
-from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import DISPUTE_REASONS, DISPUTE_STATUSES, EVIDENCE_KEYS, ID_PREFIXES
@@ -75,10 +74,9 @@ def open_dispute(tx: Transaction, payment: Doc, reason: str, due: str | None = N
     """The shopper disputes what is left of a payment; its amount leaves the balance."""
     payment["disputed"] = True
     tx.save(payment)
-    due = due or clock.text(_due_by(tx))
-    dispute: dict[str, Any] = {
-        "id": tx.new_id(ID_PREFIXES[KIND]),
-        "object": KIND,
+    last = (tx.now + _RESPONSE_TIME).replace(hour=23, minute=59, second=59, microsecond=0)
+    due = due or clock.text(last)
+    fields = {
         "payment": payment["id"],
         "order": payment["order"],
         "amount": payment["amount_captured"] - payment["amount_refunded"],
@@ -90,9 +88,8 @@ def open_dispute(tx: Transaction, payment: Doc, reason: str, due: str | None = N
         "evidence_due_by": due,
         "evidence_submitted_at": None,
         "closed_at": None,
-        "created": tx.now_text,
-        "livemode": tx.livemode,
     }
+    dispute = tx.new(KIND, fields)
     tx.add(dispute)
     _move(tx, dispute, payment, -1)
     tx.schedule_at(clock.parse(due), LAPSE, dispute["id"])
@@ -131,9 +128,7 @@ def close(tx: Transaction, dispute: Doc, outcome: str) -> None:
     tx.cancel_jobs(LAPSE, dispute["id"])
     tx.cancel_jobs(DECIDE, dispute["id"])
     if outcome == "won":
-        payment = tx.get(payments.KIND, dispute["payment"])
-        assert payment is not None
-        _move(tx, dispute, payment, 1)
+        _move(tx, dispute, tx.stored(payments.KIND, dispute["payment"]), 1)
     tx.emit(f"dispute.{outcome}", dispute)
 
 
@@ -168,10 +163,6 @@ def _merged(present: Doc, changes: Params | None) -> Doc:
     return evidence
 
 
-def _due_by(tx: Transaction) -> Any:
-    return (tx.now + _RESPONSE_TIME).replace(hour=23, minute=59, second=59, microsecond=0)
-
-
 def _move(tx: Transaction, dispute: Doc, payment: Doc, sign: int) -> None:
     target = payment["settlement_currency"]
     amount = fx.convert(dispute["amount"], dispute["currency"], target)
@@ -179,37 +170,17 @@ def _move(tx: Transaction, dispute: Doc, payment: Doc, sign: int) -> None:
 
 
 _UNEXPECTED: Final = "dispute_unexpected_state"
+_OF: Final = operation.NounOperations("/v1/disputes", "disputes", KIND, "Dispute")
 OPERATIONS: Final = (
-    operation.act(
-        "/v1/disputes/:id",
+    _OF.act(
+        "updateDispute",
+        "Attach evidence; submit it",
         update,
         UPDATE,
-        "disputes",
-        KIND,
-        Title("updateDispute", "Attach evidence; submit it", "Dispute"),
         partial=True,
         refuses=(_UNEXPECTED, "evidence_missing"),
     ),
-    operation.retrieve(
-        "/v1/disputes/:id",
-        "disputes",
-        KIND,
-        Title("retrieveDispute", "Retrieve a dispute", "Dispute"),
-    ),
-    operation.listing(
-        "/v1/disputes",
-        "disputes",
-        KIND,
-        FILTERS,
-        Title("listDisputes", "List disputes", "DisputeList"),
-    ),
-    operation.act(
-        "/v1/disputes/:id/accept",
-        accept,
-        (),
-        "disputes",
-        KIND,
-        Title("acceptDispute", "Give a dispute up", "Dispute"),
-        refuses=(_UNEXPECTED,),
-    ),
+    _OF.retrieve("retrieveDispute", "Retrieve a dispute"),
+    _OF.listing("listDisputes", "List disputes", FILTERS),
+    _OF.act("acceptDispute", "Give a dispute up", accept, step="/accept", refuses=(_UNEXPECTED,)),
 )

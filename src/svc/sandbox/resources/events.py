@@ -4,7 +4,6 @@ from typing import Final
 
 from svc.sandbox.parameters import schema
 from svc.sandbox.resources import operation
-from svc.sandbox.resources.operation import Title
 from svc.spec import EVENT_TYPES, VERSIONS
 
 KIND: Final = "event"
@@ -24,7 +23,7 @@ def _of(noun: str) -> schema.Schema:
 
 ANSWER: Final[schema.Schema] = {"oneOf": [_of(noun) for noun in _NOUNS]}
 OPERATIONS: Final = (
-    operation.retrieve(
-        "/v1/events/:id", "events", KIND, Title("retrieveEvent", "Retrieve an event", "Event")
+    operation.NounOperations("/v1/events", "events", KIND, "Event").retrieve(
+        "retrieveEvent", "Retrieve an event"
     ),
 )

@@ -26,37 +26,33 @@ _CREATED: Final = Parameter(
 
 
 @dataclass(frozen=True, slots=True)
-class Title:
-    """What the OpenAPI document calls an operation: its id, its purpose, the schema of its answer.
-
-    `example` is a body that is carried out as it stands.
-    """
-
-    id: str
-    summary: str
-    answer: str
-    example: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ApiOperation:
     """One method on one path.
 
-    `run` gets the transaction, the object named in the path ({} without one) and the parameters.
-    `resource` and `level` are what a restricted key needs. `partial` marks an update. `refuses`
-    are the error codes beyond those of `fields`: what relations and states forbid.
+    `id` and `summary` are what the OpenAPI document calls it, `answer` names the schema of what it
+    answers, and `example` is a body that is carried out as it stands. `run` gets the transaction,
+    the object named in the path ({} without one) and the parameters. `kind` is that object's,
+    `partial` marks an update. `refuses` are the error codes beyond those of `fields`: what
+    relations and states forbid.
     """
 
     method: str
     path: str
-    resource: str
-    level: str
+    noun: "NounOperations"
+    id: str
+    summary: str
+    answer: str
     run: Callable[[Transaction, Doc, Params], Doc]
-    title: Title
     fields: Fields = ()
     kind: str | None = None
     partial: bool = False
     refuses: Codes = NO_CODES
+    example: Mapping[str, Any] | None = None
+
+    @property
+    def level(self) -> str:
+        """What a restricted key needs for it, on the noun's resource."""
+        return "write" if self.method == "POST" else "read"
 
 
 class ApiRoutes:
@@ -82,10 +78,6 @@ class ApiRoutes:
             raise Problem(405, "method_not_allowed", message, headers={"Allow": allowed})
         return methods[method], identity
 
-    def knows(self, path: str) -> bool:
-        """Says whether any method is served on a path."""
-        return path in self._operations or any(p.fullmatch(path) for p, _ in self._patterns)
-
     def _methods(self, path: str) -> tuple[dict[str, ApiOperation], str]:
         if path in self._operations and ID not in path:
             return self._operations[path], ""
@@ -95,80 +87,86 @@ class ApiRoutes:
         raise Problem(404, "endpoint_unknown", f"There is no endpoint {path}.")
 
 
-def create(
-    path: str,
-    run: Callable[[Transaction, Params], Doc],
-    fields: Fields,
-    resource: str,
-    title: Title,
-    *,
-    view: Callable[[Doc], Doc] = public,
-    refuses: Iterable[str] = (),
-) -> ApiOperation:
-    """A POST on a collection."""
-    return ApiOperation(
-        "POST",
-        path,
-        resource,
-        "write",
-        lambda tx, _, params: view(run(tx, params)),
-        title,
-        fields,
-        refuses=frozenset(refuses),
-    )
+@dataclass(frozen=True, slots=True)
+class NounOperations:
+    """Declares the operations of one noun: the path of its collection, and what all have.
 
+    `resource` is what a restricted key needs, `kind` what the objects are, `answer` their schema.
+    """
 
-def act(
-    path: str,
-    run: Callable[[Transaction, Doc, Params], Doc],
-    fields: Fields,
-    resource: str,
-    kind: str,
-    title: Title,
-    *,
-    partial: bool = False,
-    refuses: Iterable[str] = (),
-) -> ApiOperation:
-    """A POST on one object."""
-    return ApiOperation(
-        "POST",
-        path,
-        resource,
-        "write",
-        lambda tx, target, params: public(run(tx, target, params)),
-        title,
-        fields,
-        kind,
-        partial,
-        frozenset(refuses),
-    )
+    path: str
+    resource: str
+    kind: str
+    answer: str
 
+    def create(
+        self,
+        id: str,  # noqa: A002  OpenAPI's word, here and below
+        summary: str,
+        run: Callable[[Transaction, Params], Doc],
+        fields: Fields,
+        *,
+        answer: str | None = None,
+        view: Callable[[Doc], Doc] = public,
+        refuses: Iterable[str] = (),
+        example: Mapping[str, Any] | None = None,
+    ) -> ApiOperation:
+        """A POST on the collection."""
 
-def retrieve(path: str, resource: str, kind: str, title: Title) -> ApiOperation:
-    """A GET of one object."""
-    return ApiOperation(
-        "GET", path, resource, "read", lambda _, target, __: public(target), title, kind=kind
-    )
+        def made(tx: Transaction, _: Doc, params: Params) -> Doc:
+            return view(run(tx, params))
 
+        codes, what = frozenset(refuses), answer or self.answer
+        return ApiOperation(
+            "POST", self.path, self, id, summary, what, made, fields, refuses=codes, example=example
+        )
 
-def listing(path: str, resource: str, kind: str, filters: Fields, title: Title) -> ApiOperation:
-    """A GET of a list; `filters` are fields that the store can compare (assumptions: Lists)."""
-    names = tuple(field.name for field in filters)
+    def act(
+        self,
+        id: str,  # noqa: A002
+        summary: str,
+        run: Callable[[Transaction, Doc, Params], Doc],
+        fields: Fields = (),
+        *,
+        step: str = "",
+        partial: bool = False,
+        refuses: Iterable[str] = (),
+    ) -> ApiOperation:
+        """A POST on one object; `step` is what its path ends with."""
+        path, codes = f"{self.path}/{ID}{step}", frozenset(refuses)
 
-    def run(tx: Transaction, _: Doc, params: Params) -> Doc:
-        return _page(tx, kind, names, params)
+        def done(tx: Transaction, target: Doc, params: Params) -> Doc:
+            return public(run(tx, target, params))
 
-    return ApiOperation("GET", path, resource, "read", run, title, (*_PAGING, *filters, _CREATED))
+        return ApiOperation(
+            "POST", path, self, id, summary, self.answer, done, fields, self.kind, partial, codes
+        )
+
+    def retrieve(self, id: str, summary: str) -> ApiOperation:  # noqa: A002
+        """A GET of one object."""
+        path = f"{self.path}/{ID}"
+
+        def found(_: Transaction, target: Doc, __: Params) -> Doc:
+            return public(target)
+
+        return ApiOperation("GET", path, self, id, summary, self.answer, found, kind=self.kind)
+
+    def listing(self, id: str, summary: str, filters: Fields) -> ApiOperation:  # noqa: A002
+        """A GET of a list; `filters` are fields that the store can compare (assumptions: Lists)."""
+        names, answer = tuple(field.name for field in filters), f"{self.answer}List"
+
+        def listed(tx: Transaction, _: Doc, params: Params) -> Doc:
+            return _page(tx, self.kind, names, params)
+
+        fields = (*_PAGING, *filters, _CREATED)
+        return ApiOperation("GET", self.path, self, id, summary, answer, listed, fields)
 
 
 def target_of(tx: Transaction, operation: ApiOperation, identity: str) -> Doc:
     """The object that a path names; raises Problem if this mode has none."""
     if operation.kind is None:
         return {}
-    found = tx.get(operation.kind, identity)
-    if found is None:
-        raise resource_missing(operation.kind, identity, "id")
-    return found
+    return tx.named(operation.kind, identity)
 
 
 def _page(tx: Transaction, kind: str, filters: tuple[str, ...], params: Params) -> Doc:

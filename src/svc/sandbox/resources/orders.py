@@ -10,7 +10,6 @@ from svc.sandbox.parameters.problems import invalid, unexpected_state
 from svc.sandbox.parameters.tables import Parameter, Params
 from svc.sandbox.reference import methods
 from svc.sandbox.resources import goods, operation, payments, quotes
-from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import AMOUNT_MAX, CANCELLATION_REASONS, CAPTURE_METHODS, ID_PREFIXES, ORDER_STATUSES
@@ -77,9 +76,7 @@ _WHY_NOT_CANCELLED: Final = {
 def create(tx: Transaction, params: Params) -> Doc:
     """Stores a new order with its methods and its landed cost."""
     identity = tx.new_id(ID_PREFIXES[KIND])
-    order: dict[str, Any] = {
-        "id": identity,
-        "object": KIND,
+    fields = {
         "status": "requires_payment",
         "amount": params["amount"],
         "currency": params["currency"],
@@ -97,10 +94,9 @@ def create(tx: Transaction, params: Params) -> Doc:
         "cancelled_at": None,
         "paid_at": None,
         "metadata": merged({}, params.get("metadata")),
-        "created": tx.now_text,
-        "livemode": tx.livemode,
         "_client_secret": tx.new_secret(f"{identity}_secret_", _SECRET_LENGTH),
     }
+    order = tx.new(KIND, fields, identity)
     _price(tx, order)
     tx.add(order)
     return order
@@ -167,10 +163,7 @@ def _price(tx: Transaction, order: Doc) -> None:
         freight=max(0, order["amount"] - goods.value(items)),
     )
     order["landed_cost"] = {
-        "duty": quote["duty"],
-        "vat": quote["vat"],
-        "fees": quote["fees"],
-        "total": quote["total"],
+        **{name: quote[name] for name in ("duty", "vat", "fees", "total")},
         "currency": order["currency"],
         "guaranteed": quote["guaranteed"],
         "quote": quote["id"],
@@ -183,39 +176,29 @@ def _price(tx: Transaction, order: Doc) -> None:
 
 
 _UNEXPECTED: Final = "order_unexpected_state"
+_OF: Final = operation.NounOperations("/v1/orders", "orders", KIND, "Order")
 OPERATIONS: Final = (
-    operation.create(
-        "/v1/orders",
+    _OF.create(
+        "createOrder",
+        "Create an order",
         create,
         CREATE,
-        "orders",
-        Title("createOrder", "Create an order", "NewOrder", EXAMPLE),
+        answer="NewOrder",
+        example=EXAMPLE,
         view=created_view,
         refuses=("amount_too_large",),
     ),
-    operation.retrieve(
-        "/v1/orders/:id", "orders", KIND, Title("retrieveOrder", "Retrieve an order", "Order")
-    ),
-    operation.act(
-        "/v1/orders/:id",
+    _OF.retrieve("retrieveOrder", "Retrieve an order"),
+    _OF.act(
+        "updateOrder",
+        "Update an unpaid order",
         update,
         CREATE,
-        "orders",
-        KIND,
-        Title("updateOrder", "Update an unpaid order", "Order"),
         partial=True,
         refuses=(_UNEXPECTED, "amount_too_large"),
     ),
-    operation.act(
-        "/v1/orders/:id/cancel",
-        cancel,
-        CANCEL,
-        "orders",
-        KIND,
-        Title("cancelOrder", "Cancel an order", "Order"),
-        refuses=(_UNEXPECTED,),
+    _OF.act(
+        "cancelOrder", "Cancel an order", cancel, CANCEL, step="/cancel", refuses=(_UNEXPECTED,)
     ),
-    operation.listing(
-        "/v1/orders", "orders", KIND, FILTERS, Title("listOrders", "List orders", "OrderList")
-    ),
+    _OF.listing("listOrders", "List orders", FILTERS),
 )

@@ -5,7 +5,7 @@ every event shows what a GET would show right after the change (assumptions: Ord
 """
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from svc.sandbox import clock
 from svc.sandbox.parameters import schema
@@ -15,7 +15,6 @@ from svc.sandbox.parameters.tables import Parameter, Params
 from svc.sandbox.reference import cards, fx
 from svc.sandbox.reference.cards import message_for
 from svc.sandbox.resources import goods, operation
-from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import ID_PREFIXES, PAYMENT_STATUSES
@@ -67,9 +66,7 @@ ANSWER: Final = schema.resource(
 
 def begin(tx: Transaction, order: Doc, method: str) -> Doc:
     """Stores a new attempt to pay an order; one of the steps below follows at once."""
-    payment: dict[str, Any] = {
-        "id": tx.new_id(ID_PREFIXES[KIND]),
-        "object": KIND,
+    fields = {
         "order": order["id"],
         "status": "processing",
         "amount": order["amount_total"],
@@ -91,11 +88,10 @@ def begin(tx: Transaction, order: Doc, method: str) -> Doc:
         "fx_rate": None,
         "authorization_expires_at": None,
         "captured_at": None,
-        "created": tx.now_text,
-        "livemode": tx.livemode,
         "_dispute_reason": None,
         "_refund_scenario": "normal",
     }
+    payment = tx.new(KIND, fields)
     tx.add(payment)
     order["latest_payment"] = payment["id"]
     return payment
@@ -191,16 +187,12 @@ def capture(tx: Transaction, order: Doc, params: Params) -> Doc:
 
 def latest(tx: Transaction, order: Doc) -> Doc:
     """The last attempt to pay an order; there must have been one."""
-    payment = tx.get(KIND, order["latest_payment"])
-    assert payment is not None
-    return payment
+    return tx.stored(KIND, order["latest_payment"])
 
 
 def order_of(tx: Transaction, payment: Doc) -> Doc:
     """The order that a payment belongs to."""
-    order = tx.get("order", payment["order"])
-    assert order is not None
-    return order
+    return tx.stored("order", payment["order"])
 
 
 def _authorize(tx: Transaction, order: Doc, payment: Doc) -> None:
@@ -213,27 +205,16 @@ def _authorize(tx: Transaction, order: Doc, payment: Doc) -> None:
     tx.emit("payment.authorized", payment)
 
 
+_OF: Final = operation.NounOperations("/v1/payments", "payments", KIND, "Payment")
 OPERATIONS: Final = (
-    operation.act(
-        "/v1/orders/:id/capture",
+    operation.NounOperations("/v1/orders", "payments", "order", "Payment").act(
+        "captureOrder",
+        "Capture an authorised payment",
         capture,
         CAPTURE,
-        "payments",
-        "order",
-        Title("captureOrder", "Capture an authorised payment", "Payment"),
+        step="/capture",
         refuses=("capture_not_allowed", "order_unexpected_state", "amount_too_large"),
     ),
-    operation.retrieve(
-        "/v1/payments/:id",
-        "payments",
-        KIND,
-        Title("retrievePayment", "Retrieve a payment", "Payment"),
-    ),
-    operation.listing(
-        "/v1/payments",
-        "payments",
-        KIND,
-        FILTERS,
-        Title("listPayments", "List payments", "PaymentList"),
-    ),
+    _OF.retrieve("retrievePayment", "Retrieve a payment"),
+    _OF.listing("listPayments", "List payments", FILTERS),
 )

@@ -13,10 +13,9 @@ from svc.sandbox.parameters.problems import Problem, invalid, missing
 from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.reference import banks, fx
 from svc.sandbox.resources import goods, operation
-from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import ID_PREFIXES, PAYOUT_STATUSES
+from svc.spec import PAYOUT_STATUSES
 
 KIND: Final = "payout"
 SEND: Final = "payout.send"  # names of jobs
@@ -118,9 +117,7 @@ def create(tx: Transaction, params: Params) -> Doc:
     if tx.balance(source) < cost.source_amount:
         message = f"The {source} balance does not cover the payout and its fees."
         raise Problem(400, "balance_insufficient", message)
-    payout: dict[str, Any] = {
-        "id": tx.new_id(ID_PREFIXES[KIND]),
-        "object": KIND,
+    fields = {
         "status": "created",
         "amount": params["amount"],
         "currency": params["currency"],
@@ -137,9 +134,8 @@ def create(tx: Transaction, params: Params) -> Doc:
         "paid_at": None,
         "failed_at": None,
         "metadata": merged({}, params.get("metadata")),
-        "created": tx.now_text,
-        "livemode": tx.livemode,
     }
+    payout = tx.new(KIND, fields)
     tx.add(payout)
     tx.move_balance(source, -cost.source_amount)
     tx.emit("payout.created", payout)
@@ -198,13 +194,14 @@ def _shown_destination(given: Params) -> Doc:
     }
 
 
+_OF: Final = operation.NounOperations("/v1/payouts", "payouts", KIND, "Payout")
 OPERATIONS: Final = (
-    operation.create(
-        "/v1/payouts",
+    _OF.create(
+        "createPayout",
+        "Send a payout",
         create,
         CREATE,
-        "payouts",
-        Title("createPayout", "Send a payout", "Payout", EXAMPLE),
+        example=EXAMPLE,
         refuses=(
             "parameters_exclusive",
             "parameter_missing",
@@ -212,10 +209,6 @@ OPERATIONS: Final = (
             "balance_insufficient",
         ),
     ),
-    operation.retrieve(
-        "/v1/payouts/:id", "payouts", KIND, Title("retrievePayout", "Retrieve a payout", "Payout")
-    ),
-    operation.listing(
-        "/v1/payouts", "payouts", KIND, FILTERS, Title("listPayouts", "List payouts", "PayoutList")
-    ),
+    _OF.retrieve("retrievePayout", "Retrieve a payout"),
+    _OF.listing("listPayouts", "List payouts", FILTERS),
 )

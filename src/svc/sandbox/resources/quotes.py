@@ -1,7 +1,7 @@
 """Landed-cost quotes: duties, taxes and fees, computed once and never changed."""
 
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from svc.sandbox import clock
 from svc.sandbox.parameters import schema
@@ -9,10 +9,8 @@ from svc.sandbox.parameters.kinds import Amount, Country, Currency
 from svc.sandbox.parameters.tables import Parameter, Params
 from svc.sandbox.reference import customs
 from svc.sandbox.resources import goods, operation
-from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import ID_PREFIXES
 
 KIND: Final = "landed_cost_quote"
 VALIDITY: Final = timedelta(hours=24)  # informative; a quote is retrievable afterwards
@@ -88,9 +86,7 @@ def make(
         items=items,
         freight=freight,
     )
-    quote: dict[str, Any] = {
-        "id": tx.new_id(ID_PREFIXES[KIND]),
-        "object": KIND,
+    fields = {
         "currency": currency,
         "shipping": shipping,
         "items": [_with_charges(*pair) for pair in zip(items, result.lines, strict=True)],
@@ -103,9 +99,8 @@ def make(
         "guaranteed": result.guaranteed,
         "warnings": result.warnings,
         "expires_at": clock.text(tx.now + VALIDITY),
-        "created": tx.now_text,
-        "livemode": tx.livemode,
     }
+    quote = tx.new(KIND, fields)
     tx.add(quote)
     return quote
 
@@ -114,19 +109,17 @@ def _with_charges(item: Doc, line: customs.ItemCharges) -> Doc:
     return {**item, "duty": line.duty, "vat": line.vat, "duty_rate_bps": line.duty_rate_bps}
 
 
+_OF: Final = operation.NounOperations(
+    "/v1/landed-cost/quotes", "landed_cost", KIND, "LandedCostQuote"
+)
 OPERATIONS: Final = (
-    operation.create(
-        "/v1/landed-cost/quotes",
+    _OF.create(
+        "createQuote",
+        "Quote duties, taxes and fees",
         create,
         CREATE,
-        "landed_cost",
-        Title("createQuote", "Quote duties, taxes and fees", "LandedCostQuote", goods.EXAMPLE),
+        example=goods.EXAMPLE,
         refuses=("amount_too_large",),
     ),
-    operation.retrieve(
-        "/v1/landed-cost/quotes/:id",
-        "landed_cost",
-        KIND,
-        Title("retrieveQuote", "Retrieve a quote", "LandedCostQuote"),
-    ),
+    _OF.retrieve("retrieveQuote", "Retrieve a quote"),
 )

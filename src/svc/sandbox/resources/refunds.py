@@ -1,15 +1,14 @@
 """Refunds: pending until the network confirms or refuses them (assumptions: Refund)."""
 
-from typing import Any, Final
+from typing import Final
 
 from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import Amount, Choice, Text, amount_too_large
 from svc.sandbox.parameters.metadata import Metadata, merged
-from svc.sandbox.parameters.problems import Problem, resource_missing
+from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.tables import Parameter, Params
 from svc.sandbox.reference import fx
 from svc.sandbox.resources import disputes, operation, payments
-from svc.sandbox.resources.operation import Title
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import ID_PREFIXES, REFUND_REASONS, REFUND_STATUSES
@@ -58,12 +57,8 @@ ANSWER: Final = schema.resource(
 
 def create(tx: Transaction, params: Params) -> Doc:
     """Accepts a refund of all that is left of a payment, or of a part of it."""
-    payment = tx.get(payments.KIND, params["payment"])
-    if payment is None:
-        raise resource_missing(payments.KIND, params["payment"], "payment")
-    refund: dict[str, Any] = {
-        "id": tx.new_id(ID_PREFIXES[KIND]),
-        "object": KIND,
+    payment = tx.named(payments.KIND, params["payment"], "payment")
+    fields = {
         "payment": payment["id"],
         "order": payment["order"],
         "amount": _refundable(tx, payment, params.get("amount")),
@@ -72,9 +67,8 @@ def create(tx: Transaction, params: Params) -> Doc:
         "status": "pending",
         "failure_reason": None,
         "metadata": merged({}, params.get("metadata")),
-        "created": tx.now_text,
-        "livemode": tx.livemode,
     }
+    refund = tx.new(KIND, fields)
     tx.add(refund)
     _count(tx, payment, refund["amount"])
     tx.emit("refund.created", refund)
@@ -85,7 +79,7 @@ def create(tx: Transaction, params: Params) -> Doc:
 
 def succeed(tx: Transaction, refund: Doc) -> None:
     """The network confirmed a pending refund: the balance pays for it, at the payment's rate."""
-    payment = _payment_of(tx, refund)
+    payment = tx.stored(payments.KIND, refund["payment"])
     refund["status"] = "succeeded"
     tx.save(refund)
     tx.move_balance(payment["settlement_currency"], -_debit(payment, refund["amount"]))
@@ -98,7 +92,7 @@ def fail(tx: Transaction, refund: Doc, reason: str) -> None:
     refund["status"] = "failed"
     refund["failure_reason"] = reason
     tx.save(refund)
-    _count(tx, _payment_of(tx, refund), -refund["amount"])
+    _count(tx, tx.stored(payments.KIND, refund["payment"]), -refund["amount"])
     tx.emit("refund.failed", refund)
 
 
@@ -142,19 +136,13 @@ def _count(tx: Transaction, payment: Doc, delta: int) -> None:
     tx.save(order)
 
 
-def _payment_of(tx: Transaction, refund: Doc) -> Doc:
-    payment = tx.get(payments.KIND, refund["payment"])
-    assert payment is not None
-    return payment
-
-
+_OF: Final = operation.NounOperations("/v1/refunds", "refunds", KIND, "Refund")
 OPERATIONS: Final = (
-    operation.create(
-        "/v1/refunds",
+    _OF.create(
+        "createRefund",
+        "Refund all or part of a payment",
         create,
         CREATE,
-        "refunds",
-        Title("createRefund", "Refund all or part of a payment", "Refund"),
         refuses=(
             "payment_not_refundable",
             "payment_already_refunded",
@@ -162,10 +150,6 @@ OPERATIONS: Final = (
             "amount_too_large",
         ),
     ),
-    operation.retrieve(
-        "/v1/refunds/:id", "refunds", KIND, Title("retrieveRefund", "Retrieve a refund", "Refund")
-    ),
-    operation.listing(
-        "/v1/refunds", "refunds", KIND, FILTERS, Title("listRefunds", "List refunds", "RefundList")
-    ),
+    _OF.retrieve("retrieveRefund", "Retrieve a refund"),
+    _OF.listing("listRefunds", "List refunds", FILTERS),
 )

@@ -13,7 +13,6 @@ from svc.sandbox.parameters.problems import (
     Problem,
     invalid,
     missing,
-    resource_missing,
     unexpected_state,
 )
 from svc.sandbox.parameters.tables import Object, Parameter, Params
@@ -22,7 +21,6 @@ from svc.sandbox.reference.cards import CardProfile, error_code, message_for
 from svc.sandbox.resources import orders, payments
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import ID_PREFIXES
 
 KIND: Final = "payment_method"
 _NETWORK_TOKENS: Final = ("active", "suspended", "unavailable")
@@ -73,9 +71,7 @@ def card_of(tx: Transaction, params: Params) -> UsedCard:
 def save(tx: Transaction, card: UsedCard) -> Doc:
     """Stores a card as a network token where its brand has tokens; returns what is shown of it."""
     profile = card.profile
-    method: dict[str, Any] = {
-        "id": tx.new_id(ID_PREFIXES[KIND]),
-        "object": KIND,
+    fields = {
         "type": "card",
         "card": {
             **card.shown,
@@ -83,10 +79,9 @@ def save(tx: Transaction, card: UsedCard) -> Doc:
             "exp_month": card.exp_month,
             "exp_year": card.exp_year,
         },
-        "created": tx.now_text,
-        "livemode": tx.livemode,
         "_test_number": card.test_number,
     }
+    method = tx.new(KIND, fields)
     tx.add(method)
     return public(method)
 
@@ -101,9 +96,7 @@ def _new_card(tx: Transaction, given: Params) -> UsedCard:
 
 
 def _saved_card(tx: Transaction, identity: str) -> UsedCard:
-    method = tx.get(KIND, identity)
-    if method is None:
-        raise resource_missing(KIND, identity, "payment_method")
+    method = tx.named(KIND, identity, "payment_method")
     card, number = method["card"], method["_test_number"]
     month, year = card["exp_month"], card["exp_year"]
     cvc = "0000" if card["brand"] == "amex" else "000"  # a saved card is charged without one
@@ -194,10 +187,7 @@ def _order_by_id(tx: Transaction, params: Params) -> Doc:
     if "client_secret" in params:
         message = "Give either client_secret or order, not both."
         raise invalid("parameters_exclusive", "client_secret", message)
-    order = tx.get(orders.KIND, params["order"])
-    if order is None:
-        raise resource_missing(orders.KIND, params["order"], "order")
-    return order
+    return tx.named(orders.KIND, params["order"], "order")
 
 
 def _pay_by_card(tx: Transaction, order: Doc, params: Params) -> Doc | Problem:

@@ -17,7 +17,6 @@ from svc.sandbox.parameters.tables import (
     Settings,
 )
 from svc.sandbox.resources import operation
-from svc.sandbox.resources.operation import Title
 from svc.sandbox.store import deliveries, jobs
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
@@ -100,15 +99,19 @@ ANSWER: Final = schema.resource(
 
 def create(tx: Transaction, params: Params) -> Doc:
     """Registers an endpoint for the event types named; a type named twice counts once."""
-    if len(tx.find(KIND, status="enabled")) >= ENABLED_MAX:
-        message = f"At most {ENABLED_MAX} endpoints can be enabled in a mode."
-        raise Problem(400, "webhook_endpoint_limit", message)
+    _refuse_more(tx)
     return new_endpoint(
         tx,
         url=params["url"],
         events=list(dict.fromkeys(params["events"])),
         description=params.get("description"),
     )
+
+
+def _refuse_more(tx: Transaction) -> None:
+    if len(tx.find(KIND, status="enabled")) >= ENABLED_MAX:
+        message = f"At most {ENABLED_MAX} endpoints can be enabled in a mode."
+        raise Problem(400, "webhook_endpoint_limit", message)
 
 
 def created_view(endpoint: Doc) -> Doc:
@@ -123,22 +126,20 @@ def created_view(endpoint: Doc) -> Doc:
 
 def new_endpoint(tx: Transaction, *, url: str, events: list[str], description: str | None) -> Doc:
     """Stores an endpoint; the caller shows `_secret` once, as `secret`."""
-    doc: Doc = {
-        "id": tx.new_id(ID_PREFIXES[KIND]),
-        "object": KIND,
+    identity = tx.new_id(ID_PREFIXES[KIND])
+    fields = {
         "url": url,
         "events": events,
         "status": "enabled",
         "description": description,
         "api_version": tx.settings["pinned_version"] or VERSIONS[-1],
-        "created": tx.now_text,
-        "livemode": tx.livemode,
         "_secret": tx.new_secret(SECRET_PREFIX, SECRET_LENGTH),
         "_old_secret": None,
         "_old_secret_until": None,
         "_failing_since": None,
         "_warned": False,
     }
+    doc = tx.new(KIND, fields, identity)
     tx.add(doc)
     return doc
 
@@ -164,6 +165,8 @@ def roll_secret(tx: Transaction, endpoint: Doc, grace: int) -> str:
 
 def enable(tx: Transaction, endpoint: Doc) -> None:
     """Takes events again, with a clean record; what was dropped stays dropped."""
+    if endpoint["status"] != "enabled":
+        _refuse_more(tx)
     endpoint["status"] = "enabled"
     _recovered(tx, endpoint)
 
@@ -247,31 +250,20 @@ def _recovered(tx: Transaction, endpoint: Doc) -> None:
 
 
 def _mail(tx: Transaction, endpoint: Doc, kind: str, subject: str, body: str) -> None:
-    mail: dict[str, Any] = {
-        "id": tx.ids.derived("eml_", kind, endpoint["id"], micros(tx.now)),
-        "object": "email",
-        "type": kind,
-        "webhook_endpoint": endpoint["id"],
-        "subject": subject,
-        "body": body,
-        "created": tx.now_text,
-        "livemode": tx.livemode,
-    }
-    tx.add(mail)
+    identity = tx.ids.derived("eml_", kind, endpoint["id"], micros(tx.now))
+    about = {"type": kind, "webhook_endpoint": endpoint["id"]}
+    tx.add(tx.new("email", {**about, "subject": subject, "body": body}, identity))
 
 
 OPERATIONS: Final = (
-    operation.create(
-        "/v1/webhook_endpoints",
+    operation.NounOperations(
+        "/v1/webhook_endpoints", "webhook_endpoints", KIND, "NewWebhookEndpoint"
+    ).create(
+        "createWebhookEndpoint",
+        "Register an endpoint",
         create,
         CREATE,
-        "webhook_endpoints",
-        Title(
-            "createWebhookEndpoint",
-            "Register an endpoint",
-            "NewWebhookEndpoint",
-            {"url": "https://shop.example/webhooks", "events": ["order.paid"]},
-        ),
+        example={"url": "https://shop.example/webhooks", "events": ["order.paid"]},
         view=created_view,
         refuses=("webhook_endpoint_limit",),
     ),

@@ -30,7 +30,7 @@ class GroupCommit:
         self._waiters: list[asyncio.Future[None]] = []
         self._changes = 0
         self._moved = False
-        self.on_job: Callable[[], None] = _nothing
+        self.on_job: Callable[[], object] = lambda: None
         self.load_state()
 
     async def run(self, mode: str, fn: Callable[[Transaction], T], now: int | None = None) -> T:
@@ -151,7 +151,3 @@ def _impossible(path: str, error: Exception) -> LocalError:
         f"The sandbox file {path} holds an impossible state of its clock or ids: {error}.",
         hint="Give another file with --db FILE; this one was left as it is",
     )
-
-
-def _nothing() -> None:
-    """Stands in until somebody wants to hear of new jobs."""

@@ -6,12 +6,13 @@ from datetime import datetime
 from typing import Any
 
 from svc.sandbox.clock import SECOND, micros, moment, text
+from svc.sandbox.parameters.problems import resource_missing
 from svc.sandbox.store import deliveries, events, jobs
 from svc.sandbox.store.documents import Doc, DocumentRows, decode
 from svc.sandbox.store.ids import IdSource
 from svc.sandbox.store.settings import StoredSettings
 from svc.sandbox.store.sqlite import Store
-from svc.spec import IDEMPOTENCY_RETENTION_SECONDS
+from svc.spec import ID_PREFIXES, IDEMPOTENCY_RETENTION_SECONDS
 
 _RETENTION = IDEMPOTENCY_RETENTION_SECONDS * SECOND
 _SHED = (
@@ -81,6 +82,32 @@ class Transaction(DocumentRows):
     def new_secret(self, prefix: str, length: int) -> str:
         """Prefix and `length` characters of `[0-9A-Za-z]`."""
         return self._shared.ids.new(prefix, length)
+
+    def new(self, kind: str, fields: Doc, identity: str | None = None) -> Doc:
+        """A document that is not stored yet: its fields, and what all documents have around them.
+
+        It draws an id of its kind unless it is given one.
+        """
+        return {
+            "id": identity or self.new_id(ID_PREFIXES[kind]),
+            "object": kind,
+            **fields,
+            "created": self.now_text,
+            "livemode": self.livemode,
+        }
+
+    def named(self, kind: str, identity: str, param: str = "id") -> Doc:
+        """The document that a caller named in a parameter; raises Problem if there is none."""
+        found = self.get(kind, identity)
+        if found is None:
+            raise resource_missing(kind, identity, param)
+        return found
+
+    def stored(self, kind: str, identity: str) -> Doc:
+        """The document that another one refers to, so that it must be there."""
+        found = self.get(kind, identity)
+        assert found is not None, identity
+        return found
 
     def get(self, kind: str, identity: str) -> Doc | None:
         """A fresh copy of one document of this mode; an event is found for 30 days."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from svc.sandbox.clock import SECOND, micros
-from svc.sandbox.parameters.problems import Problem, resource_missing
+from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.resources import webhook_endpoints
 from svc.sandbox.store import deliveries, events, jobs
 from svc.sandbox.store.deliveries import DELIVERY_PREFIX, DeliveryRow
@@ -176,9 +176,7 @@ def queue(tx: Transaction, event: str, endpoint: str | None) -> list[Job]:
     Raises:
         Problem: the event or endpoint is unknown, or the endpoint is disabled.
     """
-    found = tx.get("event", event)
-    if found is None:
-        raise resource_missing("event", event, "id")
+    found = tx.named("event", event)
     return [_queue_one(tx, found, target) for target in _targets(tx, found, endpoint)]
 
 
@@ -192,9 +190,7 @@ def _targets(tx: Transaction, event: Doc, endpoint: str | None) -> list[Doc]:
     if endpoint is None:
         enabled = tx.find(webhook_endpoints.KIND, status="enabled")
         return [target for target in enabled if event["type"] in target["events"]]
-    target = tx.get(webhook_endpoints.KIND, endpoint)
-    if target is None:
-        raise resource_missing(webhook_endpoints.KIND, endpoint, "endpoint")
+    target = tx.named(webhook_endpoints.KIND, endpoint, "endpoint")
     if target["status"] != "enabled":
         message = f"The endpoint {endpoint} is disabled; enable it first."
         raise Problem(400, "endpoint_disabled", message, param="endpoint")

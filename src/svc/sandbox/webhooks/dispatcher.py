@@ -15,6 +15,7 @@ from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks import attempts
 from svc.sandbox.webhooks.attempts import PreparedAttempt, with_bad_signature
 from svc.sandbox.webhooks.sender import ReceiverReply, WebhookSender
+from svc.spec import MODES
 
 QUEUE_WIDTH = 8  # attempts at one endpoint at a time; a slow one holds up nobody else
 _LATE = SECOND  # an attempt that is later than this counts from when it was really made
@@ -53,7 +54,7 @@ class WebhookDispatcher:
         self._wall = wall
         self._faults = faults
         self._queues: dict[str, EndpointQueue] = {}
-        self.on_done: Callable[[], None] = _nothing
+        self.on_done: Callable[[], object] = lambda: None
         self.made = 0
         faults.holding.changed = self._held_one
 
@@ -129,10 +130,8 @@ class WebhookDispatcher:
 
     def _names(self) -> list[str]:
         sql = "SELECT id FROM docs WHERE mode = ? AND kind = ?"
-        modes = ("test", "live")
-        return [
-            row[0] for mode in modes for row in self._store.all(sql, mode, webhook_endpoints.KIND)
-        ]
+        kind = webhook_endpoints.KIND
+        return [row[0] for mode in MODES for row in self._store.all(sql, mode, kind)]
 
     def _fill(self, name: str, queue: EndpointQueue, until: int) -> None:
         queue.blocked = True
@@ -237,7 +236,3 @@ class WebhookDispatcher:
 def _disable(tx: Transaction, job: Job) -> None:
     if jobs.finish(tx.store, job):
         webhook_endpoints.disable_failing(tx, job.subject)
-
-
-def _nothing() -> None:
-    """Stands in until somebody wants to hear of landings."""

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support.drawing import examples
-from svc.sandbox.app import OPERATIONS
+from svc.sandbox.openapi.document import OPERATIONS
 
 if TYPE_CHECKING:
     from unit.sandbox.api.conftest import Answer, Sandbox

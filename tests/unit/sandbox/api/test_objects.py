@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from svc.sandbox.app import OPERATIONS
-from svc.sandbox.openapi.document import document
+from svc.sandbox.openapi.document import OPERATIONS, document
 
 if TYPE_CHECKING:
     from unit.sandbox.api.conftest import Sandbox
