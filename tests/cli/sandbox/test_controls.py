@@ -20,8 +20,7 @@ import pytest
 from typer.main import get_command
 
 from support.running import Sandbox, Svc
-from svc.cli.help import faults
-from svc.cli.help.page import Shown
+from svc.cli.help.page import Shown, page_of
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
 from svc.sandbox.faults.api import CONNECTIONS
@@ -202,7 +201,9 @@ def test_every_example_of_a_rule_works(
     sandbox: Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`svc help faults` shows each effect, and each line is one that the sandbox takes."""
-    lines = [line for part in faults.PAGE.parts if isinstance(part, Shown) for line in part.lines]
+    lines = [
+        line for part in page_of("faults").parts if isinstance(part, Shown) for line in part.lines
+    ]
     examples = [line for line in lines if line.startswith("svc sandbox fault add")]
     brief = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
     assert len(brief) == 4

@@ -19,8 +19,7 @@ from svc.listen.inbox.inbox import Inbox
 from svc.listen.listener import Listener, OpenSource
 from svc.listen.records import Ready, Record, Summary
 from svc.system import signals
-from svc.system.processes import Group, group_of_its_own
-from svc.system.supervisor import tell_ready
+from svc.system.processes import Group, group_of_its_own, tell_ready
 
 _SECONDS_TO_END: Final = 0.8  # promise R78: we stop in under a second
 _LOOK_SECONDS: Final = 0.01

@@ -167,10 +167,14 @@ class Invocation:
 
     def command(self, words: str) -> str:
         """A command line for the profile, address and mode of this one, such as `svc get ID`."""
+        return self.say(self.scope(), words)
+
+    def scope(self, key_hint: str = "") -> "Scope":
+        """For whom and where this command sends; `key_hint` is the key's fingerprint."""
         from svc.client.journal.stored import Scope
 
         settings = self.settings
-        return self.say(Scope(settings.profile, settings.mode, str(settings.base_url)), words)
+        return Scope(settings.profile, settings.mode, str(settings.base_url), key_hint)
 
     def say(self, scope: "Scope", words: str) -> str:
         """A command line about a request: for whom and where it was sent, as far as must be said.

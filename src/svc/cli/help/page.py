@@ -1,8 +1,10 @@
 """The pages of `svc help`: their names, their parts, and how they are laid out."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
@@ -151,6 +153,37 @@ TOPICS: Final = {
 
 
 def page_of(topic: str) -> Page:
-    """The page of a topic, `assumptions` excepted; KeyError if there is none."""
-    page: Page = import_module(f"svc.cli.help.{TOPICS[topic][0]}").PAGE
+    """The page of a topic, `assumptions` excepted; KeyError if there is none.
+
+    What a page says alone is a text of its own; one with facts of the program is a module.
+    """
+    name, _ = TOPICS[topic]
+    text = Path(__file__).with_name(f"{name}.txt")
+    if text.exists():
+        return written(text.read_text(encoding="utf-8"))
+    page: Page = import_module(f"svc.cli.help.{name}").PAGE
     return page
+
+
+def written(text: str) -> Page:
+    """Reads a page from a text: its title, then parts with an empty line between them.
+
+    `== TITLE` is a heading, lines that begin with blanks are to be copied, `NAME | MEANING` is a
+    row, and a file stands between two `~~~`. Everything else is a paragraph.
+    """
+    title, *parts = re.findall(r"(?s)~~~\n.*?\n~~~(?=\n)|[^\n].*?(?=\n\n|\n\Z)", text)
+    return Page(title, tuple(map(_part, parts)))
+
+
+def _part(text: str) -> Part:
+    if text.startswith("~~~"):
+        return File(text.removeprefix("~~~\n").removesuffix("~~~"))
+    if text.startswith("== "):
+        return Heading(text.removeprefix("== "))
+    lines = text.split("\n")
+    if text.startswith("  "):
+        return Shown(tuple(line.removeprefix("  ") for line in lines))
+    rows = [line.partition(" | ") for line in lines]
+    if all(mark for _, mark, _ in rows):
+        return Rows(tuple((name, meaning) for name, _, meaning in rows))
+    return text

@@ -15,7 +15,7 @@ from svc.paths import NoFolder
 from svc.sandbox.process.launch import MEMORY
 from svc.sandbox.process.records import RunRecord, running
 from svc.system.files import make_private, open_private, replace_file
-from svc.system.supervisor import tell_ready
+from svc.system.processes import tell_ready
 
 if TYPE_CHECKING:
     from svc.sandbox.process.certificate import Issued

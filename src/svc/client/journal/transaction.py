@@ -8,13 +8,14 @@ from svc.client.journal.commands import Say
 from svc.client.journal.entry import Asked, Intent, Phase, Settled, intent_of
 from svc.client.journal.identity import is_making, place_of
 from svc.client.journal.leases import Leases
-from svc.client.journal.stored import identity_of, stored
+from svc.client.journal.stored import Scope, identity_of, stored
 from svc.state import Row, Tx
+
+Rows = Callable[[str, Sequence[object]], list[Row]]
 
 UNRESOLVED = "state IN ('open', 'unknown')"
 SELECT = "SELECT * FROM requests"
-BY_ID = f"{SELECT} WHERE id = ?"
-BY_KEY = f"{SELECT} WHERE idempotency_key = ? AND base_url = ? AND mode = ? AND profile = ?"
+_BY_KEY = f"{SELECT} WHERE idempotency_key = ? AND base_url = ? AND mode = ? AND profile = ?"
 TWINS = f"{SELECT} WHERE {UNRESOLVED} AND identity = ? ORDER BY seq DESC"
 # What somebody else has ended while this process waited for the journal.
 _MEANWHILE = f"{SELECT} WHERE state = 'done' AND identity = ? AND settled_at > ? ORDER BY seq DESC"
@@ -48,7 +49,7 @@ _WITHDRAW = """
 UPDATE requests SET state = 'not_sent', settled_at = ? WHERE idempotency_key = ? AND lease = ?
   AND state = 'open' AND sendings = 1"""
 _RELEASE_KEY = "UPDATE requests SET lease = NULL WHERE idempotency_key = ? AND lease = ?"
-TAKEN = """
+_TAKEN = """
 SELECT base_url FROM requests WHERE object_id = ? AND path = ? AND mode = ?
   AND state = 'done' AND idempotency_key != ? AND coalesce(world, '') = ?"""
 _UNREAD = f"{SELECT} WHERE identity IS NULL"
@@ -75,15 +76,13 @@ class JournalTransaction:
         self._say = say
 
     def find(self, identifier: str) -> Intent:
-        rows = self._tx.rows(BY_ID, (identifier,))
-        if not rows:
+        found = by_id(self._tx.rows, identifier)
+        if found is None:
             raise refusals.unknown_request(identifier)
-        return intent_of(rows[0])
+        return found
 
     def by_key(self, asked: Asked) -> Intent | None:
-        scope, key = asked.scope, asked.prepared.idempotency_key
-        rows = self._tx.rows(BY_KEY, (key, scope.base_url, scope.mode, scope.profile))
-        return intent_of(rows[0]) if rows else None
+        return by_key(self._tx.rows, str(asked.prepared.idempotency_key), asked.scope)
 
     def refuse_twin(self, asked: Asked) -> None:
         """Refuses what was unresolved when a person asked, or a running list has (R91, R92).
@@ -192,8 +191,7 @@ class JournalTransaction:
         return frozenset(found)
 
     def _is_taken(self, intent: Intent, settled: Settled) -> bool:
-        params = taken_params(intent, str(settled.object_id), settled.world)
-        return is_taken(lambda: self._tx.rows(TAKEN, params), intent)
+        return is_taken(self._tx.rows, intent, str(settled.object_id), settled.world)
 
     def _refuse_in_flight(self, intent: Intent) -> None:
         if self._leases.is_alive(intent.lease):
@@ -256,6 +254,18 @@ class JournalTransaction:
         )
 
 
+def by_id(rows: Rows, identifier: str) -> Intent | None:
+    """The request of an id, read inside a transaction or outside of any."""
+    found = rows(f"{SELECT} WHERE id = ?", (identifier,))
+    return intent_of(found[0]) if found else None
+
+
+def by_key(rows: Rows, key: str, scope: Scope) -> Intent | None:
+    """The request that used an idempotency key in a scope."""
+    found = rows(_BY_KEY, (key, scope.base_url, scope.mode, scope.profile))
+    return intent_of(found[0]) if found else None
+
+
 def _hash(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
@@ -265,16 +275,13 @@ def _settled_under(intent: Intent, end: Settled) -> str:
     return intent.sent_with if intent.sent_with and end.outcome == "done" else intent.scope.key_hint
 
 
-def taken_params(intent: Intent, object_id: str, world: str | None) -> tuple[object, ...]:
+def is_taken(rows: Rows, intent: Intent, object_id: str, world: str | None) -> bool:
+    """Whether a new object is on record under another idempotency key."""
     kept = intent.stored
-    return (object_id, kept.path, intent.scope.mode, kept.idempotency_key, world or "")
-
-
-def is_taken(rows: Callable[[], list[Row]], intent: Intent) -> bool:
-    """Whether a new object is on record under another idempotency key; `rows` reads `TAKEN`."""
-    if not is_making(intent.stored.path):
+    if not is_making(kept.path):
         return False
-    found = rows()
+    where = (object_id, kept.path, intent.scope.mode, kept.idempotency_key, world or "")
+    found = rows(_TAKEN, where)
     if not found:  # as nearly always
         return False
     here = place_of(intent.scope.base_url)
