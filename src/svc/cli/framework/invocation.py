@@ -258,9 +258,10 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
         meant = _option_for(context, message.rpartition(" ")[2])
         if meant is not None:
             return UsageError(message, hint=meant)
-    wrong = getattr(error, "option_name", None)
+    wrong = str(getattr(error, "option_name", None) or "")
     if not hasattr(error, "possibilities"):  # else it is an option that there is not
-        return UsageError(message, param=param or wrong, hint=f"What it takes: {where} --help")
+        complained = param or wrong or None
+        return UsageError(message, param=complained, hint=f"What it takes: {where} --help")
     value = _word_after(argv, wrong)
     meant = _option_for(context, value) if value else None
     return UsageError(
