@@ -13,7 +13,6 @@ from svc.clock import Clock, SystemClock
 from svc.errors import SvcError, UsageError, wrong_choice
 from svc.paths import CONFIG_FILE, NoFolder, Paths
 from svc.redaction import redact
-from svc.spec import ID_PREFIXES
 
 if TYPE_CHECKING:
     from svc.base_url import BaseUrl
@@ -241,6 +240,8 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
 
     `argv` is what was typed.
     """
+    from svc.cli.framework.registry import nearest_option, option_for
+
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "svc"
     param = _param_of(getattr(error, "param", None))
@@ -255,7 +256,7 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
         message = f"Nothing more is expected here: {message.removeprefix(_EXTRA).rstrip(')')}"
         if redact(message) != message:
             return UsageError(message, hint=_NO_ARGUMENT)
-        meant = _option_for(context, message.rpartition(" ")[2])
+        meant = option_for(context, message.rpartition(" ")[2])
         if meant is not None:
             return UsageError(message, hint=meant)
     wrong = str(getattr(error, "option_name", None) or "")
@@ -263,43 +264,12 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
         complained = param or wrong or None
         return UsageError(message, param=complained, hint=f"What it takes: {where} --help")
     value = _word_after(argv, wrong)
-    meant = _option_for(context, value) if value else None
+    meant = option_for(context, value) if value else None
     return UsageError(
-        f"No such option: {wrong}.{_nearest_option(error)}",
+        f"No such option: {wrong}.{nearest_option(error)}",
         param=wrong,
         hint=meant or f"What it takes: {where} --help",
     )
-
-
-# What one command calls so, and another otherwise.
-_SAME_OPTION: Final = {"--limit": "--max", "--since": "--created-gte", "--created-gte": "--since"}
-
-
-def _nearest_option(error: Any) -> str:
-    """The option that was probably meant, where a command has it."""
-    same = _SAME_OPTION.get(error.option_name)
-    options = {name for param in error.ctx.command.params for name in param.opts}
-    near = [same] if same in options else error.possibilities
-    return f" Did you mean {near[0]!r}?" if near else ""
-
-
-def _option_for(context: Any, word: str) -> str | None:
-    """The command line in which an id is given by its option, or by itself where it is the noun's.
-
-    None where the command has nothing to do with it.
-    """
-    kind = next((kind for kind, prefix in ID_PREFIXES.items() if word.startswith(prefix)), None)
-    if kind is None or context is None:
-        return None
-    import shlex
-
-    word = shlex.quote(word)
-    if f"--{kind}" in (name for param in context.command.params for name in param.opts):
-        return f"{context.command_path} --{kind} {word}"
-    above = context.parent
-    if above is not None and above.info_name == f"{kind}s":
-        return f"{above.command_path} retrieve {word}"
-    return None
 
 
 def _param_of(param: Any) -> str | None:
