@@ -18,6 +18,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
@@ -33,7 +34,7 @@ _LETTERS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _ID_LENGTH: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Import:
     """A list of rows that belong together, for one operation and one account."""
 
@@ -41,7 +42,7 @@ class Import:
     operation: str
     scope: Scope
 
-    @property
+    @cached_property
     def id(self) -> str:
         """`imp_` and 20 letters and digits, the same for the same list on every machine."""
         parts = (self.operation, self.scope.profile, self.scope.mode, self.scope.base_url)

@@ -6,13 +6,12 @@ from secrets import token_hex
 from typing import Any, Final, Literal
 
 from svc.api_keys import parse_signing_secret
-from svc.cli.events.secrets import StoredSecrets
+from svc.cli.events.secrets import StoredSecrets, place_of
 from svc.cli.framework.control import sandbox_client
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.resources import controls
 from svc.errors import KeyStoreError, SvcError
-from svc.keys.places import KeyPlace
 from svc.listen.endpoints import EndpointTable
 from svc.state import Database
 
@@ -42,12 +41,10 @@ class Endpoints:
     """
 
     def __init__(self, session: Session, state: Database, *, sandbox: bool) -> None:
-        settings = session.settings
         self._session = session
         self._sandbox = sandbox
-        place = KeyPlace(settings.base_url.origin, settings.profile, settings.mode)
-        self._table = EndpointTable(state, place.origin, place.profile, place.mode)
-        self._stored = StoredSecrets(session, state, place)
+        self._table = EndpointTable(state, *place_of(session)[:3])
+        self._stored = StoredSecrets(session, state)
 
     def of(self, url: str, path: str, events: tuple[str, ...]) -> Endpoint:
         """Gives the endpoint of a URL and event list; registers one if there is none.
@@ -222,7 +219,7 @@ class Endpoints:
         return data if isinstance(data, dict) else {}
 
 
-def is_sandbox(session: Session) -> bool:
+def sandbox_answers(session: Session) -> bool:
     """Says whether the origin is a sandbox of this machine: by the settings, else by asking."""
     if session.settings.sandbox or not session.base_url.is_loopback:
         return session.settings.sandbox

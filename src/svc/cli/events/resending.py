@@ -43,7 +43,7 @@ class ReplaySecrets:
 
     def __init__(self, session: Session, state: Database) -> None:
         self._given = from_environment(session.env)
-        self._stored = StoredSecrets.of(session, state)
+        self._stored = StoredSecrets(session, state)
         self._known: dict[str, tuple[str, ...]] = {}
 
     def of(self, entry: InboxEntry) -> tuple[str, ...]:

@@ -251,3 +251,18 @@ def only(words: Sequence[str]) -> str:
 Wait = Annotated[
     bool, typer.Option("--wait", help="Wait until it is settled, at most --max-time seconds.")
 ]
+
+
+def option(metavar: str, words: str, *names: str, **more: Any) -> Any:
+    """An option by its value and its help; `names` where the parameter's own is another."""
+    return typer.Option(*names, metavar=metavar, help=words, **more)
+
+
+def flag(name: str, words: str, **more: Any) -> Any:
+    """An option without a value: it has the one name and no opposite."""
+    return typer.Option(name, help=words, **more)
+
+
+def argument(metavar: str, words: str, *, show_default: str | bool = False) -> Any:
+    """An argument by its name and its help."""
+    return typer.Argument(metavar=metavar, help=words, show_default=show_default)

@@ -8,6 +8,7 @@ import typer
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import ask, call_and_show, open_control, show
 from svc.cli.framework.inputs import pairs_of, parse_object
+from svc.cli.framework.options import argument, flag
 from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
 from svc.client.resources import controls
@@ -29,10 +30,7 @@ _SETTINGS_HELP: Final = (
 @verb(app)
 def settings(
     ctx: typer.Context,
-    changes: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[KEY=VALUE]...", help=_SETTINGS_HELP, show_default=False),
-    ] = None,
+    changes: Annotated[list[str] | None, argument("[KEY=VALUE]...", _SETTINGS_HELP)] = None,
 ) -> None:
     """Show the account's settings, or change some.
 
@@ -48,12 +46,7 @@ def settings(
 def balances(
     ctx: typer.Context,
     changes: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[CURRENCY=AMOUNT]...",
-            help="The balances to set, in minor units.",
-            show_default=False,
-        ),
+        list[str] | None, argument("[CURRENCY=AMOUNT]...", "The balances to set, in minor units.")
     ] = None,
 ) -> None:
     """Show the balances for payouts, or set some.
@@ -78,10 +71,9 @@ def balances(
 def export(
     ctx: typer.Context,
     file: Annotated[
-        str | None,
-        typer.Argument(metavar="[FILE]", help="The file to write.", show_default="standard output"),
+        str | None, argument("[FILE]", "The file to write.", show_default="standard output")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Annotated[bool, flag("--force", "Replace an existing file.")] = False,
 ) -> None:
     """Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.
 
@@ -109,7 +101,7 @@ def import_(
     ctx: typer.Context,
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="The file that export wrote; - reads standard input."),
+        argument("FILE", "The file that export wrote; - reads standard input.", show_default=True),
     ],
 ) -> None:
     """Put an exported state in place of the present one. Clock and ids go on from there.
