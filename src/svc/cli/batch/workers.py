@@ -9,7 +9,7 @@ from svc.batch.plan import BatchPlan
 from svc.batch.results import Results
 from svc.batch.run import Run, RunDeps, halting
 from svc.batch.workers import Rate, SharedQuota, Workers
-from svc.cli.batch import BatchOptions
+from svc.cli.batch.options import BatchOptions
 from svc.cli.batch.rows import BatchInput
 from svc.cli.framework.control import ServedClock
 from svc.cli.framework.progress import LiveLine, bar
