@@ -16,8 +16,7 @@ from svc.cli.framework.registry import COMMANDS
 from svc.cli.help.page import TOPICS
 from svc.client.operations import OPERATIONS as POSTS
 from svc.completion.tree import ANYTHING, Values
-from svc.config.fields import SETTINGS
-from svc.config.model import AUTHS
+from svc.config.model import AUTHS, SETTINGS
 from svc.money import CURRENCIES
 from svc.sandbox.control import fixtures
 from svc.sandbox.parameters.kinds import Choice

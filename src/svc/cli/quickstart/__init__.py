@@ -6,7 +6,6 @@ import shlex
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -64,11 +63,6 @@ def _undone_whole() -> Iterator[ExitStack]:
             stack.close()
 
 
-@dataclass(slots=True)
-class _Step:
-    number: int = 0
-
-
 class _Story:
     """The six steps; each tells the command that does it and what came of it.
 
@@ -81,7 +75,7 @@ class _Story:
         folder = self._kept(tempfile.TemporaryDirectory(prefix="svc-quickstart-"))
         self._folder = Path(folder)
         self._children = SvcProcesses(environment(session.env, self._folder), session.clock)
-        self._step = _Step()
+        self._step = 0
 
     def tell(self) -> dict[str, Any]:
         self._start_sandbox()
@@ -177,9 +171,9 @@ class _Story:
         return refund
 
     def _title(self, text: str, *argv: str) -> None:
-        self._step.number += 1
+        self._step += 1
         title = wrap(text, (self._width or 80) - 3)
-        self.say(f"\n{self._step.number}  " + "\n   ".join(title))
+        self.say(f"\n{self._step}  " + "\n   ".join(title))
         if argv:
             command = self._session.program.within(shlex.join(("svc", *argv)))
             lines = folded(command, self._width - 5) if self._width else [command]
