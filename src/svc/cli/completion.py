@@ -9,6 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from svc.cli.framework.app import new_app, repairing
+from svc.cli.framework.options import argument, flag
 from svc.cli.framework.session import Session
 from svc.completion import SHELLS, Shell, packaged
 from svc.errors import LocalError, UsageError, system_words
@@ -20,18 +21,15 @@ app = new_app()
 @repairing(app)
 def completion(
     ctx: typer.Context,
-    shell: Annotated[
-        Shell,
-        typer.Argument(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.", show_default=False),
-    ],
+    shell: Annotated[Shell, argument("SHELL", f"One of {', '.join(SHELLS)}.")],
     install: Annotated[
-        bool, typer.Option("--install", help="Put it where the shell finds it, and say where.")
+        bool, flag("--install", "Put it where the shell finds it, and say where.")
     ] = False,
     uninstall: Annotated[
-        bool, typer.Option("--uninstall", help="Take away what --install has put there.")
+        bool, flag("--uninstall", "Take away what --install has put there.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="With --install: replace a file that is not ours.")
+        bool, flag("--force", "With --install: replace a file that is not ours.")
     ] = False,
 ) -> None:
     """Print the completion script of a shell, or install it.

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from svc.cli.framework.app import new_app, writing
+from svc.cli.framework.options import argument
 from svc.cli.framework.sending import send_write
 from svc.cli.framework.session import Session
 from svc.client.resources import find
@@ -16,16 +17,10 @@ app = new_app()
 @writing(app)
 def post(
     ctx: typer.Context,
-    path: Annotated[
-        str, typer.Argument(metavar="PATH", help="A path such as /v1/orders.", show_default=False)
-    ],
+    path: Annotated[str, argument("PATH", "A path such as /v1/orders.")],
 ) -> None:
     """Send any POST to a path of the API; fields by -d or --body.
 
     $ svc post /v1/refunds -d payment=pay_7cXd9eYf1gZh2iWj3kPq0aVb -d amount:=4999
     """
-    send_write(
-        Session.of(ctx),
-        partial(find.post, path),
-        always=True,
-    )
+    send_write(Session.of(ctx), partial(find.post, path), always=True)
