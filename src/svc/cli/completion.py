@@ -52,9 +52,6 @@ def completion(
     install_script(session, shell, text, force=force)
 
 
-Place = Callable[[Mapping[str, str], Path], Path]
-
-
 def install_script(session: Session, shell: str, text: str, *, force: bool) -> None:
     """Writes the script, if it is not there already, and says where and what is left to do.
 
@@ -68,8 +65,7 @@ def install_script(session: Session, shell: str, text: str, *, force: bool) -> N
         changed = put_line(profile_of(session.env), line) or changed
         line = ""
     if session.format != "human":
-        shown = {"object": "completion", "shell": shell, "path": str(path), "changed": changed}
-        session.out.value({**shown, "next": told, "line": line or None})
+        session.out.value({**_shown(shell, path, changed), "next": told, "line": line or None})
         return
     session.out.line(f"{'Installed in' if changed else 'Already up to date:'} {path}")
     session.out.hint(told)
@@ -90,12 +86,15 @@ def remove_script(session: Session, shell: str) -> None:
         changed = take_line(profile_of(session.env), line) or changed
         line = ""
     if session.format != "human":
-        shown = {"object": "completion", "shell": shell, "path": str(path), "changed": changed}
-        session.out.value(shown)
+        session.out.value(_shown(shell, path, changed))
         return
     session.out.line(f"{'Removed' if changed else 'Not there:'} {path}")
     if shell == "zsh" and changed:
         session.out.hint(f"In ~/.zshrc, a line that begins fpath=('{path.parent}' may go too.")
+
+
+def _shown(shell: str, path: Path, changed: bool) -> dict[str, object]:
+    return {"object": "completion", "shell": shell, "path": str(path), "changed": changed}
 
 
 def place_of(shell: str, env: Mapping[str, str]) -> Path:
@@ -104,7 +103,15 @@ def place_of(shell: str, env: Mapping[str, str]) -> Path:
     Raises:
         LocalError: there is no home folder.
     """
-    return _PLACES[shell](env, _home(env))
+    home = _home(env)
+    if shell == "bash":
+        own = env.get("BASH_COMPLETION_USER_DIR", "").partition(":")[0]
+        return Path(own or _data(env, home) / "bash-completion") / "completions" / "svc"
+    if shell == "zsh":
+        return _data(env, home) / "zsh" / "site-functions" / "_svc"
+    if shell == "fish":
+        return _config(env, home) / "fish" / "completions" / "svc.fish"
+    return profile_of(env).with_name("svc.ps1")
 
 
 def profile_of(env: Mapping[str, str]) -> Path:
@@ -112,31 +119,6 @@ def profile_of(env: Mapping[str, str]) -> Path:
     home = _home(env)
     folder = home / "Documents" / "PowerShell" if env.get("OS") == "Windows_NT" else None
     return (folder or _config(env, home) / "powershell") / "Microsoft.PowerShell_profile.ps1"
-
-
-def _bash(env: Mapping[str, str], home: Path) -> Path:
-    own = env.get("BASH_COMPLETION_USER_DIR", "").partition(":")[0]
-    return Path(own or _data(env, home) / "bash-completion") / "completions" / "svc"
-
-
-def _zsh(env: Mapping[str, str], home: Path) -> Path:
-    return _data(env, home) / "zsh" / "site-functions" / "_svc"
-
-
-def _fish(env: Mapping[str, str], home: Path) -> Path:
-    return _config(env, home) / "fish" / "completions" / "svc.fish"
-
-
-def _powershell(env: Mapping[str, str], home: Path) -> Path:  # noqa: ARG001  as the others
-    return profile_of(env).with_name("svc.ps1")
-
-
-_PLACES: Final[Mapping[str, Place]] = {
-    "bash": _bash,
-    "zsh": _zsh,
-    "fish": _fish,
-    "powershell": _powershell,
-}
 
 
 def _still_to_do(shell: str, env: Mapping[str, str], path: Path) -> tuple[str, str]:
