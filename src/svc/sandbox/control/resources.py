@@ -1,5 +1,6 @@
 """Controls of payments, refunds, payouts, disputes, keys and events: what happens outside."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from svc.sandbox.clock import parse
@@ -19,30 +20,21 @@ _REFUND_REFUSED: Final = "unknown"
 _PAYOUT_REFUSED: Final = "could_not_process"
 
 
-async def settle_payment(call: ControlCall) -> Doc:
-    """Finishes a payment in `processing`."""
+def _settling(
+    kind: str,
+    status: str,
+    reason: str,
+    usual: str,
+    finish: Callable[[Transaction, Doc, str | None], None],
+) -> Callable[[ControlCall], Awaitable[Doc]]:
+    """Finishes what is in a status; where it fails, for the `reason` in that parameter."""
 
-    def act(tx: Transaction, payment: Doc, params: Params) -> Doc:
-        _need(payment, "processing")
-        failed = params["to"] == "failed"
-        code = params.get("failure_code", _DEBIT_REFUSED) if failed else None
-        handlers.finish_debit(tx, payment, code)
-        return payment
+    def act(tx: Transaction, doc: Doc, params: Params) -> Doc:
+        _need(doc, status)
+        finish(tx, doc, params.get(reason, usual) if params["to"] == "failed" else None)
+        return doc
 
-    return await call.change(payments.KIND, act)
-
-
-async def settle_refund(call: ControlCall) -> Doc:
-    """Finishes a pending refund."""
-
-    def act(tx: Transaction, refund: Doc, params: Params) -> Doc:
-        _need(refund, "pending")
-        failed = params["to"] == "failed"
-        reason = params.get("failure_reason", _REFUND_REFUSED) if failed else None
-        handlers.finish_refund(tx, refund, reason)
-        return refund
-
-    return await call.change(refunds.KIND, act)
+    return lambda call: call.change(kind, act)
 
 
 async def move_payout(call: ControlCall) -> Doc:
@@ -135,13 +127,17 @@ CONTROLS: Final = (
     ControlEndpoint(
         "POST",
         "/payments/{id}/transition",
-        settle_payment,
+        _settling(
+            payments.KIND, "processing", "failure_code", _DEBIT_REFUSED, handlers.finish_debit
+        ),
         (_to("captured", "failed"), Parameter("failure_code", Text(100))),
     ),
     ControlEndpoint(
         "POST",
         "/refunds/{id}/transition",
-        settle_refund,
+        _settling(
+            refunds.KIND, "pending", "failure_reason", _REFUND_REFUSED, handlers.finish_refund
+        ),
         (_to("succeeded", "failed"), _reason(refunds.FAILURE_REASONS)),
     ),
     ControlEndpoint(
