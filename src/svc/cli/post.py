@@ -10,6 +10,7 @@ from svc.cli.framework.options import argument
 from svc.cli.framework.sending import send_write
 from svc.cli.framework.session import Session
 from svc.client.resources import find
+from svc.errors import ApiError
 
 app = new_app()
 
@@ -23,4 +24,9 @@ def post(
 
     $ svc post /v1/refunds -d payment=pay_7cXd9eYf1gZh2iWj3kPq0aVb -d amount:=4999
     """
-    send_write(Session.of(ctx), partial(find.post, path), always=True)
+    try:
+        send_write(Session.of(ctx), partial(find.post, path), always=True)
+    except ApiError as error:
+        if error.param and (error.hint or "").startswith(("Add --", "Change --")):
+            error.hint = f"Fields are given by -d: -d '{error.param}=VALUE'"
+        raise

@@ -103,7 +103,11 @@ def _values(session: Session, auth: str | None) -> dict[str, str | bool]:
     asked = session.given.everywhere
     address = asked.base_url or session.env.get("SVC_BASE_URL")
     if not address:
-        raise UsageError("A profile needs --base-url URL.", param="--base-url")
+        raise UsageError(
+            "svc profiles create needs --base-url.",
+            param="--base-url",
+            hint="svc profiles create NAME --base-url https://api.example.com",
+        )
     bundle = str(Path(asked.ca_bundle).absolute()) if asked.ca_bundle else None
     values = {
         "base_url": address,

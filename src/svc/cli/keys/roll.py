@@ -152,8 +152,8 @@ def show_page(session: Session, old: OldKey, page: str | None) -> None:
     place = old.place
     out = session.out
     if session.settings.sandbox:
-        out.note(f"Roll the key {old.key.fingerprint} of the sandbox in another terminal:")
-        out.hint(_sandbox_command(session, old))
+        what = f"Roll the key {old.key.fingerprint} of the sandbox in another terminal"
+        out.note(f"{what}: {_sandbox_command(session, old)}")
         return
     out.note(
         f"Roll the {place.mode} key {old.key.fingerprint} (profile {place.profile}) in the "
