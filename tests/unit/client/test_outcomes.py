@@ -140,7 +140,7 @@ def test_a_call_ends_with_the_right_outcome(
     ],
 )
 def test_a_passing_fault_ends_well(
-    results: list[RawReply | Failure], attempts: int, bench: "type[Bench]"
+    results: list[RawReply | Failure], attempts: int, bench: type[Bench]
 ) -> None:
     """R6: tried again with the same bytes, then done."""
     made = bench(*results)
@@ -165,7 +165,7 @@ def test_a_passing_fault_ends_well(
     ],
 )
 def test_every_end_says_all_that_the_service_has_said(
-    call: Call, status: int, kind: type[SvcError], outcome: str | None, bench: "type[Bench]"
+    call: Call, status: int, kind: type[SvcError], outcome: str | None, bench: type[Bench]
 ) -> None:
     """R73: code, parameter, status, request id and the wait that is asked for, whatever the end."""
     said = {"type": "t", "code": "c_1", "message": "No.", "param": "items[0][name]"}
@@ -413,6 +413,18 @@ def test_a_dry_quota_ends_the_attempts(bench: type[Bench]) -> None:
         made.client.send(POST)
     assert made.attempts == 2
     assert "another attempt" in caught.value.message
+
+
+def test_a_service_at_work_on_the_same_request_is_asked_again_on_a_dry_quota(
+    bench: type[Bench],
+) -> None:
+    """R6, R17: it lives, so that what spares a dead one does not count."""
+    quota = SharedQuota(rows=1)
+    assert quota.take(timed_out=True)
+    assert quota.take(timed_out=False)
+    made = bench(BUSY, BUSY, OK, quota=quota)
+    assert made.client.send(POST).attempts == 3
+    assert not quota.exhausted
 
 
 def test_success_pays_the_quota_back(bench: type[Bench]) -> None:

@@ -14,8 +14,9 @@ from svc.batch.repeats import refuse_other_account, refuse_repeats, refuse_whole
 from svc.batch.results import Results
 from svc.batch.rows import BatchRow
 from svc.batch.run import Run
+from svc.cli.batch.options import BatchOptions
 from svc.cli.batch.report import Report, in_words, left_out_note, report_check
-from svc.cli.batch.rows import BatchInput, BatchOptions, read_input
+from svc.cli.batch.rows import BatchInput, read_input
 from svc.cli.batch.workers import build_run
 from svc.cli.framework.control import sandbox_key_ages
 from svc.cli.framework.errors import tell_stopped

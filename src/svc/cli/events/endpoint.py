@@ -45,6 +45,7 @@ class Endpoints:
         self._sandbox = sandbox
         self._table = EndpointTable(state, *place_of(session)[:3])
         self._stored = StoredSecrets(session, state)
+        self._where = "in the state database" if sandbox else "in your keyring"
 
     def of(self, url: str, path: str, events: tuple[str, ...]) -> Endpoint:
         """Gives the endpoint of a URL and event list; registers one if there is none.
@@ -71,8 +72,7 @@ class Endpoints:
         Raises:
             KeyStoreError: there is none, and the secret is to be `lasting`.
         """
-        endpoint_id = f"log_{name}"
-        where = "in the state database" if self._sandbox else "in your keyring"
+        endpoint_id, where = f"log_{name}", self._where
         known = self._stored.get(endpoint_id)
         if known is not None:
             return Endpoint(endpoint_id, url, (known,), where)
@@ -126,8 +126,7 @@ class Endpoints:
         secret = None if known is None else self.secret_in_use(known.id, url)
         if known is None or secret is None:
             return None
-        where = "in the state database" if self._sandbox else "in your keyring"
-        return Endpoint(known.id, url, (secret,), where)
+        return Endpoint(known.id, url, (secret,), self._where)
 
     @staticmethod
     def _status(
@@ -172,7 +171,7 @@ class Endpoints:
 
     def _store(self, endpoint_id: str, secret: str) -> str:
         if self._sandbox:
-            return "in the state database"
+            return self._where
         try:
             self._stored.keep(endpoint_id, secret)
         except KeyStoreError as error:
@@ -181,7 +180,7 @@ class Endpoints:
                 "only; the next run has to register another endpoint."
             )
             return _THIS_RUN
-        return "in your keyring"
+        return self._where
 
     def _tell(self, made: Endpoint, earlier: Mapping[str, str]) -> None:
         """Says that an endpoint was registered: the API has no call to delete one."""

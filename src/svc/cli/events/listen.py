@@ -1,8 +1,8 @@
 """`svc events listen`: receive webhooks, verify each, keep it, answer, show and forward it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -38,6 +38,9 @@ from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.progress import Until
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes, select_events
+
+if TYPE_CHECKING:
+    from svc.cli.events.team import LogOptions
 
 
 class ListenVerb(Verb):
@@ -218,8 +221,12 @@ def listen(
         chosen=bool(events),
     )
     if from_ is not None:
-        source = LogSource(from_, group, from_start, name, signature)
-        listen_to_log(session, options, source, piped=endpoint_secret_stdin, secret=print_secret_)
+        from svc.cli.events.team import read_log  # what a log needs is loaded only here
+
+        refuse_of_a_receiver(options, piped=endpoint_secret_stdin)
+        log = read_log(session, from_, group, from_start, name)
+        log = replace(log, signs_anew=signature == "own")
+        listen_to_log(session, options, log, secret=print_secret_)
     elif (param := of_a_log(group, from_start, name, signature)) is not None:
         raise UsageError(f"{param} is for events of a team's log: --from.", param=param)
     elif print_secret_:
@@ -228,30 +235,11 @@ def listen(
         listen_to(session, options)
 
 
-@dataclass(frozen=True, slots=True)
-class LogSource:
-    """The options of a team's log as they stand on the command line."""
-
-    address: str
-    group: str | None
-    start: str
-    name: str | None
-    signature: SignedBy
-
-
-def listen_to_log(
-    session: Session, options: ListenOptions, source: LogSource, *, piped: bool, secret: bool
-) -> None:
-    """Listens to a team's log, or prints its `secret`; loads what that needs only here.
+def refuse_of_a_receiver(options: ListenOptions, *, piped: bool) -> None:
+    """Refuses with --from what belongs to a receiver of one's own; raises UsageError.
 
     `piped`: the secret of an endpoint was to come on standard input.
-
-    Raises:
-        UsageError: a value is wrong, or belongs to a receiver of one's own.
     """
-    from svc.cli.events.from_log import listen_from, print_own_secret
-    from svc.cli.events.team import read_log
-
     alien = {
         "--tunnel": options.tunnel.kind != "auto",
         "--public-url": options.public_url is not None,
@@ -265,8 +253,14 @@ def listen_to_log(
             param=name,
             hint="Give it to svc events receive",
         )
-    log = read_log(session, source.address, source.group, source.start, source.name)
-    log = replace(log, signs_anew=source.signature == "own")
+
+
+def listen_to_log(
+    session: Session, options: ListenOptions, log: "LogOptions", *, secret: bool
+) -> None:
+    """Listens to a team's log, or prints its `secret`."""
+    from svc.cli.events.from_log import listen_from, print_own_secret
+
     if secret:
         print_own_secret(session, log)
     else:

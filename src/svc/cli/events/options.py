@@ -5,7 +5,7 @@ import re
 import shlex
 import socket
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal, cast
 
@@ -124,19 +124,19 @@ class ListenOptions:
     public_url: BaseUrl | None
     port: int | None
     secrets: tuple[str, ...]
-    ack: Ack
-    manner: ForwardOptions
-    headers: tuple[HeaderText, ...]
     limits: ReceiverLimits
     shown: Shown
-    inspect: InspectAt | None
-    until: Until | None
-    timeout: float | None
     ready_file: Path | None
-    command: str | None
-    strict: bool
-    resume: bool
     again: str
+    ack: Ack = "received"
+    manner: ForwardOptions = field(default_factory=ForwardOptions)
+    headers: tuple[HeaderText, ...] = ()
+    inspect: InspectAt | None = None
+    until: Until | None = None
+    timeout: float | None = None
+    command: str | None = None
+    strict: bool = False
+    resume: bool = True
     chosen: bool = False
     log: str | None = None
 

@@ -25,7 +25,6 @@ from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
-from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log import checks
@@ -94,18 +93,9 @@ def receive(
         public_url=BaseUrl.parse(public_url) if public_url else None,
         port=port,
         secrets=given_secrets(session, piped=endpoint_secret_stdin),
-        ack="received",
-        manner=ForwardOptions(),
-        headers=(),
         limits=ReceiverLimits(body_bytes=body_size(max_body)),
         shown=print_,
-        inspect=None,
-        until=None,
-        timeout=None,
         ready_file=ready_file,
-        command=None,
-        strict=False,
-        resume=True,
         again=command_again(session, events or (), tunnel, public_url),
         log=str(address),
     )

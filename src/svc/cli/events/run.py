@@ -9,7 +9,7 @@ from typing import Final
 from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
 from svc.cli.events.inspect import Inspection, inspecting
 from svc.cli.events.link import LocalLink, TunnelLink, linked, watching
-from svc.cli.events.loop import Ended, run_loop
+from svc.cli.events.loop import Ended, ExecProcess, ListenerLoop
 from svc.cli.events.options import ListenOptions, check_targets
 from svc.cli.events.register import Registrar
 from svc.cli.events.screen import RecordPrinter
@@ -109,8 +109,9 @@ def run_listener(
     into, way_in = ways(inbox)
     waiting = pending(place.state, place.claim) if asked.routes.targets else 0
     screen = RecordPrinter(session, asked, place.endpoint, waiting)
+    beside = ExecProcess(asked.command, session.env, plan.secrets[0]) if asked.command else None
     try:
-        ended = run_loop(plan, into, way_in, session, asked.command, screen, link, inspection)
+        ended = ListenerLoop(plan, into, session, beside, screen, link, inspection).run(way_in)
     finally:
         screen.close()
         place.state.hurry(_CLOSE_SECONDS)

@@ -268,4 +268,5 @@ def _secret(endpoint: Endpoint, asked: ListenOptions) -> str:
 
 
 def _fitted(lines: Sequence[str], layout: LineLayout) -> str:
-    return "".join(f"{part}\n" for line in lines for part in wrap_message(line, layout.width))
+    wrapped = (wrap_message(line, layout.width, layout.called) for line in lines)
+    return "".join(f"{part}\n" for parts in wrapped for part in parts)

@@ -133,6 +133,7 @@ class Session(Invocation):
             on_shown=self.shown.append,
             secret=self._secret,
             workflow=self.env.get("GITHUB_ACTIONS") == "true",
+            called=lambda: self.program,
         )
 
     def _secret(self) -> str | None:

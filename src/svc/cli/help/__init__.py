@@ -64,7 +64,12 @@ def _text(topic: str, session: Session) -> str:
 
         return assumptions.text(width)
     page = page_of(topic) if topic else _contents()
-    return page.text(width, person=session.streams.person_reads, color=session.help_color())
+    return page.text(
+        width,
+        person=session.streams.person_reads,
+        color=session.help_color(),
+        called=session.program,
+    )
 
 
 def _data(topic: str) -> Any:

@@ -9,8 +9,11 @@ from textwrap import wrap
 from typing import Final
 
 from svc.cli.framework.help_page import HEADING, NAME, folded, styled
+from svc.render.called import Called
 
 _MARGIN: Final = "  "
+# What is typed into a shell; not what goes to a file, where the path may lead nowhere.
+_COMMANDS: Final = ("svc ", 'eval "$(svc ')
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +61,14 @@ class Page:
     title: str
     parts: tuple[Part, ...]
 
-    def text(self, width: int, *, person: bool = False, color: bool = False) -> str:
-        """The page, at most `width` columns where words allow it; for a `person` lines fold."""
-        form = _Form(width, person, color)
+    def text(
+        self, width: int, *, person: bool = False, color: bool = False, called: Called | None = None
+    ) -> str:
+        """The page, at most `width` columns where words allow it; for a `person` lines fold.
+
+        Commands to copy begin with the name by which the program was `called`.
+        """
+        form = _Form(width, person, color, called)
         blocks = [styled(self.title, HEADING, color=color)]
         blocks += ["\n".join(_laid_out(part, form)) for part in self.parts]
         return "\n\n".join(blocks) + "\n"
@@ -76,6 +84,7 @@ class _Form:
     width: int
     person: bool
     color: bool
+    called: Called | None
 
 
 def _laid_out(part: Part, form: _Form) -> Iterable[str]:
@@ -94,6 +103,8 @@ def _laid_out(part: Part, form: _Form) -> Iterable[str]:
 
 def _copied(line: str, form: _Form) -> list[str]:
     room = form.width - len(_MARGIN)
+    if form.called is not None and line.startswith(_COMMANDS):
+        line = form.called.within(line)
     if not form.person:
         return [line]
     # A comment does not go on after a backslash.

@@ -192,10 +192,10 @@ def report_ready(
     session.out.line(f"Data: {memory if record.db == MEMORY else record.db}")
     if profile is not None:
         words = " ".join(filter(None, ("svc", profile, "orders list")))
-        session.out.line(f"Next: {words}")
+        session.out.words(f"Next: {words}")
     else:
-        session.out.line(f'Next: eval "$(svc sandbox env --port {record.port})"')
-        session.out.line("Then: svc orders list")
+        session.out.words(f'Next: eval "$(svc sandbox env --port {record.port})"')
+        session.out.words("Then: svc orders list")
 
 
 def forget(ready_file: Path | None) -> None:

@@ -11,4 +11,3 @@ Seed = Annotated[
     int | None, option("N", "Equal seeds and calls give equal ids.", min=0, max=2**63 - 1)
 ]
 Fixture = Annotated[str | None, option("NAME", "demo fills it with one of everything.")]
-Limit = Annotated[int | None, option("1..100", "How many objects a page has.", show_default="25")]

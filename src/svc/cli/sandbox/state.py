@@ -12,7 +12,7 @@ from svc.cli.framework.options import argument, flag
 from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
 from svc.client.resources import controls
-from svc.errors import LocalError, UsageError
+from svc.errors import ApiError, LocalError, UsageError, system_words
 from svc.spec import AMOUNT_MAX
 
 app = new_app()
@@ -36,10 +36,17 @@ def settings(
 
     $ svc sandbox settings smart_retries=true country=DE
     """
-    changed = pairs_of(changes, "A setting")
+    changed = pairs_of(changes, "KEY=VALUE", "All are shown by: svc sandbox settings")
     # As a form: the sandbox knows which of the values are numbers and which are words.
     changing = controls.change_settings(changed)._replace(encoding="form")
-    call_and_show(Session.of(ctx), changing if changed else controls.settings())
+    try:
+        call_and_show(Session.of(ctx), changing if changed else controls.settings())
+    except ApiError as error:
+        error.hint = "All with their words: svc sandbox settings --help" if changed else error.hint
+        raise
+
+
+_SHOWN: Final = "All are shown by: svc sandbox balances"
 
 
 @verb(app)
@@ -56,7 +63,7 @@ def balances(
     session = Session.of(ctx)
     wanted = {
         currency: amount_option(amount, currency, currency, least=-AMOUNT_MAX)
-        for currency, amount in pairs_of(changes, "A balance").items()
+        for currency, amount in pairs_of(changes, "CURRENCY=AMOUNT", _SHOWN).items()
     }
     mode, _ = session.settings.mode, session.out
     with open_control(session) as control:
@@ -129,6 +136,6 @@ def _read(session: Session, file: str) -> str:
         data = session.streams.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return data.decode("utf-8")
     except OSError as error:
-        raise LocalError(f"{file} cannot be read: {error.strerror}.") from None
+        raise LocalError(f"{file} cannot be read: {system_words(error)}.") from None
     except UnicodeDecodeError:
         raise LocalError(f"{file} is not UTF-8 text.") from None

@@ -15,7 +15,6 @@ from svc.cli.framework.inputs import (
 from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
-from svc.cli.sandbox.shared import Limit
 from svc.client.resources import controls
 from svc.errors import UsageError, wrong_choice
 from svc.spec import EVENT_TYPES
@@ -24,6 +23,7 @@ app = new_app()
 
 _DELIVERY_STATUSES: Final = ("pending", "succeeded", "failed", "dropped")
 
+Limit = Annotated[int | None, option("1..100", "How many objects a page has.", show_default="25")]
 Status = Annotated[str | None, option("STATUS", options.only(_DELIVERY_STATUSES))]
 EventType = Annotated[str, argument("TYPE", f"One of {', '.join(EVENT_TYPES)}.")]
 _SHOWN: Final = ("object", "id", "status")
@@ -49,10 +49,11 @@ def trigger(ctx: typer.Context, event_type: EventType, data: Data = None) -> Non
     """
     session = Session.of(ctx)
     if event_type not in EVENT_TYPES:
-        # All the names are five lines on a terminal, of the four that an error may have there.
-        person = session.format == "human"
         error = wrong_choice("TYPE", event_type, EVENT_TYPES)
-        error.hint = f"svc help webhooks lists all {len(EVENT_TYPES)}" if person else error.hint
+        if session.format == "human":
+            # All the names are five lines on a terminal, of the four that an error may have there.
+            error.message = error.message.partition(" Use one of")[0]
+            error.hint = f"svc help webhooks lists all {len(EVENT_TYPES)}"
         raise error
     read = file_reader(session.streams.stdin)
     overrides = build_body(base=None, typed={}, data=data or [], read=read)

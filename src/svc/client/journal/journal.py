@@ -262,9 +262,7 @@ class Journal:
             yield self._transaction(tx)
 
     def _transaction(self, tx: Tx) -> JournalTransaction:
-        return JournalTransaction(
-            tx, self._leases, self._clock.now(), new_id=self._new_id, say=self._say
-        )
+        return JournalTransaction(tx, self._leases, self._clock.now(), self._new_id, self._say)
 
 
 @contextmanager
