@@ -50,6 +50,7 @@ def roll(tx: Transaction, key: Doc, params: Params) -> Doc:
     key["expires_at"] = clock.text(end)
     key["_expires"] = clock.micros(end)
     tx.save(key)
+    tx.keys.clear()
     return fresh
 
 
@@ -64,6 +65,7 @@ def register(tx: Transaction, text: str, kind: str, permissions: Params | None =
     }
     key = tx.new(KIND, fields, _identity(tx, text))
     tx.add(key)
+    tx.keys.clear()
     return key
 
 
@@ -77,8 +79,11 @@ def every(tx: Transaction) -> Doc:
 
 
 def find(tx: Transaction, text: str) -> Doc | None:
-    """The key with this text in this mode, whether it still works or not."""
-    return tx.get(KIND, _identity(tx, text))
+    """The key with this text in this mode, whether it still works or not; not to be changed."""
+    key = tx.keys.get((tx.mode, text))
+    if key is None and (key := tx.get(KIND, _identity(tx, text))) is not None:
+        tx.keys[tx.mode, text] = key
+    return key
 
 
 def has_expired(tx: Transaction, key: Doc) -> bool:

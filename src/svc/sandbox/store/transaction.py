@@ -1,7 +1,7 @@
 """What one call sees and changes: one mode, one moment, one open transaction."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -33,12 +33,24 @@ class StoredResult:
 
 @dataclass(slots=True)
 class SharedState:
-    """What all transactions share; `scheduled` is set when a job was added."""
+    """What all transactions share.
+
+    Attributes:
+        keys: the documents of keys that were asked for, by mode and text. Every request asks for
+            one, and few ever change.
+        scheduled: set when a job was added.
+    """
 
     store: Store
     ids: IdSource
     settings: StoredSettings
+    keys: dict[tuple[str, str], Doc] = field(default_factory=dict)
     scheduled: bool = False
+
+    def forget(self) -> None:
+        """Reads anew at the next use: a transaction was taken back, or all was replaced."""
+        self.settings.forget()
+        self.keys.clear()
 
 
 class Transaction(DocumentRows):
@@ -74,6 +86,11 @@ class Transaction(DocumentRows):
     def update_settings(self, changes: Mapping[str, Any]) -> None:
         """Stores settings that were checked (`settings.FIELDS`); KeyError for an unknown one."""
         self._shared.settings.update(changes)
+
+    @property
+    def keys(self) -> dict[tuple[str, str], Doc]:
+        """The keys that were asked for, by mode and text; whoever changes a key empties it."""
+        return self._shared.keys
 
     def new_id(self, prefix: str) -> str:
         """Prefix and 24 characters of `[0-9A-Za-z]`."""
