@@ -50,7 +50,6 @@ def roll(tx: Transaction, key: Doc, params: Params) -> Doc:
     key["expires_at"] = clock.text(end)
     key["_expires"] = clock.micros(end)
     tx.save(key)
-    tx.keys.clear()
     return fresh
 
 
@@ -65,7 +64,6 @@ def register(tx: Transaction, text: str, kind: str, permissions: Params | None =
     }
     key = tx.new(KIND, fields, _identity(tx, text))
     tx.add(key)
-    tx.keys.clear()
     return key
 
 
@@ -80,10 +78,7 @@ def every(tx: Transaction) -> Doc:
 
 def find(tx: Transaction, text: str) -> Doc | None:
     """The key with this text in this mode, whether it still works or not; not to be changed."""
-    key = tx.keys.get((tx.mode, text))
-    if key is None and (key := tx.get(KIND, _identity(tx, text))) is not None:
-        tx.keys[tx.mode, text] = key
-    return key
+    return tx.known(KIND, _identity(tx, text))
 
 
 def has_expired(tx: Transaction, key: Doc) -> bool:

@@ -36,21 +36,23 @@ class SharedState:
     """What all transactions share.
 
     Attributes:
-        keys: the documents of keys that were asked for, by mode and text. Every request asks for
-            one, and few ever change.
+        seen: what `known` has read, by mode and id.
+        kept_since: no result of a key is older, in microseconds.
         scheduled: set when a job was added.
     """
 
     store: Store
     ids: IdSource
     settings: StoredSettings
-    keys: dict[tuple[str, str], Doc] = field(default_factory=dict)
+    seen: dict[tuple[str, str], Doc] = field(default_factory=dict)
+    kept_since: int = 0
     scheduled: bool = False
 
     def forget(self) -> None:
         """Reads anew at the next use: a transaction was taken back, or all was replaced."""
         self.settings.forget()
-        self.keys.clear()
+        self.seen.clear()
+        self.kept_since = 0
 
 
 class Transaction(DocumentRows):
@@ -59,14 +61,18 @@ class Transaction(DocumentRows):
     `now` is the sandbox's clock when the call began, or the due moment of the job that runs.
     """
 
-    __slots__ = ("_shared", "emitted", "now", "now_text")
+    __slots__ = ("_shared", "emitted", "now")
 
     def __init__(self, shared: SharedState, mode: str, now: int) -> None:
-        super().__init__(shared.store, mode)
+        super().__init__(shared.store, mode, shared.seen)
         self._shared = shared
         self.now: datetime = moment(now)
-        self.now_text: str = text(self.now)
         self.emitted = 0
+
+    @property
+    def now_text(self) -> str:
+        """The moment as the API writes it."""
+        return text(self.now)
 
     @property
     def livemode(self) -> bool:
@@ -86,11 +92,6 @@ class Transaction(DocumentRows):
     def update_settings(self, changes: Mapping[str, Any]) -> None:
         """Stores settings that were checked (`settings.FIELDS`); KeyError for an unknown one."""
         self._shared.settings.update(changes)
-
-    @property
-    def keys(self) -> dict[tuple[str, str], Doc]:
-        """The keys that were asked for, by mode and text; whoever changes a key empties it."""
-        return self._shared.keys
 
     def new_id(self, prefix: str) -> str:
         """Prefix and 24 characters of `[0-9A-Za-z]`."""
@@ -207,7 +208,7 @@ class Transaction(DocumentRows):
         Two whose time is over make room for it, so that the table stays bounded.
         """
         first_used = micros(self.now)
-        self.store.write(_SHED, first_used - _RETENTION)
+        self._shed(first_used)
         self.store.write(
             "INSERT OR REPLACE INTO results(mode, key, fingerprint, status, body, first_used)"
             " VALUES(?, ?, ?, ?, ?, ?)",
@@ -218,6 +219,13 @@ class Transaction(DocumentRows):
             body,
             first_used,
         )
+
+    def _shed(self, now: int) -> None:
+        shared = self._shared
+        if shared.kept_since <= now - _RETENTION:
+            self.store.write(_SHED, now - _RETENTION)
+            row = self.store.one("SELECT MIN(first_used) FROM results")
+            shared.kept_since = now if row is None or row[0] is None else min(row[0], now)
 
     def purge_results(self) -> None:
         """Deletes the results of both modes that are no longer held."""
