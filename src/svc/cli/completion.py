@@ -10,7 +10,7 @@ import typer
 
 from svc.cli.framework.app import new_app, repairing
 from svc.cli.framework.session import Session
-from svc.completion.packaged import SHELLS, Shell, packaged
+from svc.completion import SHELLS, Shell, packaged
 from svc.errors import LocalError, UsageError, system_words
 from svc.system.files import make_folder, replace_file
 

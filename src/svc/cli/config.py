@@ -9,7 +9,7 @@ from svc.cli.framework.app import new_noun, repairing
 from svc.cli.framework.session import Session
 from svc.config import Config
 from svc.config.editing import field_of, set_value, unset_value
-from svc.config.fields import PROFILE, SETTINGS
+from svc.config.model import PROFILE, SETTINGS
 from svc.config.settings import DEFAULTS
 from svc.redaction import redact
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from svc.base_url import BaseUrl
 from svc.clock import SystemClock
-from svc.config.fields import PROFILE, SETTINGS, ConfigField, profile_name
-from svc.config.model import Config
+from svc.config.model import PROFILE, SETTINGS, Config, ConfigField, profile_name
 from svc.config.reading import parse, read_text
 from svc.config.writing import one_writer, refuse_link, write_atomically
 from svc.errors import ConfigError, wrong_word

@@ -237,8 +237,5 @@ class Engine:
         self._shared.ids = IdSource(self._shared.ids.seed if seed is None else seed, self._random)
         if self._fixture is not None:
             now = self._clock.now()
-            test, live = (
-                Transaction(self._shared, "test", now),
-                Transaction(self._shared, "live", now),
-            )
-            self._fixture(test, live, fixture)
+            test = Transaction(self._shared, "test", now)
+            self._fixture(test, Transaction(self._shared, "live", now), fixture)

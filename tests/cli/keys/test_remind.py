@@ -21,7 +21,7 @@ from support.on_terminal import AtTerminal
 from support.running import Svc
 from svc.api_keys import parse
 from svc.cli.framework.reminders import annotations
-from svc.cli.keys.calendar import calendar
+from svc.cli.keys.remind import calendar
 from svc.clock import ManualClock
 from svc.keys.age import Held, judge
 from svc.keys.facts import KeyFacts

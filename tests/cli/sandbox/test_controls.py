@@ -14,18 +14,16 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from typer.main import get_command
 
 from support.running import Sandbox, Svc
-from svc.cli.help import faults
-from svc.cli.help.page import Shown
+from svc.cli.help.page import Shown, page_of
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
-from svc.sandbox.faults.api import CONNECTIONS
-from svc.sandbox.faults.webhooks import EFFECTS
+from svc.sandbox.faults import Connection, WebhookEffect
 from svc.sandbox.process.records import running
 from svc.spec import EVENT_TYPES
 
@@ -202,7 +200,9 @@ def test_every_example_of_a_rule_works(
     sandbox: Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`svc help faults` shows each effect, and each line is one that the sandbox takes."""
-    lines = [line for part in faults.PAGE.parts if isinstance(part, Shown) for line in part.lines]
+    lines = [
+        line for part in page_of("faults").parts if isinstance(part, Shown) for line in part.lines
+    ]
     examples = [line for line in lines if line.startswith("svc sandbox fault add")]
     brief = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
     assert len(brief) == 4
@@ -212,9 +212,9 @@ def test_every_example_of_a_rule_works(
     capsys.readouterr()
     rules = sandbox.control("GET", "/faults")["data"]
     effects = [rule["effect"] for rule in rules]
-    assert {effect.get("connection") for effect in effects} == {*CONNECTIONS, None}
+    assert {effect.get("connection") for effect in effects} == {*get_args(Connection), None}
     webhook = sandbox.control("GET", "/webhook_faults")["data"]
-    assert [rule["effect"] for rule in webhook] == list(EFFECTS)
+    assert [rule["effect"] for rule in webhook] == list(get_args(WebhookEffect))
     assert len(examples) == len(rules) + len(webhook)
 
 

@@ -17,7 +17,6 @@ from typer.main import get_command
 
 from support.running import Sandbox
 from svc import signature
-from svc.cli.help import faults
 from svc.cli.help.page import Shown, page_of
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
@@ -29,6 +28,9 @@ ORDER: Any = {
     "shipping": {"country": "DE"},
     "items": [{"name": "Jacket", "quantity": 1, "unit_amount": 12900}],
 }
+# As `svc help faults` shows them: before the change and after it, of some requests, of deliveries.
+SHOWN = [part for part in page_of("faults").parts if isinstance(part, Shown)]
+BEFORE, AFTER, CHOSEN, WEBHOOKS = SHOWN[:4]
 DELAY = 0.3  # seconds, in place of the example's
 REFUSED = (429, 500, 502, 503)
 
@@ -117,7 +119,7 @@ def expected(rule: Any) -> str:
     return str(effect.get("status") or effect.get("connection") or "late")
 
 
-@pytest.mark.parametrize("line", commands(faults.BEFORE))
+@pytest.mark.parametrize("line", commands(BEFORE))
 def test_before_means_that_nothing_happened(
     caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,7 +135,7 @@ def test_before_means_that_nothing_happened(
     assert caller.orders() == 1
 
 
-@pytest.mark.parametrize("line", commands(faults.AFTER))
+@pytest.mark.parametrize("line", commands(AFTER))
 def test_after_means_that_it_is_done(
     caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -150,7 +152,7 @@ def test_rules_choose_their_requests(
     sandbox: Sandbox, caller: Caller, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """By method and path, by idempotency key, and by how many have passed."""
-    refunds, key, counted = commands(faults.CHOSEN)
+    refunds, key, counted = commands(CHOSEN)
 
     def statuses(*asked: tuple[Any, ...]) -> list[int]:
         found = [caller.ask(*each)[0] for each in asked]
@@ -259,7 +261,7 @@ STORIES: dict[str, Story] = {
 }
 
 
-@pytest.mark.parametrize("line", commands(faults.WEBHOOKS))
+@pytest.mark.parametrize("line", commands(WEBHOOKS))
 def test_webhook_rule_does_what_the_help_says(
     sandbox: Sandbox, caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -287,8 +289,7 @@ def cancelled(sandbox: Sandbox) -> str:
 
 def test_help_of_the_command_shows_the_same_examples() -> None:
     """`svc help faults` explains each line of `svc sandbox fault add --help`."""
-    shown = [part for part in page_of("faults").parts if isinstance(part, Shown)]
-    explained = [line for part in shown for line in part.lines if "fault add" in line]
+    explained = [line for part in SHOWN for line in part.lines if "fault add" in line]
     examples = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
     assert examples
     assert set(examples) <= set(explained)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from svc.batch.imports import Elsewhere, ImportTable
+from svc.client.journal.leases import Leases
+from svc.errors import Conflict
 
 if TYPE_CHECKING:
     from unit.batch.conftest import Floor
@@ -67,6 +69,20 @@ def test_bodies_of_a_list_whose_process_was_killed_are_let_go_of(floor: "Floor")
     floor.leases.close()
     ledger(floor, 91).pack_an_old_one()
     assert bodies(floor) == [b"", b""]
+
+
+def test_list_that_runs_is_not_begun_a_second_time(floor: "Floor") -> None:
+    """R69: the second one sends nothing, says so, and can begin once the first has ended."""
+    ledger(floor).begin(floor.what)
+    with closing(Leases(floor.folder / "state" / "senders")) as others:
+        second = ImportTable(floor.state, others, floor.clock)
+        with pytest.raises(Conflict, match="Nothing was sent") as caught:
+            second.begin(floor.what)
+        assert (caught.value.code, caught.value.outcome) == ("batch_in_progress", "not_sent")
+        assert caught.value.hint == "Wait until it has ended; then run this again"
+        ledger(floor).end(floor.what)
+        second.begin(floor.what)
+        second.end(floor.what)
 
 
 def test_unresolved_rows_of_an_old_list_stay_whole(floor: "Floor") -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from svc.base_url import BaseUrl
 from svc.batch.operations import named
-from svc.batch.outcome import error_fields, verdict
+from svc.batch.outcome import bad_line, error_fields, verdict
+from svc.batch.rows import Bad
 from svc.batch.run import halting
 from svc.batch.workers import JobEnd, RowJob, SharedQuota
 from svc.client.contradiction import Contradiction
@@ -90,6 +91,24 @@ def test_error_without_a_code_has_its_type() -> None:
     fields = error_fields(error)
     assert fields["code"] == error.type
     assert "4fQzN7cPq2LrTxVb9" not in str(fields["message"])
+
+
+def test_row_that_is_bad_has_an_error_like_any_other() -> None:
+    """R16: a program finds the same fields, whether the row or the service is to blame."""
+    secret = "sk_test_4fQzN7cPq2LrTxVb9KdYhWm3"
+    line = bad_line(Bad(3, 4, f"{secret} has no amount.", "amount", "parameter_missing"))
+    assert (line.row, line.line, line.outcome, line.id) == (3, 4, "invalid", None)
+    assert line.error is not None
+    message = line.error["message"]
+    assert line.error == {
+        "code": "parameter_missing",
+        "message": message,
+        "param": "amount",
+        "status": None,
+        "request_id": None,
+    }
+    assert secret not in str(message)
+    assert line.error.keys() == error_fields(ApiError("No.")).keys()
 
 
 def test_second_run_has_one_line_for_each_row(floor: "Floor") -> None:

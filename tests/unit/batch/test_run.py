@@ -1,5 +1,6 @@
 """One run: what is recorded before it is sent, what stops it, and what it leaves behind."""
 
+import json
 import os
 import threading
 import time
@@ -111,6 +112,21 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_key(floor: "Floor") -> N
     assert floor.outcomes == ["done"] * 200
     assert len(floor.service.made) == 200
     assert len(floor.service.requests) == 222
+
+
+def test_a_list_begun_again_at_once_waits_for_what_the_service_is_still_at(floor: "Floor") -> None:
+    """Ctrl-C, and the same command: each row's first request still runs there (R6, R17)."""
+    refusal = {"type": "idempotency_error", "code": "idempotency_key_in_use", "message": "Runs."}
+    running = RawReply(409, (), json.dumps({"error": refusal}).encode())
+
+    def first_runs(request: WireRequest, nth: int) -> RawReply | None:
+        key = dict(request.headers)["Idempotency-Key"]
+        return running if floor.service.keys.count(key) <= 2 else None
+
+    floor.service.answer = first_runs
+    floor.run(list(range(1, 13)), size=8)
+    assert floor.outcomes == ["done"] * 12
+    assert len(floor.service.requests) == 12 * 3
 
 
 # --- what stops a run ---------------------------------------------------------------------------

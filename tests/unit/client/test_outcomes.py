@@ -419,6 +419,18 @@ def test_a_dry_quota_ends_the_attempts(bench: "type[Bench]") -> None:
     assert "another attempt" in caught.value.message
 
 
+def test_a_service_at_work_on_the_same_request_is_asked_again_on_a_dry_quota(
+    bench: "type[Bench]",
+) -> None:
+    """R6, R17: it lives, so that what spares a dead one does not count."""
+    quota = SharedQuota(rows=1)
+    assert quota.take(timed_out=True)
+    assert quota.take(timed_out=False)
+    made = bench(BUSY, BUSY, OK, quota=quota)
+    assert made.client.send(POST).attempts == 3
+    assert not quota.exhausted
+
+
 def test_success_pays_the_quota_back(bench: "type[Bench]") -> None:
     """R17: one unit a success, five a further attempt."""
     quota = SharedQuota(rows=1)

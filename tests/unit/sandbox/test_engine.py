@@ -12,7 +12,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from svc import __version__
-from svc.sandbox.control.engine import routes
+from svc.sandbox.control import engine as controls
+from svc.sandbox.control import resources
+from svc.sandbox.control.call import route
 from svc.sandbox.engine import Engine
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.settings import DEFAULTS
@@ -63,7 +65,9 @@ def play(lab: "Lab") -> Callable[..., None]:
     def run(story: Story, **options: Any) -> None:
         async def main() -> None:
             async with lab.running(**options) as engine:
-                app = Starlette(routes=routes(engine), exception_handlers={Problem: show_problem})
+                every = (*controls.CONTROLS, *resources.CONTROLS)
+                routes = [route(engine, control) for control in every]
+                app = Starlette(routes=routes, exception_handlers={Problem: show_problem})
                 transport = httpx.ASGITransport(app)
                 async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as c:
                     await story(Api(engine, c))

@@ -14,19 +14,18 @@ from svc.batch.repeats import refuse_other_account, refuse_repeats, refuse_whole
 from svc.batch.results import Results
 from svc.batch.rows import BatchRow
 from svc.batch.run import Run
+from svc.cli.batch.options import BatchOptions
 from svc.cli.batch.report import Report, in_words, left_out_note, report_check
-from svc.cli.batch.rows import BatchInput, BatchOptions, read_input
+from svc.cli.batch.rows import BatchInput, read_input
 from svc.cli.batch.workers import build_run
 from svc.cli.framework.control import sandbox_key_ages
 from svc.cli.framework.errors import tell_stopped
 from svc.cli.framework.prompts import confirm_real_money
-from svc.cli.framework.recorded import scope_of
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.client.journal.entry import NOBODY_ELSE, Account, Intent
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
-from svc.client.journal.stored import Scope
 from svc.errors import AuthError, LocalError, SvcError
 from svc.keys.resolve import VARIABLE
 
@@ -51,9 +50,7 @@ class _Books(NamedTuple):
 
 def check_list(session: Session, asked: BatchOptions) -> None:
     """Checks every row and says what a run would do; sends nothing and needs no key."""
-    settings = session.settings
-    out = session.out
-    scope = Scope(settings.profile, settings.mode, str(settings.base_url))
+    out, scope = session.out, session.scope()
     given = read_input(session, asked, scope)
     # Without a keyring being opened: that of a machine, such as CI, lies in the environment.
     _refuse_secrets(session.env.get(VARIABLE) or "", given)
@@ -76,7 +73,7 @@ def run_list(session: Session, asked: BatchOptions) -> None:
     """
     path = asked.results_path()
     out = session.out
-    given = read_input(session, asked, scope_of(session))
+    given = read_input(session, asked, session.scope(session.key.fingerprint))
     _refuse_secrets(session.key.secret, given)
     ended = _End()
     with _books(session) as books, Results(path, given.what.id) as results:

@@ -11,13 +11,12 @@ from typing import Final, NamedTuple, get_args
 
 from svc import spec
 from svc.batch.operations import OPERATIONS
+from svc.cli.events.options import TunnelKind
 from svc.cli.framework.registry import COMMANDS
 from svc.cli.help.page import TOPICS
 from svc.client.operations import OPERATIONS as POSTS
 from svc.completion.tree import ANYTHING, Values
-from svc.config.fields import SETTINGS
-from svc.config.model import AUTHS
-from svc.listen.tunnels.option import Kind as Tunnel
+from svc.config.model import AUTHS, SETTINGS
 from svc.money import CURRENCIES
 from svc.sandbox.control import fixtures
 from svc.sandbox.parameters.kinds import Choice
@@ -133,8 +132,8 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("batch", "operation"): _words("operation", tuple(OPERATIONS), closed=True),
     ("events listen", "--until"): _EVENT_TYPE,
     ("events listen", "--from-start"): _words("from_start", ("now", "all")),
-    ("events receive", "--tunnel"): _words("tunnel", (*get_args(Tunnel)[:-1], "ssh:")),
-    ("events listen", "--tunnel"): _words("tunnel", (*get_args(Tunnel)[:-1], "ssh:")),
+    ("events receive", "--tunnel"): _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
+    ("events listen", "--tunnel"): _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
     ("events inbox", "--type"): _EVENT_TYPE,
     ("profiles use", "name"): Values(profiles=True),
     ("profiles remove", "name"): Values(profiles=True),

@@ -10,9 +10,9 @@ changes from release to release.
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache, partial, wraps
 from inspect import Parameter, Signature
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
 import typer
 
@@ -32,10 +32,13 @@ _FORMAT_HELP: Final = f"How results are printed: {', '.join(FORMATS)}."
 _COLOR_HELP: Final = f"When to use colours: {', '.join(get_args(Color))}."
 
 
+Given = TypeVar("Given", bound="OptionSet")
+
+
 class OptionSet:
     """Options as attributes of a class, in the order of help; Typer can call it as a command.
 
-    Until it is given, the value of each is None, or false where None is none of its kind.
+    Until it is given, the value of each is its default, of a flag without one false.
     """
 
     def __init_subclass__(cls) -> None:
@@ -45,8 +48,29 @@ class OptionSet:
             for name, kind in kinds.items()
         ]
         cls.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        for name, kind in kinds.items():
-            setattr(cls, name, False if kind is bool else None)
+        for each in parameters:
+            default = each.default.default
+            setattr(cls, each.name, False if each.annotation is bool and not default else default)
+
+
+def with_options(
+    kind: type[Given],
+) -> Callable[[Callable[[Any, Given], None]], Callable[..., None]]:
+    """Gives a command the options of a class; it is called with an object of their values."""
+
+    def decorate(command: Callable[[Any, Given], None]) -> Callable[..., None]:
+        @wraps(command)
+        def taking(ctx: Any, **values: Any) -> None:
+            given = kind()
+            vars(given).update(values)
+            command(ctx, given)
+
+        context, *_ = inspect.signature(command).parameters.values()
+        options = inspect.signature(kind).parameters.values()
+        taking.__signature__ = Signature([context, *options])  # type: ignore[attr-defined]
+        return taking
+
+    return decorate
 
 
 class GlobalOptions(OptionSet):
@@ -227,3 +251,18 @@ def only(words: Sequence[str]) -> str:
 Wait = Annotated[
     bool, typer.Option("--wait", help="Wait until it is settled, at most --max-time seconds.")
 ]
+
+
+def option(metavar: str, words: str, *names: str, **more: Any) -> Any:
+    """An option by its value and its help; `names` where the parameter's own is another."""
+    return typer.Option(*names, metavar=metavar, help=words, **more)
+
+
+def flag(name: str, words: str, **more: Any) -> Any:
+    """An option without a value: it has the one name and no opposite."""
+    return typer.Option(name, help=words, **more)
+
+
+def argument(metavar: str, words: str, *, show_default: str | bool = False) -> Any:
+    """An argument by its name and its help."""
+    return typer.Argument(metavar=metavar, help=words, show_default=show_default)

@@ -8,9 +8,8 @@ from svc.html import Markup, Part
 from svc.listen.inspector import page
 from svc.listen.inspector.feed import TurnedAway
 from svc.listen.inspector.history import STATES, Whole
-from svc.listen.inspector.json_tree import tree
 from svc.listen.inspector.list_page import state_mark
-from svc.listen.inspector.page import PageFrame, back, el, fact
+from svc.listen.inspector.page import PageFrame, back, el, fact, tree
 from svc.listen.receiver.http import Header
 from svc.listen.records import is_success
 from svc.money import format_amount

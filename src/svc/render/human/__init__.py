@@ -1,7 +1,7 @@
 """Results for people: one object as a block, many as a table, findings with their remedies."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from svc.render.human.block import block
 from svc.render.human.cells import cell, plain
@@ -12,7 +12,10 @@ from svc.render.palette import Style
 from svc.render.paths import Path, Record
 from svc.render.printer import Objects, Printer, Write, chunks
 from svc.render.style import Cell, Line, Screen, styled
-from svc.render.text import cells, one_line, pad, wrap
+from svc.render.text import cells, one_line, pad, wrap, wrap_beside
+
+if TYPE_CHECKING:
+    from svc.render.called import Called
 
 _NOTHING: Final[list[Line]] = [[("Nothing found.", "")]]
 
@@ -54,12 +57,12 @@ class Human(Printer):
         self._check(data if isinstance(data, list) else [data])
         self._print(self._lines(data))
 
-    def checkup(self, findings: list[dict[str, Any]]) -> None:
-        """Prints the findings of a check-up."""
+    def checkup(self, findings: list[dict[str, Any]], called: "Called | None" = None) -> None:
+        """Prints the findings of a check-up, its remedies for the name that was `called`."""
         if self._names:
             self.value(findings)
-        else:
-            self._print(_checked(findings, self._screen))
+            return
+        self._print(_checked(findings, self._screen, called))
 
     def _lines(self, data: object) -> list[Line]:
         if data is None or data in ({}, []):
@@ -114,13 +117,21 @@ _GAP: Final = "  "
 _BESIDE_MIN: Final = 30  # columns that a text needs beside its name
 
 
-def _checked(findings: Sequence[dict[str, Any]], screen: Screen) -> list[Line]:
+def _checked(
+    findings: Sequence[dict[str, Any]], screen: Screen, called: "Called | None"
+) -> list[Line]:
     """Lays findings out in columns, or the text below its name where the screen is narrow."""
     verdict = max(cells(each["status"]) for each in findings)
     name = max(cells(each["name"]) for each in findings)
     beside = verdict + name + 2 * len(_GAP)
     margin = beside if screen.width - beside >= _BESIDE_MIN else 2
-    return [line for each in findings for line in _finding(each, verdict, name, margin, screen)]
+    lines: list[Line] = []
+    for each in findings:
+        lines += _finding(each, verdict, name, margin, screen)
+        # A command at the end of a remedy has a line of its own: people copy it.
+        remedy = wrap_beside(one_line(each["fix"] or ""), max(screen.width - margin, 1), called)
+        lines.extend([(" " * margin + text, "hint")] for text in remedy if text)
+    return lines
 
 
 def _finding(
@@ -134,17 +145,7 @@ def _finding(
     else:
         head += [(each["name"], "title")]
     rest: list[Line] = [[(" " * margin + text, "")] for text in texts]
-    if each["fix"]:
-        rest += [[(" " * margin + text, "hint")] for text in _remedy(each["fix"], screen, margin)]
     return [head, *rest]
-
-
-def _remedy(fix: str, screen: Screen, margin: int) -> list[str]:
-    """The remedy, a command at its end on a line of its own: people copy it."""
-    before, colon, command = one_line(fix).rpartition(": svc ")
-    if not colon or cells(fix) <= screen.width - margin:
-        return _wrapped(fix, screen.width - margin)
-    return [*_wrapped(f"{before}:", screen.width - margin), f"svc {command}"]
 
 
 def _wrapped(text: str, width: int) -> list[str]:

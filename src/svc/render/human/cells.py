@@ -81,6 +81,7 @@ def distance(moment: datetime, now: float) -> str:
 _ADDRESS: Final = ("name", "line1", "line2", "postal_code", "city", "state", "country")
 _CARD: Final = ("brand", "last4")
 _SOON_SECONDS: Final = 3 * 86_400
+_DIGEST: Final = 16
 NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
 
 
@@ -173,6 +174,12 @@ def _id(value: object) -> Cell:
     return Cell(one_line(plain(value)), whole=True)
 
 
+def _digest(value: object) -> Cell:
+    """A checksum: its beginning tells it from others where there is no room for all of it."""
+    text = one_line(plain(value))
+    return Cell(text, brief=text if len(text) <= _DIGEST else f"{text[:_DIGEST]}...")
+
+
 def _number(value: object) -> Cell:
     return Cell(one_line(plain(value)), whole=True, right=True)
 
@@ -220,6 +227,7 @@ def _joined(value: dict[str, Any], known: tuple[str, ...], between: str) -> str:
 
 _FORMS: Final[dict[Kind, Callable[[object], Cell | None]]] = {
     "id": _id,
+    "digest": _digest,
     "number": _number,
     "status": _status,
     "guarantee": _guarantee,

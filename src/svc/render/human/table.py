@@ -214,8 +214,8 @@ def stacked(
 ) -> list[Line]:
     """Writes every row as a small block, for a terminal too narrow for a table.
 
-    The first value stands alone. The others up to `rank` follow: in as few lines as hold them where
-    a view ranks them, else each with its label.
+    The first value stands alone, or with the next one where it `leads`. The others up to `rank`
+    follow: in as few lines as hold them where a view ranks them, else each with its label.
     """
     ranked = any(field.rank for field in fields)
     lines: list[Line] = []
@@ -225,12 +225,15 @@ def stacked(
             for field, item in zip(fields, row, strict=True)
             if item.text and field.rank <= rank
         ] or [("", Cell("-"))]
+        title = one_line(first.text)
+        if others and fields[0].leads:
+            title += f" {one_line(others.pop(0)[1].text)}"
         below = (
             flowed([item for _, item in others], width - _FLOWED_GAP)
             if ranked
             else labelled(others, width - _FLOWED_GAP)
         )
-        lines += [[], [(one_line(first.text), "title")], *indented(below, _FLOWED_GAP)]
+        lines += [[], [(title, "title")], *indented(below, _FLOWED_GAP)]
     return lines[1:]
 
 

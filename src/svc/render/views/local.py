@@ -152,7 +152,7 @@ SENT_REQUEST: Final = View(
         Field("api_version", "API version", "id"),
         Field("batch", "Batch", "id"),
         Field("row", "Row", "number"),
-        Field("body_sha256", "Body SHA-256", "id"),
+        Field("body_sha256", "Body SHA-256", "digest"),
     ),
     parts=(Part("body", "Body", nested=True),),
 )

@@ -16,6 +16,7 @@ Kind = Literal[
     "guarantee",
     "flag",
     "list",
+    "digest",
     "address",
     "card",
 ]
@@ -29,7 +30,8 @@ class Field:
     `currency` is the path of the currency of a `money` field, in the same object or in the outer
     one. `rank` orders the columns of a list: 0 is never left out, the highest goes first. `instead`
     is the path to read when the first has no value. `during` is the only status in which it says
-    anything.
+    anything. What `leads` stands before the next one where there is no room for a table: a method
+    before its path.
     """
 
     path: str | tuple[str, ...]
@@ -39,6 +41,7 @@ class Field:
     currency: str | tuple[str, ...] = "currency"
     instead: str = ""
     during: str = ""
+    leads: bool = False
 
 
 @dataclass(frozen=True, slots=True)

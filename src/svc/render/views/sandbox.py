@@ -39,7 +39,7 @@ REQUEST: Final = View(
     title="Request",
     status=Field("status", "Status", "number"),
     columns=(
-        Field("method", "Method", "id"),
+        Field("method", "Method", "id", leads=True),
         Field("path", "Path", "id"),
         Field("status", "Status", "number"),
         Field("error_code", "Error", "id"),
@@ -137,6 +137,32 @@ WEBHOOK_FAULT: Final = View(
     ),
 )
 
+_NAMES_OF_SETTINGS: Final = (
+    "smart_retries",
+    "settlement_currency",
+    "country",
+    "collect_landed_cost",
+    "pinned_version",
+    "unknown_parameters",
+    "error_envelope",
+    "insecure_http",
+    "allow_http_webhooks",
+    "allow_remote_webhooks",
+    "rate_limit",
+    "signature_time",
+    "webhook_delivery",
+)
+
+
+def _in_words(name: str) -> str:
+    return (name[0].upper() + name[1:]).replace("_", " ").replace("http", "HTTP")
+
+
+SETTINGS: Final = View(
+    title="Settings",
+    fields=tuple(Field(name, _in_words(name)) for name in _NAMES_OF_SETTINGS),
+)
+
 CLOCK: Final = View(
     title="Clock",
     status=Field("mode", "Mode", "status"),
@@ -184,6 +210,7 @@ HEALTH: Final = View(
 
 VIEWS: Final = {
     "clock": CLOCK,
+    "settings": SETTINGS,
     "sandbox_process": PROCESS,
     "sandbox": HEALTH,
     "delivery": DELIVERY,

@@ -64,10 +64,8 @@ def read(form: Mapping[str, str], today: date) -> Entries:
         save_card="save_card" in form,
         iban=form.get("iban", ""),
     )
-    card, account = (
-        test_cards.card(form.get("test_card", "")),
-        test_cards.account(form.get("test_iban", "")),
-    )
+    card = test_cards.card(form.get("test_card", ""))
+    account = test_cards.account(form.get("test_iban", ""))
     if card is not None:
         return filled(typed, card, test_cards.expiry(today))
     return typed if account is None else replace(typed, method=_SEPA_DEBIT, iban=account.iban)

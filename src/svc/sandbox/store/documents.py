@@ -62,6 +62,14 @@ def _plain(match: re.Match[str]) -> str:
 # Top-level fields that have a column of their own and can be asked for.
 COLUMNS = {"status": "status", "order": "ord", "payment": "payment"}
 _ALL: Final[Mapping[str, str]] = MappingProxyType({})
+_ADD: Final = (
+    "INSERT INTO docs(id, seq, mode, kind, created, status, ord, payment, body)"
+    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_SAVE: Final = (
+    "UPDATE docs SET status = ?, ord = ?, payment = ?, body = ?"
+    " WHERE id = ? AND mode = ? AND kind = ?"
+)
 _BOUNDS = {"gte": ">=", "gt": ">", "lte": "<=", "lt": "<"}
 
 
@@ -80,17 +88,8 @@ class DocumentRows:
 
     def add(self, doc: Doc) -> None:
         """Inserts a document; it needs `id`, `object` (its kind) and `created`."""
-        self.store.write(
-            "INSERT INTO docs(id, seq, mode, kind, created, status, ord, payment, body)"
-            " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            doc["id"],
-            self.store.next_sequence(),
-            self.mode,
-            doc["object"],
-            doc["created"],
-            *_columns(doc),
-            compact(doc).decode(),
-        )
+        place = (doc["id"], self.store.next_sequence(), self.mode, doc["object"], doc["created"])
+        self.store.write(_ADD, *place, *_columns(doc), compact(doc).decode())
 
     def save(self, doc: Doc) -> None:
         """Puts a new version in place of the stored one; its place in lists stays.
@@ -98,17 +97,9 @@ class DocumentRows:
         Raises:
             KeyError: there is no such document in this mode.
         """
-        touched = self.store.write(
-            "UPDATE docs SET status = ?, ord = ?, payment = ?, body = ?"
-            " WHERE id = ? AND mode = ? AND kind = ?",
-            *_columns(doc),
-            compact(doc).decode(),
-            doc["id"],
-            self.mode,
-            doc["object"],
-        )
+        place = (doc["id"], self.mode, doc["object"])
         self.seen.pop((self.mode, doc["id"]), None)
-        if not touched:
+        if not self.store.write(_SAVE, *_columns(doc), compact(doc).decode(), *place):
             raise KeyError(doc["id"])
 
     def remove(self, kind: str, identity: str) -> bool:

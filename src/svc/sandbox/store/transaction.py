@@ -15,6 +15,10 @@ from svc.sandbox.store.sqlite import Store
 from svc.spec import ID_PREFIXES, IDEMPOTENCY_RETENTION_SECONDS
 
 _RETENTION = IDEMPOTENCY_RETENTION_SECONDS * SECOND
+_PUT = (
+    "INSERT OR REPLACE INTO results(mode, key, fingerprint, status, body, first_used)"
+    " VALUES(?, ?, ?, ?, ?, ?)"
+)
 _SHED = (
     "DELETE FROM results WHERE rowid IN"
     " (SELECT rowid FROM results WHERE first_used <= ? ORDER BY first_used LIMIT 2)"
@@ -209,16 +213,7 @@ class Transaction(DocumentRows):
         """
         first_used = micros(self.now)
         self._shed(first_used)
-        self.store.write(
-            "INSERT OR REPLACE INTO results(mode, key, fingerprint, status, body, first_used)"
-            " VALUES(?, ?, ?, ?, ?, ?)",
-            self.mode,
-            key,
-            fingerprint,
-            status,
-            body,
-            first_used,
-        )
+        self.store.write(_PUT, self.mode, key, fingerprint, status, body, first_used)
 
     def _shed(self, now: int) -> None:
         shared = self._shared

@@ -129,15 +129,9 @@ def _request(
 
 
 def _finish(tx: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
-    deliveries.finish(
-        tx.store,
-        attempt.delivery.id,
-        status="succeeded" if reply.accepted else "failed",
-        started=attempt.started,
-        code=reply.code,
-        error=reply.error,
-        ms=reply.ms,
-    )
+    status: deliveries.Status = "succeeded" if reply.accepted else "failed"
+    answer = (reply.code, reply.error, reply.ms)
+    deliveries.finish(tx.store, attempt.delivery.id, status, attempt.started, answer)
 
 
 def _follow_up(tx: Transaction, attempt: PreparedAttempt, endpoint: Doc) -> None:
