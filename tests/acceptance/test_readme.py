@@ -200,6 +200,7 @@ def test_readme_and_help_show_the_files_that_are_run() -> None:
     script, workflow = (part.text for part in page_of("ci").parts if isinstance(part, File))
     assert (examples / "webhooks.sh").read_text() == script
     assert (examples / "webhooks.yml").read_text() == workflow
+    assert max(len(line) for line in f"{script}{workflow}".splitlines()) < 88  # read on a terminal
 
 
 def test_readme_account_is_set_up_as_it_says(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.on_terminal import OnTerminal
+from support.on_terminal import OnTerminal, OpenTerminal
 from support.running import Sandbox, Svc
 
 Seen = Callable[..., list[str]]
@@ -48,6 +48,17 @@ def test_what_was_asked_is_told_whole_at_forty_columns(seen: Seen, sandbox: Sand
     assert any(
         re.search(r" [0-9a-f]{64}$", line) for line in seen("requests", "show", last, columns=90)
     )
+
+
+def test_a_question_keeps_addresses_whole_at_forty_columns(
+    open_terminal: OpenTerminal, sandbox: Sandbox
+) -> None:
+    """It is broken between its words, as what is said elsewhere."""
+    with open_terminal("sandbox", "reset", columns=40, NO_COLOR="1") as asked:
+        assert asked.answer("Go ahead? [y/N] ", "n\n") == 2
+    first, second, *_ = (line.rpartition("\r")[2] for line in asked.seen.splitlines())
+    assert first == "This empties the sandbox at"
+    assert second == f"    {sandbox.url}, in both"
 
 
 def test_an_unknown_event_type_is_refused_in_two_lines(svc: Svc, sandbox: Sandbox) -> None:

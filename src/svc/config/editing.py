@@ -104,7 +104,11 @@ def remove_profile(path: Path, name: str) -> Config:
 
     def change(document: Any) -> None:
         if name not in document.get("profiles", {}):
-            raise ConfigError(f"There is no profile {name!r}.", code="profile_unknown")
+            raise ConfigError(
+                f"There is no profile {name!r}.",
+                code="profile_unknown",
+                hint="Those that there are: svc profiles list",
+            )
         del document["profiles"][name]
         if not document["profiles"]:
             del document["profiles"]

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from svc.errors import ExitCode, SvcError
-from svc.render.palette import painted
+from svc.render.style import painted
 from svc.render.text import escape, wrap_message
 
 if TYPE_CHECKING:

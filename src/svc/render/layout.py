@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from svc.render.palette import painted
+from svc.render.style import painted
 from svc.render.text import cells, wrap_beside
 
 if TYPE_CHECKING:

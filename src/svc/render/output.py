@@ -221,7 +221,7 @@ class Output:
     def hint(self, text: str) -> None:
         """Says on stderr what can be done next, unless quiet."""
         if not self.quiet:
-            from svc.render.palette import painted
+            from svc.render.style import painted
 
             fitted = self._fitted(escape(text), self._wraps_at)
             self._tell(painted(fitted, "hint", color=self._color_errors))
@@ -269,7 +269,7 @@ def _is_terminal(stream: TextIO) -> bool:
 
 
 def _colored(write: Callable[[str], None]) -> Callable[[str], None]:
-    from svc.render.highlight import highlighted
+    from svc.render.style import highlighted
 
     return lambda text: write(highlighted(text))
 

@@ -137,7 +137,9 @@ def _pieces(word: str, width: int) -> list[str]:
 
 
 _INDENT: Final = 4
-_KINDS: Final = ("Error", "Warning")
+_KINDS: Final = ("Error", "Warning")  # behind them begins a sentence about a command
+# What follows a command that a sentence is about.
+_ABOUT: Final = "; | (?:shows|lists|says|writes|starts|ends|does) "
 _LABELS: Final = ("Next:", "Then:", "Next page:")  # what follows one is there to be copied
 
 
@@ -173,7 +175,7 @@ def _split(text: str, program: str) -> tuple[str, str]:
     """Parts a sentence from the command at its end."""
     for command in (f"{program} ", f'eval "$({program} '):
         before, colon, after = text.rpartition(f": {command}")
-        if colon and before not in _KINDS:  # else a sentence about a command, nothing before it
+        if colon and not (before in _KINDS or re.search(_ABOUT, after)):
             return f"{before}:", f"{command}{after}"
     return text, ""
 

@@ -62,7 +62,10 @@ def test_no_profiles_say_how_to_make_one(svc: Svc) -> None:
         (["use", "nope"], "There is no profile 'nope' (known: shop)."),
         (["remove", "nope"], "There is no profile 'nope'."),
         (["create", "shop", "--base-url", URL], "a profile 'shop' already"),
-        (["create", "new"], "A profile needs --base-url URL."),
+        (
+            ["create", "new"],
+            "svc profiles create needs --base-url. Next: svc profiles create NAME --base-url ",
+        ),
         (["create", "new", "--base-url", "http://x:y@h.example"], "user name"),
         (
             ["create", "new", "--base-url", "http://api.example.com"],

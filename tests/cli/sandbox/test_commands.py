@@ -190,7 +190,9 @@ def test_second_start_on_the_file_names_the_first_and_mends_the_profile(
     again = svc("sandbox", "start", "--port", "0", *detach)
     assert (again.code, again.error["code"]) == (10, "sandbox_running")
     assert f"already running at {one['url']} (pid {one['pid']})" in again.error["message"]
-    assert "svc sandbox stop ends it" in again.error["message"]
+    assert again.error["message"].endswith(
+        "Next: svc sandbox stop ends it; another beside it: svc sandbox start --port 0 --db FILE"
+    )
     assert svc.ok("sandbox", "settings")["object"] == "settings"
     assert len(svc.ok("sandbox", "status")) == 1
 

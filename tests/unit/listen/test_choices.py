@@ -132,6 +132,15 @@ def test_route_that_matches_nothing_is_refused(text: str, meant: str | None) -> 
     assert caught.value.message.startswith(said)
 
 
+def test_routes_are_told_with_what_is_left_over_last() -> None:
+    """Whichever was given first."""
+    routes = Routes.parse(["3000", "refund.*=3001"])
+    assert routes.described() == [
+        "refund.* to http://localhost:3001",
+        "all others to http://localhost:3000",
+    ]
+
+
 def test_select_events_takes_names_and_globs() -> None:
     """`--events`: names, globs and commas; in their fixed order; all 18 by default."""
     assert select_events([]) == EVENT_TYPES

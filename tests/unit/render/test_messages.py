@@ -239,6 +239,10 @@ def test_commands_to_copy_are_not_wrapped(printed: Any, told: Tell) -> None:
         "and one that is longer than\n"
         "    that\n"
     )
+    sentence = UsageError("No.", hint="svc whoami shows which key is used")
+    assert "  Next: svc whoami shows which\n    key is used\n" in told(
+        sentence, terminal=True, width=30
+    )
     output = printed("csv", terminal=True, width=30)
     output.output.warn("a log of a program keeps one line for each message")
     assert output.err.count("\n") == 1

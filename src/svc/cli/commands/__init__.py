@@ -1,5 +1,6 @@
 """`svc commands`: the command tree as data."""
 
+from dataclasses import fields
 from typing import Any
 
 import typer
@@ -49,9 +50,9 @@ def document(tree: Tree) -> dict[str, Any]:
         "version": __version__,
         "commands": [_command(command) for command in tree.root.walk() if command.path],
         "options": {
-            "own": [_option(option) for option in tree.root.options],
+            "own": [_parameter(option) for option in tree.root.options],
             **{
-                group: [_option(option) for option in options]
+                group: [_parameter(option) for option in options]
                 for group, options in tree.shared.items()
             },
         },
@@ -73,42 +74,20 @@ def _command(command: Command) -> dict[str, Any]:
         "summary": command.summary,
         "help": command.help,
         "moves_money": command.moves_money,
-        "arguments": [_argument(argument) for argument in command.arguments],
-        "options": [_option(option) for option in command.options],
+        "arguments": [_parameter(argument) for argument in command.arguments],
+        "options": [_parameter(option) for option in command.options],
         "option_groups": list(command.shared),
         "commands": [child.name for child in command.commands],
         "examples": list(command.examples),
     }
 
 
-def _argument(argument: Argument) -> dict[str, Any]:
-    return {
-        "name": argument.name,
-        "metavar": argument.metavar,
-        "help": argument.help,
-        "required": argument.required,
-        "repeatable": argument.repeatable,
-        **_values(argument.values),
-    }
-
-
-def _option(option: Option) -> dict[str, Any]:
-    return {
-        "names": list(option.names),
-        "negatives": list(option.negatives),
-        "group": option.group,
-        "type": option.type,
-        "metavar": option.metavar,
-        "help": option.help,
-        "default": option.default,
-        "required": option.required,
-        "repeatable": option.repeatable,
-        "value_optional": option.value_optional,
-        "minimum": option.minimum,
-        "maximum": option.maximum,
-        "environment": option.environment,
-        **_values(option.values),
-    }
+def _parameter(known: Argument | Option) -> dict[str, Any]:
+    """All that is known of it, under the names that the tree has for it."""
+    facts = {field.name: getattr(known, field.name) for field in fields(known)}
+    values = facts.pop("values")
+    shown = {name: list(it) if isinstance(it, tuple) else it for name, it in facts.items()}
+    return {**shown, **_values(values)}
 
 
 def _values(values: Values) -> dict[str, Any]:

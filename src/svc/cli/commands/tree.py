@@ -68,11 +68,8 @@ def tree() -> Tree:
         section="",
         summary=_summary(help_text),
         help=help_text,
-        arguments=(),
         options=own,
         shared=("global",),
-        moves_money=False,
-        examples=(),
         commands=commands,
     )
     return Tree(top, shared)

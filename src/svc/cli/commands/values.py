@@ -69,7 +69,14 @@ _CARDS: Final = {
 _PERMISSIONS: Final = tuple(
     f"{name}={level}" for name in (*spec.RESTRICTED_RESOURCES, "all") for level in LEVELS
 )
-_LISTS: Final = ("orders", "payments", "refunds", "payouts", "disputes")
+_LISTED: Final = {
+    "order": spec.ORDER_STATUSES,
+    "payment": spec.PAYMENT_STATUSES,
+    "refund": spec.REFUND_STATUSES,
+    "payout": spec.PAYOUT_STATUSES,
+    "dispute": spec.DISPUTE_STATUSES,
+}
+_LISTS: Final = tuple(f"{kind}s" for kind in _LISTED)
 _PATHS: Final = (*_LISTS, "landed_cost_quotes", "webhook_endpoints")
 
 _EVENT_TYPE: Final = _words("event_type", spec.EVENT_TYPES)
@@ -115,16 +122,8 @@ _EVERYWHERE: Final[Mapping[str, Values]] = {
 
 # An option or an argument of one command.
 _HERE: Final[Mapping[tuple[str, str], Values]] = {
-    ("orders list", "--status"): _words("order_status", spec.ORDER_STATUSES),
-    ("orders list", "--starting-after"): _ids("order"),
-    ("payments list", "--status"): _words("payment_status", spec.PAYMENT_STATUSES),
-    ("payments list", "--starting-after"): _ids("payment"),
-    ("refunds list", "--status"): _words("refund_status", spec.REFUND_STATUSES),
-    ("refunds list", "--starting-after"): _ids("refund"),
-    ("payouts list", "--status"): _words("payout_status", spec.PAYOUT_STATUSES),
-    ("payouts list", "--starting-after"): _ids("payout"),
-    ("disputes list", "--status"): _words("dispute_status", spec.DISPUTE_STATUSES),
-    ("disputes list", "--starting-after"): _ids("dispute"),
+    **{(f"{kind}s list", "--status"): _words(f"{kind}_status", it) for kind, it in _LISTED.items()},
+    **{(f"{kind}s list", "--starting-after"): _ids(kind) for kind in _LISTED},
     ("get", "target"): replace(
         _words("get_path", (f"{spec.API_ROOT}/{name}" for name in _LISTS)), ids=_ANY_ID.ids
     ),

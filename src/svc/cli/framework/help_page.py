@@ -151,7 +151,7 @@ def styled(text: str, style: str, *, color: bool) -> str:
     """Text in a style, HEADING or NAME, where colour is wanted."""
     if not color:
         return text
-    from svc.render.palette import painted
+    from svc.render.style import painted
 
     return painted(text, style)
 

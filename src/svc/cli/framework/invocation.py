@@ -252,6 +252,8 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
 
         return wrong_choice(param or "", literal_eval(word), choices)
     message = error.format_message().strip().replace("\n", " ")
+    if message.startswith("Missing ") and param:
+        message = f"{where} needs {param}."
     if message.startswith(_EXTRA):
         message = f"Nothing more is expected here: {message.removeprefix(_EXTRA).rstrip(')')}"
         if redact(message) != message:

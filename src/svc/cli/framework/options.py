@@ -229,30 +229,6 @@ def collecting(ctx: Any, sets: Iterable[Set]) -> Iterator[None]:
                     setattr(target, option.name, value)
 
 
-def _id(of: str) -> Any:
-    """The argument of a command about one object."""
-    return typer.Argument(metavar="ID", help=f"The {of}...", show_default=False)
-
-
-OrderId = Annotated[str, _id("order, ord_")]
-PaymentId = Annotated[str, _id("payment, pay_")]
-RefundId = Annotated[str, _id("refund, rf_")]
-PayoutId = Annotated[str, _id("payout, po_")]
-QuoteId = Annotated[str, _id("quote, lcq_")]
-DisputeId = Annotated[str, _id("dispute, dp_")]
-EventId = Annotated[str, _id("event, evt_")]
-
-
-def only(words: Sequence[str]) -> str:
-    """The help of an option that lets only some through, with every word that it takes."""
-    return f"Only those that are {', '.join(words[:-1])} or {words[-1]}."
-
-
-Wait = Annotated[
-    bool, typer.Option("--wait", help="Wait until it is settled, at most --max-time seconds.")
-]
-
-
 def option(metavar: str, words: str, *names: str, **more: Any) -> Any:
     """An option by its value and its help; `names` where the parameter's own is another."""
     return typer.Option(*names, metavar=metavar, help=words, **more)
@@ -266,3 +242,30 @@ def flag(name: str, words: str, **more: Any) -> Any:
 def argument(metavar: str, words: str, *, show_default: str | bool = False) -> Any:
     """An argument by its name and its help."""
     return typer.Argument(metavar=metavar, help=words, show_default=show_default)
+
+
+OrderId = Annotated[str, argument("ID", "The order, ord_...")]
+PaymentId = Annotated[str, argument("ID", "The payment, pay_...")]
+RefundId = Annotated[str, argument("ID", "The refund, rf_...")]
+PayoutId = Annotated[str, argument("ID", "The payout, po_...")]
+QuoteId = Annotated[str, argument("ID", "The quote, lcq_...")]
+DisputeId = Annotated[str, argument("ID", "The dispute, dp_...")]
+EventId = Annotated[str, argument("ID", "The event, evt_...")]
+
+
+def only(words: Sequence[str]) -> str:
+    """The help of an option that lets only some through, with every word that it takes."""
+    return f"Only those that are {', '.join(words[:-1])} or {words[-1]}."
+
+
+Wait = Annotated[bool, flag("--wait", "Wait until it is settled, at most --max-time seconds.")]
+
+
+def status(words: Sequence[str]) -> Any:
+    """The option that lists only objects in one of these states."""
+    return option("STATUS", only(words))
+
+
+def id_of(kind: str) -> Any:
+    """The option that lists only what belongs to one object."""
+    return option("ID", f"Only of this {kind}.")

@@ -12,7 +12,7 @@ from svc.cli.framework import reminders
 from svc.cli.framework.app import new_app, repairing
 from svc.cli.framework.control import moments
 from svc.cli.framework.inputs.times import seconds_of
-from svc.cli.framework.options import Format
+from svc.cli.framework.options import Format, option
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
 from svc.keys.age import DAY_SECONDS, Held, HeldSecrets, Judged, judge
@@ -30,25 +30,15 @@ _OUTPUTS: Final[dict[str | None, Format]] = {"json": "json"}
 def remind(
     ctx: typer.Context,
     max_age: Annotated[
-        str,
-        typer.Option(
-            "--max-age", metavar="DURATION", help="The age at which a key is to be replaced."
-        ),
+        str, option("DURATION", "The age at which a key is to be replaced.")
     ] = "90d",
-    warn: Annotated[
-        str, typer.Option("--warn", metavar="DURATION", help="How long before that it is said.")
-    ] = "14d",
+    warn: Annotated[str, option("DURATION", "How long before that it is said.")] = "14d",
     format_: Annotated[
         ReminderFormat | None,
-        typer.Option(
-            "--format", metavar="FORMAT", help=f"One of {', '.join(get_args(ReminderFormat))}."
-        ),
+        option("FORMAT", f"One of {', '.join(get_args(ReminderFormat))}.", "--format"),
     ] = None,
     created: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="When the key in SVC_API_KEY was made: 2025-10-01 or 60d (ago)."
-        ),
+        str | None, option("TIME", "When the key in SVC_API_KEY was made: 2025-10-01 or 60d (ago).")
     ] = None,
 ) -> None:
     """Say which API keys and signing secrets are due to be replaced.

@@ -11,6 +11,7 @@ from svc.base_url import BaseUrl
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.key_check import check_new_key, key_shown, tell_of_variable, utc
+from svc.cli.framework.options import flag, option
 from svc.cli.framework.prompts import may_ask, open_page, read_secret
 from svc.cli.framework.session import Session
 from svc.cli.keys import old_key
@@ -27,19 +28,11 @@ app = new_app()
 def roll(
     ctx: typer.Context,
     grace: Annotated[
-        str | None,
-        typer.Option(
-            metavar="0..7d", help="How long the old key works on, as chosen in the dashboard."
-        ),
+        str | None, option("0..7d", "How long the old key works on, as chosen in the dashboard.")
     ] = None,
-    stdin: Annotated[bool, typer.Option("--stdin", help="Read the new key from a pipe.")] = False,
-    dashboard: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="The dashboard's page, to be opened."),
-    ] = None,
-    no_check: Annotated[
-        bool, typer.Option("--no-check", help="Do not ask the service about the keys.")
-    ] = False,
+    stdin: Annotated[bool, flag("--stdin", "Read the new key from a pipe.")] = False,
+    dashboard: Annotated[str | None, option("URL", "The dashboard's page, to be opened.")] = None,
+    no_check: Annotated[bool, flag("--no-check", "Do not ask the service about the keys.")] = False,
 ) -> None:
     """Put a new key in the place of the stored one.
 
@@ -159,8 +152,8 @@ def show_page(session: Session, old: OldKey, page: str | None) -> None:
     place = old.place
     out = session.out
     if session.settings.sandbox:
-        out.note(f"Roll the key {old.key.fingerprint} of the sandbox in another terminal:")
-        out.hint(_sandbox_command(session, old))
+        what = f"Roll the key {old.key.fingerprint} of the sandbox in another terminal"
+        out.note(f"{what}: {_sandbox_command(session, old)}")
         return
     out.note(
         f"Roll the {place.mode} key {old.key.fingerprint} (profile {place.profile}) in the "

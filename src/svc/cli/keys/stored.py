@@ -9,6 +9,7 @@ from svc import api_keys
 from svc.api_keys import ApiKey
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.key_check import check_new_key, key_shown, place_shown, tell_of_variable
+from svc.cli.framework.options import flag
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
 from svc.errors import AuthError, KeyStoreError, UsageError
@@ -17,19 +18,15 @@ from svc.keys.places import OURS, SANDBOX_DATA, KeyPlace, Slot, title
 
 app = new_app()
 
-Publishable = Annotated[
-    bool, typer.Option("--publishable", help="It is a pk_ key, for the sandbox's checkout.")
-]
+Publishable = Annotated[bool, flag("--publishable", "It is a pk_ key, for the sandbox's checkout.")]
 
 
 @verb(app)
 def add(
     ctx: typer.Context,
-    stdin: Annotated[bool, typer.Option("--stdin", help="Read the key from a pipe.")] = False,
+    stdin: Annotated[bool, flag("--stdin", "Read the key from a pipe.")] = False,
     publishable: Publishable = False,
-    no_check: Annotated[
-        bool, typer.Option("--no-check", help="Do not ask the service about the key.")
-    ] = False,
+    no_check: Annotated[bool, flag("--no-check", "Do not ask the service about the key.")] = False,
 ) -> None:
     """Store an API key in the OS keyring.
 

@@ -209,9 +209,9 @@ def _holder(options: LaunchOptions) -> RunRecord | None:
 def _already(there: RunRecord, options: LaunchOptions) -> LocalError:
     same_file = there.db == options.db != MEMORY
     return LocalError(
-        f"A sandbox is already running at {there.url} (pid {there.pid}); svc sandbox stop ends it.",
+        f"A sandbox is already running at {there.url} (pid {there.pid}).",
         code="sandbox_running" if same_file else "port_taken",
-        hint="Another beside it: svc sandbox start --port 0 --db FILE",
+        hint="svc sandbox stop ends it; another beside it: svc sandbox start --port 0 --db FILE",
     )
 
 

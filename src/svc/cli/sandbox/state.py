@@ -12,7 +12,7 @@ from svc.cli.framework.options import argument, flag
 from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
 from svc.client.resources import controls
-from svc.errors import ApiError, LocalError, UsageError
+from svc.errors import ApiError, LocalError, UsageError, system_words
 from svc.spec import AMOUNT_MAX
 
 app = new_app()
@@ -136,6 +136,6 @@ def _read(session: Session, file: str) -> str:
         data = session.streams.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return data.decode("utf-8")
     except OSError as error:
-        raise LocalError(f"{file} cannot be read: {error.strerror}.") from None
+        raise LocalError(f"{file} cannot be read: {system_words(error)}.") from None
     except UnicodeDecodeError:
         raise LocalError(f"{file} is not UTF-8 text.") from None

@@ -238,14 +238,20 @@ def document(place: PageFrame, title: str, deliveries: Markup, detail: Markup | 
 
 def notice(place: PageFrame, title: str, text: str) -> Markup:
     """Makes what stands in place of a detail that cannot be shown."""
-    return el(
-        "section",
-        back(place, ""),
-        el("h2", title, id="detail-title", tabindex="-1"),
-        el("p", text, class_="message", role="alert"),
-        id="detail",
-        aria_labelledby="detail-title",
-    )
+    return detail(place, "", title, el("p", text, class_="message", role="alert"))
+
+
+def detail(place: PageFrame, query: str, title: str, *parts: Part) -> Markup:
+    """Makes what stands beside the list; `query` leads back to it."""
+    heading = el("h2", title, id="detail-title", tabindex="-1")
+    parts = (back(place, query), heading, *parts)
+    return el("section", *parts, id="detail", aria_labelledby="detail-title")
+
+
+def part(name: str, title: str, *parts: Part, **attributes: str) -> Markup:
+    """Makes a part of a detail with a title of its own."""
+    heading = el("h3", title, id=f"{name}-title")
+    return el("section", heading, *parts, aria_labelledby=f"{name}-title", **attributes)
 
 
 def back(place: PageFrame, query: str) -> Markup:

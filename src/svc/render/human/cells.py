@@ -1,15 +1,13 @@
 """A value as it reads: amounts, times, states and the rest."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, cast
 
 from svc.money import format_amount, grouped
 from svc.render.dump import dump
-from svc.render.palette import Style
 from svc.render.paths import Record
-from svc.render.style import Cell, Screen
+from svc.render.style import Cell, Screen, Style
 from svc.render.text import escape, one_line
 from svc.render.views.model import MEANINGS, Field, Kind
 
@@ -161,8 +159,7 @@ def _deadline(value: object, screen: Screen) -> Cell | None:
     if found is None or moment is None:
         return None
     left = moment.timestamp() - screen.now()
-    return replace(
-        found,
+    return found._replace(
         style="attention" if 0 < left <= _SOON_SECONDS else "",
         listed=f"{found.listed}, {found.hint}",
         brief=f"{' '.join(found.brief.split(' ')[:2])}, {found.hint}",

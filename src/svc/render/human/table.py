@@ -124,7 +124,7 @@ def body_of(layout: Layout, rows: Sequence[Row], screen: Screen) -> list[Line]:
 
 def _short(item: Cell, width: int, layout: Layout, screen: Screen) -> Cell:
     text = _text(item, brief=layout.brief)
-    return replace(item, text=text if item.whole else shorten(text, width, screen.ellipsis))
+    return item._replace(text=text if item.whole else shorten(text, width, screen.ellipsis))
 
 
 def full_body(layout: Layout, rows: Sequence[Row]) -> list[Line]:
@@ -138,7 +138,7 @@ def full_body(layout: Layout, rows: Sequence[Row]) -> list[Line]:
 
 def _wrapped(item: Cell, width: int, layout: Layout) -> list[Cell]:
     text = _text(item, brief=layout.brief)
-    return [replace(item, text=line) for line in ([text] if item.whole else wrap(text, width))]
+    return [item._replace(text=line) for line in ([text] if item.whole else wrap(text, width))]
 
 
 def _line(items: Sequence[Cell], layout: Layout) -> Line:

@@ -1,6 +1,6 @@
 """The words that describe how one kind of object is shown; `views` holds the descriptions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 Kind = Literal[
@@ -58,6 +58,10 @@ class Part:
     nested: bool = False
 
 
+_ID: Final = Field("id", "ID", "id")
+_STATUS: Final = Field("status", "Status", "status")
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """How one kind of object is shown."""
@@ -66,7 +70,25 @@ class View:
     columns: tuple[Field, ...] = ()
     fields: tuple[Field, ...] = ()
     parts: tuple[Part, ...] = ()
-    status: Field = Field("status", "Status", "status")
+    status: Field = _STATUS
+
+
+def view(
+    title: str,
+    listed: str,
+    *fields: Field,
+    also: tuple[Field, ...] = (),
+    parts: tuple[Part, ...] = (),
+    status: Field = _STATUS,
+) -> View:
+    """A view whose columns are `listed` by their paths: id, status, its fields, and those `also`.
+
+    `created:1` is a column of rank 1, which is not the field's own.
+    """
+    known = {field.path: field for field in (_ID, _STATUS, *fields, *also)}
+    named = (name.partition(":") for name in listed.split())
+    columns = tuple(replace(known[path], rank=int(rank or 0)) for path, _, rank in named)
+    return View(title, columns, fields, parts, status)
 
 
 # How a status feels, for its colour. A word that is not here is shown without one:
