@@ -92,7 +92,9 @@ class Results:
         trace: TracebackType | None,
     ) -> None:
         if self._file is not None:
-            self._file.close()
+            # On a full disk it tries once more to write what could not be written: that is told.
+            with suppress(OSError):
+                self._file.close()
         if self._unfinished:  # else it is of another process, if it is there at all
             with suppress(OSError):
                 self._fresh.unlink(missing_ok=True)

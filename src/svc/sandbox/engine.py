@@ -224,7 +224,7 @@ class Engine:
 
     def _reload(self, tx: Transaction, state: Doc) -> None:
         export.restore(tx.store, state, self._job_names)
-        self._shared.settings.forget()
+        self._shared.forget()
         try:
             self._groups.load_state()
         except LocalError as error:
@@ -232,7 +232,7 @@ class Engine:
 
     def _refill(self, tx: Transaction, seed: int | None, fixture: str | None) -> None:
         tx.store.wipe()
-        self._shared.settings.forget()
+        self._shared.forget()
         self._clock.restart()
         self._shared.ids = IdSource(self._shared.ids.seed if seed is None else seed, self._random)
         if self._fixture is not None:

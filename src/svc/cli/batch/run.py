@@ -21,6 +21,7 @@ from svc.cli.batch.workers import build_run
 from svc.cli.framework.control import sandbox_key_ages
 from svc.cli.framework.errors import tell_stopped
 from svc.cli.framework.prompts import confirm_real_money
+from svc.cli.framework.recorded import not_sent
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.client.journal.entry import NOBODY_ELSE, Account, Intent
@@ -78,7 +79,8 @@ def run_list(session: Session, asked: BatchOptions) -> None:
     ended = _End()
     with _books(session) as books, Results(path, given.what.id) as results:
         results.check(force=asked.force)
-        books.ledger.begin(given.what)
+        with _before_sending():
+            books.ledger.begin(given.what)
         try:
             run = _put_together(session, asked, given, books, results)
             report = Report(given, run.tally, path, shlex.join(["svc", *session.argv]))
@@ -95,6 +97,16 @@ def run_list(session: Session, asked: BatchOptions) -> None:
         raise error
 
 
+@contextmanager
+def _before_sending() -> Iterator[None]:
+    """Says of a state database that cannot be used that nothing was sent yet (promise R70)."""
+    try:
+        yield
+    except LocalError as error:
+        raise not_sent(error) from error
+
+
+@_before_sending()
 def _put_together(
     session: Session, asked: BatchOptions, given: BatchInput, books: _Books, results: Results
 ) -> Run:
@@ -112,7 +124,8 @@ class _End(NamedTuple):
 
 @contextmanager
 def _books(session: Session) -> Iterator[_Books]:
-    state = session.state()
+    with _before_sending():
+        state = session.state()
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
         journal = Journal(lambda: state, leases, session.clock, say=session.say)
         yield _Books(journal, ImportTable(state, leases, session.clock))

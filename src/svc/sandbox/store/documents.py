@@ -74,13 +74,17 @@ _BOUNDS = {"gte": ">=", "gt": ">", "lte": "<=", "lt": "<"}
 
 
 class DocumentRows:
-    """The documents of one mode, in the open transaction."""
+    """The documents of one mode, in the open transaction.
 
-    __slots__ = ("mode", "store")
+    `seen` holds what `known` has read; who takes a transaction back empties it.
+    """
 
-    def __init__(self, store: Store, mode: str) -> None:
+    __slots__ = ("mode", "seen", "store")
+
+    def __init__(self, store: Store, mode: str, seen: dict[tuple[str, str], Doc]) -> None:
         self.store = store
         self.mode = mode
+        self.seen = seen
 
     def add(self, doc: Doc) -> None:
         """Inserts a document; it needs `id`, `object` (its kind) and `created`."""
@@ -94,12 +98,14 @@ class DocumentRows:
             KeyError: there is no such document in this mode.
         """
         place = (doc["id"], self.mode, doc["object"])
+        self.seen.pop((self.mode, doc["id"]), None)
         if not self.store.write(_SAVE, *_columns(doc), compact(doc).decode(), *place):
             raise KeyError(doc["id"])
 
     def remove(self, kind: str, identity: str) -> bool:
         """Deletes a document and says whether it was there."""
         sql = "DELETE FROM docs WHERE id = ? AND mode = ? AND kind = ?"
+        self.seen.pop((self.mode, identity), None)
         return self.store.write(sql, identity, self.mode, kind) > 0
 
     def get(self, kind: str, identity: str) -> Doc | None:
@@ -107,6 +113,13 @@ class DocumentRows:
         sql = "SELECT body FROM docs WHERE id = ? AND mode = ? AND kind = ?"
         row = self.store.one(sql, _storable(identity), self.mode, kind)
         return decode(row[0]) if row else None
+
+    def known(self, kind: str, identity: str) -> Doc | None:
+        """The same, read once and not to be changed: for the few that every request asks for."""
+        doc = self.seen.get((self.mode, identity))
+        if doc is None and (doc := self.get(kind, identity)) is not None:
+            self.seen[self.mode, identity] = doc
+        return doc
 
     def find(self, kind: str, **equals: str) -> list[Doc]:
         """All documents with these values of `status`, `order`, `payment`; oldest first."""

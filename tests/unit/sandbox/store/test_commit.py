@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from svc.errors import LocalError
+from svc.sandbox.resources import api_keys
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from unit.sandbox.lab import Kit, Lab
@@ -210,5 +211,58 @@ def test_cancelled_caller_does_not_disturb_the_group(lab: Lab, kit: Kit) -> None
             gone.cancel()
             await stays
             assert len(await engine.read("test", lambda tx: tx.find("order"))) == 2
+
+    lab.play(story)
+
+
+def test_what_is_kept_in_memory_is_what_is_stored(lab: "Lab") -> None:
+    """What every request asks for is read once, and anew when it changed or was taken back."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            key = await engine.run("test", lambda tx: api_keys.create(tx, {"type": "secret"}))
+
+            def known(tx: Transaction) -> object:
+                found = api_keys.find(tx, key["secret"])
+                return found and found["expires_at"]
+
+            def roll(tx: Transaction) -> None:
+                api_keys.roll(tx, tx.stored("api_key", key["id"]), {})
+                assert known(tx)
+
+            def refused(tx: Transaction) -> None:
+                roll(tx)
+                raise ValueError
+
+            assert engine.peek("test", known) is None
+            with pytest.raises(ValueError):
+                await engine.run("test", refused)
+            assert engine.peek("test", known) is None
+            await engine.run("test", roll)
+            assert engine.peek("test", known)
+            assert engine.peek("live", lambda tx: api_keys.find(tx, key["secret"])) is None
+            await engine.reset(seed=7)
+            assert engine.peek("test", lambda tx: api_keys.find(tx, key["secret"])) is None
+
+    lab.play(story)
+
+
+def test_what_was_removed_is_no_longer_known(lab: "Lab") -> None:
+    """A removed key is refused at once, and its text may be another's from then on."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            key = await engine.run("test", lambda tx: api_keys.create(tx, {"type": "secret"}))
+            assert engine.peek("test", lambda tx: api_keys.find(tx, key["secret"]))
+
+            def remove(tx: Transaction) -> None:
+                assert tx.remove("api_key", key["id"])
+                assert api_keys.find(tx, key["secret"]) is None
+
+            await engine.run("test", remove)
+            await engine.run("test", lambda tx: api_keys.register(tx, key["secret"], "restricted"))
+            found = engine.peek("test", lambda tx: api_keys.find(tx, key["secret"]))
+            assert found is not None
+            assert found["type"] == "restricted"
 
     lab.play(story)

@@ -138,7 +138,7 @@ def test_deep_page_costs_what_the_second_costs(equals: dict[str, str]) -> None:
     for number in range(4000):
         doc = {"id": f"ord_{number}", "object": "order", "created": "2026-10-01T09:00:00Z"}
         extra = {"status": "paid", "order": "ord_1", "payment": "pay_1"}
-        DocumentRows(store, "test").add({**doc, **extra})
+        DocumentRows(store, "test", {}).add({**doc, **extra})
     store.commit()
     second = steps(store, equals, "ord_3899")
     assert 0.9 * second < steps(store, equals, "ord_300") < 1.1 * second
@@ -156,7 +156,7 @@ def steps(store: Store, equals: dict[str, str], after: str | None) -> int:
 
     db: sqlite3.Connection = store._db
     db.set_progress_handler(count, 1)
-    DocumentRows(store, "test").page("order", equals=equals, limit=100, after=after)
+    DocumentRows(store, "test", {}).page("order", equals=equals, limit=100, after=after)
     db.set_progress_handler(None, 0)
     return counted
 
