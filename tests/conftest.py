@@ -3,7 +3,6 @@
 import gc
 import os
 import shutil
-import signal
 import tempfile
 from collections.abc import Generator, Iterator
 from itertools import count
@@ -16,6 +15,7 @@ from support.drawing import choose_examples
 from support.forked_sandbox import forked_by
 from support.forking import Forking
 from support.keyrings import gnome_keyring, session_bus
+from support.killing import kill_sandboxes
 from support.limits import Limits, end_all, limit_of
 from support.listeners import listen
 from support.on_terminal import at_terminal, on_terminal, open_terminal
@@ -24,7 +24,6 @@ from support.running import Sandbox, Svc
 from support.surroundings import take_over
 from svc.clock import SystemClock
 from svc.sandbox.process.launch import LaunchOptions, start, stop
-from svc.sandbox.process.records import running
 
 __all__ = [  # fixtures
     "at_terminal",
@@ -131,8 +130,7 @@ def isolated(
     yield home
     if request.node.stash.get(FAILED, False):
         end_all(str(home))
-        for record in running(home / "state" / "sandbox"):  # a fork has its parent's environment
-            os.kill(record.pid, signal.SIGKILL)
+        kill_sandboxes(home / "state" / "sandbox")  # a fork has its parent's environment
     elif request.config.getini("tmp_path_retention_policy") == "failed":
         shutil.rmtree(home, ignore_errors=True)
 

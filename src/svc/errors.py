@@ -233,22 +233,21 @@ def wrong_choice(name: str, word: str, words: Iterable[str], near: str | None = 
 
     `near` is what was probably meant, where that is no matter of spelling.
     """
-    what, known = _choice(word, words, near)
-    return UsageError(f"{name} {what}", param=name, hint=known)
+    return UsageError(f"{name} {_choice(word, words, near)}.", param=name)
 
 
 def wrong_word(word: object, words: Iterable[str]) -> str:
     """The same behind a name that somebody else writes, without the full stop."""
-    return " ".join(_choice(str(word), words))
+    return _choice(str(word), words)
 
 
-def _choice(word: str, words: Iterable[str], near: str | None = None) -> tuple[str, str]:
+def _choice(word: str, words: Iterable[str], near: str | None = None) -> str:
     from difflib import get_close_matches
 
     known = [str(each) for each in words]
     near = near or next(iter(get_close_matches(word, known, 1)), None)
     meant = f" Did you mean {near!r}?" if near else ""
-    return f"is {word!r}.{meant}", f"Use one of: {', '.join(known)}"
+    return f"is {word!r}.{meant} Use one of: {', '.join(known)}"
 
 
 def system_words(error: OSError) -> str:

@@ -1,14 +1,13 @@
 """What tests of whole commands share: a keyring that is a fake, named as such."""
 
-import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from support.forking import Forking
+from support.ring_file import FakeRing
 from support.running import Inside, Sandbox, Svc
 from svc.sandbox.process.records import RunRecord, holding
 
@@ -17,22 +16,6 @@ from svc.sandbox.process.records import RunRecord, holding
 def svc(forking: Forking) -> Svc:
     """The program, in the test's own process where that tells no difference."""
     return Inside(forking)
-
-
-@dataclass(frozen=True)
-class FakeRing:
-    """The items of the fake keyring, and what it was asked."""
-
-    path: Path
-
-    @property
-    def items(self) -> dict[str, str]:
-        return dict(json.loads(self.path.read_text())) if self.path.exists() else {}
-
-    @property
-    def calls(self) -> list[str]:
-        path = Path(f"{self.path}.calls")
-        return path.read_text().splitlines() if path.exists() else []
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.on_terminal import OnTerminal
+from support.on_terminal import OnTerminal, OpenTerminal
 from support.running import Sandbox, Svc
 
 Seen = Callable[..., list[str]]
@@ -17,7 +17,9 @@ def seen(on_terminal: OnTerminal) -> Seen:
     """The lines that a command writes: `seen(ARG ..., columns=80)`."""
 
     def lines(*argv: str, columns: int = 80) -> list[str]:
-        return on_terminal(*argv, columns=columns, NO_COLOR="1").splitlines()
+        text = on_terminal(*argv, columns=columns, NO_COLOR="1")
+        # On a busy machine a line says what is waited for, and is gone again.
+        return [line.rpartition("\r")[2] for line in text.removesuffix("\n").split("\n")]
 
     return lines
 
@@ -30,6 +32,33 @@ def test_what_was_triggered_fits_forty_columns(seen: Seen, sandbox: Sandbox) -> 
     assert re.fullmatch(r"  evt_\w{24}", lines[1])
     wide = seen("sandbox", "trigger", "order.paid")
     assert re.fullmatch(r"order\.paid  evt_\w{24}", wide[0])
+
+
+def test_what_was_asked_is_told_whole_at_forty_columns(seen: Seen, sandbox: Sandbox) -> None:
+    """A method stands before its path; of a checksum there is its beginning."""
+    assert sandbox.port
+    seen("webhook-endpoints", "create", "--url", "https://x.test/", "--events", "order.paid")
+    seen("orders", "retrieve", "ord_3kPq0aVb7cXd9eYf1gZh2iWj")
+    lines = seen("sandbox", "requests", columns=40)
+    assert lines[0] == "GET /v1/orders/ord_3kPq0aVb7cXd9eYf1gZh2iWj"
+    assert lines[1].startswith("  404  resource_missing")
+    last = seen("requests", "list", "--query", "[0].id", "--raw")[0]
+    shown = seen("requests", "show", last, columns=40)
+    assert any(re.fullmatch(r"  Body SHA-256     [0-9a-f]{16}\.\.\.", line) for line in shown)
+    assert any(
+        re.search(r" [0-9a-f]{64}$", line) for line in seen("requests", "show", last, columns=90)
+    )
+
+
+def test_a_question_keeps_addresses_whole_at_forty_columns(
+    open_terminal: OpenTerminal, sandbox: Sandbox
+) -> None:
+    """It is broken between its words, as what is said elsewhere."""
+    with open_terminal("sandbox", "reset", columns=40, NO_COLOR="1") as asked:
+        assert asked.answer("Go ahead? [y/N] ", "n\n") == 2
+    first, second, *_ = (line.rpartition("\r")[2] for line in asked.seen.splitlines())
+    assert first == "This empties the sandbox at"
+    assert second == f"    {sandbox.url}, in both"
 
 
 def test_an_unknown_event_type_is_refused_in_two_lines(svc: Svc, sandbox: Sandbox) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from support.running import Sandbox, Svc
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, OTHER_TOOLS_WORDS, load
+from svc.sandbox.store.settings import FIELDS
 
 CASES = {
     "order list": "'orders'",
@@ -47,6 +48,8 @@ def test_a_mistyped_word_is_answered_with_the_nearest(
         ("sandbox trigger frozn", "TYPE"),
         ("sandbox fault add --connection frozn", "--connection"),
         ("sandbox keys create --type frozn", "--type"),
+        ("events listen --events frozn", "--events"),
+        ("help frozn", "TOPIC"),
     ],
 )
 def test_every_wrong_choice_is_told_in_one_sentence(
@@ -58,6 +61,30 @@ def test_every_wrong_choice_is_told_in_one_sentence(
     assert result.error["param"] == param
     assert result.error["message"].startswith(f"{param} is 'frozn'.")
     assert " Use one of: " in result.error["message"]
+    told = svc(*line.split(), "-o", "human").err.splitlines()
+    assert told[0].startswith(f"Error: {param} is 'frozn'.")
+    assert " Use one of: " in told[0] or told[1:] == ["  Next: svc help webhooks lists all 18"]
+
+
+def test_a_wrong_setting_is_told_in_the_same_sentence(svc: Svc) -> None:
+    """Of the file's values and of the environment's as of an option's."""
+    said = svc("config", "set", "color", "frozn", "-o", "human")
+    assert said.err == "Error: color is 'frozn'. Use one of: auto, always, never.\n"
+    said = svc("whoami", env={"SVC_OUTPUT": "frozn"})
+    assert said.error["message"].startswith("SVC_OUTPUT is 'frozn'. Use one of: human, json, ")
+
+
+def test_settings_of_a_sandbox_have_words_for_labels(svc: Svc, sandbox: Sandbox) -> None:
+    """As everywhere; a wrong value is answered with the place where all of them stand."""
+    assert sandbox.port
+    shown = svc("sandbox", "settings", "-o", "human").out
+    assert "  Settlement currency    USD\n" in shown
+    assert "  Allow HTTP webhooks    yes\n" in shown
+    assert "_" not in shown
+    assert set(svc.ok("sandbox", "settings")) == {"object", *(field.name for field in FIELDS)}
+    for wrong in ("rate_limit=maybe", "rate_limits=on"):
+        refused = svc("sandbox", "settings", wrong, "-o", "human")
+        assert "  Next: All with their words: svc sandbox settings --help\n" in refused.err
 
 
 @pytest.mark.parametrize(

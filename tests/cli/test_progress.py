@@ -3,15 +3,14 @@
 import os
 import re
 import time
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from io import StringIO
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from support.on_terminal import OpenTerminal
 from support.running import Sandbox, Svc
+from support.serving import Handler, serving
 from svc.cli.framework.progress import LiveLine, bar
 from svc.clock import ManualClock
 
@@ -51,22 +50,17 @@ def test_an_export_into_a_log_says_nothing_of_progress(svc: Svc, sandbox: Sandbo
     assert (result.code, result.err) == (0, "")
 
 
-class Slow(BaseHTTPRequestHandler):
+class Slow(Handler):
     """A target that fails at once the first time, and takes its time from then on."""
 
     times = 0
 
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
+    def post(self) -> None:
+        self.body()
         type(self).times += 1
         if self.times > 1:
             time.sleep(1.7)
-        self.send_response(500 if self.times == 1 else 200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *args: object) -> None:
-        """Nothing."""
+        self.answer(500 if self.times == 1 else 200)
 
 
 @pytest.mark.slow
@@ -86,20 +80,13 @@ def test_a_long_advance_shows_the_clock(
 ) -> None:
     """A webhook is tried again on the way; meanwhile the sandbox is asked for its time."""
     Slow.times = 0
-    with HTTPServer(("127.0.0.1", 0), Slow) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            url = f"http://127.0.0.1:{server.server_port}/"
-            svc.ok("webhook-endpoints", "create", "--url", url, "--events", "order.paid")
-            svc.ok("sandbox", "trigger", "order.paid")
-            with Path(os.devnull).open("wb") as out:
-                watched = open_terminal("sandbox", *form, out=out.fileno())
-            with watched:
-                code = watched.end()
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(Slow) as url:
+        svc.ok("webhook-endpoints", "create", "--url", url, "--events", "order.paid")
+        svc.ok("sandbox", "trigger", "order.paid")
+        with Path(os.devnull).open("wb") as out:
+            watched = open_terminal("sandbox", *form, out=out.fileno())
+        with watched:
+            code = watched.end()
     assert code == 0
     assert Slow.times >= 2
     assert re.search(r"20\d\d-\S+Z, jobs: \d+, attempts: \d  \d s", watched.seen)

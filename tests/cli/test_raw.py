@@ -33,3 +33,11 @@ def test_a_query_that_finds_nothing_says_so(svc: Svc, sandbox: Sandbox) -> None:
         assert (done.code, done.out) == (0, "null\n")
         assert words in done.err
     assert svc("orders", "list", "--query", "nothing", "-q").err == ""
+
+
+def test_people_are_told_once_that_a_query_finds_nothing(svc: Svc, sandbox: Sandbox) -> None:
+    """The words are the result."""
+    assert sandbox.port
+    done = svc("orders", "list", "--query", "nothing", "-o", "human")
+    words = "The query has found nothing; the objects of a list are in data[], with --all in [].\n"
+    assert (done.code, done.out, done.err) == (0, words, "")

@@ -286,6 +286,13 @@ def test_bad_input_is_one_clear_message_and_the_right_exit(
     }
 
 
+def test_a_post_by_path_is_told_how_it_is_given_fields(svc: Svc, sandbox: Sandbox) -> None:
+    """It has no options for them."""
+    assert sandbox.port
+    refused = svc("post", "/v1/orders", "-o", "human")
+    assert "  Next: Fields are given by -d: -d 'amount=VALUE'\n" in refused.err
+
+
 @pytest.mark.parametrize(
     "key", ["pk_test_sandbox", "sk_live_real_key_1234567890", "nonsense", "sk_test_é"]
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.running import Sandbox
-from svc.system.supervisor import tell_ready
+from svc.system.processes import tell_ready
 
 
 @pytest.fixture

@@ -1,19 +1,15 @@
 """Three days of webhook retries, through the real program and through kill -9 (R83, R85)."""
 
-import os
-import signal
-import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from support.killing import kill_sandboxes
 from support.patience import patient
 from support.running import Svc
+from support.serving import Receiver
 from svc.sandbox.process.records import running
 
 HOUR = 3600
@@ -21,46 +17,17 @@ HOUR = 3600
 SCHEDULE = [0, 60, 660, *(4260 + 6 * HOUR * step for step in range(12))]
 
 
-@dataclass
-class Receiver:
-    """A server that fails; `times` are the signatures' times, which are the sandbox's."""
-
-    url: str = ""
-    times: list[int] = field(default_factory=list)
-    events: set[str] = field(default_factory=set)
-    attempts: list[int] = field(default_factory=list)
-
-    @property
-    def schedule(self) -> list[int]:
-        return [moment - self.times[0] for moment in self.times]
-
-
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
     """Answers 500 to everything."""
-    seen = Receiver()
+    with Receiver(500).listening() as made:
+        yield made
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            stamp = self.headers["Svc-Signature"].partition(",")[0]
-            seen.times.append(int(stamp.removeprefix("t=")))
-            seen.events.add(self.headers["Svc-Event-Id"])
-            seen.attempts.append(int(self.headers["Svc-Delivery-Attempt"]))
-            self.send_response(500)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
 
-        def log_message(self, *_: Any) -> None:
-            """Says nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        seen.url = f"http://127.0.0.1:{server.server_port}/hook"
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        yield seen
-        server.shutdown()
-        thread.join()
+def times(receiver: Receiver) -> list[int]:
+    """When it was called, by the sandbox's clock, in seconds after the first time."""
+    found = [hook.signed_at for hook in receiver.hooks]
+    return [moment - found[0] for moment in found]
 
 
 class Story:
@@ -68,17 +35,15 @@ class Story:
 
     def __init__(self, svc: Svc, home: Path) -> None:
         self.svc = svc
-        self._home = home
-        self._pid = 0
+        self._records = home / "state" / "sandbox"
 
     def start(self) -> None:
-        started = self.svc.ok("sandbox", "start", "--detach", "--port", "0")
-        self._pid = started["pid"]
+        self.svc.ok("sandbox", "start", "--detach", "--port", "0")
 
     def kill(self) -> None:
         """Kills it with -9 and waits until nothing of it is left."""
-        os.kill(self._pid, signal.SIGKILL)
-        while running(self._home / "state" / "sandbox"):
+        kill_sandboxes(self._records)
+        while running(self._records):
             time.sleep(0.01)
 
     def listen(self, receiver: Receiver) -> None:
@@ -93,8 +58,7 @@ def story(svc: Svc, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
     told = Story(svc, isolated)
     yield told
-    for record in running(isolated / "state" / "sandbox"):
-        os.kill(record.pid, signal.SIGKILL)
+    kill_sandboxes(isolated / "state" / "sandbox")
 
 
 @pytest.mark.slow
@@ -106,18 +70,19 @@ def test_schedule_is_exact_through_two_kills(story: Story, receiver: Receiver) -
     event = svc.ok("sandbox", "trigger", "order.cancelled")["event"]["id"]
     for _ in range(2):
         svc.ok("sandbox", "advance", "--until", "next")
-    assert len(receiver.times) == 3
+    assert len(receiver.hooks) == 3
     story.kill()
     story.start()
-    assert len(receiver.times) == 3, "an attempt came early"
+    assert len(receiver.hooks) == 3, "an attempt came early"
     svc.ok("sandbox", "advance", "1d12h")
-    assert len(receiver.times) == 9
+    assert len(receiver.hooks) == 9
     story.kill()
     story.start()
     assert svc.ok("sandbox", "advance", "1d12h")["deliveries"] == 6
-    assert receiver.schedule == SCHEDULE
-    assert receiver.attempts == list(range(1, 16))
-    assert receiver.events == {event}
+    assert times(receiver) == SCHEDULE
+    headers = [hook.headers for hook in receiver.hooks]
+    assert [int(one["svc-delivery-attempt"]) for one in headers] == list(range(1, 16))
+    assert {one["svc-event-id"] for one in headers} == {event}
     log = svc.ok("sandbox", "deliveries", "--limit", "100")["data"]
     shown = [(row["attempt"], row["status"]) for row in log]
     assert shown == [(number, "failed") for number in range(15, 0, -1)]
@@ -131,7 +96,7 @@ def test_three_days_of_retries_run_in_under_two_seconds(story: Story, receiver: 
     begun = time.monotonic()
     moved = story.svc.ok("sandbox", "advance", "3d")
     took = time.monotonic() - begun
-    assert len(receiver.times) == 15
+    assert len(receiver.hooks) == 15
     assert moved["deliveries"] in (14, 15)  # the first one is made at once
     assert took < patient(2)
 
@@ -154,4 +119,4 @@ def test_failing_endpoint_is_mailed_about_and_disabled(story: Story, receiver: R
     assert [each["type"] for each in mails] == ["webhook_disabled", "webhook_failing"]
     svc.ok("sandbox", "trigger", "order.cancelled")
     svc.ok("sandbox", "advance", "1d")
-    assert len(receiver.times) == len(SCHEDULE)
+    assert len(receiver.hooks) == len(SCHEDULE)

@@ -161,7 +161,14 @@ class History:
             path.write_bytes(data)
             context: Any = SimpleNamespace(obj=session)
             operation = wishes[0].operation
-            batch.batch(context, operation, str(path), concurrency=size, again=again, name=name)
+            batch.batch(
+                context,
+                operation=operation,
+                file=str(path),
+                concurrency=size,
+                again=again,
+                name=name,
+            )
 
         def means(process: Process) -> None:
             self.judge.means_list(process, name, wishes, again=again)

@@ -4,18 +4,21 @@ The service's list of effects is the truth. Each rule names what a person would 
 """
 
 import json
+import os
 from collections import Counter
+from pathlib import Path
 from typing import Any, Final
 
 from simulation.machine import Process
 from simulation.service import Effect, Identity
 from simulation.wishes import Wish
-from simulation.world import KEYS, World, account_of, said_by
+from simulation.world import EMPTY, KEYS, World, account_of, said_by
 from svc.client.exchange import WireRequest
 
 _OPEN: Final = ("open", "unknown")
 _BEFORE: Final = (2, 4, 6, 10)  # exit codes of what is found before anything is sent
 _NEVER: Final = ("refused", "not_sent")
+_KEYS_BEGIN: Final = b"sk_test_"
 
 
 class ViolationError(AssertionError):
@@ -169,16 +172,16 @@ class Judge:
     def clean(self) -> None:
         """No key is in anything that the program leaves behind."""
         disk = self.world.disk
-        texts = [
-            path.read_bytes()
-            for folder in (disk.state, disk.lists)
-            for path in folder.iterdir()
-            if path.is_file()
-        ]
-        texts.append(self.world.journal.serialize())
-        for key in KEYS:
-            if any(key.encode() in text for text in texts):
-                raise ViolationError(f"{key[:12]}... was written to the disk")
+        texts = [self.world.journal.serialize()]
+        for folder in (disk.state, disk.lists):
+            texts += [
+                Path(entry.path).read_bytes()
+                for entry in os.scandir(folder)
+                if entry.is_file() and entry.name != EMPTY
+            ]
+        for text in texts:
+            if _KEYS_BEGIN in text and any(key.encode() in text for key in KEYS):
+                raise ViolationError(f"a key was written to the disk: {text!r}")
 
     # --- inside ---
 

@@ -4,65 +4,96 @@ Ends with 1 where one has failed, and shows the first in few steps.
 """
 
 import argparse
+import hashlib
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import islice
+from typing import NamedTuple
 
 from simulation.history import Theatre, readable
 
 _CHUNK = 200
 
 
-def failing(seeds: range) -> list[int]:
-    """Plays these; gives the seeds that fail."""
+class Played(NamedTuple):
+    """How many histories went.
+
+    Attributes:
+        failed: the seeds of those that broke a rule.
+        digest: of all that happened in them; the same wherever they take the same steps.
+    """
+
+    first: int
+    histories: int
+    failed: list[int]
+    digest: bytes
+
+
+def played(seeds: range) -> Played:
+    """Plays these."""
+    digest, failed = hashlib.sha256(), []
     with Theatre() as theatre:
-        return [seed for seed in seeds if theatre.play(seed).broken is not None]
+        for seed in seeds:
+            ended = theatre.play(seed)
+            digest.update(repr(ended).encode())
+            if ended.broken is not None:
+                failed.append(seed)
+    return Played(seeds[0], len(seeds), failed, digest.digest())
 
 
-def failing_of_many(seeds: range, *, jobs: int, tell: bool = False) -> list[int]:
+def played_by_many(seeds: range, *, jobs: int, tell: bool = False) -> Played:
     """The same on several cores; `tell` says how far it is."""
     chunks = [seeds[at : at + _CHUNK] for at in range(0, len(seeds), _CHUNK)]
-    begun, done, bad = time.monotonic(), 0, []
-    for played, failed in _played(chunks, jobs):
-        done += played
-        bad += failed
-        pace = done / (time.monotonic() - begun)
+    begun, parts = time.monotonic(), []
+    count, bad = 0, []
+    for part in _parts(chunks, jobs):
+        parts.append(part)
+        count += part.histories
+        bad += part.failed
+        pace = count / (time.monotonic() - begun)
         if tell:
-            told = f"{done} of {len(seeds)}, {pace:.0f} a second, failed: {len(bad)} {bad[-3:]}"
+            told = f"{count} of {len(seeds)}, {pace:.0f} a second, failed: {len(bad)} {bad[-3:]}"
             print(told, flush=True)
-    return sorted(bad)
+    digests = b"".join(part.digest for part in sorted(parts))
+    return Played(seeds[0], count, sorted(bad), hashlib.sha256(digests).digest())
 
 
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", default="0..1000", help="A..B, without B")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--quiet", action="store_true", help="say nothing before the end")
     asked = parser.parse_args()
     first, _, last = asked.seeds.partition("..")
     seeds = range(int(first), int(last or int(first) + 1))
     begun = time.monotonic()
-    bad = failing_of_many(seeds, jobs=asked.jobs, tell=True)
-    print(f"{len(seeds)} histories, {time.monotonic() - begun:.0f} s, failed: {bad}")
-    if bad:
+    went = played_by_many(seeds, jobs=asked.jobs, tell=not asked.quiet)
+    seconds = time.monotonic() - begun
+    print(
+        f"{asked.seeds}: {went.histories} histories, {seconds:.0f} s, digest {went.digest.hex()[:16]}, "
+        f"failed: {went.failed}",
+        flush=True,
+    )
+    if went.failed:
         with Theatre() as theatre:
-            print(readable(theatre.shortest(theatre.play(min(bad)))))
-    return 1 if bad else 0
+            print(readable(theatre.shortest(theatre.play(went.failed[0]))))
+    return 1 if went.failed else 0
 
 
-def _played(chunks: list[range], jobs: int) -> Iterator[tuple[int, list[int]]]:
+def _parts(chunks: list[range], jobs: int) -> Iterator[Played]:
     if jobs == 1:
-        for chunk in chunks:
-            yield len(chunk), failing(chunk)
+        yield from map(played, chunks)
         return
     with ProcessPoolExecutor(jobs) as pool:
         left = iter(chunks)
-        running = {pool.submit(failing, chunk): chunk for chunk in islice(left, jobs * 2)}
+        running = {pool.submit(played, chunk) for chunk in islice(left, jobs * 2)}
         while running:
             ended = next(as_completed(running))
-            yield len(running.pop(ended)), ended.result()
-            running.update((pool.submit(failing, chunk), chunk) for chunk in islice(left, 1))
+            running.remove(ended)
+            yield ended.result()
+            running.update(pool.submit(played, chunk) for chunk in islice(left, 1))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ by; nothing of it is ever taken back.
 import json
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl
 
@@ -154,6 +155,7 @@ class Service:
 _LIFE: Final = {"status": "pending", "livemode": False}
 
 
+@lru_cache(1000)
 def identity(path: str, body: bytes, content_type: str) -> Identity:
     """What a request says, whatever its spelling: the path and the parsed fields."""
     if "form" in content_type:

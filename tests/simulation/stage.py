@@ -1,7 +1,6 @@
 """Puts the machine of a history in the place of the system, for as long as a block lasts.
 
-Replaced are: randomness, SQLite's connections (another timeout, and steps at which they fail),
-sockets, the worker threads of a batch, and the parsing of the command line, which is not what is
+Replaced are: randomness, SQLite's connections (no files, and steps at which they fail), sockets, the worker threads of a batch, and the parsing of the command line, which is not what is
 tried here and takes longer than all the rest. The state database lies in memory, under SQLite's
 own file system for that: it has the same locks and transactions, and takes no system calls.
 """
@@ -20,7 +19,8 @@ from simulation.machine import Machine, Process, Thread
 from simulation.network import Network, Wire
 from svc.batch import workers
 from svc.client.wire import sockets
-from svc.system import locks
+from svc.state import database
+from svc.system import locks, memory
 
 _WRITES: Final = ("I", "U", "D")  # INSERT, UPDATE, DELETE
 _DATABASE: Final = "file:/state?vfs=memdb"
@@ -30,11 +30,16 @@ _real_remove = locks.close_and_remove
 
 
 class Stage:
-    """What is on: the machine and the network of the history that is played now."""
+    """What is on: the machine and the network of the history that is played now.
+
+    Attributes:
+        writes: how many statements there were that can have changed the database.
+    """
 
     def __init__(self) -> None:
         self.machine = Machine(0)
         self.network: Network | None = None
+        self.writes = 0
         self.commands: dict[str, Callable[[Any], None]] = {}
 
 
@@ -76,6 +81,7 @@ class Connection(sqlite3.Connection):
         return super().executemany(sql, *args)
 
     def _write(self) -> None:
+        self.stage.writes += 1
         # Nobody else gets a turn inside a transaction: they could only wait for its end.
         self.stage.machine.step("write", yields=False)
         process = self.stage.machine.process
@@ -94,6 +100,7 @@ class Connection(sqlite3.Connection):
         if at and at <= process.writes < at + process.disk_fails:
             machine.note("disk fails at commit")
             raise _error("disk I/O error", sqlite3.SQLITE_IOERR)
+        self.stage.writes += 1
         cursor = super().execute("COMMIT")
         if process.writes == process.sync_fails_at:
             machine.note("disk fails after commit")
@@ -165,6 +172,9 @@ def staged() -> Iterator[Stage]:
         (workers, "Event", Flag),
         (cli, "_invoke", lambda session: stage.commands[session.argv[0]](session) or 0),
         (cli, "stopping", nullcontext),
+        # The file is there, whole and private: how it is opened is tried with real ones.
+        (database, "open_database", lambda path, *_: _connect(path)),
+        (memory, "keep_unread", lambda: None),  # all processes are this one
     ]
     before = [getattr(where, name) for where, name, _ in patches]
     for where, name, other in patches:
@@ -187,17 +197,22 @@ def use(stage: Stage, machine: Machine, network: Network) -> None:
 
 def real_connection() -> sqlite3.Connection:
     """A connection of the judge's own, which no fault touches."""
-    connection = _real_connect(_DATABASE, uri=True, isolation_level=None, timeout=0)
-    connection.row_factory = sqlite3.Row
-    return connection
+    return _real_connect(_DATABASE, uri=True, isolation_level=None, timeout=0)
 
 
-def _connect(where: str, **named: Any) -> sqlite3.Connection:
+def _connect(where: object, **_: Any) -> sqlite3.Connection:
     if Connection.idle:
         found = Connection.idle.pop()
         found.row_factory = None
     else:
-        found = _real_connect(_DATABASE, **{**named, "timeout": 0, "factory": Connection})
+        found = _real_connect(
+            _DATABASE,
+            uri=True,
+            timeout=0,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=Connection,
+        )
     machine = Connection.stage.machine
     if machine.task is not None:
         found.owner = machine.process

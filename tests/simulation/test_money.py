@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from simulation.history import Ended, Theatre, readable
-from simulation.money import failing_of_many
+from simulation.money import played_by_many
 from simulation.sabotage import RULES, without
 
 _FEW = 100
@@ -39,7 +39,7 @@ def test_no_history_loses_doubles_or_misreports_anything() -> None:
 @pytest.mark.slow(seconds=_MANY // 20)
 def test_many_histories_lose_nothing() -> None:
     """800 in the gate; with SVC_TEST_LONG=1 the 20,000 of a proof."""
-    assert failing_of_many(range(_MANY), jobs=os.cpu_count() or 1) == []
+    assert played_by_many(range(_MANY), jobs=os.cpu_count() or 1).failed == []
 
 
 @pytest.mark.parametrize("rule", RULES)

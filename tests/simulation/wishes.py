@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -166,9 +167,13 @@ def _bare(wish: Wish) -> Callable[[Any], None]:
 
 def _parsed(command: Any, **given: Any) -> Callable[[Any], None]:
     """A command as the parser calls it: with every option, None where nothing was given."""
-    rows = _ROWS[command]
-    every = {**{row.key: None for row in rows}, **given}
-    return lambda context: with_fields(command, rows)(ctx=context, **every)
+    every = {**{row.key: None for row in _ROWS[command]}, **given}
+    return lambda context: _taking(command)(ctx=context, **every)
+
+
+@cache
+def _taking(command: Any) -> Callable[..., None]:
+    return with_fields(command, _ROWS[command])
 
 
 def _pairs(body: dict[str, Any], inside: str = "") -> list[tuple[str, str, Any]]:

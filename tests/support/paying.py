@@ -1,23 +1,16 @@
 """What tests of the listening commands share."""
 
 import json
-import threading
 from collections.abc import Iterator
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs
 
 import pytest
 
 from support.listeners import Pay
+from support.orders import ORDER
 from support.running import Sandbox
-
-ORDER = {
-    "amount": 12900,
-    "currency": "EUR",
-    "shipping": {"country": "DE", "postal_code": "10115"},
-    "items": [{"name": "Linen jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
-}
+from support.serving import Handler, serving
 
 
 @pytest.fixture
@@ -48,12 +41,12 @@ def registered() -> list[dict[str, list[str]]]:
 def service(registered: list[dict[str, list[str]]]) -> Iterator[str]:
     """A service on this machine that is no sandbox: it registers endpoints and nothing else."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+    class Registering(Handler):
+        def post(self) -> None:
+            form = parse_qs(self.body().decode())
             registered.append(form)
             number = len(registered)
-            self.answer(
+            self.say(
                 200,
                 {
                     "id": f"we_{number}",
@@ -64,25 +57,13 @@ def service(registered: list[dict[str, list[str]]]) -> Iterator[str]:
                 },
             )
 
-        def do_GET(self) -> None:
-            self.answer(
+        def get(self) -> None:
+            self.say(
                 404, {"type": "invalid_request_error", "code": "endpoint_unknown", "message": "No."}
             )
 
-        def answer(self, status: int, data: object) -> None:
-            body = json.dumps(data).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+        def say(self, status: int, data: object) -> None:
+            self.answer(status, json.dumps(data).encode())
 
-        def log_message(self, *_: object) -> None:
-            """Keeps quiet."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with serving(Registering) as origin:
+        yield origin

@@ -23,6 +23,7 @@ KEPT: Final = (
     "SVC_TEST_LONG",
     "CHAOS_EVENTS",
     "STORY_EVENTS",
+    "GOLDEN",
 )
 KEPT_PREFIXES: Final = ("PYTEST_", "HYPOTHESIS_", "COV")
 GIVEN: Final = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc.money import exponent, format_amount, minor_units
+from svc.money import exponent, format_amount, grouped, minor_units
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,12 @@ def test_format_amount_places_the_decimals_of_the_currency(
         ("1.2.3", "EUR", None),
         ("1.00", "XXQ", None),
         ("12.5", None, 1250),
+        (" 12.5 ", "EUR", 1250),
+        ("150.00", "JPY", 150),
+        ("150.", "JPY", 150),
+        ("150.00", "KWD", 150000),
+        ("999999999999999.99", "EUR", 99999999999999999),
+        ("1000000000000000.00", "EUR", None),
     ],
 )
 def test_minor_units_reads_only_what_is_exact(
@@ -59,3 +65,18 @@ def test_exponent_of_an_unknown_currency_is_none() -> None:
 def test_hint_reads_nothing_but_digits(text: str) -> None:
     """A hint that guesses an amount would be worse than none."""
     assert minor_units(text, "EUR") is None
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [
+        ("1000000.00 AED", "1,000,000.00 AED"),
+        ("-1234.5 EUR", "-1,234.5 EUR"),
+        ("999 JPY", "999 JPY"),
+        ("1000 XXQ (minor units, unknown currency)", "1,000 XXQ (minor units, unknown currency)"),
+        ("unknown", "unknown"),
+    ],
+)
+def test_digits_are_parted_for_the_eye(amount: str, shown: str) -> None:
+    """Those before the point alone, and nothing else of what is written."""
+    assert grouped(amount) == shown

@@ -87,3 +87,10 @@ def test_usual_header_is_judged_like_any_other(time: str, mac: str) -> None:
     """R46, R111: what is read the short way is what the long way reads; `x` means nothing there."""
     header = f"t={time},v1={mac}".encode()
     assert verdict(header) == verdict(header + b",x=1")
+
+
+def test_text_that_no_header_can_hold_is_malformed() -> None:
+    """R46: a caller's own text, which is no bytes of HTTP, ends with a reason like anything else."""
+    with pytest.raises(SignatureError) as caught:
+        verify(b"{}", [f"t={NOW},v1={MAC}\u2026"], [SECRET], NOW)
+    assert caught.value.reason == "signature_malformed"

@@ -18,12 +18,14 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 
 from svc.client.journal.journal import KEPT_SECONDS
 from svc.client.journal.leases import Leases
 from svc.client.journal.stored import Scope
+from svc.client.request import uuid_of
 from svc.clock import Clock
 from svc.errors import Conflict
 from svc.state import Database, Row
@@ -32,7 +34,7 @@ _LETTERS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _ID_LENGTH: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Import:
     """A list of rows that belong together, for one operation and one account."""
 
@@ -40,7 +42,7 @@ class Import:
     operation: str
     scope: Scope
 
-    @property
+    @cached_property
     def id(self) -> str:
         """`imp_` and 20 letters and digits, the same for the same list on every machine."""
         parts = (self.operation, self.scope.profile, self.scope.mode, self.scope.base_url)
@@ -58,11 +60,7 @@ def default_name(file: str, data: bytes) -> str:
 
 def key_of(import_id: str, identity: str, ordinal: int) -> str:
     """An idempotency key in the form of a UUID (version 8, RFC 9562: made by our own rule)."""
-    raw = bytearray(_digest("row", import_id, identity, str(ordinal))[:16])
-    raw[6] = raw[6] & 0x0F | 0x80
-    raw[8] = raw[8] & 0x3F | 0x80
-    text = raw.hex()
-    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+    return uuid_of(_digest("row", import_id, identity, str(ordinal))[:16], 8)
 
 
 def _digest(*parts: str) -> bytes:

@@ -5,6 +5,7 @@ not wait for the disk, their ends.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from svc.base_url import BaseUrl
 from svc.batch.outcome import RowVerdict, advised_fields
@@ -18,7 +19,7 @@ from svc.client.journal.stored import Scope, Stored, restored
 from svc.errors import Conflict, OutcomeUnknown, SvcError
 
 
-class BatchJournal:
+class BatchJournal(NamedTuple):
     """Turns tasks into jobs and keeps how jobs ended.
 
     `account` is what is known of other keys, `encoding` is the operation's, `api_version` is sent
@@ -26,26 +27,14 @@ class BatchJournal:
     what a sandbox's clock says.
     """
 
-    def __init__(
-        self,
-        intents: Journal,
-        *,
-        import_id: str,
-        scope: Scope,
-        base_url: BaseUrl,
-        encoding: Encoding,
-        api_version: str | None,
-        account: Account = NOBODY_ELSE,
-        served: Callable[[], float | None] = lambda: None,
-    ) -> None:
-        self._intents = intents
-        self._import_id = import_id
-        self._scope = scope
-        self._base_url = base_url
-        self._encoding = encoding
-        self._api_version = api_version
-        self._account = account
-        self._served = served
+    intents: Journal
+    import_id: str
+    scope: Scope
+    base_url: BaseUrl
+    encoding: Encoding
+    api_version: str | None
+    account: Account = NOBODY_ELSE
+    served: Callable[[], float | None] = lambda: None
 
     def record(self, tasks: Sequence[Task]) -> tuple[list[RowJob], list[ResultLine]]:
         """Commits the requests of tasks; gives the jobs, and the rows that may not be sent now.
@@ -66,32 +55,32 @@ class BatchJournal:
         ends: list[tuple[Intent, Settled]] = []
         for each in verdicts:
             if each.settled is None:
-                self._intents.release(each.job.intent)
+                self.intents.release(each.job.intent)
             else:
                 ends.append((each.job.intent, each.settled))
-        return self._intents.settle_many(ends) if ends else frozenset()
+        return self.intents.settle_many(ends) if ends else frozenset()
 
     def hurry(self, seconds: float) -> None:
         """From now on waits no longer for a journal that another process holds (R78)."""
-        self._intents.hurry(seconds)
+        self.intents.hurry(seconds)
 
     def _jobs(self, tasks: Sequence[Task]) -> Iterator[RowJob]:
-        calls = [restored(self._stored(task), self._base_url) for task in tasks]
-        served_at = self._served()
+        calls = [restored(self._stored(task), self.base_url) for task in tasks]
+        served_at = self.served()
         asked = [
             Asked(
                 call,
                 prepared,
-                self._scope,
-                self._import_id,
+                self.scope,
+                self.import_id,
                 task.row.number,
-                self._account,
+                self.account,
                 served_at=served_at,
                 same_as=task.row.identity,
             )
             for task, (call, prepared) in zip(tasks, calls, strict=True)
         ]
-        intents = self._intents.record_many(asked)
+        intents = self.intents.record_many(asked)
         for task, intent, (call, prepared) in zip(tasks, intents, calls, strict=True):
             yield RowJob(task.row.number, task.row.line, intent, call, prepared)
 
@@ -110,7 +99,7 @@ class BatchJournal:
         if task.intent is not None:
             return task.intent.stored
         row = task.row
-        return Stored(row.path, self._encoding, row.body, task.key, self._api_version)
+        return Stored(row.path, self.encoding, row.body, task.key, self.api_version)
 
 
 def _refused(task: Task, error: SvcError) -> ResultLine:

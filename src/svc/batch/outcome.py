@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from svc.batch.operations import BatchOperation
 from svc.batch.plan import BatchPlan
-from svc.batch.results import ResultLine
+from svc.batch.results import ResultLine, failure
 from svc.batch.rows import Bad, BatchRow
 from svc.batch.workers import JobEnd, RowJob
 from svc.client.journal.entry import Settled, settled_by, settled_with
@@ -71,13 +71,8 @@ def verdict(ended: JobEnd, operation: BatchOperation) -> RowVerdict:
 
 def error_fields(error: SvcError) -> dict[str, object]:
     """The part of an error that a results line holds."""
-    return {
-        "code": error.code or error.type,
-        "message": redact(error.message),
-        "param": error.param,
-        "status": error.status,
-        "request_id": error.request_id,
-    }
+    code, message = error.code or error.type, redact(error.message)
+    return failure(code, message, error.param, error.status, error.request_id)
 
 
 def advised_fields(error: SvcError) -> dict[str, object]:
@@ -88,13 +83,7 @@ def advised_fields(error: SvcError) -> dict[str, object]:
 
 def bad_line(bad: Bad) -> ResultLine:
     """The line of a row that is not sent because it is bad."""
-    error = {
-        "code": bad.code,
-        "message": redact(bad.message),
-        "param": bad.param,
-        "status": None,
-        "request_id": None,
-    }
+    error = failure(bad.code, redact(bad.message), bad.param)
     return ResultLine(bad.number, bad.line, "invalid", None, error)
 
 

@@ -44,6 +44,23 @@ class ResultLine(NamedTuple):
     request: str | None = None
 
 
+def failure(
+    code: str | None,
+    message: str | None,
+    param: str | None = None,
+    status: int | None = None,
+    request_id: str | None = None,
+) -> dict[str, object]:
+    """What a line says of a row's error, always under the same names."""
+    return {
+        "code": code,
+        "message": message,
+        "param": param,
+        "status": status,
+        "request_id": request_id,
+    }
+
+
 class Results:
     """The results file of one run; a context manager that leaves no temporary file behind.
 
@@ -75,7 +92,9 @@ class Results:
         trace: TracebackType | None,
     ) -> None:
         if self._file is not None:
-            self._file.close()
+            # On a full disk it tries once more to write what could not be written: that is told.
+            with suppress(OSError):
+                self._file.close()
         if self._unfinished:  # else it is of another process, if it is there at all
             with suppress(OSError):
                 self._fresh.unlink(missing_ok=True)

@@ -24,7 +24,7 @@ from svc.batch.outcome import (
     verdict,
 )
 from svc.batch.plan import BatchPlan, Task
-from svc.batch.results import ResultLine, Results
+from svc.batch.results import ResultLine, Results, failure
 from svc.batch.rows import BatchRow
 from svc.batch.workers import JobEnd, RowJob, SharedQuota, Workers
 from svc.client.journal.entry import Intent, Settled
@@ -275,13 +275,8 @@ def _done_before(row: BatchRow, intent: Intent) -> ResultLine:
     settled = intent.settled or Settled("done")
     error: dict[str, object] | None = None
     if intent.is_contradicted:
-        error = {
-            "code": settled.error_code,
-            "message": settled.error_message,
-            "param": None,
-            "status": settled.status,
-            "request_id": settled.request_id,
-        }
+        code, message = settled.error_code, settled.error_message
+        error = failure(code, message, None, settled.status, settled.request_id)
     key = intent.stored.idempotency_key
     return ResultLine(row.number, row.line, "done", settled.object_id, error, key, intent.id)
 

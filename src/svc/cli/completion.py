@@ -9,8 +9,9 @@ from typing import Annotated, Final
 import typer
 
 from svc.cli.framework.app import new_app, repairing
+from svc.cli.framework.options import argument, flag
 from svc.cli.framework.session import Session
-from svc.completion.packaged import SHELLS, Shell, packaged
+from svc.completion import SHELLS, Shell, packaged
 from svc.errors import LocalError, UsageError, system_words
 from svc.system.files import make_folder, replace_file
 
@@ -20,18 +21,15 @@ app = new_app()
 @repairing(app)
 def completion(
     ctx: typer.Context,
-    shell: Annotated[
-        Shell,
-        typer.Argument(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.", show_default=False),
-    ],
+    shell: Annotated[Shell, argument("SHELL", f"One of {', '.join(SHELLS)}.")],
     install: Annotated[
-        bool, typer.Option("--install", help="Put it where the shell finds it, and say where.")
+        bool, flag("--install", "Put it where the shell finds it, and say where.")
     ] = False,
     uninstall: Annotated[
-        bool, typer.Option("--uninstall", help="Take away what --install has put there.")
+        bool, flag("--uninstall", "Take away what --install has put there.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="With --install: replace a file that is not ours.")
+        bool, flag("--force", "With --install: replace a file that is not ours.")
     ] = False,
 ) -> None:
     """Print the completion script of a shell, or install it.
@@ -54,9 +52,6 @@ def completion(
     install_script(session, shell, text, force=force)
 
 
-Place = Callable[[Mapping[str, str], Path], Path]
-
-
 def install_script(session: Session, shell: str, text: str, *, force: bool) -> None:
     """Writes the script, if it is not there already, and says where and what is left to do.
 
@@ -70,8 +65,7 @@ def install_script(session: Session, shell: str, text: str, *, force: bool) -> N
         changed = put_line(profile_of(session.env), line) or changed
         line = ""
     if session.format != "human":
-        shown = {"object": "completion", "shell": shell, "path": str(path), "changed": changed}
-        session.out.value({**shown, "next": told, "line": line or None})
+        session.out.value({**_shown(shell, path, changed), "next": told, "line": line or None})
         return
     session.out.line(f"{'Installed in' if changed else 'Already up to date:'} {path}")
     session.out.hint(told)
@@ -92,12 +86,15 @@ def remove_script(session: Session, shell: str) -> None:
         changed = take_line(profile_of(session.env), line) or changed
         line = ""
     if session.format != "human":
-        shown = {"object": "completion", "shell": shell, "path": str(path), "changed": changed}
-        session.out.value(shown)
+        session.out.value(_shown(shell, path, changed))
         return
     session.out.line(f"{'Removed' if changed else 'Not there:'} {path}")
     if shell == "zsh" and changed:
         session.out.hint(f"In ~/.zshrc, a line that begins fpath=('{path.parent}' may go too.")
+
+
+def _shown(shell: str, path: Path, changed: bool) -> dict[str, object]:
+    return {"object": "completion", "shell": shell, "path": str(path), "changed": changed}
 
 
 def place_of(shell: str, env: Mapping[str, str]) -> Path:
@@ -106,7 +103,15 @@ def place_of(shell: str, env: Mapping[str, str]) -> Path:
     Raises:
         LocalError: there is no home folder.
     """
-    return _PLACES[shell](env, _home(env))
+    home = _home(env)
+    if shell == "bash":
+        own = env.get("BASH_COMPLETION_USER_DIR", "").partition(":")[0]
+        return Path(own or _data(env, home) / "bash-completion") / "completions" / "svc"
+    if shell == "zsh":
+        return _data(env, home) / "zsh" / "site-functions" / "_svc"
+    if shell == "fish":
+        return _config(env, home) / "fish" / "completions" / "svc.fish"
+    return profile_of(env).with_name("svc.ps1")
 
 
 def profile_of(env: Mapping[str, str]) -> Path:
@@ -114,31 +119,6 @@ def profile_of(env: Mapping[str, str]) -> Path:
     home = _home(env)
     folder = home / "Documents" / "PowerShell" if env.get("OS") == "Windows_NT" else None
     return (folder or _config(env, home) / "powershell") / "Microsoft.PowerShell_profile.ps1"
-
-
-def _bash(env: Mapping[str, str], home: Path) -> Path:
-    own = env.get("BASH_COMPLETION_USER_DIR", "").partition(":")[0]
-    return Path(own or _data(env, home) / "bash-completion") / "completions" / "svc"
-
-
-def _zsh(env: Mapping[str, str], home: Path) -> Path:
-    return _data(env, home) / "zsh" / "site-functions" / "_svc"
-
-
-def _fish(env: Mapping[str, str], home: Path) -> Path:
-    return _config(env, home) / "fish" / "completions" / "svc.fish"
-
-
-def _powershell(env: Mapping[str, str], home: Path) -> Path:  # noqa: ARG001  as the others
-    return profile_of(env).with_name("svc.ps1")
-
-
-_PLACES: Final[Mapping[str, Place]] = {
-    "bash": _bash,
-    "zsh": _zsh,
-    "fish": _fish,
-    "powershell": _powershell,
-}
 
 
 def _still_to_do(shell: str, env: Mapping[str, str], path: Path) -> tuple[str, str]:

@@ -6,34 +6,23 @@ import typer
 
 from svc.base_url import BaseUrl
 from svc.cli.framework.app import new_noun, repairing
+from svc.cli.framework.options import argument
 from svc.cli.framework.session import Session
 from svc.config import Config
 from svc.config.editing import field_of, set_value, unset_value
-from svc.config.fields import PROFILE, SETTINGS
+from svc.config.model import PROFILE, SETTINGS
 from svc.config.settings import DEFAULTS
 from svc.redaction import redact
 
 app = new_noun("Read and change settings.")
 
-Name = Annotated[
-    str,
-    typer.Argument(
-        metavar="NAME",
-        help="The setting, such as output or profiles.shop.base_url.",
-        show_default=False,
-    ),
-]
+Name = Annotated[str, argument("NAME", "The setting, such as output or profiles.shop.base_url.")]
 
 
 @repairing(app)
 def get(
     ctx: typer.Context,
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]", help="One setting; without it, all of them.", show_default=False
-        ),
-    ] = None,
+    name: Annotated[str | None, argument("[NAME]", "One setting; without it, all of them.")] = None,
 ) -> None:
     """Show what the configuration says, defaults included.
 
@@ -55,9 +44,7 @@ def get(
 
 @repairing(app, "set")
 def set_(
-    ctx: typer.Context,
-    name: Name,
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="The value.", show_default=False)],
+    ctx: typer.Context, name: Name, value: Annotated[str, argument("VALUE", "The value.")]
 ) -> None:
     """Change a setting; the file's comments stay.
 

@@ -15,7 +15,7 @@ from svc.spec import DISPUTE_STATUSES
 
 app = new_noun("Answer disputes with evidence.")
 
-Status = Annotated[str | None, typer.Option(metavar="STATUS", help=options.only(DISPUTE_STATUSES))]
+Status = Annotated[str | None, options.status(DISPUTE_STATUSES)]
 
 
 @writing(app, fields=EVIDENCE)
@@ -39,7 +39,7 @@ def retrieve(ctx: typer.Context, dispute_id: options.DisputeId) -> None:
 @listing(app, "list")
 def list_(
     ctx: typer.Context,
-    payment: Annotated[str | None, typer.Option(metavar="ID", help="Only of this payment.")] = None,
+    payment: Annotated[str | None, options.id_of("payment")] = None,
     status: Status = None,
 ) -> None:
     """List disputes, newest first.

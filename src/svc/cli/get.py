@@ -6,6 +6,7 @@ import typer
 
 from svc.cli.framework.app import new_app, reading
 from svc.cli.framework.inputs import pairs_of
+from svc.cli.framework.options import argument, option
 from svc.cli.framework.sending import send_read
 from svc.cli.framework.session import Session
 from svc.client.resources import find
@@ -19,14 +20,10 @@ def get(
     ctx: typer.Context,
     target: Annotated[
         str,
-        typer.Argument(
-            metavar="ID-OR-PATH",
-            help="An id such as ord_..., or a path such as /v1/orders.",
-            show_default=False,
-        ),
+        argument("ID-OR-PATH", "An id such as ord_..., or a path such as /v1/orders."),
     ],
     param: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="A query parameter, repeatable.")
+        list[str] | None, option("KEY=VALUE", "A query parameter, repeatable.")
     ] = None,
 ) -> None:
     """Send any GET. An id is turned into its path by its prefix.

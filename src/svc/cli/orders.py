@@ -15,7 +15,7 @@ from svc.spec import ORDER_STATUSES
 
 app = new_noun("Create, retrieve, update, capture, cancel and list orders.")
 
-Status = Annotated[str | None, typer.Option(metavar="STATUS", help=options.only(ORDER_STATUSES))]
+Status = Annotated[str | None, options.status(ORDER_STATUSES)]
 
 
 @writing(app, fields=ORDER)

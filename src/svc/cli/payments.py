@@ -13,7 +13,7 @@ from svc.spec import PAYMENT_STATUSES
 
 app = new_noun("Retrieve and list payments.")
 
-Status = Annotated[str | None, typer.Option(metavar="STATUS", help=options.only(PAYMENT_STATUSES))]
+Status = Annotated[str | None, options.status(PAYMENT_STATUSES)]
 
 
 @reading(app)
@@ -28,7 +28,7 @@ def retrieve(ctx: typer.Context, payment_id: options.PaymentId) -> None:
 @listing(app, "list")
 def list_(
     ctx: typer.Context,
-    order: Annotated[str | None, typer.Option(metavar="ID", help="Only of this order.")] = None,
+    order: Annotated[str | None, options.id_of("order")] = None,
     status: Status = None,
 ) -> None:
     """List payments, newest first.

@@ -14,7 +14,7 @@ from svc.spec import PAYOUT_STATUSES
 
 app = new_noun("Send money to receiving banks.")
 
-Status = Annotated[str | None, typer.Option(metavar="STATUS", help=options.only(PAYOUT_STATUSES))]
+Status = Annotated[str | None, options.status(PAYOUT_STATUSES)]
 
 
 @writing(app, fields=PAYOUT)
@@ -23,11 +23,7 @@ def create(ctx: typer.Context, wait: options.Wait = False) -> None:
 
     $ svc payouts create --amount 10000 --currency EUR --source-currency USD --country DE --account-holder-name 'Muster GmbH' --iban DE89370400440532013000 --reference INV-7
     """  # noqa: E501  an example is one line
-    send_write(
-        Session.of(ctx),
-        payouts.create,
-        settles="payout" if wait else None,
-    )
+    send_write(Session.of(ctx), payouts.create, settles="payout" if wait else None)
 
 
 @reading(app)

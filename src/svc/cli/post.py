@@ -6,9 +6,11 @@ from typing import Annotated
 import typer
 
 from svc.cli.framework.app import new_app, writing
+from svc.cli.framework.options import argument
 from svc.cli.framework.sending import send_write
 from svc.cli.framework.session import Session
 from svc.client.resources import find
+from svc.errors import ApiError
 
 app = new_app()
 
@@ -16,16 +18,15 @@ app = new_app()
 @writing(app)
 def post(
     ctx: typer.Context,
-    path: Annotated[
-        str, typer.Argument(metavar="PATH", help="A path such as /v1/orders.", show_default=False)
-    ],
+    path: Annotated[str, argument("PATH", "A path such as /v1/orders.")],
 ) -> None:
     """Send any POST to a path of the API; fields by -d or --body.
 
     $ svc post /v1/refunds -d payment=pay_7cXd9eYf1gZh2iWj3kPq0aVb -d amount:=4999
     """
-    send_write(
-        Session.of(ctx),
-        partial(find.post, path),
-        always=True,
-    )
+    try:
+        send_write(Session.of(ctx), partial(find.post, path), always=True)
+    except ApiError as error:
+        if error.param and (error.hint or "").startswith(("Add --", "Change --")):
+            error.hint = f"Fields are given by -d: -d '{error.param}=VALUE'"
+        raise

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from svc.cli.framework.app import new_noun, repairing
+from svc.cli.framework.options import argument, option
 from svc.cli.framework.prompts import confirm
 from svc.cli.framework.session import Session
 from svc.config import Config, Profile
@@ -16,12 +17,7 @@ from svc.spec import Auth
 
 app = new_noun("Name accounts and switch between them.")
 
-Name = Annotated[
-    str,
-    typer.Argument(
-        metavar="NAME", help="The profile's name: letters, digits, - and _.", show_default=False
-    ),
-]
+Name = Annotated[str, argument("NAME", "The profile's name: letters, digits, - and _.")]
 
 
 @repairing(app, "list")
@@ -59,9 +55,7 @@ def create(
     name: Name,
     auth: Annotated[
         Auth | None,
-        typer.Option(
-            metavar="HOW", help="How the key is sent: bearer or basic.", show_default="bearer"
-        ),
+        option("HOW", "How the key is sent: bearer or basic.", show_default="bearer"),
     ] = None,
 ) -> None:
     """Create a profile.
@@ -109,7 +103,11 @@ def _values(session: Session, auth: str | None) -> dict[str, str | bool]:
     asked = session.given.everywhere
     address = asked.base_url or session.env.get("SVC_BASE_URL")
     if not address:
-        raise UsageError("A profile needs --base-url URL.", param="--base-url")
+        raise UsageError(
+            "svc profiles create needs --base-url.",
+            param="--base-url",
+            hint="svc profiles create NAME --base-url https://api.example.com",
+        )
     bundle = str(Path(asked.ca_bundle).absolute()) if asked.ca_bundle else None
     values = {
         "base_url": address,

@@ -14,7 +14,7 @@ from svc.spec import REFUND_STATUSES
 
 app = new_noun("Return all or part of a payment.")
 
-Status = Annotated[str | None, typer.Option(metavar="STATUS", help=options.only(REFUND_STATUSES))]
+Status = Annotated[str | None, options.status(REFUND_STATUSES)]
 
 
 @writing(app, fields=REFUND)
@@ -23,11 +23,7 @@ def create(ctx: typer.Context, wait: options.Wait = False) -> None:
 
     $ svc refunds create --payment pay_7cXd9eYf1gZh2iWj3kPq0aVb --amount 4999
     """
-    send_write(
-        Session.of(ctx),
-        refunds.create,
-        settles="refund" if wait else None,
-    )
+    send_write(Session.of(ctx), refunds.create, settles="refund" if wait else None)
 
 
 @reading(app)
@@ -42,7 +38,7 @@ def retrieve(ctx: typer.Context, refund_id: options.RefundId) -> None:
 @listing(app, "list")
 def list_(
     ctx: typer.Context,
-    payment: Annotated[str | None, typer.Option(metavar="ID", help="Only of this payment.")] = None,
+    payment: Annotated[str | None, options.id_of("payment")] = None,
     status: Status = None,
 ) -> None:
     """List refunds, newest first.

@@ -8,6 +8,7 @@ import typer
 from svc.cli.framework.account import is_own
 from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.control import refuse_expired_key, served_now
+from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
 from svc.cli.framework.recorded import deliver, journal_of, not_sent
 from svc.cli.framework.session import Session
@@ -95,9 +96,7 @@ def _readable(body: bytes) -> Any:
 
 app = new_noun("See what was sent and what became of it; settle what is unresolved.")
 
-RequestId = Annotated[
-    str, typer.Argument(metavar="ID", help="The request, rq_...", show_default=False)
-]
+RequestId = Annotated[str, argument("ID", "The request, rq_...")]
 _SHOWN = 100
 
 
@@ -105,11 +104,9 @@ _SHOWN = 100
 def list_(
     ctx: typer.Context,
     unresolved: Annotated[
-        bool, typer.Option("--unresolved", help="Only those whose outcome is not known.")
+        bool, flag("--unresolved", "Only those whose outcome is not known.")
     ] = False,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", min=1, help="How many at most, the newest.")
-    ] = _SHOWN,
+    limit: Annotated[int, option("N", "How many at most, the newest.", "--limit", min=1)] = _SHOWN,
 ) -> None:
     """List the POSTs of this machine, newest first.
 

@@ -10,7 +10,6 @@ from svc.cli.framework.key_check import ask, mend, utc
 from svc.cli.framework.session import Session
 from svc.errors import AuthError, NetworkError, SvcError, Unauthorized
 from svc.keys.age import days_old
-from svc.keys.places import KeyPlace
 from svc.keys.resolve import VARIABLE
 
 app = new_app()
@@ -69,9 +68,7 @@ def _variable_facts(session: Session) -> dict[str, Any]:
 
 
 def _added(session: Session) -> float | None:
-    settings = session.settings
-    place = KeyPlace(session.base_url.origin, settings.profile, settings.mode)
-    fact = session.key_facts.find(place)
+    fact = session.key_facts.find(session.key_place())
     return None if fact is None else fact.added_at
 
 

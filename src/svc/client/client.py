@@ -24,6 +24,7 @@ from svc.client.retry import (
     CLOCK_STEP_SECONDS,
     KEY_SAFE_SECONDS,
     OPEN,
+    STRAINED,
     AttemptResult,
     CallProgress,
     Meaning,
@@ -263,7 +264,7 @@ class Client(WireOwner):
             retry_after=finding.retry_after,
             random=self._random,
         )
-        if isinstance(decision, Retry) and self._quota is not None:
+        if isinstance(decision, Retry) and self._quota is not None and finding.meaning in STRAINED:
             timed_out = finding.trouble is Trouble.TIMEOUT
             return decision if self._quota.take(timed_out=timed_out) else Stop(Reason.QUOTA)
         return decision

@@ -1,12 +1,13 @@
-"""What each POST does, as one table: its answer, what proves it, and whether it moves money.
+"""What each POST does, and where each object is read: two tables, and the calls made of them.
 
-The table serves the sender and everything that names an operation. A path that is not in it is
-sent as it is, and any JSON is an answer to it.
+Of a POST that is its answer, what proves it, and whether it moves money. The tables serve the
+sender and everything that names an operation. A path that is in neither is sent as it is, and any
+JSON is an answer to it.
 """
 
 from typing import Final, NamedTuple
 
-from svc.client.call import Body, Call, Encoding, pattern_of, same, segment
+from svc.client.call import Body, Call, Encoding, Params, pattern_of, query_of, same, segment
 
 
 class PostOperation(NamedTuple):
@@ -148,3 +149,56 @@ def operation_at(path: str) -> tuple[str, str] | None:
     pattern, identifier = pattern_of(path)
     name = _BY_PATH.get(pattern)
     return None if name is None else (name, identifier)
+
+
+class Collection(NamedTuple):
+    """Where objects of one kind are read.
+
+    Attributes:
+        path: of the list; an object's has its id behind it.
+        lists: whether there is a list.
+        assumed: what of the two the specification does not show.
+    """
+
+    path: str
+    lists: bool = True
+    assumed: tuple[str, ...] = ()
+
+
+COLLECTIONS: Final[dict[str, Collection]] = {
+    "order": Collection("/v1/orders"),
+    "payment": Collection("/v1/payments"),
+    "refund": Collection("/v1/refunds", assumed=("list",)),
+    "payout": Collection("/v1/payouts"),
+    "landed_cost_quote": Collection("/v1/landed-cost/quotes", lists=False),
+    "event": Collection("/v1/events", lists=False),
+    "dispute": Collection("/v1/disputes", assumed=("retrieve", "list")),
+}
+
+
+def retrieval(kind: str, identifier: str) -> Call:
+    """Builds the call that reads one object.
+
+    Raises:
+        UsageError: the id is none (promise R25).
+    """
+    known = COLLECTIONS[kind]
+    return Call(
+        "GET",
+        f"{known.path}/{segment(identifier)}",
+        expects=(kind,),
+        checks=(("id", identifier),),
+        assumed="retrieve" in known.assumed,
+    )
+
+
+def listing(kind: str, params: Params) -> Call:
+    """Builds the call that lists objects, newest first: paging and its filters."""
+    known = COLLECTIONS[kind]
+    return Call(
+        "GET",
+        known.path,
+        query=query_of(params),
+        expects=("list",),
+        assumed="list" in known.assumed,
+    )

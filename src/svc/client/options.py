@@ -41,65 +41,67 @@ class RequestOption(NamedTuple):
         """The name as a parameter of Python's."""
         return self.name.removeprefix("--").replace("-", "_")
 
-    def required(self, example: str) -> "RequestOption":
-        """The same where a create cannot do without it."""
-        return self._replace(example=example)
 
-    def optional(self) -> "RequestOption":
-        """The same where it can be left out."""
-        return self._replace(example="")
+def _row(
+    name: str,
+    metavar: str,
+    help: str,  # noqa: A002  what it is
+    *,
+    field: str = "",
+    within: str = "",
+    kind: Kind = "text",
+    words: str = "",
+    least: int = 1,
+    example: str = "",
+) -> RequestOption:
+    """An option for the `field` of its own name, unless another is said, `within` another one."""
+    last = field or name.removeprefix("--").replace("-", "_")
+    path = (within, last) if within else (last,)
+    return RequestOption(name, path, metavar, help, kind, words, least, example)
 
 
-AMOUNT: Final = RequestOption(
-    "--amount", ("amount",), "N", "The amount in minor units: 12900 is 129.00 EUR.", "amount"
+AMOUNT: Final = _row(
+    "--amount", "N", "The amount in minor units: 12900 is 129.00 EUR.", kind="amount"
 )
-CURRENCY: Final = RequestOption(
+CURRENCY: Final = _row(
     "--currency",
-    ("currency",),
     "CODE",
     "The currency, an ISO 4217 code such as EUR.",
     words="currency",
     example="EUR",
 )
-SETTLEMENT_CURRENCY: Final = RequestOption(
-    "--settlement-currency",
-    ("settlement_currency",),
-    "CODE",
-    "The currency that you are settled in.",
-    words="currency",
+SETTLEMENT_CURRENCY: Final = _row(
+    "--settlement-currency", "CODE", "The currency that you are settled in.", words="currency"
 )
-COUNTRY: Final = RequestOption(
+COUNTRY: Final = _row(
     "--country",
-    ("shipping", "country"),
     "CODE",
     "The destination, a country code such as DE.",
+    within="shipping",
     words="country",
     example="DE",
 )
-POSTAL_CODE: Final = RequestOption(
-    "--postal-code", ("shipping", "postal_code"), "TEXT", "The destination's postal code."
+POSTAL_CODE: Final = _row(
+    "--postal-code", "TEXT", "The destination's postal code.", within="shipping"
 )
-CAPTURE_METHOD: Final = RequestOption(
+CAPTURE_METHOD: Final = _row(
     "--capture-method",
-    ("capture_method",),
     "METHOD",
     "automatic, or manual to authorise first and capture later.",
     words="capture_method",
 )
-ITEM: Final = RequestOption(
+ITEM: Final = _row(
     "--item",
-    ("items",),
     "NAME=VALUE,...",
     "An item, repeatable: its name, quantity, unit_amount, hs_code, origin_country.",
-    "item",
+    field="items",
+    kind="item",
     example="name=Linen jacket,hs_code=6203.39,quantity=1,unit_amount=12900",
 )
-METADATA: Final = RequestOption(
-    "--metadata", ("metadata",), "KEY=TEXT", "A note of your own, repeatable.", "pairs"
-)
+METADATA: Final = _row("--metadata", "KEY=TEXT", "A note of your own, repeatable.", kind="pairs")
 
 ORDER: Final = (
-    AMOUNT.required("12900"),
+    AMOUNT._replace(example="12900"),
     CURRENCY,
     COUNTRY,
     POSTAL_CODE,
@@ -108,78 +110,58 @@ ORDER: Final = (
     ITEM,
     METADATA,
 )
-ORDER_UPDATE: Final = tuple(row.optional() for row in ORDER)
+ORDER_UPDATE: Final = tuple(row._replace(example="") for row in ORDER)
 CANCELLATION: Final = (
-    RequestOption(
+    _row(
         "--reason",
-        ("cancellation_reason",),
         "REASON",
         f"One of {', '.join(CANCELLATION_REASONS)}.",
+        field="cancellation_reason",
         words="cancellation_reason",
     ),
 )
 CAPTURE: Final = (AMOUNT,)
 REFUND: Final = (
-    RequestOption(
-        "--payment",
-        ("payment",),
-        "ID",
-        "The payment, pay_...",
-        example="pay_7cXd9eYf1gZh2iWj3kPq0aVb",
-    ),
+    _row("--payment", "ID", "The payment, pay_...", example="pay_7cXd9eYf1gZh2iWj3kPq0aVb"),
     AMOUNT,
-    RequestOption(
-        "--reason",
-        ("reason",),
-        "REASON",
-        f"One of {', '.join(REFUND_REASONS)}.",
-        words="refund_reason",
-    ),
+    _row("--reason", "REASON", f"One of {', '.join(REFUND_REASONS)}.", words="refund_reason"),
     METADATA,
 )
 PAYOUT: Final = (
-    AMOUNT.required("10000"),
+    AMOUNT._replace(example="10000"),
     CURRENCY,
-    RequestOption(
-        "--source-currency",
-        ("source_currency",),
-        "CODE",
-        "The balance to debit, by its currency.",
-        words="currency",
-    ),
-    RequestOption(
+    _row("--source-currency", "CODE", "The balance to debit, by its currency.", words="currency"),
+    _row(
         "--country",
-        ("destination", "country"),
         "CODE",
         "The country of the receiving bank, such as DE.",
+        within="destination",
         words="country",
         example="DE",
     ),
-    RequestOption(
+    _row(
         "--account-holder-name",
-        ("destination", "account_holder_name"),
         "TEXT",
         "The name of whoever is paid.",
+        within="destination",
         example="Muster GmbH",
     ),
-    RequestOption(
+    _row(
         "--iban",
-        ("destination", "iban"),
         "IBAN",
         "The account's IBAN; where there is none, --account-number.",
+        within="destination",
     ),
-    RequestOption(
+    _row(
         "--account-number",
-        ("destination", "account_number"),
         "DIGITS",
         "The account's number; --bank-code goes with it.",
+        within="destination",
     ),
-    RequestOption(
-        "--bank-code", ("destination", "bank_code"), "CODE", "The bank's routing or sort code."
-    ),
-    RequestOption("--bic", ("destination", "bic"), "BIC", "The bank's BIC."),
-    RequestOption("--bank-name", ("destination", "bank_name"), "TEXT", "The bank's name."),
-    RequestOption("--reference", ("reference",), "TEXT", "A text that the receiver is shown."),
+    _row("--bank-code", "CODE", "The bank's routing or sort code.", within="destination"),
+    _row("--bic", "BIC", "The bank's BIC.", within="destination"),
+    _row("--bank-name", "TEXT", "The bank's name.", within="destination"),
+    _row("--reference", "TEXT", "A text that the receiver is shown."),
     METADATA,
 )
 QUOTE: Final = (
@@ -187,60 +169,33 @@ QUOTE: Final = (
     COUNTRY,
     POSTAL_CODE,
     ITEM,
-    RequestOption(
-        "--ship-from-country",
-        ("ship_from_country",),
-        "CODE",
-        "The country that it is sent from.",
-        words="country",
-    ),
-    RequestOption(
-        "--shipping-amount",
-        ("shipping_amount",),
-        "N",
-        "The freight in minor units.",
-        "amount",
-        least=0,
-    ),
+    _row("--ship-from-country", "CODE", "The country that it is sent from.", words="country"),
+    _row("--shipping-amount", "N", "The freight in minor units.", kind="amount", least=0),
 )
 EVIDENCE: Final = (
-    RequestOption(
+    _row(
         "--tracking-number",
-        ("evidence", "tracking_number"),
         "TEXT",
         "The number by which the parcel is followed.",
+        within="evidence",
     ),
-    RequestOption(
-        "--shipping-carrier", ("evidence", "shipping_carrier"), "TEXT", "Who carried it."
+    _row("--shipping-carrier", "TEXT", "Who carried it.", within="evidence"),
+    _row(
+        "--evidence", "KEY=TEXT", "Any other evidence, repeatable.", kind="pairs", words="evidence"
     ),
-    RequestOption(
-        "--evidence",
-        ("evidence",),
-        "KEY=TEXT",
-        "Any other evidence, repeatable.",
-        "pairs",
-        words="evidence",
-    ),
-    RequestOption("--submit", ("submit",), "", "Submit it; without this it stays a draft.", "flag"),
+    _row("--submit", "", "Submit it; without this it stays a draft.", kind="flag"),
 )
 ENDPOINT: Final = (
-    RequestOption(
-        "--url",
-        ("url",),
-        "URL",
-        "Where events are sent.",
-        example="https://shop.example/webhooks",
-    ),
-    RequestOption(
+    _row("--url", "URL", "Where events are sent.", example="https://shop.example/webhooks"),
+    _row(
         "--events",
-        ("events",),
         "TYPE",
         "An event type such as order.paid; repeatable, or several as a,b.",
-        "list",
+        kind="list",
         words="event_type",
         example="order.paid",
     ),
-    RequestOption("--description", ("description",), "TEXT", "A note of your own."),
+    _row("--description", "TEXT", "A note of your own."),
 )
 
 _EVERY: Final = (ORDER, CANCELLATION, REFUND, PAYOUT, QUOTE, EVIDENCE, ENDPOINT)

@@ -37,7 +37,7 @@ def wait(
     settling: Settling,
     *,
     seconds: float,
-    on_status: Callable[[str, bool], None] | None = None,
+    on_status: Callable[[str, bool], None] = lambda _status, _known: None,
     say: Callable[[str], str] = "svc {}".format,
 ) -> Reply:
     """Reads an object again and again until its status is final; gives the last answer.
@@ -50,58 +50,36 @@ def wait(
         CheckFailed: when no final status was reached or the object could not be read any more. The
             call that made the object was carried out all the same.
     """
-    return _Watch(client, settling, Deadline(client.clock, seconds), on_status, say).run(reply)
+    deadline, identifier = Deadline(client.clock, seconds), reply.data["id"]
+    status, pause = "", FIRST_PAUSE
 
-
-class _Watch:
-    def __init__(
-        self,
-        client: Client,
-        settling: Settling,
-        deadline: Deadline,
-        on_status: Callable[[str, bool], None] | None,
-        say: Callable[[str], str],
-    ) -> None:
-        self._client = client
-        self._settling = settling
-        self._deadline = deadline
-        self._on_status = on_status
-        self._say = say
-        self._status = ""
-
-    def run(self, reply: Reply) -> Reply:
-        identifier, pause = reply.data["id"], FIRST_PAUSE
-        while not self._is_final(reply):
-            if self._deadline.left() <= 0:
-                raise self._unsettled(identifier, "the time is up")
-            self._client.clock.sleep(min(pause, self._deadline.left()))
-            pause = min(pause * _GROWTH, LONGEST_PAUSE)
-            reply = self._read(identifier) or reply
-        return reply
-
-    def _is_final(self, reply: Reply) -> bool:
-        status = str(reply.data.get("status"))
-        if status != self._status and self._on_status is not None:
-            self._on_status(status, status in self._settling.known)
-        self._status = status
-        return status in self._settling.final
-
-    def _read(self, identifier: str) -> Reply | None:
-        left = self._deadline.left()
-        if left <= 0:
-            return None
-        try:
-            return self._client.send(self._settling.retrieve(identifier), within=left)
-        except _PASSING:
-            return None
-        except SvcError as error:
-            raise self._unsettled(identifier, error.message) from error
-
-    def _unsettled(self, identifier: str, why: str) -> CheckFailed:
+    def unsettled(why: str) -> CheckFailed:
         return CheckFailed(
-            f"The {self._settling.name} {identifier} was made, but is still {self._status!r}: "
-            f"{why}.",
+            f"The {settling.name} {identifier} was made, but is still {status!r}: {why}.",
             code="not_settled",
             outcome="done",
-            hint=f"Look again later: {self._say(f'get {identifier}')}",
+            hint=f"Look again later: {say(f'get {identifier}')}",
         )
+
+    while True:
+        before, status = status, str(reply.data.get("status"))
+        if status != before:
+            on_status(status, status in settling.known)
+        if status in settling.final:
+            return reply
+        if deadline.left() <= 0:
+            raise unsettled("the time is up")
+        client.clock.sleep(min(pause, deadline.left()))
+        pause = min(pause * _GROWTH, LONGEST_PAUSE)
+        try:
+            reply = _read(client, settling.retrieve(identifier), deadline.left()) or reply
+        except SvcError as error:
+            raise unsettled(error.message) from error
+
+
+def _read(client: Client, call: Call, seconds: float) -> Reply | None:
+    """Reads once more; None where there is no time for it, or where the trouble may pass."""
+    try:
+        return client.send(call, within=seconds) if seconds > 0 else None
+    except _PASSING:
+        return None

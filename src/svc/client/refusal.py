@@ -6,6 +6,7 @@ from typing import Final
 from svc.client.call import Call
 from svc.client.exchange import Headers, RawReply, header
 from svc.client.json import NotJson, has_more_values, parse
+from svc.client.operations import COLLECTIONS
 from svc.client.retry import AttemptResult, Refusal
 from svc.client.text import one_line, without_tags
 from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
@@ -15,15 +16,6 @@ _OTHER_MODE: Final = (
     "Objects of the other mode are invisible to this key; --live or --test chooses it."
 )
 _NO_PATH: Final = "The API has no such path."
-_COLLECTIONS: Final = {
-    "order": "/v1/orders/",
-    "payment": "/v1/payments/",
-    "refund": "/v1/refunds/",
-    "payout": "/v1/payouts/",
-    "landed_cost_quote": "/v1/landed-cost/quotes/",
-    "event": "/v1/events/",
-    "dispute": "/v1/disputes/",
-}
 _ABSENT: Final = ("parameter_missing", "parameter_invalid_empty")
 _PLAIN: Final = r"[A-Za-z0-9_]+(?:\[[A-Za-z0-9_]+\])*"
 
@@ -65,9 +57,9 @@ def not_found(call: Call, code: str | None, param: str | None) -> str | None:
 
 def _other_kind(path: str) -> str | None:
     """Points to the right command when the id in a path is of another kind than the path."""
-    for kind, collection in _COLLECTIONS.items():
-        if path.startswith(collection):
-            identifier = path.removeprefix(collection).partition("/")[0]
+    for kind, collection in COLLECTIONS.items():
+        if path.startswith(f"{collection.path}/"):
+            identifier = path.removeprefix(f"{collection.path}/").partition("/")[0]
             return _kind_hint(identifier, but_not=kind)
     return None
 
@@ -77,7 +69,7 @@ def _kind_hint(identifier: str, *, but_not: str) -> str | None:
         if kind != but_not and identifier.startswith(prefix):
             words = kind.replace("_", " ").replace("landed cost", "landed-cost")
             said = f"{identifier} is {'an' if words[0] in 'aeiou' else 'a'} {words}"
-            return f"{said}: svc get {identifier}" if kind in _COLLECTIONS else f"{said}."
+            return f"{said}: svc get {identifier}" if kind in COLLECTIONS else f"{said}."
     return None
 
 

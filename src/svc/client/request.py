@@ -20,8 +20,13 @@ def fraction() -> float:
 
 def uuid4() -> str:
     """Returns a random UUID of version 4 as text (promise R1)."""
-    raw = bytearray(os.urandom(16))
-    raw[6] = raw[6] & 0x0F | 0x40
+    return uuid_of(os.urandom(16), 4)
+
+
+def uuid_of(data: bytes, version: int) -> str:
+    """Writes 16 bytes as a UUID of a version (RFC 9562), which takes six bits of them."""
+    raw = bytearray(data)
+    raw[6] = raw[6] & 0x0F | version << 4
     raw[8] = raw[8] & 0x3F | 0x80
     text = raw.hex()
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))

@@ -91,6 +91,10 @@ RETRIED = frozenset(
         Meaning.LOST,
     )
 )
+# Signs of a service that is down or overrun, which further attempts strain (promise R17). One that
+# is at work on this very request is neither: so it answers a list that was interrupted and begun
+# again at once.
+STRAINED = RETRIED - {Meaning.BUSY}
 # After one of these nobody knows whether a POST was carried out (R10, R11).
 OPEN = frozenset(
     (

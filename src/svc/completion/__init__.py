@@ -1,6 +1,37 @@
 """The command tree as values, and the shell scripts that complete it without starting Python.
 
 `tree.py` is where to begin: what a command line can hold. `tables.py` makes flat tables of it, and
-`shells.py` puts them into the engine of each shell; `packaged.py` reads the scripts that were made
-of them. Only `svc.cli` imports this room, and fills the tree from its parsers.
+`shells.py` puts them into the engine of each shell. The scripts that were made so are read here.
+Only `svc.cli` imports this room, and fills the tree from its parsers.
 """
+
+from pathlib import Path
+from typing import Final, Literal
+
+from svc.errors import LocalError
+
+# The shells, and the name of each one's file.
+Shell = Literal["bash", "zsh", "fish", "powershell"]
+SHELLS: Final[dict[Shell, str]] = {
+    "bash": "svc.bash",
+    "zsh": "_svc",
+    "fish": "svc.fish",
+    "powershell": "svc.ps1",
+}
+
+_PACKAGED: Final = Path(__file__).parent / "scripts"
+_CHECKOUT: Final = Path(__file__).parents[3] / "completions"
+
+
+def packaged(shell: Shell) -> str:
+    """Reads the script of the installed program, or of the checkout that it runs from.
+
+    Raises:
+        LocalError: the installation is not complete.
+    """
+    for folder in (_PACKAGED, _CHECKOUT):
+        try:
+            return (folder / SHELLS[shell]).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            continue
+    raise LocalError(f"This installation of svc lacks {SHELLS[shell]}.", hint="Install svc again")

@@ -98,11 +98,11 @@ class Command:
     section: str
     summary: str
     help: str
-    arguments: tuple[Argument, ...]
-    options: tuple[Option, ...]
-    shared: tuple[Group, ...]
-    moves_money: bool
-    examples: tuple[str, ...]
+    arguments: tuple[Argument, ...] = ()
+    options: tuple[Option, ...] = ()
+    shared: tuple[Group, ...] = ()
+    moves_money: bool = False
+    examples: tuple[str, ...] = ()
     commands: "tuple[Command, ...]" = ()
 
     @property

@@ -1,6 +1,6 @@
 """Profiles and settings: the user's TOML file, and what a command line makes of it.
 
-`fields` has every name that the file may hold; `reading` and `editing` are the file, `settings` is
+`model` has every name that the file may hold; `reading` and `editing` are the file, `settings` is
 what one command works with. `cli` and `keys` use this room.
 """
 

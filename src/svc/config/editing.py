@@ -6,8 +6,7 @@ from typing import Any
 
 from svc.base_url import BaseUrl
 from svc.clock import SystemClock
-from svc.config.fields import PROFILE, SETTINGS, ConfigField, profile_name
-from svc.config.model import Config
+from svc.config.model import PROFILE, SETTINGS, Config, ConfigField, profile_name
 from svc.config.reading import parse, read_text
 from svc.config.writing import one_writer, refuse_link, write_atomically
 from svc.errors import ConfigError, wrong_word
@@ -105,7 +104,11 @@ def remove_profile(path: Path, name: str) -> Config:
 
     def change(document: Any) -> None:
         if name not in document.get("profiles", {}):
-            raise ConfigError(f"There is no profile {name!r}.", code="profile_unknown")
+            raise ConfigError(
+                f"There is no profile {name!r}.",
+                code="profile_unknown",
+                hint="Those that there are: svc profiles list",
+            )
         del document["profiles"][name]
         if not document["profiles"]:
             del document["profiles"]

@@ -9,9 +9,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from svc.base_url import BaseUrl
-from svc.config.fields import PROFILE, SETTINGS, profile_name
-from svc.config.fields import ConfigField as Known
-from svc.config.model import Config, Profile
+from svc.config.model import PROFILE, SETTINGS, Config, Profile, profile_name
+from svc.config.model import ConfigField as Known
 from svc.errors import ConfigError, LocalError, system_words
 from svc.system.files import OTHERS_WRITE, is_trusted, others_may
 

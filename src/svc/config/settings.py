@@ -7,8 +7,18 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple, Protocol, cast
 
 from svc.base_url import BaseUrl
-from svc.config.fields import Check, date, one_of, seconds
-from svc.config.model import COLORS, FORMATS, Color, Config, Format, Profile
+from svc.config.model import (
+    COLORS,
+    FORMATS,
+    Check,
+    Color,
+    Config,
+    Format,
+    Profile,
+    date,
+    one_of,
+    seconds,
+)
 from svc.errors import ConfigError, UsageError
 from svc.spec import MODES, Auth, Mode
 

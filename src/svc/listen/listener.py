@@ -26,23 +26,6 @@ _STRAGGLER_SECONDS: Final = 0.3  # what a command has set off is on its way when
 _CHORES_SECONDS: Final = 3600.0
 
 
-class HttpSource:
-    """The webhook receiver as a source: what strangers send to a bound socket."""
-
-    def __init__(self, receiver: Receiver, bound: socket.socket) -> None:
-        self._receiver = receiver
-        self._bound = bound
-
-    async def start(self) -> None:
-        await self._receiver.start(self._bound)
-
-    async def stop_accepting(self) -> None:
-        await self._receiver.stop_accepting()
-
-    async def close(self) -> None:
-        await self._receiver.close()
-
-
 OpenSource = Callable[[Reception, Callable[[Record], None]], Source]
 
 
@@ -104,7 +87,7 @@ class Listener:
         gate = ReceiverHooks(
             self._door.check, self._halves.reception.take, self._refused, self._plan.limits
         )
-        return HttpSource(Receiver(gate), way_in)
+        return Receiver(gate, way_in)
 
     def move(self, host: str, secrets: Sequence[str]) -> None:
         """Takes deliveries to another public name, signed with these secrets, from now on.

@@ -59,7 +59,8 @@ class Routes:
         """Gives each route in words: which types go where."""
         named = any(route.glob is not None for route in self._routes)
         rest = "all others" if named else "all"
-        return [f"{route.glob or rest} to {route.target}" for route in self._routes]
+        in_order = sorted(self._routes, key=lambda route: route.glob is None)
+        return [f"{route.glob or rest} to {route.target}" for route in in_order]
 
     def match(self, event_type: str) -> tuple[Target, ...]:
         """Gives the targets of one event type; none at all means that it is only kept."""

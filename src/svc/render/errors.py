@@ -1,11 +1,15 @@
 """An error as people read it, and as programs do (promise R73)."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from svc.errors import ExitCode, SvcError
-from svc.render.palette import painted
+from svc.render.style import painted
 from svc.render.text import escape, wrap_message
 
+if TYPE_CHECKING:
+    from svc.render.called import Called
+
+_COMMAND: Final = "svc "
 _LONGEST: Final = 600  # a server's error text may be a whole web page
 _LABELS: Final = {ExitCode.UNKNOWN: "Outcome unknown:", ExitCode.PARTIAL: "Partly done:"}
 # Words of ours, although the service has answered.
@@ -48,7 +52,11 @@ def envelope(error: SvcError) -> str:
 def _message(error: SvcError) -> str:
     """What is wrong; where the words are ours, also what to do: the envelope has no other place."""
     own = error.status is None or error.exit_code in _OWN
-    return f"{_ended(error.message)} {_ended(error.hint)}" if error.hint and own else error.message
+    if not error.hint or not own:
+        return error.message
+    # A full stop behind a command would be copied with it.
+    hint = f"Next: {error.hint}" if error.hint.startswith(_COMMAND) else error.hint
+    return f"{_ended(error.message)} {hint if _COMMAND in hint else _ended(hint)}"
 
 
 def _ended(text: str) -> str:
@@ -56,15 +64,20 @@ def _ended(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def lines(error: SvcError, *, color: bool, width: int | None) -> list[str]:
+def lines(
+    error: SvcError, *, color: bool, width: int | None, called: "Called | None" = None
+) -> list[str]:
     """Gives the error in four lines at most: what failed, why, what to do next, under which ids.
 
-    A line wider than `width` columns goes on below, indented by 4; None sets no limit.
+    A line wider than `width` columns goes on below, indented by 4; None sets no limit. Commands
+    begin with the name by which the program was `called`.
     """
     label = _LABELS.get(error.exit_code, "Error:")
     if error.outcome in ("refused", "not_sent"):
         label = "Error:"  # whatever the exit code: nothing was done, and that is known
-    first, *others = [part for line in _lines(error, label) for part in wrap_message(line, width)]
+    first, *others = [
+        part for line in _lines(error, label) for part in wrap_message(line, width, called)
+    ]
     if color:
         first = first.replace(label, painted(label, "bad"), 1)
     return [first, *others]

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from svc.render.palette import painted
-from svc.render.text import cells, wrap
+from svc.render.style import painted
+from svc.render.text import cells, wrap_beside
 
 if TYPE_CHECKING:
     from typing import TextIO
+
+    from svc.render.called import Called
 
 _WIDE: Final = 86  # columns from which every cell has a place of its own
 _MEDIUM: Final = 64
@@ -21,18 +23,29 @@ Cell = tuple[str, str]
 class LineLayout:
     """A terminal of so many columns, or, without `width`, a file whose lines are never broken.
 
-    `tick` marks what was verified where there is no room for the word.
+    `tick` marks what was verified where there is no room for the word; what is suggested begins
+    with the name by which the program was `called`.
     """
 
     width: int | None
     color: bool
     utc: bool
     tick: str = "ok"
+    called: "Called | None" = None
 
     @classmethod
-    def of(cls, stream: "TextIO", *, width: int | None, color: bool, utc: bool) -> "LineLayout":
+    def of(
+        cls,
+        stream: "TextIO",
+        *,
+        width: int | None,
+        color: bool,
+        utc: bool,
+        called: "Called | None" = None,
+    ) -> "LineLayout":
         """The layout for a stream, in what its encoding has."""
-        return cls(width, color=color, utc=utc, tick="✓" if _has_tick(stream) else "ok")
+        tick = "✓" if _has_tick(stream) else "ok"
+        return cls(width, color=color, utc=utc, tick=tick, called=called)
 
     @property
     def wide(self) -> bool:
@@ -73,7 +86,7 @@ class LineLayout:
     def note(self, text: str, style: str) -> str:
         """Puts a sentence below a line, broken at its spaces where the terminal is narrow."""
         room = None if self.width is None else max(self.width - self.below, 20)
-        lines = [text] if room is None else wrap(text, room)
+        lines = wrap_beside(text, room or len(text), self.called)
         return "".join(f"{'':{self.below}}{self.styled(line, style)}\n" for line in lines)
 
     def styled(self, text: str, style: str) -> str:

@@ -4,12 +4,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import tzinfo
 from itertools import islice
-from typing import Any, Final, Literal, TextIO, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, Literal, TextIO, TypeGuard
 
 from svc.errors import SvcError
 from svc.render.json_format import Ids, Json, Ndjson
 from svc.render.printer import Objects, Printer, Stream
 from svc.render.text import escape
+
+if TYPE_CHECKING:
+    from svc.render.called import Called
 
 Format = Literal["human", "json", "ndjson", "csv", "id"]
 Search = Callable[[object], object]
@@ -27,7 +30,7 @@ class Output:
     What is printed is flushed at once; an OSError of a stream passes up. `on_shown` is given every
     object that is about to be printed, of a stream the first ones. `secret` gives the key in use,
     which no stream shows. `workflow` says that GitHub's runner reads what is printed. With `raw`
-    texts that a query has found go without quotes.
+    texts that a query has found go without quotes. Suggestions use the name that was `called`.
     """
 
     def __init__(  # noqa: PLR0913  one argument an option of the command line
@@ -50,6 +53,7 @@ class Output:
         on_shown: Callable[[object], None] = lambda _: None,
         secret: Callable[[], str | None] = lambda: None,
         workflow: bool = False,
+        called: Callable[[], "Called | None"] = lambda: None,
     ) -> None:
         self.format: Format = format
         self.quiet = quiet
@@ -62,6 +66,7 @@ class Output:
         self._on_shown = on_shown
         self._search = _search(query)
         self._raw = raw
+        self._called = called
         self._json = (
             _colored(self._out.write) if color and _is_terminal(stdout) else self._out.write
         )
@@ -98,10 +103,14 @@ class Output:
         if self._raw and texts and len(texts) == len(every):
             self.line("\n".join(texts))
             return
+        beside = "; the objects of a list are in data[], with --all in []"
+        told = f"The query has found nothing{beside if _is_list(whole) else ''}."
+        if found is None and self.format == "human":
+            self.words(told)
+            return
         self._printer.value(found)
         if found is None:
-            beside = "; the objects of a list are in data[], with --all in []"
-            self.note(f"The query has found nothing{beside if _is_list(whole) else ''}.")
+            self.note(told)
 
     def one(self, text: str, data: object) -> None:
         """Prints one object of the service: `text` as it was sent, `data` the same parsed."""
@@ -135,7 +144,7 @@ class Output:
                 self.hint(words)
         elif not self.quiet:
             self.line("")
-            self.line(words)
+            self.words(words)
 
     def stream(self, objects: Objects) -> None:
         """Prints every object of all pages, as they come; with a query, its result over them all.
@@ -177,7 +186,7 @@ class Output:
         from svc.render.human import Human
 
         if isinstance(self._printer, Human) and not self._search:
-            self._printer.checkup(findings)
+            self._printer.checkup(findings, self._called())
             self._out.flush()
         else:
             self.value(findings)
@@ -202,33 +211,34 @@ class Output:
 
     def words(self, text: str) -> None:
         """Prints a sentence as a result on stdout; it goes on below where a terminal is narrow."""
-        self.line(_fitted(text, self._shows_at))
+        self.line(self._fitted(text, self._shows_at))
 
     def note(self, text: str) -> None:
         """Says something on stderr, unless quiet."""
         if not self.quiet:
-            self._tell(_fitted(escape(text), self._wraps_at))
+            self._tell(self._fitted(escape(text), self._wraps_at))
 
     def hint(self, text: str) -> None:
         """Says on stderr what can be done next, unless quiet."""
         if not self.quiet:
-            from svc.render.palette import painted
+            from svc.render.style import painted
 
-            fitted = _fitted(escape(text), self._wraps_at)
+            fitted = self._fitted(escape(text), self._wraps_at)
             self._tell(painted(fitted, "hint", color=self._color_errors))
 
     def warn(self, text: str) -> None:
         """Says on stderr what nobody should miss."""
-        self._tell(_fitted(f"Warning: {escape(text)}", self._wraps_at))
+        self._tell(self._fitted(f"Warning: {escape(text)}", self._wraps_at))
 
     def error(self, error: SvcError) -> None:
         """Prints an error on stderr: at most four lines for people, else one line of JSON."""
         from svc.render import errors
 
         if self.format == "human":
-            self._say(
-                "\n".join(errors.lines(error, color=self._color_errors, width=self._wraps_at))
+            lines = errors.lines(
+                error, color=self._color_errors, width=self._wraps_at, called=self._called()
             )
+            self._say("\n".join(lines))
         else:
             self._say(errors.envelope(error))
 
@@ -241,14 +251,14 @@ class Output:
         self._err.write(safe + "\n")
         self._err.flush()
 
+    def _fitted(self, safe: str, width: int | None) -> str:
+        """Breaks lines on a terminal; a log keeps each message on its line."""
+        from svc.render.text import wrap_message
 
-def _fitted(safe: str, width: int | None) -> str:
-    """Breaks lines on a terminal; a log keeps each message on its line."""
-    if width is None:
-        return safe
-    from svc.render.text import wrap_message
-
-    return "\n".join(part for line in safe.split("\n") for part in wrap_message(line, width))
+        called = self._called()
+        return "\n".join(
+            part for each in safe.split("\n") for part in wrap_message(each, width, called)
+        )
 
 
 def _is_terminal(stream: TextIO) -> bool:
@@ -259,7 +269,7 @@ def _is_terminal(stream: TextIO) -> bool:
 
 
 def _colored(write: Callable[[str], None]) -> Callable[[str], None]:
-    from svc.render.highlight import highlighted
+    from svc.render.style import highlighted
 
     return lambda text: write(highlighted(text))
 

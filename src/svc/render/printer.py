@@ -1,15 +1,13 @@
 """What every format prints with: a stream that is safe to write to, and objects in chunks."""
 
+import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import Any, Final, TextIO
 
 from svc.errors import SvcError
 from svc.redaction import Veil
 from svc.render.dump import escaped
 from svc.render.text import encodable, visible
-
-if TYPE_CHECKING:
-    from svc.render.workflow import Workflow
 
 Write = Callable[[str], None]
 Objects = Iterator[tuple[str, object]]
@@ -34,7 +32,7 @@ class Stream:
         self._stream = stream
         self._veil = Veil(secret)
         self._form = escaped if json else visible
-        self._workflow = _workflow(self._form) if workflow else None
+        self._workflow = Workflow(self._form) if workflow else None
         name = (stream.encoding or "utf-8").lower().replace("-", "").replace("_", "")
         self.encoding = None if name.startswith("utf") else stream.encoding
 
@@ -61,12 +59,6 @@ class Stream:
         if self._workflow is not None:
             text = self._workflow.through(text)
         self._stream.write(encodable(text, self.encoding, self._form) if self.encoding else text)
-
-
-def _workflow(form: Callable[[str], str]) -> "Workflow":
-    from svc.render.workflow import Workflow
-
-    return Workflow(form)
 
 
 class Printer:
@@ -121,3 +113,35 @@ def chunks(objects: Iterator[tuple[str, object]]) -> Iterator[list[object]]:
         yield piece
     if failure:
         raise failure
+
+
+# GitHub's runner reads the log of every step: a line that begins with `::`, after blanks, is a
+# command, and so is `##[...]` wherever it stands. What svc prints may hold the words of strangers.
+_COMMAND: Final = r"(?:^|(?<=[\r\n]))(?P<start>\s*:):|(?P<hash>##)\["
+_BEGINNING: Final = r"\s*:?"
+_TEXT: Final = "x"  # stands for the beginning of a line that is no command any more
+
+
+class Workflow:
+    """Makes text of what a runner would take for commands, such as `::stop-commands::` (R107).
+
+    It takes a stream piece by piece; `form` is how one character is written as an escape.
+    """
+
+    def __init__(self, form: Callable[[str], str]) -> None:
+        self._form = form
+        self._before = ""
+
+    def through(self, text: str) -> str:
+        """Gives a piece as it may be printed behind those before it."""
+        whole = self._before + text
+        done = re.sub(_COMMAND, self._rewritten, whole)[len(self._before) :]
+        line = re.split(r"[\r\n]", whole)[-1]
+        # What may yet become a command: a line's beginning, or the first half of its mark.
+        self._before = line if re.fullmatch(_BEGINNING, line) else _TEXT + line[-2:]
+        return done
+
+    def _rewritten(self, found: re.Match[str]) -> str:
+        if found["hash"]:
+            return found["hash"] + self._form("[")
+        return found["start"] + self._form(":")

@@ -1,17 +1,75 @@
-"""What human output is made of, and how its styles become terminal text (promise R62)."""
+"""What human output is made of, and its styles: every escape sequence that svc writes (R62)."""
 
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import tzinfo
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from svc.render.palette import Style, painted
+Style: TypeAlias = Literal[
+    "",
+    "title",
+    "head",
+    "label",
+    "hint",
+    "good",
+    "waiting",
+    "attention",
+    "bad",
+    "quiet",
+    "strong",
+    "section",
+    "name",
+    "text",
+    "literal",
+]
+
+# The basic colours only: the terminal's owner has chosen them to suit a dark or a light ground.
+# Yellow is left out, since most light themes make it unreadable.
+_BOLD: Final = "1"
+_DIM: Final = "2"
+_CODES: Final[dict[str, str]] = {
+    "title": _BOLD,
+    "head": _DIM,
+    "label": _DIM,
+    "hint": _DIM,
+    "good": "32",
+    "waiting": "36",
+    "attention": "1;35",
+    "bad": "1;31",
+    "quiet": _DIM,
+    "strong": _BOLD,
+    "section": "1;32",
+    "name": "36",
+    "text": "32",
+    "literal": "35",
+}
+
+
+def painted(text: str, style: str, *, color: bool = True) -> str:
+    """Text in a style, where colour is wanted and there is something to colour."""
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if color and style and text else text
+
+
+_PART: Final = r'("(?:[^"\\]|\\.)*")(?=\s*:)|("(?:[^"\\]|\\.)*")|\b(null|true|false)\b'
+
+
+def highlighted(text: str) -> str:
+    """Paints JSON text, whole tokens of it; taken without colours it is what it was."""
+    return re.sub(_PART, _painted, text)
+
+
+def _painted(found: re.Match[str]) -> str:
+    name, words, literal = found.groups()
+    if name is not None:
+        return painted(name, "name")
+    return painted(words, "text") if words is not None else painted(literal, "literal")
+
 
 Span = tuple[str, Style]
 Line = list[Span]
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
+class Screen(NamedTuple):
     """The place where people read: `width` in columns, `now` in epoch seconds.
 
     `zone` is the local time zone, None for the machine's. `ellipsis` marks shortened prose.
@@ -24,8 +82,7 @@ class Screen:
     ellipsis: str = "…"
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One value as it reads.
 
     `listed` and `brief` are its shorter forms for tables. `hint` is said after it where there is

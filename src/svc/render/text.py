@@ -2,7 +2,10 @@
 
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from svc.render.called import Called
 
 # Promise R61 names the first four: controls, bidi controls, zero-width characters, surrogates.
 # Those of the last line hide, split or reorder text in the same way: Arabic letter mark, line
@@ -134,34 +137,47 @@ def _pieces(word: str, width: int) -> list[str]:
 
 
 _INDENT: Final = 4
-_COMMAND: Final = "svc "
-_KINDS: Final = ("Error", "Warning")
-_LABELS: Final = ("Next:", "Next page:")  # what follows one is there to be copied
+_KINDS: Final = ("Error", "Warning")  # behind them begins a sentence about a command
+# What follows a command that a sentence is about.
+_ABOUT: Final = "; | (?:shows|lists|says|writes|starts|ends|does) "
+_LABELS: Final = ("Next:", "Then:", "Next page:")  # what follows one is there to be copied
 
 
-def wrap_message(text: str, width: int | None) -> list[str]:
+def wrap_message(text: str, width: int | None, called: "Called | None" = None) -> list[str]:
     """Breaks one line of text at spaces; further lines are indented by 4.
 
-    A command is never broken: after `Next:` the line stays as it is, and in a sentence a command
+    Commands in it begin with the name by which the program was `called`. None is ever broken:
+    after `Next:` the line stays as it is, and in a sentence a command
     that ends it (`...: svc keys add`) begins on a line of its own. No id is broken either
     (promise R63), even where it is wider than `width` columns. Without a width, which is where no
     terminal breaks lines, the text stays on one, so that a log can be searched.
     """
+    text = text if called is None else called.within(text)
     if width is None or cells(text) <= width:
         return [text]
-    words, command = _split(text)
+    words, command = _split(text, "svc" if called is None else called.name)
     if command and words.strip() in _LABELS:
         return [text]
     lines = _wrapped(words, width)
     return [*lines, f"{'':{_INDENT}}{command}"] if command else lines
 
 
-def _split(text: str) -> tuple[str, str]:
+def wrap_beside(text: str, width: int, called: "Called | None" = None) -> list[str]:
+    """The same without an indent, for a sentence that stands in a column of its own."""
+    text = text if called is None else called.within(text)
+    words, command = _split(text, "svc" if called is None else called.name)
+    if not command or cells(text) <= width:
+        return wrap(text, width)
+    return [*wrap(words, width), command]
+
+
+def _split(text: str, program: str) -> tuple[str, str]:
     """Parts a sentence from the command at its end."""
-    before, colon, after = text.rpartition(f": {_COMMAND}")
-    if not colon or before in _KINDS:  # a sentence about a command, with nothing before it
-        return text, ""
-    return f"{before}:", f"{_COMMAND}{after}"
+    for command in (f"{program} ", f'eval "$({program} '):
+        before, colon, after = text.rpartition(f": {command}")
+        if colon and not (before in _KINDS or re.search(_ABOUT, after)):
+            return f"{before}:", f"{command}{after}"
+    return text, ""
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -224,7 +224,7 @@ class Engine:
 
     def _reload(self, tx: Transaction, state: Doc) -> None:
         export.restore(tx.store, state, self._job_names)
-        self._shared.settings.forget()
+        self._shared.forget()
         try:
             self._groups.load_state()
         except LocalError as error:
@@ -232,13 +232,10 @@ class Engine:
 
     def _refill(self, tx: Transaction, seed: int | None, fixture: str | None) -> None:
         tx.store.wipe()
-        self._shared.settings.forget()
+        self._shared.forget()
         self._clock.restart()
         self._shared.ids = IdSource(self._shared.ids.seed if seed is None else seed, self._random)
         if self._fixture is not None:
             now = self._clock.now()
-            test, live = (
-                Transaction(self._shared, "test", now),
-                Transaction(self._shared, "live", now),
-            )
-            self._fixture(test, live, fixture)
+            test = Transaction(self._shared, "test", now)
+            self._fixture(test, Transaction(self._shared, "live", now), fixture)

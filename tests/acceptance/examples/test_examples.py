@@ -10,17 +10,14 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from acceptance.examples.world import ORDER, PLACEHOLDER, World, real
 from support.running import Sandbox, Svc
+from support.serving import Handler, serving
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.signature import header_value
 
@@ -208,7 +205,8 @@ def test_the_example_of_events_works(line: str, world: World) -> None:
     """With a target that listens, an inbox that holds an event, and an end after a moment."""
     if "| jq" in line and shutil.which("jq") is None:
         pytest.skip("jq is not installed")
-    with serving() as port:
+    with serving(Handler) as origin:
+        port = int(origin.rpartition(":")[2])
         ready = re.sub(r"(?<=[ :])3000(?=[/ '])", str(port), line)
         if "listen" not in line:
             ready = PLACEHOLDER.sub(received(world, port), ready)
@@ -236,29 +234,3 @@ def signed(line: str, world: World) -> str:
     world.file("body.json", body)
     header = header_value(body.encode(), [SECRET], int(time.time()))
     return re.sub(r"'t=[^']*'", f"'{header}'", line)
-
-
-class Target(BaseHTTPRequestHandler):
-    """Answers everything with 200."""
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *args: object) -> None:
-        """Nothing."""
-
-
-@contextmanager
-def serving() -> Iterator[int]:
-    """A target on a port of its own."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Target) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server.server_port
-        finally:
-            server.shutdown()
-            thread.join()

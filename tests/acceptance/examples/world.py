@@ -7,15 +7,11 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Final
 
+from support.orders import ORDER as JACKET_ORDER
 from support.running import Sandbox
 
-ORDER: Final = {
-    "amount": 12900,
-    "currency": "EUR",
-    "settlement_currency": "USD",
-    "shipping": {"country": "DE", "postal_code": "10115"},
-    "items": [{"name": "Jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
-}
+ORDER = {**JACKET_ORDER, "settlement_currency": "USD"}
+
 PLACEHOLDER: Final = re.compile(r"\b(?:ord|pay|rf|po|lcq|evt|dp|we|key|rq)_[A-Za-z0-9]{18,}")
 
 

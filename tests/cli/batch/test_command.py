@@ -23,15 +23,8 @@ from support.batches import (
     running,
 )
 from support.on_terminal import OpenTerminal
+from support.orders import ORDER
 from support.running import Result, Sandbox, Svc
-
-ITEM = {"name": "Linen jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}
-ORDER = {
-    "amount": 12900,
-    "currency": "EUR",
-    "shipping": {"country": "DE", "postal_code": "10115"},
-    "items": [ITEM],
-}
 
 
 def write(path: Path, *lines: str) -> Path:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from svc.cli.commands.document import document
+from svc.cli.commands import document
 from svc.cli.commands.tree import tree
 from svc.cli.framework.registry import COMMANDS
 

@@ -12,7 +12,7 @@ import pytest
 from cli.completion.terminal import ROOT, SCRIPTS
 from support.running import Svc
 from svc.cli.commands import tree
-from svc.completion.packaged import SHELLS
+from svc.completion import SHELLS
 from svc.completion.tables import kind_of
 from svc.completion.tree import Values
 from svc.money import CURRENCIES
@@ -116,7 +116,7 @@ def test_an_installed_wheel_prints_the_scripts(tmp_path: Path) -> None:
         archive.extractall(tmp_path / "installed")
     assert {f"svc/completion/scripts/{name}" for name in SHELLS.values()} <= names
     assert any(name.endswith(".data/data/share/man/man1/svc-orders.1") for name in names)
-    code = "import svc; from svc.completion.packaged import packaged; "
+    code = "import svc; from svc.completion import packaged; "
     code += "print(svc.__file__); print(packaged('zsh'), end='')"
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -4,15 +4,12 @@ import os
 import socket
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from support.on_terminal import AtTerminal
+from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
-
-if TYPE_CHECKING:
-    from cli.conftest import FakeRing
 
 URL = "https://api.example.com"
 ASKED = "[y/N] "
@@ -62,7 +59,10 @@ def test_no_profiles_say_how_to_make_one(svc: Svc) -> None:
         (["use", "nope"], "There is no profile 'nope' (known: shop)."),
         (["remove", "nope"], "There is no profile 'nope'."),
         (["create", "shop", "--base-url", URL], "a profile 'shop' already"),
-        (["create", "new"], "A profile needs --base-url URL."),
+        (
+            ["create", "new"],
+            "svc profiles create needs --base-url. Next: svc profiles create NAME --base-url ",
+        ),
         (["create", "new", "--base-url", "http://x:y@h.example"], "user name"),
         (
             ["create", "new", "--base-url", "http://api.example.com"],
@@ -134,7 +134,7 @@ def test_a_person_is_asked_before_a_sandbox_is_emptied(
     assert len(svc.ok("orders", "list")["data"]) == orders
 
 
-def test_names_stand_for_ids_of_our_own_things(svc: Svc, fake_ring: "FakeRing") -> None:
+def test_names_stand_for_ids_of_our_own_things(svc: Svc, fake_ring: FakeRing) -> None:
     """`-o id` prints what other commands take, and no warning."""
     svc.ok("profiles", "create", "shop", "--base-url", URL)
     svc.ok("keys", "add", "--stdin", "--no-check", stdin="sk_live_4eC39HqLyjWDarjtT1zdp7dc")
@@ -144,7 +144,7 @@ def test_names_stand_for_ids_of_our_own_things(svc: Svc, fake_ring: "FakeRing") 
     assert svc("whoami", "-o", "id").out == "shop\n"
 
 
-def test_a_profile_with_keys_is_not_removed(svc: Svc, fake_ring: "FakeRing") -> None:
+def test_a_profile_with_keys_is_not_removed(svc: Svc, fake_ring: FakeRing) -> None:
     """Otherwise the key would stay in the keyring with no way to name it."""
     svc.ok("profiles", "create", "shop", "--base-url", URL)
     svc.ok("keys", "add", "--stdin", "--no-check", stdin="sk_live_4eC39HqLyjWDarjtT1zdp7dc")
@@ -304,7 +304,7 @@ def test_whoami_knows_the_sandbox_and_its_constants(svc: Svc, own_sandbox: Sandb
 
 
 def test_whoami_tells_a_stored_key_s_age(
-    svc: Svc, sandbox: Sandbox, fake_ring: "FakeRing", monkeypatch: pytest.MonkeyPatch
+    svc: Svc, sandbox: Sandbox, fake_ring: FakeRing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From the day that it was added."""
     monkeypatch.delenv("SVC_API_KEY", raising=False)

@@ -6,19 +6,17 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from support.on_terminal import AtTerminal
+from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
 from svc.api_keys import parse
 from svc.clock import SystemClock
 from svc.keys.facts import KeyFacts
 from svc.keys.places import KeyPlace
-
-if TYPE_CHECKING:
-    from cli.conftest import FakeRing
 
 CANARY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
 LIVE = "sk_live_4eC39HqLyjWDarjtT1zdp7dc"
@@ -26,7 +24,7 @@ ELSEWHERE = "https://api.example.com"  # never reached: --no-check, or a proxy o
 
 
 @pytest.fixture
-def at_sandbox(sandbox: Sandbox, fake_ring: "FakeRing", monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+def at_sandbox(sandbox: Sandbox, fake_ring: FakeRing, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     """The sandbox's address and no key: the program does not know that it is a sandbox."""
     monkeypatch.delenv("SVC_API_KEY", raising=False)
     return sandbox
@@ -37,7 +35,7 @@ def add(svc: Svc, key: str, *argv: str) -> Any:
 
 
 def test_a_key_is_added_checked_used_listed_and_removed(
-    svc: Svc, at_sandbox: Sandbox, fake_ring: "FakeRing"
+    svc: Svc, at_sandbox: Sandbox, fake_ring: FakeRing
 ) -> None:
     """The whole story: one item per origin, profile and mode; the service is asked first."""
     assert svc("orders", "list").code == 4
@@ -71,9 +69,7 @@ def test_a_key_is_added_checked_used_listed_and_removed(
     assert svc("orders", "list").code == 4
 
 
-def test_people_read_the_same_in_words(
-    svc: Svc, at_sandbox: Sandbox, fake_ring: "FakeRing"
-) -> None:
+def test_people_read_the_same_in_words(svc: Svc, at_sandbox: Sandbox, fake_ring: FakeRing) -> None:
     """Human output names where the key goes and how to tell it, not the key."""
     shown = svc("keys", "add", "--stdin", "-o", "human", stdin="sk_test_sandbox")
     for words in ("default", at_sandbox.url, "test", "secret", "sk_test_…"):
@@ -86,7 +82,7 @@ def test_people_read_the_same_in_words(
 
 
 def test_a_key_that_the_service_does_not_know_is_not_stored(
-    svc: Svc, at_sandbox: Sandbox, fake_ring: "FakeRing"
+    svc: Svc, at_sandbox: Sandbox, fake_ring: FakeRing
 ) -> None:
     """Exit 4, with what the service said; --no-check stores it all the same."""
     refused = svc("keys", "add", "--stdin", stdin=CANARY)
@@ -100,7 +96,7 @@ def test_a_key_that_the_service_does_not_know_is_not_stored(
 
 
 def test_a_restricted_key_that_may_not_list_orders_is_known(
-    svc: Svc, at_sandbox: Sandbox, fake_ring: "FakeRing"
+    svc: Svc, at_sandbox: Sandbox, fake_ring: FakeRing
 ) -> None:
     """403 with permission_denied says that the service knows the key."""
     body = {"type": "restricted", "permissions": {"payouts": "read"}}
@@ -115,7 +111,7 @@ def test_a_restricted_key_that_may_not_list_orders_is_known(
 
 
 def test_a_service_that_cannot_be_reached_leaves_nothing_stored(
-    svc: Svc, fake_ring: "FakeRing"
+    svc: Svc, fake_ring: FakeRing
 ) -> None:
     """Exit 8, naming --no-check."""
     with socket.create_server(("127.0.0.1", 0)) as closed:
@@ -129,7 +125,7 @@ def test_a_service_that_cannot_be_reached_leaves_nothing_stored(
     assert fake_ring.items == {}
 
 
-def test_the_check_goes_through_the_proxy(svc: Svc, fake_ring: "FakeRing") -> None:
+def test_the_check_goes_through_the_proxy(svc: Svc, fake_ring: FakeRing) -> None:
     """R26: like every other call, by CONNECT, so that the proxy does not see the key."""
     heard: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as proxy:
@@ -149,7 +145,7 @@ def first_words(listener: socket.socket) -> bytes:
         return connection.recv(65536)
 
 
-def test_mode_and_kind_come_from_the_prefix(svc: Svc, fake_ring: "FakeRing") -> None:
+def test_mode_and_kind_come_from_the_prefix(svc: Svc, fake_ring: FakeRing) -> None:
     """No --live is needed, and one item each."""
     argv = ("--no-check", "--base-url", ELSEWHERE)
     assert add(svc, CANARY, *argv)["mode"] == "test"
@@ -184,7 +180,7 @@ def test_mode_and_kind_come_from_the_prefix(svc: Svc, fake_ring: "FakeRing") -> 
     ],
 )
 def test_what_may_not_be_stored_is_refused(
-    svc: Svc, fake_ring: "FakeRing", key: str, argv: list[str], code: int, words: str
+    svc: Svc, fake_ring: FakeRing, key: str, argv: list[str], code: int, words: str
 ) -> None:
     """R21, R30, R37, R44: nothing is stored, and the key is not repeated."""
     base = [] if "--base-url" in argv else ["--base-url", ELSEWHERE]
@@ -195,7 +191,7 @@ def test_what_may_not_be_stored_is_refused(
     assert fake_ring.items == {}
 
 
-def test_a_carriage_return_is_not_lost_on_the_way(fake_ring: "FakeRing") -> None:
+def test_a_carriage_return_is_not_lost_on_the_way(fake_ring: FakeRing) -> None:
     """R44: a text stream would hide it, so the bytes are read."""
     done = subprocess.run(
         [sys.executable, "-m", "svc", "keys", "add", "--stdin", "--base-url", ELSEWHERE],
@@ -208,7 +204,7 @@ def test_a_carriage_return_is_not_lost_on_the_way(fake_ring: "FakeRing") -> None
     assert b"line ends" in done.stderr
 
 
-def test_a_key_is_no_argument(svc: Svc, fake_ring: "FakeRing") -> None:
+def test_a_key_is_no_argument(svc: Svc, fake_ring: FakeRing) -> None:
     """R31, R32: there is no way to put it on the command line, where others could read it."""
     for argv in (["keys", "add", CANARY], ["keys", "add", "--key", CANARY], ["--api-key", CANARY]):
         refused = svc(*argv)
@@ -217,7 +213,7 @@ def test_a_key_is_no_argument(svc: Svc, fake_ring: "FakeRing") -> None:
     assert fake_ring.items == {}
 
 
-def test_nobody_is_prompted_without_a_terminal(svc: Svc, fake_ring: "FakeRing") -> None:
+def test_nobody_is_prompted_without_a_terminal(svc: Svc, fake_ring: FakeRing) -> None:
     """R76: exit 2 at once, naming the option."""
     refused = svc("keys", "add", "--base-url", ELSEWHERE)
     assert refused.code == 2
@@ -226,7 +222,7 @@ def test_nobody_is_prompted_without_a_terminal(svc: Svc, fake_ring: "FakeRing") 
 
 @pytest.mark.parametrize("more", [(), ("--stdin",)])
 def test_a_person_types_the_key_unseen(
-    at_terminal: AtTerminal, fake_ring: "FakeRing", more: tuple[str, ...]
+    at_terminal: AtTerminal, fake_ring: FakeRing, more: tuple[str, ...]
 ) -> None:
     """R31: the prompt says for what; the screen does not show the key, with --stdin neither."""
     argv = ("keys", "add", "--no-check", "--base-url", ELSEWHERE, *more)
@@ -237,7 +233,7 @@ def test_a_person_types_the_key_unseen(
     assert list(fake_ring.items.values()) == [CANARY]
 
 
-def test_a_person_may_think_better_of_it(at_terminal: AtTerminal, fake_ring: "FakeRing") -> None:
+def test_a_person_may_think_better_of_it(at_terminal: AtTerminal, fake_ring: FakeRing) -> None:
     """Ctrl-D ends with 2 and Ctrl-C with 130; nothing is stored."""
     argv = ("keys", "add", "--no-check", "--base-url", ELSEWHERE)
     assert at_terminal("\x04", *argv).code == 2
@@ -245,9 +241,7 @@ def test_a_person_may_think_better_of_it(at_terminal: AtTerminal, fake_ring: "Fa
     assert fake_ring.items == {}
 
 
-def test_a_key_goes_to_no_other_origin(
-    svc: Svc, at_sandbox: Sandbox, fake_ring: "FakeRing"
-) -> None:
+def test_a_key_goes_to_no_other_origin(svc: Svc, at_sandbox: Sandbox, fake_ring: FakeRing) -> None:
     """R22: neither --base-url nor the environment nor the file leads a stored key elsewhere."""
     add(svc, "sk_test_sandbox")
     with socket.create_server(("127.0.0.1", 0)) as thief:
@@ -265,7 +259,7 @@ def test_a_key_goes_to_no_other_origin(
 
 
 def test_the_variable_wins_and_is_mentioned(
-    svc: Svc, at_sandbox: Sandbox, fake_ring: "FakeRing"
+    svc: Svc, at_sandbox: Sandbox, fake_ring: FakeRing
 ) -> None:
     """A forgotten SVC_API_KEY is the usual reason for a key that seems not to be used."""
     add(svc, "sk_test_sandbox")
@@ -276,7 +270,7 @@ def test_the_variable_wins_and_is_mentioned(
     assert "4eC39" not in listed.out + listed.err
 
 
-def test_a_publishable_key_lies_beside_the_secret_one(svc: Svc, fake_ring: "FakeRing") -> None:
+def test_a_publishable_key_lies_beside_the_secret_one(svc: Svc, fake_ring: FakeRing) -> None:
     """For the sandbox's checkout; it is never used for a call."""
     argv = ("--base-url", ELSEWHERE)
     add(svc, CANARY, "--no-check", *argv)
@@ -287,14 +281,14 @@ def test_a_publishable_key_lies_beside_the_secret_one(svc: Svc, fake_ring: "Fake
     assert list(fake_ring.items.values()) == [CANARY]
 
 
-def test_removing_what_is_not_there_is_an_error(svc: Svc, fake_ring: "FakeRing") -> None:
+def test_removing_what_is_not_there_is_an_error(svc: Svc, fake_ring: FakeRing) -> None:
     """Exit 4: a script that believes it removed a key must not be wrong."""
     refused = svc("keys", "remove", "--live", "--base-url", ELSEWHERE)
     assert refused.code == 4
     assert "No live key of profile default is stored" in refused.error["message"]
 
 
-def test_listing_reads_no_key(svc: Svc, fake_ring: "FakeRing") -> None:
+def test_listing_reads_no_key(svc: Svc, fake_ring: FakeRing) -> None:
     """R38: some systems ask the person for every item that is read."""
     add(svc, CANARY, "--no-check", "--base-url", ELSEWHERE)
     before = fake_ring.calls
@@ -302,7 +296,7 @@ def test_listing_reads_no_key(svc: Svc, fake_ring: "FakeRing") -> None:
     assert fake_ring.calls == before
 
 
-def test_a_call_reads_one_key_once(svc: Svc, at_sandbox: Sandbox, fake_ring: "FakeRing") -> None:
+def test_a_call_reads_one_key_once(svc: Svc, at_sandbox: Sandbox, fake_ring: FakeRing) -> None:
     """R38: that of the mode in use."""
     add(svc, "sk_test_sandbox")
     before = len(fake_ring.calls)
@@ -311,7 +305,7 @@ def test_a_call_reads_one_key_once(svc: Svc, at_sandbox: Sandbox, fake_ring: "Fa
 
 
 def test_the_key_is_in_the_keyring_and_nowhere_else(
-    svc: Svc, isolated: Path, fake_ring: "FakeRing"
+    svc: Svc, isolated: Path, fake_ring: FakeRing
 ) -> None:
     """R34, R40: not in the configuration, the state database, a log or the cache."""
     argv = ("--base-url", ELSEWHERE)
@@ -374,7 +368,7 @@ def test_a_missing_keyring_is_told_before_the_key_is_asked_for(
 @pytest.mark.parametrize("named", ["config", "variable"])
 def test_a_key_in_a_keyring_out_of_use_is_not_called_removed(
     svc: Svc,
-    fake_ring: "FakeRing",
+    fake_ring: FakeRing,
     isolated: Path,
     monkeypatch: pytest.MonkeyPatch,
     named: str,
@@ -405,7 +399,7 @@ def test_a_key_in_a_keyring_out_of_use_is_not_called_removed(
 
 
 def test_a_keyring_that_is_gone_lets_its_key_be_forgotten(
-    svc: Svc, fake_ring: "FakeRing", isolated: Path
+    svc: Svc, fake_ring: FakeRing, isolated: Path
 ) -> None:
     """R37: it is passed over, and what could not be removed is said."""
     add(svc, CANARY, "--no-check", "--base-url", ELSEWHERE)

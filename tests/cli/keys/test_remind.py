@@ -12,23 +12,21 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from cli.keys import icalendar_reader
 from support.on_terminal import AtTerminal
+from support.ring_file import FakeRing
 from support.running import Svc
 from svc.api_keys import parse
 from svc.cli.framework.reminders import annotations
-from svc.cli.keys.calendar import calendar
+from svc.cli.keys.remind import calendar
 from svc.clock import ManualClock
 from svc.keys.age import Held, judge
 from svc.keys.facts import KeyFacts
 from svc.keys.places import KeyPlace
-
-if TYPE_CHECKING:
-    from cli.conftest import FakeRing
 
 DAY = 86_400
 URL = "https://api.example.com"
@@ -44,7 +42,7 @@ def state(isolated: Path) -> Path:
 
 
 @pytest.fixture
-def aged(fake_ring: "FakeRing", state: Path) -> Age:
+def aged(fake_ring: FakeRing, state: Path) -> Age:
     """Notes a live key, as `keys add` does, that is so many days old."""
 
     def make(days: float) -> None:
@@ -152,7 +150,7 @@ def svc_bytes(*argv: str) -> bytes:
     ).stdout
 
 
-def test_reminding_reads_no_key(svc: Svc, aged: Age, fake_ring: "FakeRing") -> None:
+def test_reminding_reads_no_key(svc: Svc, aged: Age, fake_ring: FakeRing) -> None:
     """R38: some systems ask the person for every item that is read."""
     aged(91)
     before = fake_ring.calls

@@ -8,19 +8,17 @@ import sys
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from support.on_terminal import AtTerminal
+from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
 from svc.api_keys import parse
 from svc.clock import SystemClock
 from svc.keys.facts import KeyFacts
 from svc.keys.places import KeyPlace
-
-if TYPE_CHECKING:
-    from cli.conftest import FakeRing
 
 DAY = 86_400
 ORDER = (
@@ -66,7 +64,7 @@ def dashboard(sandbox: Sandbox) -> Dashboard:
 def stored(
     sandbox: Sandbox,
     dashboard: Dashboard,
-    fake_ring: "FakeRing",
+    fake_ring: FakeRing,
     isolated: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Any:
@@ -146,7 +144,7 @@ def test_removing_a_rolled_sandbox_key_returns_to_the_constant(
 
 
 def test_the_new_key_takes_the_old_ones_place(
-    svc: Svc, stored: Any, dashboard: Dashboard, fake_ring: "FakeRing"
+    svc: Svc, stored: Any, dashboard: Dashboard, fake_ring: FakeRing
 ) -> None:
     """R36: one item afterwards; what is remembered of the old key is when it ends."""
     secret = dashboard.roll(stored["id"], 7 * DAY)
@@ -221,7 +219,7 @@ def test_what_is_no_successor_is_refused(
     svc: Svc,
     stored: Any,
     dashboard: Dashboard,
-    fake_ring: "FakeRing",
+    fake_ring: FakeRing,
     make: Any,
     code: str,
     exit_code: int,
@@ -236,7 +234,7 @@ def test_what_is_no_successor_is_refused(
 
 
 def test_a_key_of_another_account_is_refused(
-    svc: Svc, stored: Any, sandbox: Sandbox, dashboard: Dashboard, fake_ring: "FakeRing"
+    svc: Svc, stored: Any, sandbox: Sandbox, dashboard: Dashboard, fake_ring: FakeRing
 ) -> None:
     """What was made with the old key must be there for the new one; exit 4."""
     order = svc.ok(*ORDER)["id"]
@@ -263,7 +261,7 @@ def test_what_another_key_has_made_tells_nothing_of_the_account(
 
 
 def test_a_restricted_key_is_rolled_as_well(
-    svc: Svc, stored: Any, dashboard: Dashboard, fake_ring: "FakeRing"
+    svc: Svc, stored: Any, dashboard: Dashboard, fake_ring: FakeRing
 ) -> None:
     """It need not be allowed to list orders; the new one has the same permissions."""
     made = dashboard.make("restricted")
@@ -291,7 +289,7 @@ def test_an_old_key_that_has_ended_leaves_the_journal_to_tell(
 
 
 def test_a_service_that_is_not_reached_changes_nothing(
-    svc: Svc, stored: Any, sandbox: Sandbox, dashboard: Dashboard, fake_ring: "FakeRing"
+    svc: Svc, stored: Any, sandbox: Sandbox, dashboard: Dashboard, fake_ring: FakeRing
 ) -> None:
     """Exit 8, and --no-check is named."""
     fault = {"match": {"path": "/v1/orders"}, "times": 9, "effect": {"status": 503}}
@@ -303,14 +301,14 @@ def test_a_service_that_is_not_reached_changes_nothing(
     assert list(fake_ring.items.values()) == [stored["secret"]]
 
 
-def test_nothing_to_roll_is_an_error(svc: Svc, fake_ring: "FakeRing") -> None:
+def test_nothing_to_roll_is_an_error(svc: Svc, fake_ring: FakeRing) -> None:
     """Exit 4, and how to store one."""
     refused = svc("keys", "roll", "--stdin", "--base-url", "https://api.example.com")
     assert (refused.code, refused.error["code"]) == (4, "api_key_missing")
 
 
 def test_a_key_in_the_environment_cannot_be_rolled_here(
-    svc: Svc, sandbox: Sandbox, fake_ring: "FakeRing"
+    svc: Svc, sandbox: Sandbox, fake_ring: FakeRing
 ) -> None:
     """Exit 4: its place is where the variable is set."""
     env = {"SVC_API_KEY": "sk_test_4eC39HqLyjWDarjtT1zdp7dc"}
@@ -368,7 +366,7 @@ class Keyring(Kept):
 
 
 @pytest.fixture
-def dying_ring(fake_ring: "FakeRing", isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def dying_ring(fake_ring: FakeRing, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The fake keyring, which can have the whole program killed between any two of its steps."""
     folder = isolated / "dying"
     folder.mkdir()
@@ -388,7 +386,7 @@ def test_kill_in_the_middle_of_a_roll_leaves_a_working_key(
     sandbox: Sandbox,
     dashboard: Dashboard,
     dying_ring: Path,
-    fake_ring: "FakeRing",
+    fake_ring: FakeRing,
     monkeypatch: pytest.MonkeyPatch,
     step: int,
 ) -> None:
@@ -418,7 +416,7 @@ def test_kill_in_the_middle_of_a_roll_leaves_a_working_key(
 
 
 def test_of_two_rolls_at_once_the_later_one_is_refused(
-    svc: Svc, stored: Any, dashboard: Dashboard, fake_ring: "FakeRing"
+    svc: Svc, stored: Any, dashboard: Dashboard, fake_ring: FakeRing
 ) -> None:
     """R36: a key that is older than the stored one by now does not take its place."""
     older = dashboard.roll(stored["id"], DAY)
@@ -445,7 +443,7 @@ def test_of_two_rolls_at_once_the_later_one_is_refused(
 
 
 def test_a_new_key_that_was_left_behind_is_taken_up(
-    svc: Svc, stored: Any, sandbox: Sandbox, dashboard: Dashboard, fake_ring: "FakeRing"
+    svc: Svc, stored: Any, sandbox: Sandbox, dashboard: Dashboard, fake_ring: FakeRing
 ) -> None:
     """It was shown once, and nobody may have it any more: the keyring does."""
     secret = dashboard.roll(stored["id"])
@@ -466,7 +464,7 @@ def test_a_person_is_led_to_the_dashboard(
     at_terminal: AtTerminal,
     stored: Any,
     dashboard: Dashboard,
-    fake_ring: "FakeRing",
+    fake_ring: FakeRing,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

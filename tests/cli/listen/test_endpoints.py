@@ -16,7 +16,7 @@ from support.listeners import Listen, Pay
 from support.listening import NOW, Target, event
 from support.running import Sandbox, Svc
 from svc.cli.events import link
-from svc.cli.events.endpoint import Endpoint, Endpoints, is_sandbox
+from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
 from svc.cli.events.link import LocalLink, watching
 from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
@@ -79,11 +79,11 @@ def endpoint(service: str, keyring: Keyring, url: str) -> tuple[Endpoint, str]:
     env = {**os.environ, "SVC_BASE_URL": service, "SVC_API_KEY": "sk_test_abcdefghijklmnop"}
     with RealSession([], env, streams) as session:
         session.keyring = keyring
-        assert not is_sandbox(session)
+        assert not sandbox_answers(session)
         found = Endpoints(session, session.state(), sandbox=False).of(url, PATH, EVENTS)
         assert session.done is None
         if keyring.items:
-            assert StoredSecrets.of(session, session.state()).get(found.id or "")
+            assert StoredSecrets(session, session.state()).get(found.id or "")
     assert isinstance(streams.stderr, io.StringIO)
     return found, streams.stderr.getvalue()
 

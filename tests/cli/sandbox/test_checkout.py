@@ -9,16 +9,10 @@ from typing import Any
 import pytest
 
 from support.on_terminal import OpenTerminal
+from support.orders import ORDER
 
 Svc = Any  # the fixture's classes live in the conftest, which no test can import
 Sandbox = Any
-
-ORDER = {
-    "currency": "EUR",
-    "amount": 12900,
-    "shipping": {"country": "DE", "postal_code": "10115"},
-    "items": [{"name": "Jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
-}
 
 
 def call(sandbox: Sandbox, method: str, path: str, body: Any = None, key: str = "") -> Any:

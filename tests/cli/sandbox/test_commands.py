@@ -8,26 +8,19 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.orders import ORDER
 from support.patience import patient
-from svc.sandbox.process.records import running
 
 Svc = Any  # the fixture's classes live in the conftest, which no test can import
 Sandbox = Any
 Start = Callable[..., Any]
-
-ORDER = {
-    "currency": "EUR",
-    "amount": 12900,
-    "shipping": {"country": "DE", "postal_code": "10115"},
-    "items": [{"name": "Jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
-}
 
 
 def api(port: int, method: str, path: str, body: Any = None) -> Any:
@@ -46,18 +39,6 @@ def api(port: int, method: str, path: str, body: Any = None) -> Any:
 def unpaid(sandbox: Sandbox, **changes: Any) -> Any:
     """A new order, with its client secret."""
     return api(sandbox.port, "POST", "/v1/orders", {**ORDER, **changes})
-
-
-@pytest.fixture
-def start(svc: Svc, isolated: Path) -> Iterator[Start]:
-    """Starts sandboxes in the background on free ports; kills them with the test."""
-
-    def begin(*argv: str) -> Any:
-        return svc.ok("sandbox", "start", "--detach", "--port", "0", *argv)
-
-    yield begin
-    for record in running(isolated / "state" / "sandbox"):
-        os.kill(record.pid, signal.SIGKILL)
 
 
 # --- the process ------------------------------------------------------------------------------
@@ -190,7 +171,9 @@ def test_second_start_on_the_file_names_the_first_and_mends_the_profile(
     again = svc("sandbox", "start", "--port", "0", *detach)
     assert (again.code, again.error["code"]) == (10, "sandbox_running")
     assert f"already running at {one['url']} (pid {one['pid']})" in again.error["message"]
-    assert "svc sandbox stop ends it" in again.error["message"]
+    assert again.error["message"].endswith(
+        "Next: svc sandbox stop ends it; another beside it: svc sandbox start --port 0 --db FILE"
+    )
     assert svc.ok("sandbox", "settings")["object"] == "settings"
     assert len(svc.ok("sandbox", "status")) == 1
 

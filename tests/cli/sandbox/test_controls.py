@@ -1,7 +1,6 @@
 """The sandbox's controls as commands, with the real program and a real sandbox."""
 
 import json
-import os
 import re
 import shlex
 import signal
@@ -10,32 +9,24 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from typer.main import get_command
 
+from support.orders import ORDER
 from support.running import Sandbox, Svc
-from svc.cli.help import faults
-from svc.cli.help.page import Shown
+from svc.cli.help.page import Shown, page_of
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
-from svc.sandbox.faults.api import CONNECTIONS
-from svc.sandbox.faults.webhooks import EFFECTS
-from svc.sandbox.process.records import running
+from svc.sandbox.faults import Connection, WebhookEffect
 from svc.spec import EVENT_TYPES
 
 Start = Callable[..., Any]
-ORDER: Any = {
-    "currency": "EUR",
-    "amount": 12900,
-    "shipping": {"country": "DE", "postal_code": "10115"},
-    "items": [{"name": "Jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
-}
 MONEY = ("--amount", "12900", "--currency", "EUR", "--country", "DE")
 ITEM = ("--item", "name=Jacket,quantity=1,unit_amount=12900")
 CREATE = ("orders", "create", *MONEY, *ITEM)
@@ -50,18 +41,6 @@ def api(port: int, method: str, path: str, body: Any = None, key: str = "sk_test
         return json.loads(connection.getresponse().read())
     finally:
         connection.close()
-
-
-@pytest.fixture
-def start(svc: Svc, isolated: Path) -> Iterator[Start]:
-    """Starts sandboxes in the background on free ports; kills them with the test."""
-
-    def begin(*argv: str) -> Any:
-        return svc.ok("sandbox", "start", "--detach", "--port", "0", *argv)
-
-    yield begin
-    for record in running(isolated / "state" / "sandbox"):
-        os.kill(record.pid, signal.SIGKILL)
 
 
 # --- trigger ----------------------------------------------------------------------------------
@@ -202,7 +181,9 @@ def test_every_example_of_a_rule_works(
     sandbox: Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`svc help faults` shows each effect, and each line is one that the sandbox takes."""
-    lines = [line for part in faults.PAGE.parts if isinstance(part, Shown) for line in part.lines]
+    lines = [
+        line for part in page_of("faults").parts if isinstance(part, Shown) for line in part.lines
+    ]
     examples = [line for line in lines if line.startswith("svc sandbox fault add")]
     brief = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
     assert len(brief) == 4
@@ -212,9 +193,9 @@ def test_every_example_of_a_rule_works(
     capsys.readouterr()
     rules = sandbox.control("GET", "/faults")["data"]
     effects = [rule["effect"] for rule in rules]
-    assert {effect.get("connection") for effect in effects} == {*CONNECTIONS, None}
+    assert {effect.get("connection") for effect in effects} == {*get_args(Connection), None}
     webhook = sandbox.control("GET", "/webhook_faults")["data"]
-    assert [rule["effect"] for rule in webhook] == list(EFFECTS)
+    assert [rule["effect"] for rule in webhook] == list(get_args(WebhookEffect))
     assert len(examples) == len(rules) + len(webhook)
 
 

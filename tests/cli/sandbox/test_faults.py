@@ -3,32 +3,27 @@
 import json
 import shlex
 import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, IncompleteRead, RemoteDisconnected
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 from typer.main import get_command
 
+from support.orders import ORDER
 from support.running import Sandbox
+from support.serving import Hook, Receiver
 from svc import signature
-from svc.cli.help import faults
 from svc.cli.help.page import Shown, page_of
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
 from svc.errors import SignatureError
 
-ORDER: Any = {
-    "currency": "EUR",
-    "amount": 12900,
-    "shipping": {"country": "DE"},
-    "items": [{"name": "Jacket", "quantity": 1, "unit_amount": 12900}],
-}
+# As `svc help faults` shows them: before the change and after it, of some requests, of deliveries.
+SHOWN = [part for part in page_of("faults").parts if isinstance(part, Shown)]
+BEFORE, AFTER, CHOSEN, WEBHOOKS = SHOWN[:4]
 DELAY = 0.3  # seconds, in place of the example's
 REFUSED = (429, 500, 502, 503)
 
@@ -117,7 +112,7 @@ def expected(rule: Any) -> str:
     return str(effect.get("status") or effect.get("connection") or "late")
 
 
-@pytest.mark.parametrize("line", commands(faults.BEFORE))
+@pytest.mark.parametrize("line", commands(BEFORE))
 def test_before_means_that_nothing_happened(
     caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,7 +128,7 @@ def test_before_means_that_nothing_happened(
     assert caller.orders() == 1
 
 
-@pytest.mark.parametrize("line", commands(faults.AFTER))
+@pytest.mark.parametrize("line", commands(AFTER))
 def test_after_means_that_it_is_done(
     caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -150,7 +145,7 @@ def test_rules_choose_their_requests(
     sandbox: Sandbox, caller: Caller, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """By method and path, by idempotency key, and by how many have passed."""
-    refunds, key, counted = commands(faults.CHOSEN)
+    refunds, key, counted = commands(CHOSEN)
 
     def statuses(*asked: tuple[Any, ...]) -> list[int]:
         found = [caller.ask(*each)[0] for each in asked]
@@ -171,81 +166,57 @@ def test_rules_choose_their_requests(
 
 
 @dataclass
-class Receiver:
-    """A webhook receiver that says 200 and remembers what came, when, and how it verified."""
+class Checking:
+    """What a receiver makes of webhooks with the official check: which events, and how it ended."""
 
     secret: str = ""
     got: list[tuple[str, str]] = field(default_factory=list)
-    url: str = ""
 
-    @contextmanager
-    def listening(self) -> Iterator["Receiver"]:
-        note = self._note
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                note(self.rfile.read(int(self.headers["Content-Length"])), self.headers)
-                self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: Any) -> None:
-                """Says nothing."""
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            self.url = f"http://127.0.0.1:{server.server_port}/hook"
-            yield self
-        finally:
-            server.shutdown()
-            server.server_close()
-            thread.join()
-
-    def _note(self, body: bytes, headers: Any) -> None:
+    def take(self, hook: Hook) -> None:
         verdict = "verified"
         try:
-            signature.verify(body, [headers["Svc-Signature"]], [self.secret], int(time.time()))
+            signature.verify(
+                hook.body, [hook.headers["svc-signature"]], [self.secret], int(time.time())
+            )
         except SignatureError as error:
             verdict = str(error.reason)
-        self.got.append((json.loads(body)["id"], verdict))
+        self.got.append((json.loads(hook.body)["id"], verdict))
 
 
-Story = Callable[[Receiver, list[str], float], None]
+Story = Callable[[Checking, list[str], float], None]
 
 
-def _duplicated(receiver: Receiver, events: list[str], _: float) -> None:
-    came = sorted(receiver.got.count((event, "verified")) for event in events)
-    assert (came, len(receiver.got)) == ([1, 1, 3], 5)
+def _duplicated(checking: Checking, events: list[str], _: float) -> None:
+    came = sorted(checking.got.count((event, "verified")) for event in events)
+    assert (came, len(checking.got)) == ([1, 1, 3], 5)
 
 
-def _reordered(receiver: Receiver, events: list[str], _: float) -> None:
-    assert [event for event, _ in receiver.got] == events[::-1]
+def _reordered(checking: Checking, events: list[str], _: float) -> None:
+    assert [event for event, _ in checking.got] == events[::-1]
 
 
-def _dropped(receiver: Receiver, events: list[str], _: float) -> None:
-    assert receiver.got == [(events[2], "verified")]
+def _dropped(checking: Checking, events: list[str], _: float) -> None:
+    assert checking.got == [(events[2], "verified")]
 
 
-def _unverified(receiver: Receiver, events: list[str], _: float) -> None:
-    assert sorted(verdict for _, verdict in receiver.got) == [
+def _unverified(checking: Checking, events: list[str], _: float) -> None:
+    assert sorted(verdict for _, verdict in checking.got) == [
         "signature_mismatch",
         "verified",
         "verified",
     ]
 
 
-def _stale(receiver: Receiver, events: list[str], _: float) -> None:
-    assert sorted(verdict for _, verdict in receiver.got) == [
+def _stale(checking: Checking, events: list[str], _: float) -> None:
+    assert sorted(verdict for _, verdict in checking.got) == [
         "timestamp_too_old",
         "verified",
         "verified",
     ]
 
 
-def _delayed(receiver: Receiver, events: list[str], took: float) -> None:
-    assert {event for event, _ in receiver.got} == set(events)
+def _delayed(checking: Checking, events: list[str], took: float) -> None:
+    assert {event for event, _ in checking.got} == set(events)
     assert took >= DELAY
 
 
@@ -259,20 +230,21 @@ STORIES: dict[str, Story] = {
 }
 
 
-@pytest.mark.parametrize("line", commands(faults.WEBHOOKS))
+@pytest.mark.parametrize("line", commands(WEBHOOKS))
 def test_webhook_rule_does_what_the_help_says(
     sandbox: Sandbox, caller: Caller, line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Three events under a rule, as a receiver with the official check sees them (R90)."""
-    with Receiver().listening() as receiver:
+    checking = Checking()
+    with Receiver(heard=checking.take).listening() as receiver:
         endpoint = {"url": receiver.url, "events": ["order.cancelled"]}
         made = json.loads(caller.ask("POST", "/v1/webhook_endpoints", endpoint)[2])
-        receiver.secret = made["secret"]
+        checking.secret = made["secret"]
         rule = run(line, capsys)
         begun = time.monotonic()
         events = [cancelled(sandbox) for _ in range(3)]
         sandbox.control("POST", "/clock/advance", {"seconds": 0})
-        STORIES[rule["effect"]](receiver, events, time.monotonic() - begun)
+        STORIES[rule["effect"]](checking, events, time.monotonic() - begun)
         sandbox.control("DELETE", f"/webhook_endpoints/{made['id']}")
 
 
@@ -287,8 +259,7 @@ def cancelled(sandbox: Sandbox) -> str:
 
 def test_help_of_the_command_shows_the_same_examples() -> None:
     """`svc help faults` explains each line of `svc sandbox fault add --help`."""
-    shown = [part for part in page_of("faults").parts if isinstance(part, Shown)]
-    explained = [line for part in shown for line in part.lines if "fault add" in line]
+    explained = [line for part in SHOWN for line in part.lines if "fault add" in line]
     examples = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
     assert examples
     assert set(examples) <= set(explained)

@@ -18,8 +18,7 @@ import pytest
 from support.log_servers import Node, Servers, config_of, free_ports
 from support.team_log import connect, make_streams, publish, wait_for
 from svc.errors import SvcError
-from svc.listen.log.places import event_at
-from svc.listen.log.streams import replicas_current, stream_info
+from svc.listen.log.streams import event_at, replicas_current, stream_info
 
 _IMAGE_BYTES = 160 * 1024 * 1024
 

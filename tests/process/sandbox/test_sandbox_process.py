@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from support.killing import kill_sandboxes
+from support.orders import ORDER
 from svc.clock import SystemClock
 from svc.errors import LocalError
 from svc.sandbox.process import launch
@@ -35,8 +37,7 @@ def start(folder: Path) -> Iterator[Start]:
         return record
 
     yield begin
-    for record in running(folder):
-        os.kill(record.pid, signal.SIGKILL)
+    kill_sandboxes(folder)
     for record in started:
         reap(record.pid)
 
@@ -57,14 +58,6 @@ def call(record: RunRecord, method: str, path: str, body: Any = None) -> tuple[i
         return answer.status, json.loads(answer.read())
     finally:
         connection.close()
-
-
-ORDER = {
-    "currency": "EUR",
-    "amount": 12900,
-    "shipping": {"country": "DE", "postal_code": "10115"},
-    "items": [{"name": "Jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
-}
 
 
 def test_started_sandbox_answers_and_is_found(start: Start, folder: Path) -> None:

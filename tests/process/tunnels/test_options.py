@@ -10,12 +10,11 @@ import pytest
 from process.tunnels.stand_ins import stand_in
 from support.running import inside
 from svc.base_url import BaseUrl
-from svc.cli.events.options import ListenOptions
+from svc.cli.events.options import ListenOptions, TunnelOption
 from svc.cli.events.tunnel import ChosenTunnel, choose
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
 from svc.errors import LocalError, SvcError, UsageError
-from svc.listen.tunnels.option import TunnelOption
 from svc.listen.tunnels.ssh import Ssh, SshDestination
 
 AWAY = "https://api.example.invalid"

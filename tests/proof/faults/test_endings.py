@@ -220,6 +220,21 @@ def test_full_disk_before_sending_sends_nothing(machine: Machine) -> None:
     assert machine.run(*REFUND).code == 0
 
 
+@pytest.mark.parametrize("before", [("requests", "list"), REFUND], ids=["no log", "a log"])
+def test_full_disk_before_a_list_is_begun_says_that_nothing_was_sent(
+    machine: Machine, tmp_path: Path, before: tuple[str, ...]
+) -> None:
+    """R70: in the same words as for a single command."""
+    path = tmp_path / "list.ndjson"
+    path.write_text(json.dumps({"amount": 500, "payment": "pay_1"}) + "\n")
+    assert machine.run(*before).code == 0
+    sent = len(machine.ledger.posts)
+    result = machine.run("batch", "refunds.create", str(path), "-o", "json", full="before")
+    assert (result.code, result.error["outcome"]) == (10, "not_sent")
+    assert "Nothing was sent." in result.error["message"]
+    assert len(machine.ledger.posts) == sent
+
+
 def test_full_disk_after_the_reply_shows_the_result(machine: Machine) -> None:
     """R70: the result is printed, exit 10, the id on stderr; a resume mends the journal."""
     result = machine.run(*REFUND, "-o", "json", full="after")

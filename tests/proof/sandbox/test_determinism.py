@@ -2,13 +2,9 @@
 
 from typing import Any
 
+from support.orders import ORDER
+
 KEY = "sk_test_sandbox"
-ORDER = {
-    "amount": 12900,
-    "currency": "EUR",
-    "shipping": {"country": "DE"},
-    "items": [{"name": "Linen jacket", "quantity": 1, "unit_amount": 12900, "hs_code": "6203.39"}],
-}
 PAYOUT = {
     "amount": 10000,
     "currency": "EUR",

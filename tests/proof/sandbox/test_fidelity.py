@@ -114,7 +114,7 @@ def test_every_status_has_a_row(status: str) -> None:
 
 def test_every_error_code_has_a_row() -> None:
     """The catalogue of the OpenAPI document and the table name the same codes."""
-    codes = {KEY_REUSED} | {code for _, listed in BY_STATUS.values() for code in listed}
+    codes = {KEY_REUSED} | {code for one in BY_STATUS.values() for code in one.codes}
     codes = codes.union(*map(refusals_of, OPERATIONS))
     assert names_of("Error codes") == codes
     assert names_of("Error codes", "says") == {"permission_denied"}

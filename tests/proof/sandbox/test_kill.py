@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import pytest
 
+from support.orders import ORDER
 from svc.clock import SystemClock
 from svc.sandbox.process import launch
 from svc.sandbox.process.launch import LaunchOptions
@@ -22,12 +23,6 @@ from svc.sandbox.process.records import RunRecord
 
 KILLS = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 20  # of the slow run
 CALLERS = 4
-ORDER = {
-    "amount": 12900,
-    "currency": "EUR",
-    "shipping": {"country": "DE"},
-    "items": [{"name": "Linen jacket", "quantity": 1, "unit_amount": 12900}],
-}
 PAYOUT = {
     "amount": 1000,
     "currency": "EUR",

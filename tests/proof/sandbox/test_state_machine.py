@@ -9,7 +9,7 @@ import os
 from collections import defaultdict
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -23,8 +23,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-if TYPE_CHECKING:
-    from proof.sandbox.conftest import Calls, Doc
+from proof.sandbox.calls import Calls, Doc
 
 OVER_HTTP = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 10
 RUNS = 2000 if os.environ.get("SVC_TEST_LONG") == "1" else 50  # of the slow run
@@ -91,7 +90,7 @@ def cost_of_payout(amount: int, currency: str, source: str) -> int:
     return int(exact.quantize(Decimal(1), ROUND_HALF_UP)) + max(1, fee)
 
 
-def check_step(before: "Doc", now: "Doc") -> None:
+def check_step(before: Doc, now: Doc) -> None:
     """An object took no step, or one that the specification knows; what has ended stays."""
     kind, status = now["object"], before["status"]
     for name in ALWAYS_KEPT:
@@ -106,7 +105,7 @@ def check_step(before: "Doc", now: "Doc") -> None:
             assert before[name] == now[name], name
 
 
-def check_payment(payment: "Doc") -> None:
+def check_payment(payment: Doc) -> None:
     """Captured <= authorised, refunded <= captured, and nothing of the amount is lost."""
     assert 0 <= payment["amount_captured"] <= payment["amount"]
     assert 0 <= payment["amount_refunded"] <= payment["amount_captured"]
@@ -417,7 +416,7 @@ class Story(RuleBasedStateMachine):
 
     # --- the model ------------------------------------------------------------------------------
 
-    def _status_of_attempt(self, order: "Doc", mode: str, body: "Doc", good: bool) -> str:
+    def _status_of_attempt(self, order: Doc, mode: str, body: Doc, good: bool) -> str:
         """What becomes of an attempt; live mode takes no payments (assumptions: Card behaviour)."""
         if mode == "live" or not good:
             return "failed"
@@ -425,19 +424,19 @@ class Story(RuleBasedStateMachine):
             return "processing"
         return "authorized" if order["capture_method"] == "manual" else "captured"
 
-    def _done(self, answer: tuple[int, "Doc"]) -> "Doc":
+    def _done(self, answer: tuple[int, Doc]) -> Doc:
         status, shown = answer
         assert status == 200, shown
         return shown
 
-    def _refused(self, answer: tuple[int, "Doc"], code: str, mode: str) -> None:
+    def _refused(self, answer: tuple[int, Doc], code: str, mode: str) -> None:
         """Refused with this code, and nothing happened."""
         status, shown = answer
         assert (status, shown["code"]) == (400, code), shown
         self._new(shown["request_id"])
         assert self._new_events(mode) == []
 
-    def _known(self, place: Place) -> tuple[str, "Doc"]:
+    def _known(self, place: Place) -> tuple[str, Doc]:
         mode, identity = place
         return mode, self.docs[mode][identity]
 
@@ -445,7 +444,7 @@ class Story(RuleBasedStateMachine):
         assert identity not in self.ids
         self.ids.add(identity)
 
-    def _added(self, mode: str, doc: "Doc", *touched: str) -> Any:
+    def _added(self, mode: str, doc: Doc, *touched: str) -> Any:
         self._new(doc["id"])
         assert doc["livemode"] == (mode == "live")
         self.docs[mode][doc["id"]] = doc
@@ -482,7 +481,7 @@ class Story(RuleBasedStateMachine):
                 parts = [each["amount_captured"] for each in own if each["object"] == "payment"]
                 assert doc["amount_captured"] == sum(parts)
 
-    def _observed(self, mode: str, identity: str) -> "Doc":
+    def _observed(self, mode: str, identity: str) -> Doc:
         now = self.wire.get(path_of({"id": identity}), mode)
         before = self.docs[mode].get(identity)
         if before is None:
@@ -494,7 +493,7 @@ class Story(RuleBasedStateMachine):
         self.docs[mode][identity] = now
         return now
 
-    def _new_events(self, mode: str) -> list["Doc"]:
+    def _new_events(self, mode: str) -> list[Doc]:
         """What was emitted since the last look, oldest first, each under an id of its own."""
         page = self.wire.look(f"/events?mode={mode}&limit=30")["data"]
         fresh = [event for event in page if event["id"] not in self.events[mode]]
@@ -530,7 +529,7 @@ class Story(RuleBasedStateMachine):
                 change[target] -= converted(doc["amount"], doc["currency"], target)
         return {name: amount + change[name] for name, amount in self.started[mode].items()}
 
-    def _listed(self, path: str, mode: str) -> list["Doc"]:
+    def _listed(self, path: str, mode: str) -> list[Doc]:
         found: list[Doc] = []
         more, after = True, ""
         while more:
@@ -545,11 +544,11 @@ def moment_of(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def path_of(doc: "Doc") -> str:
+def path_of(doc: Doc) -> str:
     return f"/v1/{PLACES[doc['id'].partition('_')[0]]}/{doc['id']}"
 
 
-def play(wire: "Calls", runs: int, steps: int) -> None:
+def play(wire: Calls, runs: int, steps: int) -> None:
     Story.wire = wire
     chosen = settings(
         max_examples=runs,

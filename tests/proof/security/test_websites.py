@@ -1,11 +1,9 @@
 """A real Chromium on somebody's site: it may not drive the sandbox that runs on this machine."""
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +15,7 @@ from support.browsing import REBOUND, browser, needs_chromium
 from support.listening import PATH, Target, event
 from support.patience import patient
 from support.running import Sandbox
+from support.serving import Handler, serving
 from unit.listen.inspector.attacks import ATTACKS
 from unit.listen.inspector.watched import watching
 
@@ -78,37 +77,24 @@ def attack(base: str, keyed: str) -> str:
 
 
 class Site:
-    """Somebody's web site."""
+    """Somebody's web site, with one page."""
 
-    def __init__(self) -> None:
-        site = self
-        self.page = ""
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self.send_response(200)
-                self.send_header("Content-Type", "text/html; charset=utf-8")
-                self.end_headers()
-                self.wfile.write(site.page.encode())
-
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  the base's name
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self._server.server_port
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    page = ""
+    port = 0
 
 
 @pytest.fixture
 def site() -> Iterator[Site]:
     """It listens on loopback; what makes it another site is its name."""
-    running = Site()
-    yield running
-    running.stop()
+    made = Site()
+
+    class Showing(Handler):
+        def get(self) -> None:
+            self.answer(200, made.page.encode(), "text/html; charset=utf-8")
+
+    with serving(Showing) as origin:
+        made.port = urlsplit(origin).port or 0
+        yield made
 
 
 @pytest.fixture

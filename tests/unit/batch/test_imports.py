@@ -3,14 +3,14 @@
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 import pytest
 
-from svc.batch.imports import Elsewhere, ImportTable
-
-if TYPE_CHECKING:
-    from unit.batch.conftest import Floor
+from svc.batch.imports import Elsewhere, Import, ImportTable, default_name, key_of
+from svc.client.journal.leases import Leases
+from svc.client.journal.stored import Scope
+from svc.errors import Conflict
+from unit.batch.floor import Floor
 
 DAY = 24 * 3600
 
@@ -18,7 +18,7 @@ DAY = 24 * 3600
 class Later:
     """The time so many days from now."""
 
-    def __init__(self, floor: "Floor", days: float) -> None:
+    def __init__(self, floor: Floor, days: float) -> None:
         self._now = floor.clock.now() + days * DAY
 
     def now(self) -> float:
@@ -31,23 +31,23 @@ class Later:
         raise AssertionError
 
 
-def ledger(floor: "Floor", days: float = 0) -> ImportTable:
+def ledger(floor: Floor, days: float = 0) -> ImportTable:
     return ImportTable(floor.state, floor.leases, Later(floor, days))
 
 
-def ran(floor: "Floor", amounts: list[int | str]) -> None:
+def ran(floor: Floor, amounts: list[int | str]) -> None:
     """Runs a list as the command does."""
     ledger(floor).begin(floor.what)
     ledger(floor).end(floor.what)  # before the run, which ends this process's leases
     floor.run(amounts)
 
 
-def bodies(floor: "Floor") -> list[bytes]:
+def bodies(floor: Floor) -> list[bytes]:
     return [intent.stored.body for intent in floor.intents.list(batch=floor.what.id)]
 
 
 @pytest.mark.parametrize(("days", "packed"), [(89, False), (91, True)])
-def test_bodies_of_an_old_list_are_let_go_of(floor: "Floor", days: float, packed: bool) -> None:
+def test_bodies_of_an_old_list_are_let_go_of(floor: Floor, days: float, packed: bool) -> None:
     """After 90 days; what keeps its rows from being sent again stays for ever (R16)."""
     count = 600  # more than are done in one piece
     ran(floor, list(range(1, count + 1)))
@@ -58,7 +58,7 @@ def test_bodies_of_an_old_list_are_let_go_of(floor: "Floor", days: float, packed
     assert len(floor.service.requests) == sent + 1
 
 
-def test_bodies_of_a_list_whose_process_was_killed_are_let_go_of(floor: "Floor") -> None:
+def test_bodies_of_a_list_whose_process_was_killed_are_let_go_of(floor: Floor) -> None:
     """Its lease is still there, and nobody lives who holds it."""
     floor.run([1, 2])
     ledger(floor).begin(floor.what)
@@ -69,7 +69,21 @@ def test_bodies_of_a_list_whose_process_was_killed_are_let_go_of(floor: "Floor")
     assert bodies(floor) == [b"", b""]
 
 
-def test_unresolved_rows_of_an_old_list_stay_whole(floor: "Floor") -> None:
+def test_list_that_runs_is_not_begun_a_second_time(floor: Floor) -> None:
+    """R69: the second one sends nothing, says so, and can begin once the first has ended."""
+    ledger(floor).begin(floor.what)
+    with closing(Leases(floor.folder / "state" / "senders")) as others:
+        second = ImportTable(floor.state, others, floor.clock)
+        with pytest.raises(Conflict, match="Nothing was sent") as caught:
+            second.begin(floor.what)
+        assert (caught.value.code, caught.value.outcome) == ("batch_in_progress", "not_sent")
+        assert caught.value.hint == "Wait until it has ended; then run this again"
+        ledger(floor).end(floor.what)
+        second.begin(floor.what)
+        second.end(floor.what)
+
+
+def test_unresolved_rows_of_an_old_list_stay_whole(floor: Floor) -> None:
     """R5: nobody knows what became of them; what was refused or not sent goes."""
     floor.service.answer = lambda request, nth: (
         400 if b'"amount":1,' in request.body else 505 if b'"amount":2,' in request.body else None
@@ -81,7 +95,7 @@ def test_unresolved_rows_of_an_old_list_stay_whole(floor: "Floor") -> None:
     assert [bool(body) for body in bodies(floor)] == [True, False]
 
 
-def test_one_list_at_a_time_and_each_once(floor: "Floor") -> None:
+def test_one_list_at_a_time_and_each_once(floor: Floor) -> None:
     """The end of a run takes no long time over it; a list that is run again is looked at again."""
     ran(floor, [1])
     ledger(floor, 91).pack_an_old_one()
@@ -93,7 +107,7 @@ def test_one_list_at_a_time_and_each_once(floor: "Floor") -> None:
     assert [bool(body) for body in bodies(floor)] == [False, True]
 
 
-def test_a_list_is_whole_from_its_last_row_on(floor: "Floor") -> None:
+def test_a_list_is_whole_from_its_last_row_on(floor: Floor) -> None:
     """A run that finds nothing left to do does not make it younger (R92)."""
     assert ledger(floor).whole_at(floor.what) is None
     days = [Later(floor, days) for days in (0, 3, 5, 7)]
@@ -108,7 +122,7 @@ def test_a_list_is_whole_from_its_last_row_on(floor: "Floor") -> None:
     assert found == [None, days[1].now(), days[1].now(), days[3].now()]
 
 
-def test_nobody_else_begins_between_looking_and_reserving(floor: "Floor") -> None:
+def test_nobody_else_begins_between_looking_and_reserving(floor: Floor) -> None:
     """R92: two lists that share rows look one after the other, so that the second sees the first."""
     database = floor.folder / "state" / "state.db"
     looked: list[Sequence[Elsewhere]] = []
@@ -126,3 +140,25 @@ def test_nobody_else_begins_between_looking_and_reserving(floor: "Floor") -> Non
     assert looked == [[]]
     with closing(sqlite3.connect(database, timeout=0)) as other:
         other.execute("BEGIN IMMEDIATE")
+
+
+def test_ids_and_keys_are_the_same_everywhere_and_for_ever() -> None:
+    """R16: another machine, or a later release, sends no row under another key than the first."""
+    scope = Scope("default", "test", "https://api.example.com", "sk_test_…nary")
+    what = Import("/a/refunds.csv", "refunds.create", scope)
+    assert what.id == "imp_5h8wegrbpfr4pcr1ja5w"
+    assert key_of(what.id, "one", 0) == "1ef21032-eddc-8c7c-aa7f-1bed5283f868"
+    assert key_of(what.id, "one", 1) == "84c08d3d-88d1-8cdb-9ff4-4d57388582db"
+    assert key_of(what.id, "two", 0) == "c507173d-7ec9-8be9-b3d8-02f0076cc3ed"
+    assert default_name("-", b"x") == "stdin:2d711642b726b044"
+    another_key = Import(what.name, what.operation, scope._replace(key_hint="sk_test_…wxyz"))
+    assert another_key.id == what.id
+    others = {
+        Import("/a/other.csv", what.operation, scope).id,
+        Import(what.name, "payouts.create", scope).id,
+        *(
+            Import(what.name, what.operation, scope._replace(**{field: "other"})).id
+            for field in ("profile", "mode", "base_url")
+        ),
+    }
+    assert len(others - {what.id}) == 5

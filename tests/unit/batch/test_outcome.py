@@ -1,13 +1,14 @@
 """What an ended row means: its line of the results, word for word, and the end of a whole batch."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from svc.base_url import BaseUrl
 from svc.batch.operations import named
-from svc.batch.outcome import error_fields, verdict
+from svc.batch.outcome import bad_line, error_fields, verdict
+from svc.batch.rows import Bad
 from svc.batch.run import halting
 from svc.batch.workers import JobEnd, RowJob, SharedQuota
 from svc.client.contradiction import Contradiction
@@ -26,9 +27,7 @@ from svc.errors import (
     Unauthorized,
     UsageError,
 )
-
-if TYPE_CHECKING:
-    from unit.batch.conftest import Floor
+from unit.batch.floor import Floor
 
 REFUNDS = named("refunds.create")
 LOST = Failure(Trouble.CLOSED, sent=True)
@@ -39,7 +38,7 @@ def refused(status: int, code: str, param: str | None = None) -> RawReply:
     return RawReply(status, (("request-id", "req_7"),), json.dumps(said).encode())
 
 
-def test_refused_row_has_all_that_the_service_said(floor: "Floor") -> None:
+def test_refused_row_has_all_that_the_service_said(floor: Floor) -> None:
     """R16: code, message, parameter, status and request id stand in its line, and its own key."""
     floor.service.answer = lambda request, nth: refused(400, "amount_too_large", "amount")
     run = floor.run([7])
@@ -92,7 +91,25 @@ def test_error_without_a_code_has_its_type() -> None:
     assert "4fQzN7cPq2LrTxVb9" not in str(fields["message"])
 
 
-def test_second_run_has_one_line_for_each_row(floor: "Floor") -> None:
+def test_row_that_is_bad_has_an_error_like_any_other() -> None:
+    """R16: a program finds the same fields, whether the row or the service is to blame."""
+    secret = "sk_test_4fQzN7cPq2LrTxVb9KdYhWm3"
+    line = bad_line(Bad(3, 4, f"{secret} has no amount.", "amount", "parameter_missing"))
+    assert (line.row, line.line, line.outcome, line.id) == (3, 4, "invalid", None)
+    assert line.error is not None
+    message = line.error["message"]
+    assert line.error == {
+        "code": "parameter_missing",
+        "message": message,
+        "param": "amount",
+        "status": None,
+        "request_id": None,
+    }
+    assert secret not in str(message)
+    assert line.error.keys() == error_fields(ApiError("No.")).keys()
+
+
+def test_second_run_has_one_line_for_each_row(floor: Floor) -> None:
     """What an earlier run has settled, what is bad and what is new: each row once, in order."""
     floor.run([1, "bad", 3])
     run = floor.run([1, "bad", 3, 4])
@@ -107,7 +124,7 @@ def test_second_run_has_one_line_for_each_row(floor: "Floor") -> None:
 
 
 @pytest.fixture
-def job(floor: "Floor") -> RowJob:
+def job(floor: Floor) -> RowJob:
     """A row that was never sent before."""
     stored = Stored("/v1/refunds", "json", b'{"payment":"pay_1"}', "key-1", None)
     call, prepared = restored(stored, BaseUrl.parse("https://api.example.com"))

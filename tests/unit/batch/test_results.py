@@ -4,6 +4,8 @@ import json
 import os
 import shutil
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +165,48 @@ def test_a_full_disk_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyP
         results.begin([line(1), line(2)])
     assert len(read(path)) == 1
     assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("moment", ["add", "finish"])
+def test_what_could_not_be_written_is_told_once_by_the_name_of_the_file(
+    path: Path, moment: str
+) -> None:
+    """R70: closing it fails once more, and would take the reason and the summary away."""
+    many = [line(row) for row in range(1, 21)]
+    with Results(path, OURS) as results:
+        results.begin([])
+        if moment == "finish":
+            results.add(many)
+        with _full_from(100):
+            results.add(many)
+            results.finish()
+            results.__exit__(None, None, None)
+    assert results.failure is not None
+    assert f"{path} cannot be written" in results.failure.message
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def test_a_disk_that_is_full_from_the_start_is_told_by_the_name_of_the_file(path: Path) -> None:
+    """R70: not as some file that some reading or writing failed of."""
+    with (
+        _full_from(100),
+        pytest.raises(LocalError, match=r"r\.ndjson cannot be written"),
+        Results(path, OURS) as results,
+    ):
+        results.begin([line(row) for row in range(1, 21)])
+    assert list(path.parent.iterdir()) == []
+
+
+@contextmanager
+def _full_from(size: int) -> Iterator[None]:
+    """No file may become longer (bytes), which the system refuses as it does on a full disk."""
+    resource = pytest.importorskip("resource", reason="Windows has no such limit")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_hostile_text_cannot_act_on_a_terminal(path: Path) -> None:

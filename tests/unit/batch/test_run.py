@@ -1,11 +1,13 @@
 """One run: what is recorded before it is sent, what stops it, and what it leaves behind."""
 
+import json
 import os
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -20,16 +22,14 @@ from svc.client.journal.stored import restored
 from svc.clock import SystemClock
 from svc.errors import AuthError, LocalError, ReplyContradiction, Unauthorized
 from svc.state.database import GONE
-
-if TYPE_CHECKING:
-    from unit.batch.conftest import Floor
+from unit.batch.floor import Floor
 
 UNREACHED = Failure(Trouble.NO_CONNECTION, sent=False)
 LOST = Failure(Trouble.CLOSED, sent=True)
 TIMEOUT = Failure(Trouble.TIMEOUT, sent=True)
 
 
-def test_every_row_is_done_once_under_its_own_key(floor: "Floor") -> None:
+def test_every_row_is_done_once_under_its_own_key(floor: Floor) -> None:
     """R16: as many objects as rows, whatever number of workers; a second run sends nothing."""
     run = floor.run(list(range(1, 101)), size=8)
     assert len(floor.service.made) == 100
@@ -47,7 +47,7 @@ def test_every_row_is_done_once_under_its_own_key(floor: "Floor") -> None:
     assert floor.path.read_bytes() == first
 
 
-def test_a_row_is_on_disk_before_its_first_byte(floor: "Floor") -> None:
+def test_a_row_is_on_disk_before_its_first_byte(floor: Floor) -> None:
     """R2: whenever a request arrives, the journal holds its key and its body."""
     seen: list[tuple[str, bytes]] = []
 
@@ -63,7 +63,7 @@ def test_a_row_is_on_disk_before_its_first_byte(floor: "Floor") -> None:
     assert [state for state, _ in seen] == ["open"] * 40
 
 
-def test_rows_share_transactions(floor: "Floor", monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_share_transactions(floor: Floor, monkeypatch: pytest.MonkeyPatch) -> None:
     """One fsync serves the intents of many rows, one transaction many ends."""
     groups: dict[str, list[int]] = {"record_many": [], "settle_many": []}
     for name, sizes in groups.items():
@@ -81,7 +81,7 @@ def test_rows_share_transactions(floor: "Floor", monkeypatch: pytest.MonkeyPatch
     assert len(groups["settle_many"]) <= 320 / 4
 
 
-def test_bad_and_refused_rows_do_not_stop_the_others(floor: "Floor") -> None:
+def test_bad_and_refused_rows_do_not_stop_the_others(floor: Floor) -> None:
     """Each has its line with the reason, and goes again when it is corrected."""
     floor.service.answer = lambda request, nth: 400 if b'"amount":3,' in request.body else None
     run = floor.run([1, 2, 3, "x", 5])
@@ -97,7 +97,7 @@ def test_bad_and_refused_rows_do_not_stop_the_others(floor: "Floor") -> None:
     assert len(floor.service.requests) == 6
 
 
-def test_a_lost_answer_is_asked_for_again_with_the_same_key(floor: "Floor") -> None:
+def test_a_lost_answer_is_asked_for_again_with_the_same_key(floor: Floor) -> None:
     """Every tenth row is committed, then dropped; nothing is done twice."""
 
     def drop_some(request: WireRequest, nth: int) -> Failure | None:
@@ -113,10 +113,25 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_key(floor: "Floor") -> N
     assert len(floor.service.requests) == 222
 
 
+def test_a_list_begun_again_at_once_waits_for_what_the_service_is_still_at(floor: "Floor") -> None:
+    """Ctrl-C, and the same command: each row's first request still runs there (R6, R17)."""
+    refusal = {"type": "idempotency_error", "code": "idempotency_key_in_use", "message": "Runs."}
+    running = RawReply(409, (), json.dumps({"error": refusal}).encode())
+
+    def first_runs(request: WireRequest, nth: int) -> RawReply | None:
+        key = dict(request.headers)["Idempotency-Key"]
+        return running if floor.service.keys.count(key) <= 2 else None
+
+    floor.service.answer = first_runs
+    floor.run(list(range(1, 13)), size=8)
+    assert floor.outcomes == ["done"] * 12
+    assert len(floor.service.requests) == 12 * 3
+
+
 # --- what stops a run ---------------------------------------------------------------------------
 
 
-def test_a_rolled_key_stops_the_run_and_the_rows_keep_their_keys(floor: "Floor") -> None:
+def test_a_rolled_key_stops_the_run_and_the_rows_keep_their_keys(floor: Floor) -> None:
     """401 in the middle; under the new key the same rows go with the same keys."""
     floor.service.answer = lambda request, nth: 401 if nth > 30 else None
     run = floor.run(list(range(1, 101)), size=4)
@@ -134,7 +149,7 @@ def test_a_rolled_key_stops_the_run_and_the_rows_keep_their_keys(floor: "Floor")
     assert {line["row"]: line["idempotency_key"] for line in floor.results} == keys
 
 
-def test_a_401_after_a_lost_answer_leaves_the_row_unknown(floor: "Floor") -> None:
+def test_a_401_after_a_lost_answer_leaves_the_row_unknown(floor: Floor) -> None:
     """R10: the refusal of the key says nothing of the attempt before it."""
     floor.service.answer = lambda request, nth: LOST if nth == 1 else 401
     run = floor.run([1, 2, 3], size=1)
@@ -143,7 +158,7 @@ def test_a_401_after_a_lost_answer_leaves_the_row_unknown(floor: "Floor") -> Non
     assert floor.states[0] == "unknown"
 
 
-def test_a_permission_that_is_missing_stops_the_run(floor: "Floor") -> None:
+def test_a_permission_that_is_missing_stops_the_run(floor: Floor) -> None:
     """403: every row would fare the same."""
     floor.service.answer = lambda request, nth: 403
     floor.run(list(range(1, 101)), size=2)
@@ -155,7 +170,7 @@ def test_a_permission_that_is_missing_stops_the_run(floor: "Floor") -> None:
     ("answer", "outcome"),
     [(UNREACHED, "not_sent"), (LOST, "unknown"), (TIMEOUT, "unknown"), (503, "unknown")],
 )
-def test_a_dead_service_is_given_up_soon(floor: "Floor", answer: Any, outcome: str) -> None:
+def test_a_dead_service_is_given_up_soon(floor: Floor, answer: Any, outcome: str) -> None:
     """R17: one and a half requests a row at most, then the run stops."""
     floor.service.answer = lambda request, nth: answer
     run = floor.run(list(range(1, 401)), size=8)
@@ -171,7 +186,7 @@ def test_a_dead_service_is_given_up_soon(floor: "Floor", answer: Any, outcome: s
     assert len(floor.service.made) == 400
 
 
-def test_a_service_that_never_answers_is_given_up_too(floor: "Floor") -> None:
+def test_a_service_that_never_answers_is_given_up_too(floor: Floor) -> None:
     """R17: each row waits out its deadline in one attempt, which costs no retry."""
 
     def impatient() -> Client:
@@ -184,7 +199,7 @@ def test_a_service_that_never_answers_is_given_up_too(floor: "Floor") -> None:
     assert set(floor.outcomes) == {"unknown", "not_sent"}
 
 
-def test_rows_without_an_answer_between_others_do_not_stop_the_run(floor: "Floor") -> None:
+def test_rows_without_an_answer_between_others_do_not_stop_the_run(floor: Floor) -> None:
     """A refusal is an answer as good as any."""
 
     def answer(request: WireRequest, nth: int) -> Any:
@@ -196,7 +211,7 @@ def test_rows_without_an_answer_between_others_do_not_stop_the_run(floor: "Floor
     assert Counter(floor.outcomes) == {"unknown": 90, "refused": 10}
 
 
-def test_an_answer_that_contradicts_its_request_stops_the_run(floor: "Floor") -> None:
+def test_an_answer_that_contradicts_its_request_stops_the_run(floor: Floor) -> None:
     """R15, R93: a live object in test mode may be anybody's: unknown, nothing more is sent."""
 
     def live(request: WireRequest, nth: int) -> RawReply | None:
@@ -217,7 +232,7 @@ def test_an_answer_that_contradicts_its_request_stops_the_run(floor: "Floor") ->
     assert len(floor.service.made) == 100
 
 
-def test_a_client_that_cannot_be_made_stops_the_run(floor: "Floor") -> None:
+def test_a_client_that_cannot_be_made_stops_the_run(floor: Floor) -> None:
     """A key of the other mode, a certificate file that is missing: nothing was sent."""
 
     def refuse() -> Any:
@@ -229,7 +244,7 @@ def test_a_client_that_cannot_be_made_stops_the_run(floor: "Floor") -> None:
     assert set(floor.states) == {"not_sent"}
 
 
-def test_a_bug_in_a_worker_is_no_end_of_a_row(floor: "Floor") -> None:
+def test_a_bug_in_a_worker_is_no_end_of_a_row(floor: Floor) -> None:
     """R79: it is raised for the report; the row stays unresolved."""
 
     def fail(request: WireRequest, nth: int) -> None:
@@ -245,7 +260,7 @@ def test_a_bug_in_a_worker_is_no_end_of_a_row(floor: "Floor") -> None:
 # --- order --------------------------------------------------------------------------------------
 
 
-def test_strict_order_sends_one_at_a_time_in_the_order_of_the_file(floor: "Floor") -> None:
+def test_strict_order_sends_one_at_a_time_in_the_order_of_the_file(floor: Floor) -> None:
     """`--strict-order`: the next row goes when the one before it has ended; refusals are ends."""
     floor.service.answer = lambda request, nth: 400 if nth == 5 else None
     floor.run(list(range(1, 31)), size=1, in_order=True)
@@ -257,7 +272,7 @@ def test_strict_order_sends_one_at_a_time_in_the_order_of_the_file(floor: "Floor
     assert amounts == list(range(1, 31))
 
 
-def test_strict_order_stops_at_a_row_whose_end_is_not_known(floor: "Floor") -> None:
+def test_strict_order_stops_at_a_row_whose_end_is_not_known(floor: Floor) -> None:
     """Sent again later, it would come after those behind it."""
     floor.service.answer = lambda request, nth: LOST if nth >= 3 else None
     run = floor.run(list(range(1, 31)), size=1, in_order=True)
@@ -265,7 +280,7 @@ def test_strict_order_stops_at_a_row_whose_end_is_not_known(floor: "Floor") -> N
     assert floor.outcomes[:4] == ["done", "done", "unknown", "not_sent"]
 
 
-def test_workers_send_at_the_same_time(floor: "Floor") -> None:
+def test_workers_send_at_the_same_time(floor: Floor) -> None:
     """`--concurrency`: as many as asked for, and no more."""
     gate = threading.Barrier(6, timeout=5)
 
@@ -281,7 +296,7 @@ def test_workers_send_at_the_same_time(floor: "Floor") -> None:
 # --- disks and signals --------------------------------------------------------------------------
 
 
-def test_without_a_journal_nothing_is_sent(floor: "Floor", monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_journal_nothing_is_sent(floor: Floor, monkeypatch: pytest.MonkeyPatch) -> None:
     """R2, R70: exit 10, and every row's line says that it was not sent."""
 
     def full(_: Any) -> Any:
@@ -295,7 +310,7 @@ def test_without_a_journal_nothing_is_sent(floor: "Floor", monkeypatch: pytest.M
 
 
 def test_when_ends_cannot_be_kept_the_results_still_have_them(
-    floor: "Floor", monkeypatch: pytest.MonkeyPatch
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R70: exit 10 with the ids in the results file; the next run asks for the same ones."""
 
@@ -316,7 +331,7 @@ def test_when_ends_cannot_be_kept_the_results_still_have_them(
 
 
 def test_when_results_cannot_be_written_the_journal_still_has_them(
-    floor: "Floor", monkeypatch: pytest.MonkeyPatch
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Exit 10; the next run writes every line."""
 
@@ -334,7 +349,7 @@ def test_when_results_cannot_be_written_the_journal_still_has_them(
 
 
 def test_answers_that_come_after_the_journal_went_are_told(
-    floor: "Floor", monkeypatch: pytest.MonkeyPatch
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R102: its end is met with the first answer; the others arrive a moment later, and count."""
     gone = threading.Event()
@@ -357,7 +372,7 @@ def test_answers_that_come_after_the_journal_went_are_told(
 
 
 def test_a_row_that_hangs_while_the_journal_goes_is_told_without_its_id(
-    floor: "Floor", monkeypatch: pytest.MonkeyPatch
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R102: `svc requests resume` could find nothing by it."""
     hang = threading.Event()
@@ -385,7 +400,7 @@ class Signal(BaseException):
     """Stands for what a signal raises in the main thread."""
 
 
-def test_a_signal_leaves_a_line_for_every_row_and_nothing_lost(floor: "Floor") -> None:
+def test_a_signal_leaves_a_line_for_every_row_and_nothing_lost(floor: Floor) -> None:
     """R78: what has ended is kept, what hangs is unknown, the rest not sent; in under a second."""
     hang = threading.Event()
     stopped: list[float] = []
@@ -402,8 +417,9 @@ def test_a_signal_leaves_a_line_for_every_row_and_nothing_lost(floor: "Floor") -
 
     floor.service.answer = answer
     floor.watch.told = stop
-    with pytest.raises(Signal):
+    with pytest.raises(Signal), patch.object(floor.intents, "hurry") as hurried:
         floor.run(list(range(1, 101)), size=4)
+    hurried.assert_called_once_with(0.1)
     assert time.monotonic() - stopped[0] < patient(1.0)
     hang.set()
     assert floor.watch.cleared
@@ -416,7 +432,7 @@ def test_a_signal_leaves_a_line_for_every_row_and_nothing_lost(floor: "Floor") -
     assert floor.outcomes == ["done"] * len(floor.service.made) == ["done"] * 100
 
 
-def test_an_unresolved_row_goes_again_byte_for_byte(floor: "Floor") -> None:
+def test_an_unresolved_row_goes_again_byte_for_byte(floor: Floor) -> None:
     """R1, R3: body, key and version are those of the first sending."""
     floor.service.answer = lambda request, nth: LOST
     floor.run([1])
@@ -426,7 +442,7 @@ def test_an_unresolved_row_goes_again_byte_for_byte(floor: "Floor") -> None:
     assert floor.outcomes == ["done"]
 
 
-def test_a_row_that_was_open_before_and_is_not_reached_is_still_unknown(floor: "Floor") -> None:
+def test_a_row_that_was_open_before_and_is_not_reached_is_still_unknown(floor: Floor) -> None:
     """R3, R10: what an earlier run left unresolved is not called unsent by one that stops early."""
     floor.service.answer = lambda request, nth: LOST if b'"amount":9,' in request.body else None
     floor.run([1, 9], size=1)
@@ -442,7 +458,7 @@ def test_a_row_that_was_open_before_and_is_not_reached_is_still_unknown(floor: "
     assert run.tally.counts["unknown"] == 1
 
 
-def test_a_row_that_another_process_is_sending_is_left_to_it(floor: "Floor") -> None:
+def test_a_row_that_another_process_is_sending_is_left_to_it(floor: Floor) -> None:
     """R69: never two requests in flight with one key; the other rows go on."""
     floor.service.answer = lambda request, nth: LOST if b'"amount":2,' in request.body else None
     floor.run([1, 2])
@@ -456,7 +472,7 @@ def test_a_row_that_another_process_is_sending_is_left_to_it(floor: "Floor") -> 
     assert floor.results[1]["error"]["code"] == "request_in_flight"
 
 
-def test_rows_in_other_hands_do_not_end_the_run(floor: "Floor") -> None:
+def test_rows_in_other_hands_do_not_end_the_run(floor: Floor) -> None:
     """A whole group of them is followed by the rows behind it."""
     floor.service.answer = lambda request, nth: LOST
     floor.run(list(range(1, 9)), size=2)
@@ -471,7 +487,7 @@ def test_rows_in_other_hands_do_not_end_the_run(floor: "Floor") -> None:
     assert Counter(floor.outcomes) == {"unknown": len(unresolved), "done": 40 - len(unresolved)}
 
 
-def test_a_row_that_is_too_old_is_reported_with_where_to_look(floor: "Floor") -> None:
+def test_a_row_that_is_too_old_is_reported_with_where_to_look(floor: Floor) -> None:
     """R4: its line says what to do; the others go on."""
     floor.service.answer = lambda request, nth: LOST if b'"amount":1,' in request.body else None
     floor.run([1, 2])
@@ -505,7 +521,7 @@ class Interrupting(SystemClock):
                 raise KeyboardInterrupt
 
 
-def test_answers_that_have_come_survive_ctrl_c(floor: "Floor") -> None:
+def test_answers_that_have_come_survive_ctrl_c(floor: Floor) -> None:
     """Every row that the service has carried out and answered is done, here and in the file."""
     floor.clock = Interrupting()
     floor.service.answer = lambda request, nth: time.sleep(0.003)
@@ -517,7 +533,7 @@ def test_answers_that_have_come_survive_ctrl_c(floor: "Floor") -> None:
 
 
 def test_a_full_disk_under_the_results_leaves_no_row_unsettled(
-    floor: "Floor", monkeypatch: pytest.MonkeyPatch
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every answer is in the journal, the file holds whole lines, and the error says how far."""
     write = Results._write

@@ -15,6 +15,7 @@ import pytest
 
 from svc.base_url import BaseUrl
 from svc.client.call import Call
+from svc.client.contradiction import CONTRADICTED
 from svc.client.journal.entry import Account, Asked, Intent, Settled, settled_by, settled_with
 from svc.client.journal.journal import EVERY, PRUNE, Journal, fresh_id
 from svc.client.journal.leases import Leases
@@ -395,6 +396,15 @@ def test_settled_requests_are_forgotten_after_90_days(intents: Journal, clock: M
     assert intents.find(recent)
 
 
+def test_one_request_in_many_looks_for_old_ones(intents: Journal, clock: ManualClock) -> None:
+    """The others need not wait for it."""
+    old = settle_as(intents, "done")
+    clock.advance(91 * 24 * HOUR)
+    for _ in range(3):
+        settle_as(intents, "done")
+    assert intents.find(old)
+
+
 def test_what_guards_against_a_second_payment_is_never_forgotten(
     intents: Journal, clock: ManualClock
 ) -> None:
@@ -477,6 +487,28 @@ def test_what_was_begun_anew_is_not_resumed_beside_it(intents: Journal) -> None:
         intents.record(asked())
     end(intents, intents.lease(second.id), "not_sent")
     assert intents.lease(first.id).sendings == 2
+
+
+@pytest.mark.parametrize(
+    ("settled", "contradicted"),
+    [
+        (None, False),
+        (Settled("done", 200, "rf_1"), False),
+        (Settled("done", 200, "rf_1", error_code=CONTRADICTED), True),
+        (Settled("unknown", 200, error_code=CONTRADICTED), False),
+        (Settled("refused", 400, error_code="amount_too_large"), False),
+    ],
+)
+def test_what_was_carried_out_otherwise_than_asked_is_told_apart(
+    settled: Settled | None, contradicted: bool, intents: Journal
+) -> None:
+    """R15: of one that has ended so; of one that has not, nothing is known yet."""
+    made = intents.record(asked())
+    if settled is not None:
+        intents.settle(made, settled)
+    kept = intents.find(made.id)
+    assert kept is not None
+    assert kept.is_contradicted is contradicted
 
 
 def test_an_answer_that_contradicts_its_request_is_no_witness(intents: Journal) -> None:
@@ -668,6 +700,13 @@ def test_list_is_newest_first(intents: Journal) -> None:
     made = [intents.record(asked(orders.create({"amount": n}), f"k{n}")).id for n in range(3)]
     assert [kept.id for kept in intents.list()] == made[::-1]
     assert [kept.id for kept in intents.list(limit=1)] == made[-1:]
+
+
+@pytest.mark.parametrize("mode", ["test", "live"])
+def test_request_knows_whether_it_moves_money(mode: str, intents: Journal) -> None:
+    """The command that sends it again names the mode."""
+    kept = intents.record(asked(scope=SCOPE._replace(mode=mode)))
+    assert kept.is_live is (mode == "live")
 
 
 def test_by_key_finds_the_request_of_its_scope(intents: Journal) -> None:

@@ -1,7 +1,7 @@
 """What a call ends as: done, refused, not sent or unknown, without a network."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -23,9 +23,7 @@ from svc.errors import (
     Unauthorized,
     UsageError,
 )
-
-if TYPE_CHECKING:
-    from unit.client.conftest import Bench
+from unit.client.bench import Bench
 
 POST = refunds.create({"payment": "pay_1", "amount": 100})
 GET = refunds.retrieve("rf_1")
@@ -114,7 +112,7 @@ def test_a_call_ends_with_the_right_outcome(
     attempts: int,
     kind: type[SvcError],
     outcome: str | None,
-    bench: "type[Bench]",
+    bench: type[Bench],
 ) -> None:
     """R6, R10, R11: attempts, class and outcome of every fault; the key is never lost."""
     made = bench(*results)
@@ -142,7 +140,7 @@ def test_a_call_ends_with_the_right_outcome(
     ],
 )
 def test_a_passing_fault_ends_well(
-    results: list[RawReply | Failure], attempts: int, bench: "type[Bench]"
+    results: list[RawReply | Failure], attempts: int, bench: type[Bench]
 ) -> None:
     """R6: tried again with the same bytes, then done."""
     made = bench(*results)
@@ -167,7 +165,7 @@ def test_a_passing_fault_ends_well(
     ],
 )
 def test_every_end_says_all_that_the_service_has_said(
-    call: Call, status: int, kind: type[SvcError], outcome: str | None, bench: "type[Bench]"
+    call: Call, status: int, kind: type[SvcError], outcome: str | None, bench: type[Bench]
 ) -> None:
     """R73: code, parameter, status, request id and the wait that is asked for, whatever the end."""
     said = {"type": "t", "code": "c_1", "message": "No.", "param": "items[0][name]"}
@@ -182,7 +180,7 @@ def test_every_end_says_all_that_the_service_has_said(
 
 
 @pytest.mark.parametrize(("status", "done"), [(200, True), (201, True), (299, True), (300, False)])
-def test_only_2xx_is_success(status: int, done: bool, bench: "type[Bench]") -> None:
+def test_only_2xx_is_success(status: int, done: bool, bench: type[Bench]) -> None:
     """R24: 300 with the very body of a success is none; of a POST nobody knows what it did."""
     made = bench(reply(status, {"id": "rf_1", "object": "refund", "amount": 100}))
     if done:
@@ -193,7 +191,7 @@ def test_only_2xx_is_success(status: int, done: bool, bench: "type[Bench]") -> N
     assert (caught.value.status, made.attempts) == (300, 1)
 
 
-def test_exit_codes_of_the_ends(bench: "type[Bench]") -> None:
+def test_exit_codes_of_the_ends(bench: type[Bench]) -> None:
     """R11, R71: unknown is 7, not carried out is 8, a GET that fails is 8."""
     ends = {}
     for name, call, result in (
@@ -217,14 +215,14 @@ def test_exit_codes_of_the_ends(bench: "type[Bench]") -> None:
     }
 
 
-def test_a_wait_that_was_asked_for_is_kept(bench: "type[Bench]") -> None:
+def test_a_wait_that_was_asked_for_is_kept(bench: type[Bench]) -> None:
     """Retry-After 2 waits at least 2 s, then it is done."""
     made = bench(refusal(429, retry_after="2"), OK)
     made.client.send(POST)
     assert made.clock.slept == [2.0]
 
 
-def test_a_wait_beyond_the_deadline_ends_at_once(bench: "type[Bench]") -> None:
+def test_a_wait_beyond_the_deadline_ends_at_once(bench: type[Bench]) -> None:
     """R8: stops, exit 8, and says how long the service wants."""
     made = bench(refusal(429, retry_after="3600"))
     with pytest.raises(RateLimited) as caught:
@@ -236,14 +234,14 @@ def test_a_wait_beyond_the_deadline_ends_at_once(bench: "type[Bench]") -> None:
 
 
 @pytest.mark.parametrize("value", ["-5", "abc", "1e12", "Thu, 01 Jan 1970 00:00:00 GMT"])
-def test_a_senseless_wait_is_ignored(value: str, bench: "type[Bench]") -> None:
+def test_a_senseless_wait_is_ignored(value: str, bench: type[Bench]) -> None:
     """R8: our own waits then."""
     made = bench(refusal(429, retry_after=value), OK)
     made.client.send(POST)
     assert made.clock.slept == [0.375]
 
 
-def test_the_deadline_covers_waits_and_attempts(bench: "type[Bench]") -> None:
+def test_the_deadline_covers_waits_and_attempts(bench: type[Bench]) -> None:
     """R9: one limit for all; an answer that takes it all leaves the outcome open."""
     made = bench(TIMEOUT)
     made.wire.seconds = 60.0
@@ -253,7 +251,7 @@ def test_the_deadline_covers_waits_and_attempts(bench: "type[Bench]") -> None:
     assert "the time is up" in caught.value.message
 
 
-def test_the_deadline_in_a_wait_after_429_is_not_carried_out(bench: "type[Bench]") -> None:
+def test_the_deadline_in_a_wait_after_429_is_not_carried_out(bench: type[Bench]) -> None:
     """R11: a limiter's answer is definite even if the time ends before the next attempt."""
     made = bench(refusal(429), deadline_seconds=0.3)
     with pytest.raises(RateLimited):
@@ -261,7 +259,7 @@ def test_the_deadline_in_a_wait_after_429_is_not_carried_out(bench: "type[Bench]
     assert made.attempts == 1
 
 
-def test_connecting_gets_a_share_of_the_deadline(bench: "type[Bench]") -> None:
+def test_connecting_gets_a_share_of_the_deadline(bench: type[Bench]) -> None:
     """Four attempts fit into the time, whatever it is."""
     made = bench(REFUSED, deadline_seconds=8.0)
     with pytest.raises(NetworkError):
@@ -270,7 +268,7 @@ def test_connecting_gets_a_share_of_the_deadline(bench: "type[Bench]") -> None:
     assert all(limit <= 8.0 for limit in made.wire.limits)
 
 
-def asleep(made: "Bench", seconds: float) -> None:
+def asleep(made: Bench, seconds: float) -> None:
     """In each wait the machine sleeps so long: the wall clock moves, the monotonic one does not."""
     plain_sleep = made.clock.sleep
 
@@ -283,7 +281,7 @@ def asleep(made: "Bench", seconds: float) -> None:
 
 @pytest.mark.parametrize("seconds", [86_400, 23 * 3600, -3600])
 def test_a_suspended_machine_does_not_repeat_an_old_post(
-    bench: "type[Bench]", seconds: float
+    bench: type[Bench], seconds: float
 ) -> None:
     """R4: a key that grew a day old in a wait, or whose age nobody knows, is not sent."""
     made = bench(RESET, OK)
@@ -297,14 +295,14 @@ def test_a_suspended_machine_does_not_repeat_an_old_post(
     assert ("before the clock is right" in (caught.value.hint or "")) is (seconds < 0)
 
 
-def test_a_suspended_machine_may_go_on_after_ten_minutes(bench: "type[Bench]") -> None:
+def test_a_suspended_machine_may_go_on_after_ten_minutes(bench: type[Bench]) -> None:
     """Within 23 h the key is good."""
     made = bench(RESET, OK)
     asleep(made, 600)
     assert made.client.send(POST).attempts == 2
 
 
-def test_a_suspended_machine_still_reads(bench: "type[Bench]") -> None:
+def test_a_suspended_machine_still_reads(bench: type[Bench]) -> None:
     """A GET has no key, so it is repeated after any sleep."""
     made = bench(RESET, OK)
     asleep(made, 86_400)
@@ -315,7 +313,7 @@ def test_a_suspended_machine_still_reads(bench: "type[Bench]") -> None:
     ("first_sent", "attempts"), [(-22.9 * 3600, 1), (-23 * 3600, 0), (-3600.0, 2), (5.0, 2)]
 )
 def test_the_age_of_a_key_is_counted_from_its_first_sending(
-    bench: "type[Bench]", first_sent: float, attempts: int
+    bench: type[Bench], first_sent: float, attempts: int
 ) -> None:
     """R4: a resume that sleeps past the 23 hours, or comes after them, does not pay twice."""
     made = bench(RESET, OK)
@@ -332,7 +330,7 @@ def test_the_age_of_a_key_is_counted_from_its_first_sending(
     assert made.attempts == attempts
 
 
-def test_a_resumed_request_stays_open_until_a_definite_answer(bench: "type[Bench]") -> None:
+def test_a_resumed_request_stays_open_until_a_definite_answer(bench: type[Bench]) -> None:
     """R3, R10: what an earlier process may have sent is not settled by a 429 or a dead line."""
     for result in (refusal(429), REFUSED, refusal(401)):
         made = bench(result)
@@ -365,7 +363,7 @@ def test_a_resumed_request_stays_open_until_a_definite_answer(bench: "type[Bench
     ],
 )
 def test_a_gateways_refusal_does_not_settle_an_earlier_attempt(
-    bench: "type[Bench]", answer: RawReply
+    bench: type[Bench], answer: RawReply
 ) -> None:
     """R94: only an error of the service itself knows what became of a lost answer."""
     with pytest.raises(OutcomeUnknown) as caught:
@@ -383,16 +381,14 @@ def test_a_gateways_refusal_does_not_settle_an_earlier_attempt(
         {"error": {"type": "invalid_request_error", "code": "payment_disputed"}},
     ],
 )
-def test_an_error_of_the_service_settles_an_earlier_attempt(
-    bench: "type[Bench]", body: Any
-) -> None:
+def test_an_error_of_the_service_settles_an_earlier_attempt(bench: type[Bench], body: Any) -> None:
     """R12: a definite 4xx after a lost answer closes the key."""
     with pytest.raises(ApiError) as caught:
         bench(RESET, reply(404, body)).client.send(POST)
     assert caught.value.outcome == "refused"
 
 
-def test_a_contradicting_answer_is_not_repeated(bench: "type[Bench]") -> None:
+def test_a_contradicting_answer_is_not_repeated(bench: type[Bench]) -> None:
     """R15: shown, exit 1, one attempt."""
     made = bench(reply(200, {"id": "rf_1", "object": "refund", "livemode": True}))
     with pytest.raises(ReplyContradiction) as caught:
@@ -402,13 +398,13 @@ def test_a_contradicting_answer_is_not_repeated(bench: "type[Bench]") -> None:
     assert caught.value.idempotency_key == "key-1"
 
 
-def test_a_replay_is_told(bench: "type[Bench]") -> None:
+def test_a_replay_is_told(bench: type[Bench]) -> None:
     """A stored answer is marked as such."""
     made = bench(RawReply(200, (*OK.headers, ("idempotent-replayed", "true")), OK.body))
     assert made.client.send(POST).replayed
 
 
-def test_a_dry_quota_ends_the_attempts(bench: "type[Bench]") -> None:
+def test_a_dry_quota_ends_the_attempts(bench: type[Bench]) -> None:
     """R17: when others have used it up, a call gets one attempt."""
     quota = SharedQuota(rows=1)
     assert quota.take(timed_out=True)
@@ -419,7 +415,19 @@ def test_a_dry_quota_ends_the_attempts(bench: "type[Bench]") -> None:
     assert "another attempt" in caught.value.message
 
 
-def test_success_pays_the_quota_back(bench: "type[Bench]") -> None:
+def test_a_service_at_work_on_the_same_request_is_asked_again_on_a_dry_quota(
+    bench: type[Bench],
+) -> None:
+    """R6, R17: it lives, so that what spares a dead one does not count."""
+    quota = SharedQuota(rows=1)
+    assert quota.take(timed_out=True)
+    assert quota.take(timed_out=False)
+    made = bench(BUSY, BUSY, OK, quota=quota)
+    assert made.client.send(POST).attempts == 3
+    assert not quota.exhausted
+
+
+def test_success_pays_the_quota_back(bench: type[Bench]) -> None:
     """R17: one unit a success, five a further attempt."""
     quota = SharedQuota(rows=1)
     assert quota.take(timed_out=True)
@@ -432,7 +440,7 @@ def test_success_pays_the_quota_back(bench: "type[Bench]") -> None:
     assert quota.take(timed_out=False)
 
 
-def test_a_given_key_is_used_and_a_bad_one_sends_nothing(bench: "type[Bench]") -> None:
+def test_a_given_key_is_used_and_a_bad_one_sends_nothing(bench: type[Bench]) -> None:
     """R1, R13: the user's key goes out on every attempt."""
     made = bench(RESET, OK)
     assert made.client.send(POST, idempotency_key="mine").idempotency_key == "mine"
@@ -442,7 +450,7 @@ def test_a_given_key_is_used_and_a_bad_one_sends_nothing(bench: "type[Bench]") -
     assert made.attempts == 2
 
 
-def test_the_key_travels_in_one_header_only(bench: "type[Bench]") -> None:
+def test_the_key_travels_in_one_header_only(bench: type[Bench]) -> None:
     """R28: never in the path, the body or the User-Agent."""
     made = bench(OK)
     made.client.send(POST)
@@ -453,7 +461,7 @@ def test_the_key_travels_in_one_header_only(bench: "type[Bench]") -> None:
     assert b"canary" not in request.body
 
 
-def test_messages_name_what_happened_and_what_to_do(bench: "type[Bench]") -> None:
+def test_messages_name_what_happened_and_what_to_do(bench: type[Bench]) -> None:
     """What failed, why, and the next step."""
     with pytest.raises(OutcomeUnknown) as unknown:
         bench(RESET).client.send(POST)
@@ -487,7 +495,7 @@ def test_messages_name_what_happened_and_what_to_do(bench: "type[Bench]") -> Non
     assert failed.value.request_id == "req_7"
 
 
-def test_a_client_closes_its_wire(bench: "type[Bench]") -> None:
+def test_a_client_closes_its_wire(bench: type[Bench]) -> None:
     """Leaving the block closes the connection."""
     made = bench(OK)
     with made.client as client:
@@ -496,7 +504,7 @@ def test_a_client_closes_its_wire(bench: "type[Bench]") -> None:
     assert made.wire.closed
 
 
-def test_a_shorter_limit_for_one_call(bench: "type[Bench]") -> None:
+def test_a_shorter_limit_for_one_call(bench: type[Bench]) -> None:
     """A waiting command gives its polls what is left of its own time."""
     made = bench(REFUSED)
     with pytest.raises(NetworkError):

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -10,9 +10,7 @@ from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
 from svc.client.pages import WINDOW, Walk, pages
 from svc.client.resources import orders
 from svc.errors import NetworkError, NotFound, PartlyDone, ReplyContradiction, SvcError
-
-if TYPE_CHECKING:
-    from unit.client.conftest import Bench
+from unit.client.bench import Bench
 
 
 def page(ids: Iterable[Any], *, more: bool = False) -> RawReply:
@@ -25,7 +23,7 @@ def targets(requests: list[WireRequest]) -> list[str]:
     return [request.target for request in requests]
 
 
-def collect(made: "Bench", *, maximum: int | None = None, **query: Any) -> tuple[list[str], Any]:
+def collect(made: Bench, *, maximum: int | None = None, **query: Any) -> tuple[list[str], Any]:
     """Walks to the end and gives the ids and the error, if there was one."""
     found: list[str] = []
     try:
@@ -36,7 +34,7 @@ def collect(made: "Bench", *, maximum: int | None = None, **query: Any) -> tuple
     return found, None
 
 
-def test_a_list_is_followed_to_its_end(bench: "type[Bench]") -> None:
+def test_a_list_is_followed_to_its_end(bench: type[Bench]) -> None:
     """The last id of a page leads to the next; filters stay."""
     made = bench(page(["a", "b"], more=True), page(["c", "d"], more=True), page(["e"]))
     found, error = collect(made, status="paid")
@@ -48,14 +46,14 @@ def test_a_list_is_followed_to_its_end(bench: "type[Bench]") -> None:
     ]
 
 
-def test_an_empty_list_is_one_empty_page(bench: "type[Bench]") -> None:
+def test_an_empty_list_is_one_empty_page(bench: type[Bench]) -> None:
     """Nothing found is no error."""
     made = bench(page([]))
     walked = list(pages(made.client, orders.list()))
     assert [(one.items, one.has_more) for one in walked] == [((), False)]
 
 
-def test_pages_come_one_by_one(bench: "type[Bench]") -> None:
+def test_pages_come_one_by_one(bench: type[Bench]) -> None:
     """An object a line as pages arrive: nothing is asked for ahead of the reader."""
     made = bench(page(["a"], more=True), page(["b"]))
     walk = pages(made.client, orders.list())
@@ -63,7 +61,7 @@ def test_pages_come_one_by_one(bench: "type[Bench]") -> None:
     assert made.attempts == 1
 
 
-def test_entries_keep_their_exact_text(bench: "type[Bench]") -> None:
+def test_entries_keep_their_exact_text(bench: type[Bench]) -> None:
     """What is printed is what was sent."""
     text = b'{"object":"list","data":[{"id":"a","n":1.50},  {"id": "b"}],"has_more":false}'
     made = bench(RawReply(200, (), text))
@@ -90,14 +88,14 @@ def test_a_maximum_ends_the_walk(
     assert f"limit={limit}" in targets(made.wire.requests)[0]
 
 
-def test_a_large_maximum_asks_for_whole_pages(bench: "type[Bench]") -> None:
+def test_a_large_maximum_asks_for_whole_pages(bench: type[Bench]) -> None:
     """Spec, Limits: a page holds at most 100."""
     made = bench(page([]))
     collect(made, maximum=5000)
     assert targets(made.wire.requests) == ["/v1/orders?limit=100"]
 
 
-def test_the_users_limit_and_start_are_kept(bench: "type[Bench]") -> None:
+def test_the_users_limit_and_start_are_kept(bench: type[Bench]) -> None:
     """`--limit` and `--starting-after` are the user's."""
     made = bench(page(["b"], more=True), page(["c"]))
     found, error = collect(made, limit=7, starting_after="a")
@@ -119,7 +117,7 @@ BREAKS = {
 
 
 @pytest.mark.parametrize("name", BREAKS)
-def test_a_broken_list_never_ends_well(name: str, bench: "type[Bench]") -> None:
+def test_a_broken_list_never_ends_well(name: str, bench: type[Bench]) -> None:
     """R18: after some objects it is exit 9 and names the last one; nothing comes twice."""
     made = bench(page(["x", "a"], more=True), *BREAKS[name])
     found, error = collect(made, limit=2)
@@ -131,27 +129,27 @@ def test_a_broken_list_never_ends_well(name: str, bench: "type[Bench]") -> None:
 
 
 @pytest.mark.parametrize("name", ["more of nothing", "over the limit", "no id"])
-def test_a_list_that_is_broken_at_once_contradicts_itself(name: str, bench: "type[Bench]") -> None:
+def test_a_list_that_is_broken_at_once_contradicts_itself(name: str, bench: type[Bench]) -> None:
     """R18: before any output it is a reply that cannot be right, exit 1."""
     found, error = collect(bench(*BREAKS[name]), limit=2)
     assert found == []
     assert isinstance(error, ReplyContradiction)
 
 
-def test_a_start_that_is_answered_with_itself_is_a_loop(bench: "type[Bench]") -> None:
+def test_a_start_that_is_answered_with_itself_is_a_loop(bench: type[Bench]) -> None:
     """R18: the user's own cursor counts as one that was there."""
     found, error = collect(bench(page(["a"], more=True)), starting_after="a")
     assert found == []
     assert isinstance(error, ReplyContradiction)
 
 
-def test_an_object_that_comes_twice_is_given_once(bench: "type[Bench]") -> None:
+def test_an_object_that_comes_twice_is_given_once(bench: type[Bench]) -> None:
     """R18: ids are deduplicated, also across pages."""
     made = bench(page(["a", "b", "a"], more=True), page(["b", "c"]))
     assert collect(made) == (["a", "b", "c"], None)
 
 
-def test_a_loop_over_many_objects_is_found(bench: "type[Bench]") -> None:
+def test_a_loop_over_many_objects_is_found(bench: type[Bench]) -> None:
     """R18: no loop escapes, however long, and nothing of it is given twice."""
     results = [page([f"o{n}_{i}" for i in range(100)], more=True) for n in range(WINDOW // 100 + 5)]
     made = bench(*results, results[0])
@@ -160,7 +158,7 @@ def test_a_loop_over_many_objects_is_found(bench: "type[Bench]") -> None:
     assert isinstance(error, PartlyDone)
 
 
-def test_memory_stays_flat_over_many_objects(bench: "type[Bench]") -> None:
+def test_memory_stays_flat_over_many_objects(bench: type[Bench]) -> None:
     """Only the latest ids are remembered, and one cursor a page."""
     walk = Walk(orders.list())
     for number in range(WINDOW // 100 + 50):
@@ -189,7 +187,7 @@ def test_a_list_that_ends_early_is_partly_done(
     assert "after 1 objects" in error.message
 
 
-def test_the_first_request_fails_as_itself(bench: "type[Bench]") -> None:
+def test_the_first_request_fails_as_itself(bench: type[Bench]) -> None:
     """Without any output a refusal is just that."""
     assert isinstance(collect(bench(RawReply(404, (), b"{}")))[1], NotFound)
     failed = collect(bench(Failure(Trouble.NO_CONNECTION, sent=False)))[1]

@@ -242,6 +242,29 @@ def test_a_401_says_where_to_see_the_key() -> None:
     assert hint == "svc whoami shows which key is used and where it came from"
 
 
+OTHER_USE = "The key was used with another request; use a new key for this one."
+LOOK = "Nothing was repeated. Look at the request that used this key first."
+EXPIRED = "The key was rolled and its old value no longer works: svc keys add"
+SECRET = "Use a secret or restricted key; a publishable key cannot read or change data."
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "hint"),
+    [
+        (401, "api_key_expired", EXPIRED),
+        (400, "https_required", "Use an https:// base URL."),
+        (400, "version_invalid", "Leave --api-version out to use the account's own version."),
+        (400, "idempotency_key_reused", OTHER_USE),
+        (409, "idempotency_key_mismatch", OTHER_USE),
+        (409, "something_new", LOOK),
+        (403, "secret_key_required", SECRET),
+    ],
+)
+def test_what_can_be_done_about_it_is_said(status: int, code: str, hint: str) -> None:
+    """A code that has a remedy names it, whatever the class of its error."""
+    assert raised(status, {"code": code, "message": "No."}).hint == hint
+
+
 def test_no_code_is_no_problem() -> None:
     """An error body without a code is still one."""
     refusal = read(RawReply(400, (), b'{"message":"No."}'))

@@ -8,14 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.client.call import Call
-from svc.client.contradiction import refuse_contradiction
+from svc.client.contradiction import Contradiction, other_object, refuse_contradiction
 from svc.client.exchange import RawReply, header
 from svc.client.journal.entry import settled_with
 from svc.client.json import NotJson, parse, parse_list
-from svc.client.reply import classify, is_replayed, understood
+from svc.client.reply import classify, is_replayed, limits_of, understood
 from svc.client.resources import find, orders, payments, payouts, quotes, refunds
 from svc.client.retry import Meaning
 from svc.errors import ReplyContradiction
+from svc.spec import SANDBOX_WORLD_HEADER
 
 ORDER = {"id": "ord_1", "object": "order"}
 
@@ -255,6 +256,56 @@ def test_entries_of_a_list_must_be_of_the_mode() -> None:
     finding = understood(reply(page), orders.list())
     with pytest.raises(ReplyContradiction):
         refuse_contradiction(orders.list(), finding, mode="test", idempotency_key=None)
+
+
+def test_a_contradiction_says_which_state_of_a_sandbox_has_answered() -> None:
+    """R93: one that was reset gives the same ids again; its id is of no use without that."""
+    answered = reply({"id": "ord_1", "amount": 101})
+    worlds = {(): None, ((SANDBOX_WORLD_HEADER.lower(), "w_7"),): "w_7"}
+    for headers, world in worlds.items():
+        finding = understood(answered._replace(headers=headers), find.get("/v1/x"))
+        with pytest.raises(Contradiction) as caught:
+            refuse_contradiction(
+                orders.update("ord_1", {"amount": 100}), finding, mode="test", idempotency_key="k"
+            )
+        assert caught.value.world == world
+        assert settled_with(caught.value).world == world
+
+
+@pytest.mark.parametrize(
+    ("call", "said", "field"),
+    [
+        (orders.update("ord_1", {}), {"object": "order", "id": "ord_2"}, "order"),
+        (orders.update("ord_1", {}), {"object": "order", "id": "ord_1"}, None),
+        (orders.update("ord_1", {}), {"id": "ord_2"}, "order"),
+        (orders.update("ord_1", {}), {"id": "pay_2"}, None),
+        (orders.capture("ord_1"), {"object": "payment", "id": "pay_1", "order": "ord_2"}, "order"),
+        (orders.capture("ord_1"), {"object": "payment", "id": "pay_1", "order": "ord_1"}, None),
+        (orders.capture("ord_1"), {"object": "order", "id": "ord_2"}, "order"),
+    ],
+)
+def test_the_object_of_the_path_is_found_by_its_marker_or_its_prefix(
+    call: Call, said: dict[str, Any], field: str | None
+) -> None:
+    """R93: an answer about another object is not ours, whichever kind of object it shows."""
+    found = other_object(said, call)
+    assert (found is None) if field is None else (f"its {field} is ord_2" in (found or ""))
+
+
+@pytest.mark.parametrize(
+    ("call", "mebibytes"),
+    [
+        (orders.retrieve("ord_1"), 1),
+        (refunds.create({}), 1),
+        (orders.list(), 16),
+        (find.get("/v1/x"), 16),
+    ],
+)
+def test_more_is_read_of_a_page_than_of_an_object(call: Call, mebibytes: int) -> None:
+    """R99: what nobody knows may be a page; what is no page holds one object."""
+    limits = limits_of(call)
+    assert limits.size == mebibytes * 1024 * 1024
+    assert limits.values == {1: 20_000, 16: 200_000}[mebibytes]
 
 
 def test_headers_are_found_and_joined() -> None:

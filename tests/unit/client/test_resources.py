@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.orders import JACKET, ORDER
 from svc.base_url import BaseUrl
 from svc.client.client import Client
 from svc.client.pages import pages
@@ -25,13 +26,6 @@ from svc.errors import Conflict, Forbidden, NotFound, OutcomeUnknown, Unauthoriz
 if TYPE_CHECKING:
     from support.running import Sandbox
 
-ITEM = {"name": "Linen jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}
-ORDER = {
-    "amount": 12900,
-    "currency": "EUR",
-    "shipping": {"country": "DE", "postal_code": "10115"},
-    "items": [ITEM],
-}
 PAYOUT = {
     "amount": 10000,
     "currency": "EUR",
@@ -105,7 +99,7 @@ def test_payouts_and_quotes(client: Client) -> None:
     identifier = payout.data["id"]
     assert client.send(payouts.retrieve(identifier)).data["id"] == identifier
     assert len(client.send(payouts.list()).data["data"]) == 1
-    asked = {"currency": "EUR", "shipping": {"country": "DE"}, "items": [ITEM]}
+    asked = {"currency": "EUR", "shipping": {"country": "DE"}, "items": [JACKET]}
     quote = client.send(quotes.create(asked)).data
     assert client.send(quotes.retrieve(quote["id"])).data["guaranteed"] is False
 

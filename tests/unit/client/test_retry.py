@@ -1,5 +1,6 @@
 """Whether and when to try again: decision tables."""
 
+from datetime import UTC, datetime
 from email.utils import formatdate
 
 import pytest
@@ -234,3 +235,22 @@ def test_dates_of_the_last_century_are_read() -> None:
 def test_wait_of_a_day_is_the_longest_that_is_believed(value: str, seconds: float | None) -> None:
     """R8: more than that is a mistake or an attack."""
     assert retry_after((("retry-after", value),), 0.0) == seconds
+
+
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+
+
+@pytest.mark.parametrize(("number", "name"), [*enumerate(MONTHS, 1)])
+def test_every_month_is_known(number: int, name: str) -> None:
+    """RFC 9110 5.6.7: by these names, in every form; others are no dates."""
+    found = datetime(2026, number, 9, 8, 7, 6, tzinfo=UTC).timestamp()
+    for text in (f"Mon, 09 {name} 2026 08:07:06 GMT", f"Mon {name}  9 08:07:06 2026"):
+        assert http_date(text) == found
+    assert http_date(f"Mon, 09 {name.lower()} 2026 08:07:06 GMT") is None
+
+
+@pytest.mark.parametrize(("year", "full"), [("00", 2000), ("49", 2049), ("50", 1950), ("94", 1994)])
+def test_two_digits_are_a_year_of_these_hundred(year: str, full: int) -> None:
+    """The oldest of the three forms; and a leap second is the one before it."""
+    expected = datetime(full, 11, 6, 8, 49, 59, tzinfo=UTC).timestamp()
+    assert http_date(f"Sunday, 06-Nov-{year} 08:49:60 GMT") == expected

@@ -12,10 +12,10 @@ from svc.client.resources import controls, orders
 from svc.client.sandbox import SandboxClient
 from svc.clock import ManualClock
 from svc.errors import ApiError, AuthError, NetworkError, OutcomeUnknown, UsageError
+from unit.client.bench import FakeWire
 
 if TYPE_CHECKING:
     from support.misbehaving import Server
-    from unit.client.conftest import FakeWire
 
 HEALTHY = RawReply(200, (), b'{"object":"sandbox","version":"1"}')
 
@@ -28,7 +28,7 @@ def reply(status: int, body: Any) -> RawReply:
 def fake(bench: Any) -> Any:
     """Makes a control on a fake wire."""
 
-    def fake(*results: RawReply | Failure) -> "tuple[SandboxClient, FakeWire]":
+    def fake(*results: RawReply | Failure) -> tuple[SandboxClient, FakeWire]:
         wire = bench(*results).wire
         base = BaseUrl.parse("http://127.0.0.1:4242")
         return SandboxClient(base, clock=ManualClock(), wire=wire), wire

@@ -1,6 +1,6 @@
 """What is refused before any connection is made, and which way a request goes."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -9,9 +9,7 @@ from svc.base_url import BaseUrl
 from svc.client.exchange import RawReply, WireRequest
 from svc.client.wire.proxy import Proxy, chosen, proxy_for
 from svc.errors import AuthError, ConfigError, SvcError, UsageError
-
-if TYPE_CHECKING:
-    from unit.client.conftest import Bench
+from unit.client.bench import Bench
 
 HTTPS = "https://api.example.com"
 LOCAL = "http://127.0.0.1:4242"

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.serving import free_port
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.exchange import BODY_MAX, Collector, Deadline, Trouble, WireBroken
 from svc.client.resources import orders, refunds
-from svc.client.wire import dial
+from svc.client.wire import sockets
 from svc.client.wire.connection import Connection
-from svc.client.wire.dial import addresses
+from svc.client.wire.sockets import addresses
 from svc.clock import ManualClock, SystemClock
 from svc.errors import ApiError, NetworkError, OutcomeUnknown, SvcError
 
@@ -37,11 +38,6 @@ def ended(client: Client, call: Call) -> SvcError:
     with pytest.raises(SvcError) as caught:
         client.send(call)
     return caught.value
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def test_a_request_is_exactly_what_was_prepared(server: "Server", connect: "Connect") -> None:
@@ -165,7 +161,7 @@ def test_the_next_address_is_tried(
     """A host with two addresses of which one is dead is reached by the other."""
     dead = (socket.AF_INET, ("127.0.0.1", free_port()))
     alive = (socket.AF_INET, ("127.0.0.1", server.port))
-    monkeypatch.setattr(dial, "addresses", lambda *a: [dead, alive])
+    monkeypatch.setattr(sockets, "addresses", lambda *a: [dead, alive])
     server.play(server.reply(200, REFUND))
     assert connect(server.url).send(GET).attempts == 1
 

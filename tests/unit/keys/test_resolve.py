@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import pytest
 
@@ -17,9 +17,7 @@ from svc.keys.facts import KeyFacts
 from svc.keys.places import KeyPlace
 from svc.keys.resolve import ResolvedKey, publishable_key, resolve_key
 from svc.keys.store import KeyStore
-
-if TYPE_CHECKING:
-    from unit.keys.conftest import FakeKeyring
+from unit.keys.fake_keyring import FakeKeyring
 
 SHOP = "https://api.example.com"
 SANDBOX = "http://127.0.0.1:4242"
@@ -56,12 +54,12 @@ def key_of(store: KeyStore, facts: KeyFacts) -> Resolve:
     return resolved
 
 
-def stored(fake: "FakeKeyring", facts: KeyFacts, place: KeyPlace, secret: str) -> None:
+def stored(fake: FakeKeyring, facts: KeyFacts, place: KeyPlace, secret: str) -> None:
     fake.items[place.user] = secret
     facts.remember(place, parse(secret, "a test"), fake.name, checked=False)
 
 
-def test_the_environment_wins(key_of: Resolve, fake: "FakeKeyring") -> None:
+def test_the_environment_wins(key_of: Resolve, fake: FakeKeyring) -> None:
     """In CI there is no keyring, and none is asked."""
     key = key_of(settings(), {"SVC_API_KEY": TEST_KEY})
     assert (key.secret, key.source) == (TEST_KEY, "SVC_API_KEY")
@@ -80,7 +78,7 @@ def test_the_environment_needs_neither_keyring_nor_database() -> None:
 
 
 def test_the_keyring_is_asked_for_one_item(
-    key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
+    key_of: Resolve, fake: FakeKeyring, facts: KeyFacts
 ) -> None:
     """R38: that of the origin, profile and mode in use; and an empty variable counts as unset."""
     stored(fake, facts, KeyPlace(SHOP, "shop", "test"), TEST_KEY)
@@ -91,7 +89,7 @@ def test_the_keyring_is_asked_for_one_item(
     assert key_of(settings("live")).secret == LIVE_KEY
 
 
-def test_a_sandbox_needs_no_key(key_of: Resolve, fake: "FakeKeyring") -> None:
+def test_a_sandbox_needs_no_key(key_of: Resolve, fake: FakeKeyring) -> None:
     """Its keys are public; from its profile, or from any other at its address."""
     for each in (settings(profile="sandbox"), settings(base_url=SANDBOX)):
         key = key_of(each)
@@ -101,7 +99,7 @@ def test_a_sandbox_needs_no_key(key_of: Resolve, fake: "FakeKeyring") -> None:
 
 
 def test_a_key_added_for_a_sandbox_is_used_there(
-    key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
+    key_of: Resolve, fake: FakeKeyring, facts: KeyFacts
 ) -> None:
     """Such as a restricted one made with `svc sandbox keys create`."""
     stored(fake, facts, KeyPlace(SANDBOX, "sandbox", "test"), "rk_test_readonly")
@@ -117,7 +115,7 @@ def test_another_port_of_this_machine_is_no_sandbox(key_of: Resolve) -> None:
 
 
 def test_a_key_found_only_in_the_keyring_it_was_put_into(
-    fake: "FakeKeyring", make_fake: "Callable[..., FakeKeyring]", facts: KeyFacts
+    fake: FakeKeyring, make_fake: Callable[..., FakeKeyring], facts: KeyFacts
 ) -> None:
     """The keyring that was there when the key was added is remembered."""
     other = make_fake("other.Keyring")
@@ -147,7 +145,7 @@ def test_no_key_says_how_to_add_one(key_of: Resolve) -> None:
 
 
 def test_a_key_of_another_origin_is_not_given_out(
-    key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
+    key_of: Resolve, fake: FakeKeyring, facts: KeyFacts
 ) -> None:
     """R22: a stored key goes only to the origin that it was added for; the error names both."""
     stored(fake, facts, KeyPlace(SHOP, "shop", "test"), TEST_KEY)
@@ -160,7 +158,7 @@ def test_a_key_of_another_origin_is_not_given_out(
 
 
 def test_a_path_below_the_origin_does_not_change_the_key(
-    key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
+    key_of: Resolve, fake: FakeKeyring, facts: KeyFacts
 ) -> None:
     """R22: keys are bound to scheme, host and port."""
     stored(fake, facts, KeyPlace(SHOP, "shop", "test"), TEST_KEY)
@@ -168,7 +166,7 @@ def test_a_path_below_the_origin_does_not_change_the_key(
 
 
 def test_a_key_of_the_other_mode_is_mentioned(
-    key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
+    key_of: Resolve, fake: FakeKeyring, facts: KeyFacts
 ) -> None:
     """A forgotten --live is the likeliest mistake."""
     stored(fake, facts, KeyPlace(SHOP, "shop", "live"), LIVE_KEY)
@@ -176,7 +174,7 @@ def test_a_key_of_the_other_mode_is_mentioned(
 
 
 def test_a_key_that_vanished_from_the_keyring_is_named(
-    key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
+    key_of: Resolve, fake: FakeKeyring, facts: KeyFacts
 ) -> None:
     """Somebody removed the item with another program."""
     stored(fake, facts, KeyPlace(SHOP, "shop", "test"), TEST_KEY)
@@ -202,7 +200,7 @@ def test_a_key_of_the_other_mode_is_refused(
 
 
 def test_a_test_key_in_the_live_slot_is_refused(
-    key_of: Resolve, fake: "FakeKeyring", facts: KeyFacts
+    key_of: Resolve, fake: FakeKeyring, facts: KeyFacts
 ) -> None:
     """R37: also where another program put it there."""
     fake.items[KeyPlace(SHOP, "shop", "live").user] = TEST_KEY
@@ -232,7 +230,7 @@ def test_a_live_key_is_not_sent_to_this_machine(key_of: Resolve) -> None:
     assert public.secret == "sk_live_sandbox"
 
 
-def test_plain_http_to_another_machine_is_refused(key_of: Resolve, fake: "FakeKeyring") -> None:
+def test_plain_http_to_another_machine_is_refused(key_of: Resolve, fake: FakeKeyring) -> None:
     """R21: before the keyring is asked, with any key."""
     for env in ({}, {"SVC_API_KEY": TEST_KEY}):
         with pytest.raises(UsageError, match="would carry the key in clear") as caught:

@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,11 +18,10 @@ from svc.keys.keyrings.backend import (
 )
 from svc.keys.places import KeyPlace
 from svc.keys.store import KeyStore, SigningSecrets
+from unit.keys.fake_keyring import FakeKeyring
 
 pytestmark = pytest.mark.smoke
 
-if TYPE_CHECKING:
-    from unit.keys.conftest import FakeKeyring
 
 PLACE = KeyPlace("https://api.example.com", "shop", "test")
 USER = "https://api.example.com|shop|test"
@@ -51,21 +49,21 @@ def test_a_secret_comes_back_with_the_name_of_its_keyring(
     assert fake.items == {USER: OLD}
 
 
-def test_a_read_touches_one_item(store: KeyStore, fake: "FakeKeyring") -> None:
+def test_a_read_touches_one_item(store: KeyStore, fake: FakeKeyring) -> None:
     """R38: some systems ask the person for each item."""
     fake.items = {USER: OLD, f"{USER}|new": "x", "https://api.example.com|shop|live": "y"}
     store.get(USER)
     assert fake.calls == [f"read {USER}"]
 
 
-def test_a_keyring_that_keeps_nothing_is_found_out(store: KeyStore, fake: "FakeKeyring") -> None:
+def test_a_keyring_that_keeps_nothing_is_found_out(store: KeyStore, fake: FakeKeyring) -> None:
     """R36: the null keyring takes a secret without a word and forgets it."""
     fake.loses = True
     with pytest.raises(KeyStoreError, match="does not give it back"):
         store.put(USER, OLD)
 
 
-def test_a_keyring_that_alters_a_secret_is_found_out(store: KeyStore, fake: "FakeKeyring") -> None:
+def test_a_keyring_that_alters_a_secret_is_found_out(store: KeyStore, fake: FakeKeyring) -> None:
     """R36: what is read back is compared."""
     fake.items = {USER: OLD}
     fake.loses = True
@@ -74,7 +72,7 @@ def test_a_keyring_that_alters_a_secret_is_found_out(store: KeyStore, fake: "Fak
     assert fake.items == {USER: OLD}
 
 
-def test_replacing_leaves_one_item(store: KeyStore, fake: "FakeKeyring") -> None:
+def test_replacing_leaves_one_item(store: KeyStore, fake: FakeKeyring) -> None:
     """The second copy is there only while it is needed."""
     store.put(USER, OLD)
     store.put(USER, NEW)
@@ -83,7 +81,7 @@ def test_replacing_leaves_one_item(store: KeyStore, fake: "FakeKeyring") -> None
 
 @pytest.mark.parametrize("at", [USER, f"{USER}|new"])
 def test_a_kill_while_replacing_leaves_a_key(
-    store: KeyStore, fake: "FakeKeyring", killed: type[BaseException], at: str
+    store: KeyStore, fake: FakeKeyring, killed: type[BaseException], at: str
 ) -> None:
     """R36: even where replacing is removing and adding, old or new is there afterwards."""
     store.put(USER, OLD)
@@ -100,7 +98,7 @@ def test_a_kill_while_replacing_leaves_a_key(
 
 @pytest.mark.parametrize("second", [None, NEW])
 def test_a_replacement_goes_on_after_a_kill_that_came_late(
-    store: KeyStore, fake: "FakeKeyring", second: str | None
+    store: KeyStore, fake: FakeKeyring, second: str | None
 ) -> None:
     """R36: the new key was in its place already; the same command again only tidies up."""
     fake.items = {USER: NEW} | ({f"{USER}|new": second} if second else {})
@@ -111,7 +109,7 @@ def test_a_replacement_goes_on_after_a_kill_that_came_late(
     assert fake.items == {USER: NEW}
 
 
-def test_a_replacement_does_not_overwrite_a_third_key(store: KeyStore, fake: "FakeKeyring") -> None:
+def test_a_replacement_does_not_overwrite_a_third_key(store: KeyStore, fake: FakeKeyring) -> None:
     """Somebody else was quicker: nothing is stored, and the error says so."""
     fake.items = {USER: "sk_test_third"}
     with pytest.raises(AuthError, match="another key has taken the old one's place") as caught:
@@ -121,7 +119,7 @@ def test_a_replacement_does_not_overwrite_a_third_key(store: KeyStore, fake: "Fa
 
 
 def test_a_refused_replacement_keeps_the_old_key_only(
-    store: KeyStore, fake: "FakeKeyring", monkeypatch: pytest.MonkeyPatch
+    store: KeyStore, fake: FakeKeyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A failure leaves no copy that nobody knows of."""
     store.put(USER, OLD)
@@ -139,7 +137,7 @@ def test_a_refused_replacement_keeps_the_old_key_only(
 
 
 def test_removing_takes_every_copy_from_every_keyring(
-    make_fake: "Callable[..., FakeKeyring]",
+    make_fake: Callable[..., FakeKeyring],
 ) -> None:
     """R37: also from those that the key was not read from."""
     first, second, gone = make_fake("a.A"), make_fake("b.B"), make_fake("c.C")
@@ -152,7 +150,7 @@ def test_removing_takes_every_copy_from_every_keyring(
     assert not store.remove(USER)
 
 
-def test_removing_is_proved_by_a_read(store: KeyStore, fake: "FakeKeyring") -> None:
+def test_removing_is_proved_by_a_read(store: KeyStore, fake: FakeKeyring) -> None:
     """R37: a keyring that only says that it removed is found out."""
     fake.items = {USER: OLD}
     fake.keeps = True
@@ -171,7 +169,7 @@ def test_removing_is_proved_by_a_read(store: KeyStore, fake: "FakeKeyring") -> N
     ],
 )
 def test_each_refusal_has_its_own_words(
-    store: KeyStore, fake: "FakeKeyring", trouble: KeyringTrouble, code: str, words: str
+    store: KeyStore, fake: FakeKeyring, trouble: KeyringTrouble, code: str, words: str
 ) -> None:
     """R34: exit 4, SVC_API_KEY named, and one attempt only."""
     fake.trouble = trouble
@@ -186,7 +184,7 @@ def test_each_refusal_has_its_own_words(
         assert len(fake.calls) == 1
 
 
-def test_a_keyring_that_hangs_is_left_behind(fake: "FakeKeyring") -> None:
+def test_a_keyring_that_hangs_is_left_behind(fake: FakeKeyring) -> None:
     """R35: the call is abandoned when its time is up, and nothing else is asked."""
     fake.hangs = threading.Event()
     store = KeyStore([fake], seconds=0.05)
@@ -202,7 +200,7 @@ def test_a_keyring_that_hangs_is_left_behind(fake: "FakeKeyring") -> None:
 
 
 def test_a_hang_while_replacing_is_not_followed_by_another_call(
-    fake: "FakeKeyring", monkeypatch: pytest.MonkeyPatch
+    fake: FakeKeyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R35: the limit of the whole is not a multiple of the limit of one call."""
     fake.items = {USER: OLD}
@@ -221,7 +219,7 @@ def test_the_limit_is_three_seconds() -> None:
 
 @pytest.mark.parametrize("person", [True, False])
 def test_a_person_gets_time_to_unlock(
-    fake: "FakeKeyring", monkeypatch: pytest.MonkeyPatch, person: bool
+    fake: FakeKeyring, monkeypatch: pytest.MonkeyPatch, person: bool
 ) -> None:
     """Only while the keyring's own window is open, and only where somebody can see it."""
     fake.items = {USER: OLD}
@@ -247,7 +245,7 @@ def test_a_person_gets_time_to_unlock(
     unlocked.wait(5)
 
 
-def test_only_an_absent_keyring_is_passed_over(make_fake: "Callable[..., FakeKeyring]") -> None:
+def test_only_an_absent_keyring_is_passed_over(make_fake: Callable[..., FakeKeyring]) -> None:
     """A locked one may hold the key: asking the next would hide that."""
     absent, locked, other = make_fake("a.A"), make_fake("b.B"), make_fake("c.C")
     absent.trouble, locked.trouble = Absent("-"), Locked("it is locked")
@@ -257,7 +255,7 @@ def test_only_an_absent_keyring_is_passed_over(make_fake: "Callable[..., FakeKey
 
 
 def test_the_keyring_that_holds_a_key_can_be_asked_first(
-    make_fake: "Callable[..., FakeKeyring]",
+    make_fake: Callable[..., FakeKeyring],
 ) -> None:
     """What was put into another keyring earlier is still found."""
     first, second = make_fake("a.A"), make_fake("b.B")
@@ -270,7 +268,7 @@ def test_the_keyring_that_holds_a_key_can_be_asked_first(
 
 
 def test_a_keyring_that_is_not_there_cannot_be_asked(
-    make_fake: "Callable[..., FakeKeyring]",
+    make_fake: Callable[..., FakeKeyring],
 ) -> None:
     """The diagnosis tells one that answers from one that is gone and one that is not allowed."""
     first, second = make_fake("a.A"), make_fake("b.B")
@@ -279,7 +277,7 @@ def test_a_keyring_that_is_not_there_cannot_be_asked(
     assert [store.is_there(name) for name in ("a.A", "b.B", "c.C")] == [True, False, None]
 
 
-def test_no_keyring_at_all_names_what_was_refused(fake: "FakeKeyring") -> None:
+def test_no_keyring_at_all_names_what_was_refused(fake: FakeKeyring) -> None:
     """R33: an installed keyring that keeps plain text is named, so that nobody wonders."""
     fake.trouble = Absent("-")
     store = KeyStore([fake], refused=lambda: ["keyrings.alt.file"])
@@ -287,7 +285,7 @@ def test_no_keyring_at_all_names_what_was_refused(fake: "FakeKeyring") -> None:
         store.get(USER)
 
 
-def test_signing_secrets_lie_beside_the_key(store: KeyStore, fake: "FakeKeyring") -> None:
+def test_signing_secrets_lie_beside_the_key(store: KeyStore, fake: FakeKeyring) -> None:
     """One item for each endpoint; keys and signing secrets do not touch each other."""
     secrets = SigningSecrets(store, PLACE)
     store.put(PLACE.user, OLD)

@@ -6,7 +6,7 @@ import pytest
 
 from svc.errors import UsageError
 from svc.listen.forward.connection import TargetReply
-from svc.listen.forward.retry import GivenUp, Hold, Later, Taken, decide, hold_seconds, real_delay
+from svc.listen.forward.retry import Decision, decide, hold_seconds, real_delay
 from svc.listen.progress import Until
 from svc.listen.routes import Routes, select_events
 from svc.listen.targets import Target
@@ -128,8 +128,17 @@ def test_route_that_matches_nothing_is_refused(text: str, meant: str | None) -> 
     with pytest.raises(UsageError) as caught:
         Routes.parse([text])
     near = f" Did you mean {meant!r}?" if meant else ""
-    assert caught.value.message == f"--forward-to is {text.partition('=')[0]!r}.{near}"
-    assert (caught.value.hint or "").startswith("Use one of: order.paid, order.cancelled, ")
+    said = f"--forward-to is {text.partition('=')[0]!r}.{near} Use one of: order.paid, "
+    assert caught.value.message.startswith(said)
+
+
+def test_routes_are_told_with_what_is_left_over_last() -> None:
+    """Whichever was given first."""
+    routes = Routes.parse(["3000", "refund.*=3001"])
+    assert routes.described() == [
+        "refund.* to http://localhost:3001",
+        "all others to http://localhost:3000",
+    ]
 
 
 def test_select_events_takes_names_and_globs() -> None:
@@ -166,14 +175,14 @@ def test_retry_decisions() -> None:
     away, closed = TargetReply(1.0, trouble="unreachable"), TargetReply(1.0, trouble="closed")
     late, refused = TargetReply(1.0, trouble="timeout"), TargetReply(1.0, status=500)
     for retry in ("fast", "real", "off"):
-        assert decide(retry, TargetReply(1.0, status=204), 1) == Taken()
-    assert decide("fast", away, 1000) == Hold()
-    assert decide("fast", closed, 1000, closes=4) == Hold()
-    assert decide("fast", closed, 5, closes=5) == GivenUp()
-    assert decide("fast", late, 1) == decide("fast", refused, 1) == GivenUp()
-    assert decide("fast", TargetReply(1.0, trouble="forbidden"), 1) == GivenUp()
-    assert {type(decide("off", one, 1)) for one in (away, closed, late, refused)} == {GivenUp}
-    assert decide("real", away, 1) == decide("real", refused, 1) == Later(60)
+        assert decide(retry, TargetReply(1.0, status=204), 1) == Decision()
+    assert decide("fast", away, 1000) == Decision(hold=True)
+    assert decide("fast", closed, 1000, closes=4) == Decision(hold=True)
+    assert decide("fast", closed, 5, closes=5) == Decision()
+    assert decide("fast", late, 1) == decide("fast", refused, 1) == Decision()
+    assert decide("fast", TargetReply(1.0, trouble="forbidden"), 1) == Decision()
+    assert {decide("off", one, 1) for one in (away, closed, late, refused)} == {Decision()}
+    assert decide("real", away, 1) == decide("real", refused, 1) == Decision(later=60)
 
 
 def test_real_schedule_is_the_services() -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from svc.render.highlight import highlighted
+from svc.render.style import highlighted
 
 TEXT = """{
   "a\\"b": "c: \\"null\\"",

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from unit.render.conftest import KINDS
+from unit.render.samples import KINDS
 
 pytestmark = pytest.mark.smoke
 

@@ -99,7 +99,12 @@ def test_envelope_of_our_own_error_says_what_to_do(printed: Any) -> None:
     output = printed("json")
     output.output.error(UsageError("No such option: --all", hint="svc get --help shows it"))
     said = json.loads(output.err)["error"]["message"]
-    assert said == "No such option: --all. svc get --help shows it."
+    assert said == "No such option: --all. Next: svc get --help shows it"
+    for hint in ("svc orders retrieve ord_1", "What it takes: svc get --help"):
+        output = printed("json")
+        output.output.error(UsageError("It is wrong.", hint=hint))
+        said = json.loads(output.err)["error"]["message"]
+        assert said.endswith(f": {hint.rpartition(': ')[2]}")
     output = printed("json")
     output.output.error(REFUSED)
     assert json.loads(output.err)["error"]["message"] == REFUSED.message
@@ -233,6 +238,10 @@ def test_commands_to_copy_are_not_wrapped(printed: Any, told: Tell) -> None:
         "a short note\n"
         "and one that is longer than\n"
         "    that\n"
+    )
+    sentence = UsageError("No.", hint="svc whoami shows which key is used")
+    assert "  Next: svc whoami shows which\n    key is used\n" in told(
+        sentence, terminal=True, width=30
     )
     output = printed("csv", terminal=True, width=30)
     output.output.warn("a log of a program keeps one line for each message")

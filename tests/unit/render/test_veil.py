@@ -13,7 +13,7 @@ from support.misbehaving import Server
 from support.running import Svc
 from svc.redaction import Veil
 from svc.render.output import Output
-from unit.render.conftest import sent
+from unit.render.samples import sent
 
 KEY = "sk_test_canary7Qx2Lw9Zp4"
 BASIC = base64.b64encode(f"{KEY}:".encode()).decode()

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -11,9 +11,7 @@ from svc.sandbox.clock import VirtualClock, micros, parse
 from svc.sandbox.jobs.runner import IDLE_JOBS_MAX, pause
 from svc.sandbox.store.jobs import Job
 from svc.sandbox.store.transaction import Transaction
-
-if TYPE_CHECKING:
-    from unit.sandbox.conftest import Kit, Lab
+from unit.sandbox.lab import Kit, Lab
 
 DAY = 86400
 SECOND = 1_000_000
@@ -22,7 +20,7 @@ SECOND = 1_000_000
 class Diary:
     """A job handler that notes what ran, when the world said it was, and with what."""
 
-    def __init__(self, lab: "Lab") -> None:
+    def __init__(self, lab: Lab) -> None:
         self.entries: list[tuple[str, str, str]] = []
         lab.handlers.update(note=self.note, again=self.again, breaks=self.breaks, stops=self.stops)
 
@@ -45,7 +43,7 @@ class Diary:
 
 
 @pytest.fixture
-def diary(lab: "Lab") -> Diary:
+def diary(lab: Lab) -> Diary:
     return Diary(lab)
 
 
@@ -59,7 +57,7 @@ def plan(*jobs: tuple[int, str]) -> Any:
     return schedule
 
 
-def test_jobs_run_in_order_and_see_their_own_time(lab: "Lab", diary: Diary) -> None:
+def test_jobs_run_in_order_and_see_their_own_time(lab: Lab, diary: Diary) -> None:
     """By due moment, then by order of scheduling; each one's now is its due moment."""
 
     async def story() -> None:
@@ -79,7 +77,7 @@ def test_jobs_run_in_order_and_see_their_own_time(lab: "Lab", diary: Diary) -> N
     ]
 
 
-def test_job_that_a_job_schedules_runs_in_its_turn(lab: "Lab", diary: Diary) -> None:
+def test_job_that_a_job_schedules_runs_in_its_turn(lab: Lab, diary: Diary) -> None:
     """What a handler schedules counts from its own due moment and falls into the order."""
 
     async def story() -> None:
@@ -97,7 +95,7 @@ def test_job_that_a_job_schedules_runs_in_its_turn(lab: "Lab", diary: Diary) -> 
     ]
 
 
-def test_job_cancelled_by_another_of_the_same_moment_does_not_run(lab: "Lab", diary: Diary) -> None:
+def test_job_cancelled_by_another_of_the_same_moment_does_not_run(lab: Lab, diary: Diary) -> None:
     """Jobs that share a commit still see each other's effects."""
 
     async def story() -> None:
@@ -115,7 +113,7 @@ def test_job_cancelled_by_another_of_the_same_moment_does_not_run(lab: "Lab", di
     assert [entry[1] for entry in diary.entries] == ["first", "third"]
 
 
-def test_advance_to_the_next_job_stops_there(lab: "Lab", diary: Diary) -> None:
+def test_advance_to_the_next_job_stops_there(lab: Lab, diary: Diary) -> None:
     """`until=next` runs the jobs of the next due moment and leaves the clock at it."""
 
     async def story() -> None:
@@ -132,7 +130,7 @@ def test_advance_to_the_next_job_stops_there(lab: "Lab", diary: Diary) -> None:
     lab.play(story)
 
 
-def test_advance_until_idle_ends_at_the_last_job(lab: "Lab", diary: Diary) -> None:
+def test_advance_until_idle_ends_at_the_last_job(lab: Lab, diary: Diary) -> None:
     """`until=idle` leaves no job and stands at the last one."""
 
     async def story() -> None:
@@ -146,7 +144,7 @@ def test_advance_until_idle_ends_at_the_last_job(lab: "Lab", diary: Diary) -> No
     lab.play(story)
 
 
-def test_advance_until_idle_looks_one_year_ahead(lab: "Lab", diary: Diary) -> None:
+def test_advance_until_idle_looks_one_year_ahead(lab: Lab, diary: Diary) -> None:
     """A job in 365 days runs, one a second later does not."""
 
     async def story() -> None:
@@ -159,7 +157,7 @@ def test_advance_until_idle_looks_one_year_ahead(lab: "Lab", diary: Diary) -> No
 
 
 def test_advance_until_idle_ends_after_10000_jobs(
-    lab: "Lab", diary: Diary, monkeypatch: pytest.MonkeyPatch
+    lab: Lab, diary: Diary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A job that always comes back does not run for ever."""
     assert IDLE_JOBS_MAX == 10_000
@@ -174,7 +172,7 @@ def test_advance_until_idle_ends_after_10000_jobs(
     lab.play(story)
 
 
-def test_advance_counts_the_events_of_its_jobs(lab: "Lab", kit: "Kit") -> None:
+def test_advance_counts_the_events_of_its_jobs(lab: Lab, kit: Kit) -> None:
     """Jobs, the events that they emit, and the attempts at delivering them."""
 
     def pay(tx: Transaction, job: Job) -> None:
@@ -193,7 +191,7 @@ def test_advance_counts_the_events_of_its_jobs(lab: "Lab", kit: "Kit") -> None:
     lab.play(story)
 
 
-def test_frozen_clock_stands_still_and_survives_a_restart(lab: "Lab") -> None:
+def test_frozen_clock_stands_still_and_survives_a_restart(lab: Lab) -> None:
     """Real time passes, also while the sandbox is down; the frozen clock does not move."""
 
     async def story() -> int:
@@ -209,7 +207,7 @@ def test_frozen_clock_stands_still_and_survives_a_restart(lab: "Lab") -> None:
     assert lab.play(story) == micros(parse("2026-10-01T09:00:07Z"))
 
 
-def test_realtime_keeps_its_distance_over_a_restart(lab: "Lab") -> None:
+def test_realtime_keeps_its_distance_over_a_restart(lab: Lab) -> None:
     """Realtime is the real clock plus what was advanced, whether the sandbox ran or not."""
 
     async def first() -> None:
@@ -228,7 +226,7 @@ def test_realtime_keeps_its_distance_over_a_restart(lab: "Lab") -> None:
     lab.play(second)
 
 
-def test_thawed_clock_runs_on_from_where_it_stood(lab: "Lab") -> None:
+def test_thawed_clock_runs_on_from_where_it_stood(lab: Lab) -> None:
     """Frozen to realtime: no jump in either direction."""
 
     async def story() -> None:
@@ -242,7 +240,7 @@ def test_thawed_clock_runs_on_from_where_it_stood(lab: "Lab") -> None:
     lab.play(story)
 
 
-def test_clock_set_forward_runs_the_jobs_on_the_way(lab: "Lab", diary: Diary) -> None:
+def test_clock_set_forward_runs_the_jobs_on_the_way(lab: Lab, diary: Diary) -> None:
     """Freezing at a later moment lands on it exactly and skips no job."""
 
     async def story() -> None:
@@ -272,7 +270,7 @@ def test_clock_never_goes_back_when_the_real_one_does() -> None:
     assert later.now() == before + 10 * SECOND
 
 
-def test_due_jobs_run_by_themselves_in_realtime(lab: "Lab", diary: Diary) -> None:
+def test_due_jobs_run_by_themselves_in_realtime(lab: Lab, diary: Diary) -> None:
     """The runner sleeps exactly until the next job, and is woken by an earlier one."""
 
     async def turn() -> None:
@@ -298,7 +296,7 @@ def test_due_jobs_run_by_themselves_in_realtime(lab: "Lab", diary: Diary) -> Non
     lab.play(story)
 
 
-def test_jobs_missed_while_down_run_at_the_start_in_order(lab: "Lab", diary: Diary) -> None:
+def test_jobs_missed_while_down_run_at_the_start_in_order(lab: Lab, diary: Diary) -> None:
     """Each sees its own due moment, as if the sandbox had been up."""
 
     async def first() -> None:
@@ -316,7 +314,7 @@ def test_jobs_missed_while_down_run_at_the_start_in_order(lab: "Lab", diary: Dia
 
 
 def test_job_whose_handler_breaks_is_tried_again_by_an_advance(
-    lab: "Lab", diary: Diary, caplog: pytest.LogCaptureFixture
+    lab: Lab, diary: Diary, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It sees its own due moment then, too, and is counted until it went through."""
 
@@ -337,7 +335,7 @@ def test_job_whose_handler_breaks_is_tried_again_by_an_advance(
 
 
 def test_job_whose_handler_breaks_is_tried_again_every_minute(
-    lab: "Lab", diary: Diary, caplog: pytest.LogCaptureFixture
+    lab: Lab, diary: Diary, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Without anybody's doing; its cause stands in the log once, and what came of it."""
 
@@ -366,7 +364,7 @@ def test_job_whose_handler_breaks_is_tried_again_every_minute(
 
 
 def test_job_whose_handler_breaks_is_kept_over_a_restart(
-    lab: "Lab", diary: Diary, caplog: pytest.LogCaptureFixture
+    lab: Lab, diary: Diary, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Its effects are taken back, the others run, time goes on; a new start tries it again."""
 
@@ -403,7 +401,7 @@ def test_pause_ends_by_time_or_by_waking() -> None:
     asyncio.run(story())
 
 
-def test_reset_drops_everything_and_fills_anew(lab: "Lab", kit: "Kit", diary: Diary) -> None:
+def test_reset_drops_everything_and_fills_anew(lab: Lab, kit: Kit, diary: Diary) -> None:
     """Objects, jobs, balances, settings and the frozen clock are gone; the fixture ran."""
 
     async def story() -> None:
@@ -431,7 +429,7 @@ def test_reset_drops_everything_and_fills_anew(lab: "Lab", kit: "Kit", diary: Di
     lab.play(story)
 
 
-def test_refused_reset_changes_nothing(lab: "Lab", kit: "Kit") -> None:
+def test_refused_reset_changes_nothing(lab: Lab, kit: Kit) -> None:
     """A fixture that does not exist: state, clock and ids are as before."""
 
     async def story() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
@@ -12,13 +12,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from svc import __version__
-from svc.sandbox.control.engine import routes
+from svc.sandbox.control import engine as controls
+from svc.sandbox.control import resources
+from svc.sandbox.control.call import route
 from svc.sandbox.engine import Engine
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.settings import DEFAULTS
-
-if TYPE_CHECKING:
-    from unit.sandbox.conftest import Kit, Lab, Receiver
+from unit.sandbox.lab import Kit, Lab, Receiver
 
 Story = Callable[["Api"], Awaitable[None]]
 
@@ -57,13 +57,15 @@ async def show_problem(request: Request, error: Exception) -> Response:
 
 
 @pytest.fixture
-def play(lab: "Lab") -> Callable[..., None]:
+def play(lab: Lab) -> Callable[..., None]:
     """Runs a story against a control surface of its own."""
 
     def run(story: Story, **options: Any) -> None:
         async def main() -> None:
             async with lab.running(**options) as engine:
-                app = Starlette(routes=routes(engine), exception_handlers={Problem: show_problem})
+                every = (*controls.CONTROLS, *resources.CONTROLS)
+                routes = [route(engine, control) for control in every]
+                app = Starlette(routes=routes, exception_handlers={Problem: show_problem})
                 transport = httpx.ASGITransport(app)
                 async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as c:
                     await story(Api(engine, c))
@@ -91,7 +93,7 @@ def test_health_says_what_it_is(play: Callable[..., None]) -> None:
     play(in_memory, path=":memory:")
 
 
-def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: "Lab") -> None:
+def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: Lab) -> None:
     """Mode, now, next job; forward by seconds, to a time, to the next job, until idle."""
     lab.handlers["note"] = lambda tx, job: None
 
@@ -126,7 +128,7 @@ def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: "Lab") 
 
 
 def test_an_advance_can_be_watched_and_is_the_only_one(
-    play: Callable[..., None], kit: "Kit", receiver: "Receiver"
+    play: Callable[..., None], kit: Kit, receiver: "Receiver"
 ) -> None:
     """While a receiver keeps it waiting the clock says where it goes; a second one is refused."""
     gate, asked = asyncio.Event(), asyncio.Event()
@@ -161,7 +163,7 @@ def test_an_advance_can_be_watched_and_is_the_only_one(
     play(story)
 
 
-def test_an_advance_ends_with_its_asker(lab: "Lab", kit: "Kit", receiver: "Receiver") -> None:
+def test_an_advance_ends_with_its_asker(lab: Lab, kit: Kit, receiver: Receiver) -> None:
     """Nobody waits any more: the clock stays where it is, and the attempt under way is kept."""
     gate, asked = asyncio.Event(), asyncio.Event()
 
@@ -281,7 +283,7 @@ def test_balances_are_shown_and_set_for_each_mode(play: Callable[..., None]) -> 
     play(story)
 
 
-def test_dashboard_shows_and_changes_endpoints(play: Callable[..., None], kit: "Kit") -> None:
+def test_dashboard_shows_and_changes_endpoints(play: Callable[..., None], kit: Kit) -> None:
     """Listing shows no secret; disable, enable, roll and delete answer with the endpoint."""
 
     async def story(api: Api) -> None:
@@ -315,7 +317,7 @@ def test_dashboard_shows_and_changes_endpoints(play: Callable[..., None], kit: "
     play(story)
 
 
-def test_seventeenth_endpoint_cannot_be_enabled(play: Callable[..., None], kit: "Kit") -> None:
+def test_seventeenth_endpoint_cannot_be_enabled(play: Callable[..., None], kit: Kit) -> None:
     """At most 16 enabled endpoints a mode, also by way of the dashboard."""
 
     async def story(api: Api) -> None:
@@ -332,7 +334,7 @@ def test_seventeenth_endpoint_cannot_be_enabled(play: Callable[..., None], kit: 
 
 
 def test_events_and_deliveries_are_listed_in_pages(
-    play: Callable[..., None], kit: "Kit", receiver: "Receiver"
+    play: Callable[..., None], kit: Kit, receiver: "Receiver"
 ) -> None:
     """Newest first, filtered, following `starting_after`; the log tells how attempts went."""
     receiver.answers = [kit.status(500)]
@@ -377,7 +379,7 @@ def test_events_and_deliveries_are_listed_in_pages(
 
 
 def test_resend_answers_with_the_attempts_it_made(
-    play: Callable[..., None], kit: "Kit", receiver: "Receiver"
+    play: Callable[..., None], kit: Kit, receiver: "Receiver"
 ) -> None:
     """One extra delivery at each endpoint that takes the event, or at the one that is named."""
 
@@ -404,7 +406,7 @@ def test_resend_answers_with_the_attempts_it_made(
     play(story)
 
 
-def test_emails_are_listed(play: Callable[..., None], kit: "Kit") -> None:
+def test_emails_are_listed(play: Callable[..., None], kit: Kit) -> None:
     """What the service would have written to the account, newest first."""
 
     async def story(api: Api) -> None:
@@ -418,7 +420,7 @@ def test_emails_are_listed(play: Callable[..., None], kit: "Kit") -> None:
     play(story)
 
 
-def test_reset_takes_a_seed(play: Callable[..., None], kit: "Kit") -> None:
+def test_reset_takes_a_seed(play: Callable[..., None], kit: Kit) -> None:
     """Equal seeds give equal ids; the answer is the health of the new sandbox."""
 
     async def story(api: Api) -> None:
@@ -431,9 +433,7 @@ def test_reset_takes_a_seed(play: Callable[..., None], kit: "Kit") -> None:
     play(story)
 
 
-def test_exported_state_is_restored_whole(
-    play: Callable[..., None], kit: "Kit", lab: "Lab"
-) -> None:
+def test_exported_state_is_restored_whole(play: Callable[..., None], kit: Kit, lab: "Lab") -> None:
     """Objects, events, jobs, deliveries, balances, settings, clock and ids come back."""
 
     async def fill(api: Api) -> None:
@@ -518,7 +518,7 @@ def spoil_meta(state: Any, part: str, **changes: Any) -> None:
     ],
 )
 def test_state_that_does_not_fit_changes_nothing(
-    play: Callable[..., None], kit: "Kit", spoil: Callable[[Any], Any]
+    play: Callable[..., None], kit: Kit, spoil: Callable[[Any], Any]
 ) -> None:
     """A document that is no export, or cannot be worked with, is refused as a whole."""
 

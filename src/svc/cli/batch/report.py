@@ -219,14 +219,14 @@ def _check_data(
 
 
 def _check_in_words(given: BatchInput, todo: BatchPlan, money: Money) -> str:
-    parts = [f"{len(todo.tasks)} to send"]
+    parts = [f"{len(todo.tasks):,} to send"]
     for rows, words in (
         (todo.done, "done before"),
         (todo.bad, "invalid"),
         (todo.stale, "with an unknown outcome, too old to send again"),
     ):
         if rows:
-            parts.append(f"{len(rows)} {words}")
+            parts.append(f"{len(rows):,} {words}")
     text = f"{given.operation.name}: {_rows(todo.rows)}: {', '.join(parts)}. Nothing was sent."
     if todo.tasks and given.operation.total:
         text += f"\nTo send: {in_words(money)}"
@@ -247,19 +247,19 @@ def in_words(money: Money) -> str:
 
 
 def _rows(count: int) -> str:
-    return f"{count} row" if count == 1 else f"{count} rows"
+    return f"{count} row" if count == 1 else f"{count:,} rows"
 
 
 def _of(count: int, rows: int) -> str:
     """`2 of 3 rows are`, `1 of 3 rows is`."""
-    return f"{count} of {_rows(rows)} {'is' if count == 1 else 'are'}"
+    return f"{count:,} of {_rows(rows)} {'is' if count == 1 else 'are'}"
 
 
 def _counted(tally: Totals, outcomes: Iterable[str]) -> str:
     """How many rows had each outcome; what none had is not named."""
     counts = {**tally.counts, "skipped": tally.skipped}
     found = ((counts.get(name, 0), _WORDS.get(name, name)) for name in outcomes)
-    return ", ".join(f"{count} {word}" for count, word in found if count)
+    return ", ".join(f"{count:,} {word}" for count, word in found if count)
 
 
 def _problems(lines: Iterable[ResultLine]) -> list[dict[str, object]]:

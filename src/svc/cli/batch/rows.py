@@ -1,66 +1,16 @@
 """What a batch was asked to do, and the file that it was given, understood."""
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
 from svc.batch.imports import Import, default_name
 from svc.batch.operations import BatchOperation, named
 from svc.batch.reading import SIZE_MAX, format_of, rows_of
 from svc.batch.rows import Bad, BatchRow
 from svc.batch.validate import Validator
+from svc.cli.batch.options import BatchOptions
 from svc.cli.framework.session import Session
-from svc.client.inputs import STDIN, read_bytes
+from svc.client.inputs import read_bytes
 from svc.client.journal.stored import Scope
-from svc.errors import UsageError
-
-_ENDING = ".results.ndjson"
-
-
-@dataclass(frozen=True, slots=True)
-class BatchOptions:
-    """The options of one `svc batch`.
-
-    Attributes:
-        size: requests at a time.
-        rate: requests in a second at most, or None.
-        name: of the list, or None for the file's path.
-        goes_on: whether a list that was done whole is gone on with (`--continue`).
-    """
-
-    operation: str
-    file: str
-    size: int
-    in_order: bool
-    rate: float | None
-    results: str | None
-    force: bool
-    name: str | None
-    again: bool
-    goes_on: bool
-    raw_csv: bool
-    blank_means_all: bool
-
-    def results_path(self) -> Path:
-        """Where the results go: beside the file unless they were given a name of their own.
-
-        Raises:
-            UsageError: there is no file to lie beside, or it is the file itself.
-        """
-        if self.results is None and self.file == STDIN:
-            raise UsageError(
-                "The results of rows from standard input need a file.",
-                param="--results",
-                hint="Add --results FILE",
-            )
-        # Not Path.resolve, which ends with an error of its own where links lead in a circle.
-        file = Path(os.path.realpath(self.file))
-        if self.results is None:
-            return file.with_name(file.name + _ENDING)
-        path = Path(self.results).absolute()
-        if Path(os.path.realpath(path)) == file:
-            raise UsageError("The results would overwrite the rows.", param="--results")
-        return path
 
 
 @dataclass(frozen=True, slots=True)

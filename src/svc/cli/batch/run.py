@@ -14,19 +14,19 @@ from svc.batch.repeats import refuse_other_account, refuse_repeats, refuse_whole
 from svc.batch.results import Results
 from svc.batch.rows import BatchRow
 from svc.batch.run import Run
+from svc.cli.batch.options import BatchOptions
 from svc.cli.batch.report import Report, in_words, left_out_note, report_check
-from svc.cli.batch.rows import BatchInput, BatchOptions, read_input
+from svc.cli.batch.rows import BatchInput, read_input
 from svc.cli.batch.workers import build_run
 from svc.cli.framework.control import sandbox_key_ages
 from svc.cli.framework.errors import tell_stopped
 from svc.cli.framework.prompts import confirm_real_money
-from svc.cli.framework.recorded import scope_of
+from svc.cli.framework.recorded import not_sent
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.client.journal.entry import NOBODY_ELSE, Account, Intent
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
-from svc.client.journal.stored import Scope
 from svc.errors import AuthError, LocalError, SvcError
 from svc.keys.resolve import VARIABLE
 
@@ -51,9 +51,7 @@ class _Books(NamedTuple):
 
 def check_list(session: Session, asked: BatchOptions) -> None:
     """Checks every row and says what a run would do; sends nothing and needs no key."""
-    settings = session.settings
-    out = session.out
-    scope = Scope(settings.profile, settings.mode, str(settings.base_url))
+    out, scope = session.out, session.scope()
     given = read_input(session, asked, scope)
     # Without a keyring being opened: that of a machine, such as CI, lies in the environment.
     _refuse_secrets(session.env.get(VARIABLE) or "", given)
@@ -76,12 +74,13 @@ def run_list(session: Session, asked: BatchOptions) -> None:
     """
     path = asked.results_path()
     out = session.out
-    given = read_input(session, asked, scope_of(session))
+    given = read_input(session, asked, session.scope(session.key.fingerprint))
     _refuse_secrets(session.key.secret, given)
     ended = _End()
     with _books(session) as books, Results(path, given.what.id) as results:
         results.check(force=asked.force)
-        books.ledger.begin(given.what)
+        with _before_sending():
+            books.ledger.begin(given.what)
         try:
             run = _put_together(session, asked, given, books, results)
             report = Report(given, run.tally, path, shlex.join(["svc", *session.argv]))
@@ -98,6 +97,16 @@ def run_list(session: Session, asked: BatchOptions) -> None:
         raise error
 
 
+@contextmanager
+def _before_sending() -> Iterator[None]:
+    """Says of a state database that cannot be used that nothing was sent yet (promise R70)."""
+    try:
+        yield
+    except LocalError as error:
+        raise not_sent(error) from error
+
+
+@_before_sending()
 def _put_together(
     session: Session, asked: BatchOptions, given: BatchInput, books: _Books, results: Results
 ) -> Run:
@@ -115,7 +124,8 @@ class _End(NamedTuple):
 
 @contextmanager
 def _books(session: Session) -> Iterator[_Books]:
-    state = session.state()
+    with _before_sending():
+        state = session.state()
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
         journal = Journal(lambda: state, leases, session.clock, say=session.say)
         yield _Books(journal, ImportTable(state, leases, session.clock))

@@ -9,7 +9,8 @@ from svc.batch.plan import BatchPlan
 from svc.batch.results import Results
 from svc.batch.run import Run, RunDeps, halting
 from svc.batch.workers import Rate, SharedQuota, Workers
-from svc.cli.batch.rows import BatchInput, BatchOptions
+from svc.cli.batch.options import BatchOptions
+from svc.cli.batch.rows import BatchInput
 from svc.cli.framework.control import ServedClock
 from svc.cli.framework.progress import LiveLine, bar
 from svc.cli.framework.session import Session
@@ -55,7 +56,7 @@ def build_run(
         given.operation,
         crew,
         size=size,
-        in_order=asked.in_order,
+        in_order=asked.strict_order,
         progress=Progress(session.live_line()),
     )
 

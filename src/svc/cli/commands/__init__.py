@@ -1,9 +1,17 @@
 """`svc commands`: the command tree as data."""
 
+from dataclasses import fields
+from typing import Any
+
 import typer
 
+from svc import __version__
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
+from svc.cli.help.environment import VARIABLES
+from svc.cli.help.exit_codes import MEANINGS
+from svc.cli.help.page import Heading, Page, Rows
+from svc.completion.tree import Argument, Command, Option, Tree, Values
 
 app = new_app()
 
@@ -22,7 +30,6 @@ def commands(ctx: typer.Context) -> None:
     """
     session = Session.of(ctx)
     out = session.out
-    from svc.cli.commands.document import document, text
     from svc.cli.commands.tree import tree
 
     found = tree()
@@ -33,3 +40,83 @@ def commands(ctx: typer.Context) -> None:
         out.value(document(found)["commands"])
     else:
         out.value(document(found))
+
+
+def document(tree: Tree) -> dict[str, Any]:
+    """Everything that `svc commands -o json` prints."""
+    return {
+        "object": "commands",
+        "program": "svc",
+        "version": __version__,
+        "commands": [_command(command) for command in tree.root.walk() if command.path],
+        "options": {
+            "own": [_parameter(option) for option in tree.root.options],
+            **{
+                group: [_parameter(option) for option in options]
+                for group, options in tree.shared.items()
+            },
+        },
+        "environment": [{"name": name, "meaning": meaning} for name, meaning in VARIABLES.items()],
+        "exit_codes": [
+            {"code": int(code), "name": code.name.lower(), "meaning": meaning}
+            for code, meaning in MEANINGS.items()
+        ],
+    }
+
+
+def _command(command: Command) -> dict[str, Any]:
+    rest = command.path[1:]
+    return {
+        "object": "command",
+        "name": command.name,
+        "short_names": [" ".join((word, *rest)) for word in command.short],
+        "section": command.section,
+        "summary": command.summary,
+        "help": command.help,
+        "moves_money": command.moves_money,
+        "arguments": [_parameter(argument) for argument in command.arguments],
+        "options": [_parameter(option) for option in command.options],
+        "option_groups": list(command.shared),
+        "commands": [child.name for child in command.commands],
+        "examples": list(command.examples),
+    }
+
+
+def _parameter(known: Argument | Option) -> dict[str, Any]:
+    """All that is known of it, under the names that the tree has for it."""
+    facts = {field.name: getattr(known, field.name) for field in fields(known)}
+    values = facts.pop("values")
+    shown = {name: list(it) if isinstance(it, tuple) else it for name, it in facts.items()}
+    return {**shown, **_values(values)}
+
+
+def _values(values: Values) -> dict[str, Any]:
+    """The words that fit; `closed` where the program itself refuses all others."""
+    return {
+        "values": [word for word, _ in values.words] or None,
+        "closed": values.closed,
+        "id_prefixes": list(values.ids),
+        "is_path": values.files,
+    }
+
+
+def text(tree: Tree, width: int, *, color: bool) -> str:
+    """A page of all commands in the sections of `svc --help`, at most `width` columns wide."""
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for command in tree.root.walk():
+        if command.path and _does_something(command):
+            sections.setdefault(command.section, []).append((command.name, _line(command)))
+    parts = [
+        part for title, rows in sections.items() for part in (Heading(title), Rows(tuple(rows)))
+    ]
+    end = "svc COMMAND --help explains one; -o json has everything, also the options."
+    return Page("Every command of svc", (*parts, end)).text(width, color=color)
+
+
+def _does_something(command: Command) -> bool:
+    """Whether it is more than the name of a group; one with options of its own is."""
+    return not command.commands or bool(command.options)
+
+
+def _line(command: Command) -> str:
+    return command.summary + (" (Moves money.)" if command.moves_money else "")

@@ -16,7 +16,7 @@ from svc.cli.commands.values import ENVIRONMENT, MOVES_MONEY, Declared, is_named
 from svc.cli.framework.options import DECLARED, Set, options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, SHORT_NAMES, load
 from svc.client.options import RequestOption
-from svc.completion.packaged import SHELLS
+from svc.completion import SHELLS
 from svc.completion.tree import ANYTHING, Argument, Command, Group, Option, Tree, Type
 
 _PANELS: Final[dict[str, Group]] = {
@@ -68,11 +68,8 @@ def tree() -> Tree:
         section="",
         summary=_summary(help_text),
         help=help_text,
-        arguments=(),
         options=own,
         shared=("global",),
-        moves_money=False,
-        examples=(),
         commands=commands,
     )
     return Tree(top, shared)

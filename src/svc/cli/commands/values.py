@@ -11,13 +11,12 @@ from typing import Final, NamedTuple, get_args
 
 from svc import spec
 from svc.batch.operations import OPERATIONS
+from svc.cli.events.options import TunnelKind
 from svc.cli.framework.registry import COMMANDS
 from svc.cli.help.page import TOPICS
 from svc.client.operations import OPERATIONS as POSTS
 from svc.completion.tree import ANYTHING, Values
-from svc.config.fields import SETTINGS
-from svc.config.model import AUTHS
-from svc.listen.tunnels.option import Kind as Tunnel
+from svc.config.model import AUTHS, SETTINGS
 from svc.money import CURRENCIES
 from svc.sandbox.control import fixtures
 from svc.sandbox.parameters.kinds import Choice
@@ -70,7 +69,14 @@ _CARDS: Final = {
 _PERMISSIONS: Final = tuple(
     f"{name}={level}" for name in (*spec.RESTRICTED_RESOURCES, "all") for level in LEVELS
 )
-_LISTS: Final = ("orders", "payments", "refunds", "payouts", "disputes")
+_LISTED: Final = {
+    "order": spec.ORDER_STATUSES,
+    "payment": spec.PAYMENT_STATUSES,
+    "refund": spec.REFUND_STATUSES,
+    "payout": spec.PAYOUT_STATUSES,
+    "dispute": spec.DISPUTE_STATUSES,
+}
+_LISTS: Final = tuple(f"{kind}s" for kind in _LISTED)
 _PATHS: Final = (*_LISTS, "landed_cost_quotes", "webhook_endpoints")
 
 _EVENT_TYPE: Final = _words("event_type", spec.EVENT_TYPES)
@@ -116,16 +122,8 @@ _EVERYWHERE: Final[Mapping[str, Values]] = {
 
 # An option or an argument of one command.
 _HERE: Final[Mapping[tuple[str, str], Values]] = {
-    ("orders list", "--status"): _words("order_status", spec.ORDER_STATUSES),
-    ("orders list", "--starting-after"): _ids("order"),
-    ("payments list", "--status"): _words("payment_status", spec.PAYMENT_STATUSES),
-    ("payments list", "--starting-after"): _ids("payment"),
-    ("refunds list", "--status"): _words("refund_status", spec.REFUND_STATUSES),
-    ("refunds list", "--starting-after"): _ids("refund"),
-    ("payouts list", "--status"): _words("payout_status", spec.PAYOUT_STATUSES),
-    ("payouts list", "--starting-after"): _ids("payout"),
-    ("disputes list", "--status"): _words("dispute_status", spec.DISPUTE_STATUSES),
-    ("disputes list", "--starting-after"): _ids("dispute"),
+    **{(f"{kind}s list", "--status"): _words(f"{kind}_status", it) for kind, it in _LISTED.items()},
+    **{(f"{kind}s list", "--starting-after"): _ids(kind) for kind in _LISTED},
     ("get", "target"): replace(
         _words("get_path", (f"{spec.API_ROOT}/{name}" for name in _LISTS)), ids=_ANY_ID.ids
     ),
@@ -133,8 +131,8 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("batch", "operation"): _words("operation", tuple(OPERATIONS), closed=True),
     ("events listen", "--until"): _EVENT_TYPE,
     ("events listen", "--from-start"): _words("from_start", ("now", "all")),
-    ("events receive", "--tunnel"): _words("tunnel", (*get_args(Tunnel)[:-1], "ssh:")),
-    ("events listen", "--tunnel"): _words("tunnel", (*get_args(Tunnel)[:-1], "ssh:")),
+    ("events receive", "--tunnel"): _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
+    ("events listen", "--tunnel"): _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
     ("events inbox", "--type"): _EVENT_TYPE,
     ("profiles use", "name"): Values(profiles=True),
     ("profiles remove", "name"): Values(profiles=True),

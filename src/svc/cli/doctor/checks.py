@@ -11,7 +11,7 @@ from svc.cli.framework.key_check import ask, mend
 from svc.cli.framework.session import Session
 from svc.client.probe import Reached, probe
 from svc.errors import KeyStoreError, LocalError, NetworkError, SvcError, Unauthorized
-from svc.keys.places import KeyPlace, title
+from svc.keys.places import title
 from svc.keys.resolve import VARIABLE
 from svc.redaction import redact
 from svc.spec import SIGNATURE_TOLERANCE_SECONDS
@@ -133,7 +133,7 @@ def tunnels(session: Session) -> Finding:
 def completion(session: Session) -> Finding:
     """Whether the shell of this person completes svc, with this release's script."""
     from svc.cli.completion import place_of
-    from svc.completion.packaged import SHELLS, packaged
+    from svc.completion import SHELLS, packaged
 
     name = "completion"
     shell = Path(session.env.get("SHELL", "")).name
@@ -171,9 +171,7 @@ def key(session: Session) -> Finding:
     shown = f"{found.fingerprint} from {found.source}"
     if found.source != VARIABLE:
         return Finding(name, "ok", shown)
-    settings = session.settings
-    place = KeyPlace(session.base_url.origin, settings.profile, settings.mode)
-    stored = session.key_facts.find(place)
+    stored = session.key_facts.find(session.key_place())
     if stored is not None and stored.fingerprint != found.fingerprint:
         return Finding(
             name,

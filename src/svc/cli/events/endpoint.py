@@ -6,13 +6,12 @@ from secrets import token_hex
 from typing import Any, Final, Literal
 
 from svc.api_keys import parse_signing_secret
-from svc.cli.events.secrets import StoredSecrets
+from svc.cli.events.secrets import StoredSecrets, place_of
 from svc.cli.framework.control import sandbox_client
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.resources import controls
 from svc.errors import KeyStoreError, SvcError
-from svc.keys.places import KeyPlace
 from svc.listen.endpoints import EndpointTable
 from svc.state import Database
 
@@ -42,12 +41,11 @@ class Endpoints:
     """
 
     def __init__(self, session: Session, state: Database, *, sandbox: bool) -> None:
-        settings = session.settings
         self._session = session
         self._sandbox = sandbox
-        place = KeyPlace(settings.base_url.origin, settings.profile, settings.mode)
-        self._table = EndpointTable(state, place.origin, place.profile, place.mode)
-        self._stored = StoredSecrets(session, state, place)
+        self._table = EndpointTable(state, *place_of(session)[:3])
+        self._stored = StoredSecrets(session, state)
+        self._where = "in the state database" if sandbox else "in your keyring"
 
     def of(self, url: str, path: str, events: tuple[str, ...]) -> Endpoint:
         """Gives the endpoint of a URL and event list; registers one if there is none.
@@ -74,8 +72,7 @@ class Endpoints:
         Raises:
             KeyStoreError: there is none, and the secret is to be `lasting`.
         """
-        endpoint_id = f"log_{name}"
-        where = "in the state database" if self._sandbox else "in your keyring"
+        endpoint_id, where = f"log_{name}", self._where
         known = self._stored.get(endpoint_id)
         if known is not None:
             return Endpoint(endpoint_id, url, (known,), where)
@@ -129,8 +126,7 @@ class Endpoints:
         secret = None if known is None else self.secret_in_use(known.id, url)
         if known is None or secret is None:
             return None
-        where = "in the state database" if self._sandbox else "in your keyring"
-        return Endpoint(known.id, url, (secret,), where)
+        return Endpoint(known.id, url, (secret,), self._where)
 
     @staticmethod
     def _status(
@@ -175,7 +171,7 @@ class Endpoints:
 
     def _store(self, endpoint_id: str, secret: str) -> str:
         if self._sandbox:
-            return "in the state database"
+            return self._where
         try:
             self._stored.keep(endpoint_id, secret)
         except KeyStoreError as error:
@@ -184,7 +180,7 @@ class Endpoints:
                 "only; the next run has to register another endpoint."
             )
             return _THIS_RUN
-        return "in your keyring"
+        return self._where
 
     def _tell(self, made: Endpoint, earlier: Mapping[str, str]) -> None:
         """Says that an endpoint was registered: the API has no call to delete one."""
@@ -222,7 +218,7 @@ class Endpoints:
         return data if isinstance(data, dict) else {}
 
 
-def is_sandbox(session: Session) -> bool:
+def sandbox_answers(session: Session) -> bool:
     """Says whether the origin is a sandbox of this machine: by the settings, else by asking."""
     if session.settings.sandbox or not session.base_url.is_loopback:
         return session.settings.sandbox

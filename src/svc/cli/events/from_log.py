@@ -2,16 +2,22 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
-from svc.cli.events.endpoint import Endpoint, Endpoints, is_sandbox
-from svc.cli.events.inspect import Inspection, inspecting
-from svc.cli.events.loop import run_loop
-from svc.cli.events.options import ListenOptions, check_targets
-from svc.cli.events.run import conclude, show_secrets
-from svc.cli.events.screen import RecordPrinter
+from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
+from svc.cli.events.inspect import inspecting
+from svc.cli.events.options import ListenOptions
+from svc.cli.events.run import (
+    ListenerPlace,
+    begin,
+    claim_of,
+    conclude,
+    plan_of,
+    run_listener,
+    show_secrets,
+)
 from svc.cli.events.secrets import known_elsewhere
 from svc.cli.events.team import LogOptions, examine, open_log, own_name
 from svc.cli.framework.session import Session
@@ -19,28 +25,18 @@ from svc.errors import KeyStoreError, UsageError
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.waiting import status_for_group, status_for_sender
-from svc.listen.halves import ListenerPlan
-from svc.listen.identity import ListenerId, Listening, claimed, pending, remember
+from svc.listen.identity import Listening, remember
 from svc.listen.inbox.inbox import Position
-from svc.listen.inbox.quick import open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.listener import OpenSource, remove
-from svc.listen.log import group, own_cursor, places
+from svc.listen.listener import OpenSource
+from svc.listen.log import group, own_cursor, streams
 from svc.listen.log.connection import LogConnection
-from svc.listen.receiver.server import new_path
 from svc.state import Database
-
-_CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (promise R78)
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
-    """What a listener of a log stands on."""
-
+class _ReaderPlace(ListenerPlace):
     connection: LogConnection
-    state: Database
-    claim: ListenerId
-    endpoint: Endpoint
 
 
 def listen_from(session: Session, asked: ListenOptions, log: LogOptions) -> None:
@@ -51,27 +47,24 @@ def listen_from(session: Session, asked: ListenOptions, log: LogOptions) -> None
         Stopped: a signal came.
     """
     check_group(asked, log)
-    session.is_long_running()
-    if asked.ready_file is not None:
-        remove(asked.ready_file)
-    check_targets(asked.routes.targets)
+    begin(session, asked)
     with (
         inspecting(session, asked.inspect) as inspection,
         _prepared(session, asked, log) as reader,
     ):
-        retake = log.group is not None
-        inbox = open_inbox(session.state, reader.claim.scope, session.clock, retake_failed=retake)
-        source = _source(session, asked, log, reader, inbox)
-        waiting = pending(reader.state, reader.claim) if asked.routes.targets else 0
-        screen = RecordPrinter(session, asked, reader.endpoint, waiting)
-        plan = _plan(session, asked, log, reader, inspection)
-        try:
-            ended = run_loop(plan, inbox, source, session, asked.command, screen, None, inspection)
-        finally:
-            screen.close()
-            reader.state.hurry(_CLOSE_SECONDS)
-            inbox.close(_CLOSE_SECONDS)
-    conclude(asked, ended, missed=screen.missed, log_away=screen.log_away)
+        shared, endpoint = log.group is not None, reader.endpoint
+        plan = replace(
+            plan_of(session, asked, endpoint, inspection),
+            ack="forwarded" if shared else "received",
+            marking=Marking(_signing(session, endpoint) if log.signs_anew else None),
+            verdict=status_for_group if shared else status_for_sender,
+        )
+
+        def ways(inbox: SqliteInbox) -> tuple[SqliteInbox, OpenSource]:
+            return inbox, _source(session, asked, log, reader, inbox)
+
+        ended, screen = run_listener(session, asked, reader, plan, ways, None, inspection)
+    conclude(asked, ended, screen)
 
 
 def print_own_secret(session: Session, log: LogOptions) -> None:
@@ -91,32 +84,31 @@ def print_own_secret(session: Session, log: LogOptions) -> None:
 def _own_endpoint(
     session: Session, state: Database, log: LogOptions, *, lasting: bool = False
 ) -> Endpoint:
-    endpoints = Endpoints(session, state, sandbox=is_sandbox(session))
+    endpoints = Endpoints(session, state, sandbox=sandbox_answers(session))
     return endpoints.of_log(str(log.address), log.address.name, lasting=lasting)
 
 
 @contextmanager
-def _prepared(session: Session, asked: ListenOptions, log: LogOptions) -> Iterator[_Reader]:
-    state, folder = session.state(), session.paths.state_dir / "listeners"
-    settings, targets = session.settings, asked.routes.spelled()
+def _prepared(session: Session, asked: ListenOptions, log: LogOptions) -> Iterator[_ReaderPlace]:
+    state, settings = session.state(), session.settings
     way = f"{log.address} {log.group or ''} {log.name or ''}".rstrip()
     origin = session.base_url.origin
     listening = Listening(origin, settings.profile, settings.mode, way, asked.events)
-
-    def waiting() -> None:
-        session.out.note("Waiting for another svc command that sends what is pending.")
-
     with ExitStack() as open_:
         connection = open_.enter_context(open_log(session, log.address))
         examine(session, connection, writes=None)
-        claim = open_.enter_context(claimed(state, folder, listening, new_path, targets, waiting))
+        claim = open_.enter_context(claim_of(session, listening, asked))
         endpoint = _own_endpoint(session, state, log)
-        remember(state, claim, 0, endpoint.id, targets)
-        yield _Reader(connection, state, claim, endpoint)
+        remember(state, claim, 0, endpoint.id, asked.routes.spelled())
+        yield _ReaderPlace(state, claim, endpoint, connection)
 
 
 def _source(
-    session: Session, asked: ListenOptions, log: LogOptions, reader: _Reader, inbox: SqliteInbox
+    session: Session,
+    asked: ListenOptions,
+    log: LogOptions,
+    reader: _ReaderPlace,
+    inbox: SqliteInbox,
 ) -> OpenSource:
     connection, mode = reader.connection, session.settings.mode
     secrets = _secrets_of_the_service(session, asked, reader)
@@ -135,13 +127,13 @@ def _source(
     if position is None:
         position = connection.run(_first_position(session, log, connection))
         inbox.begin_at(position)
-    start = connection.run(places.find_start(connection, mode, position))
+    start = connection.run(streams.find_start(connection, mode, position))
     session.out.note(f"Reading {log.address} as {name}, {start.behind:,} behind.")
     return own_cursor.opened(connection, cursor, inbox.position, session.clock)
 
 
 def _secrets_of_the_service(
-    session: Session, asked: ListenOptions, reader: _Reader
+    session: Session, asked: ListenOptions, reader: _ReaderPlace
 ) -> tuple[str, ...]:
     """Gives the secrets that the service may have signed with, where this machine has any."""
     known = known_elsewhere(session, reader.endpoint.id)
@@ -154,8 +146,8 @@ async def _first_position(session: Session, log: LogOptions, connection: LogConn
     if log.start is None:
         return Position(0, "")
     if log.start == 0:
-        return await places.end_of(connection, mode)
-    return await places.before(connection, mode, session.clock.now() - log.start)
+        return await streams.end_of(connection, mode)
+    return await streams.before(connection, mode, session.clock.now() - log.start)
 
 
 def _delivery_policy(session: Session, log: LogOptions) -> dict[str, Any]:
@@ -166,37 +158,6 @@ def _delivery_policy(session: Session, log: LogOptions) -> dict[str, Any]:
         return {"deliver_policy": "new"}
     since = datetime.fromtimestamp(session.clock.now() - log.start, UTC)
     return {"deliver_policy": "by_start_time", "opt_start_time": since.isoformat()}
-
-
-def _plan(
-    session: Session,
-    asked: ListenOptions,
-    log: LogOptions,
-    reader: _Reader,
-    inspection: Inspection | None,
-) -> ListenerPlan:
-    endpoint = reader.endpoint
-    return ListenerPlan(
-        mode=session.settings.mode,
-        secrets=endpoint.secrets,
-        path="",
-        url=endpoint.url,
-        routes=asked.routes,
-        events=asked.events,
-        endpoint=endpoint.id,
-        inspector=inspection.url if inspection is not None else None,
-        ack="forwarded" if log.group is not None else "received",
-        manner=asked.manner,
-        headers=asked.headers,
-        limits=asked.limits,
-        until=asked.until,
-        beside=asked.command is not None,
-        resume=asked.resume,
-        timeout=asked.timeout,
-        ready_file=asked.ready_file,
-        marking=Marking(_signing(session, endpoint) if log.signs_anew else None),
-        verdict=status_for_group if log.group is not None else status_for_sender,
-    )
 
 
 def _signing(session: Session, endpoint: Endpoint) -> Callable[[bytes, bytes], bytes]:

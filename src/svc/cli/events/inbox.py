@@ -10,7 +10,7 @@ import typer
 
 from svc.cli.framework.app import Noun, new_app, verb
 from svc.cli.framework.control import moments
-from svc.cli.framework.options import EventId
+from svc.cli.framework.options import EventId, flag, option
 from svc.cli.framework.session import Session
 from svc.errors import NotFound
 from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory, InboxScope
@@ -19,11 +19,16 @@ from svc.listen.routes import check_glob
 from svc.state import Database
 
 
-def archive_of(session: Session, state: Database) -> InboxHistory:
-    """The inbox of this profile and mode, and of this origin if one is known."""
+def scope_of(session: Session) -> InboxScope:
+    """This profile and mode, and this origin if one is known."""
     settings = session.settings
     origin = settings.address.origin if settings.address is not None else None
-    return InboxHistory(state, InboxScope(settings.profile, settings.mode, origin))
+    return InboxScope(settings.profile, settings.mode, origin)
+
+
+def archive_of(session: Session, state: Database) -> InboxHistory:
+    """The inbox of this profile and mode, and of this origin if one is known."""
+    return InboxHistory(state, scope_of(session))
 
 
 def entry_of(archive: InboxHistory, event_id: str) -> InboxEntry:
@@ -55,23 +60,17 @@ app = new_app(
 @app.callback(cls=Noun, invoke_without_command=True)
 def inbox(
     ctx: typer.Context,
-    type_: Annotated[
-        str | None, typer.Option("--type", metavar="GLOB", help="Only these event types.")
-    ] = None,
+    type_: Annotated[str | None, option("GLOB", "Only these event types.", "--type")] = None,
     failed: Annotated[
-        bool, typer.Option("--failed", help="Only those that a target did not take, for good.")
+        bool, flag("--failed", "Only those that a target did not take, for good.")
     ] = False,
     pending: Annotated[
-        bool,
-        typer.Option("--pending", help="Only those still to be forwarded; goes with --failed."),
+        bool, flag("--pending", "Only those still to be forwarded; goes with --failed.")
     ] = False,
     since: Annotated[
-        str | None,
-        typer.Option(metavar="TIME", help="Received since: 2h, 3d, yesterday or 2026-11-21."),
+        str | None, option("TIME", "Received since: 2h, 3d, yesterday or 2026-11-21.")
     ] = None,
-    most: Annotated[
-        int, typer.Option("--max", metavar="N", min=1, help="How many at most, the newest.")
-    ] = 100,
+    most: Annotated[int, option("N", "How many at most, the newest.", "--max", min=1)] = 100,
 ) -> None:
     """Shows what was received, unless a verb was named."""
     if ctx.invoked_subcommand is not None:

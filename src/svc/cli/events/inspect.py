@@ -73,7 +73,7 @@ class Inspection:
         await self._inspector.close()
 
     def _secrets_of(self, endpoint_id: str) -> Sequence[str]:
-        found = StoredSecrets.of(self._session, self._session.state()).get(endpoint_id)
+        found = StoredSecrets(self._session, self._session.state()).get(endpoint_id)
         return (found,) if found else ()
 
 

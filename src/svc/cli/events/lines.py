@@ -140,7 +140,7 @@ class HumanLines:
         """One line for what did not verify; nothing of its payload (promise R49)."""
         self._last = ""
         layout, message = self._layout, one_line(record.message)
-        cells = [
+        cells: list[Cell] = [
             (layout.clock(record.time), "quiet"),
             ("rejected".ljust(0 if layout.narrow else _TYPE_WIDTH), "bad"),
             (record.reason, "strong"),
@@ -151,31 +151,26 @@ class HumanLines:
 
     def tunnel(self, record: TunnelUp | TunnelDown) -> str:
         """One line for each change of the way in, a long reason below it."""
-        self._last = ""
-        up = isinstance(record, TunnelUp)
-        text = one_line(record.url if isinstance(record, TunnelUp) else record.reason)
-        what = ("tunnel up", "good") if up else ("tunnel down", "bad")
-        cells = [(self._layout.clock(record.time), "quiet"), what]
-        whole = self._layout.row([*cells, (text, "")])
-        if up or whole.count("\n") == 1:
-            return whole
-        return self._layout.row(cells) + self._layout.note(text, "")
+        if isinstance(record, TunnelUp):
+            return self._change(record.time, ("tunnel up", "good"), record.url, whole=True)
+        return self._change(record.time, ("tunnel down", "bad"), record.reason)
 
     def log(self, record: LogState | Missed) -> str:
         """One line for each change of a team's log, and for what it had dropped."""
-        self._last = ""
         if isinstance(record, Missed):
-            what: Cell = ("missed", "bad")
             text = f"{record.events:,} events had been dropped for their age before they were read"
-        else:
-            up = record.reason is None
-            what = ("log up", "good") if up else ("log down", "bad")
-            text = one_line(record.reason or record.address)
-        cells = [(self._layout.clock(record.time), "quiet"), what]
-        whole = self._layout.row([*cells, (text, "")])
-        if whole.count("\n") == 1:
-            return whole
-        return self._layout.row(cells) + self._layout.note(text, "")
+            return self._change(record.time, ("missed", "bad"), text)
+        what = ("log up", "good") if record.reason is None else ("log down", "bad")
+        return self._change(record.time, what, record.reason or record.address)
+
+    def _change(self, time: float, what: Cell, text: str, *, whole: bool = False) -> str:
+        """One line, with a long text below it unless that is to stay `whole`."""
+        self._last = ""
+        cells: list[Cell] = [(self._layout.clock(time), "quiet"), what]
+        row = self._layout.row([*cells, (one_line(text), "")])
+        if whole or row.count("\n") == 1:
+            return row
+        return self._layout.row(cells) + self._layout.note(one_line(text), "")
 
     def _attempt(self, record: Forwarded, told: ForwardNotice) -> list[Cell]:
         what = (_status(record), "good" if record.succeeded else "bad")

@@ -1,8 +1,8 @@
 """`svc events listen`: receive webhooks, verify each, keep it, answer, show and forward it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from svc.cli.events.options import (
     Printed,
     ReadyFile,
     SignedBy,
+    TunnelOption,
     body_size,
     command_again,
     given_secrets,
@@ -28,6 +29,7 @@ from svc.cli.events.options import (
 )
 from svc.cli.events.run import listen_to, print_secret
 from svc.cli.framework.app import Verb, new_app
+from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.listen.forward.request import parse_header
@@ -36,7 +38,9 @@ from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.progress import Until
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes, select_events
-from svc.listen.tunnels.option import TunnelOption
+
+if TYPE_CHECKING:
+    from svc.cli.events.team import LogOptions
 
 
 class ListenVerb(Verb):
@@ -56,144 +60,126 @@ def listen(
     ctx: typer.Context,
     forward_to: Annotated[
         Repeatable,
-        typer.Option(
-            metavar="[GLOB=]URL",
-            help="Where to forward: 3000, :3000/hooks or a URL; repeatable. With GLOB= only those "
+        option(
+            "[GLOB=]URL",
+            "Where to forward: 3000, :3000/hooks or a URL; repeatable. With GLOB= only those "
             "types; a target without one takes what no GLOB matches.",
         ),
     ] = None,
     events: EventTypes = None,
     tunnel: Annotated[
         str,
-        typer.Option(
-            metavar="HOW",
-            help="auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT]. auto starts "
+        option(
+            "HOW",
+            "auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT]. auto starts "
             "none for a service on this machine, else cloudflared or ngrok, as installed. ssh has "
             "port REMOTE_PORT, else 4243, of 127.0.0.1 at HOST lead here; your web server there "
             "makes it https://HOST, or what --public-url says.",
         ),
     ] = "auto",
     public_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="A tunnel of yours that leads to --port."),
+        str | None, option("URL", "A tunnel of yours that leads to --port.")
     ] = None,
     port: LocalPort = None,
     endpoint_secret_stdin: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--endpoint-secret-stdin",
-            help="Use an endpoint that exists: its signing secret comes on standard input, or in "
+            "Use an endpoint that exists: its signing secret comes on standard input, or in "
             "SVC_WEBHOOK_SECRET.",
         ),
     ] = False,
     ack: Annotated[
-        Ack,
-        typer.Option(metavar="WHEN", help="Answer the service when received or forwarded."),
+        Ack, option("WHEN", "Answer the service when received or forwarded.")
     ] = "received",
     concurrency: Annotated[
-        int,
-        typer.Option(metavar="N", min=1, max=256, help="How many a target gets at a time."),
+        int, option("N", "How many a target gets at a time.", min=1, max=256)
     ] = 8,
     ordered: Annotated[
-        bool, typer.Option("--ordered", help="Forward one at a time for each data.object.id.")
+        bool, flag("--ordered", "Forward one at a time for each data.object.id.")
     ] = False,
     forward_timeout: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="How long one forward may take.")
+        float, option("SECONDS", "How long one forward may take.", min=0.1)
     ] = 8.0,
     retry: Annotated[
         Retry,
-        typer.Option(
-            metavar="HOW",
-            help="fast waits for a target that is away, and takes an HTTP error as final; real "
+        option(
+            "HOW",
+            "fast waits for a target that is away, and takes an HTTP error as final; real "
             "keeps the service's schedule; off tries once.",
         ),
     ] = "fast",
     header: Annotated[
-        Repeatable,
-        typer.Option(metavar="'NAME: VALUE'", help="A header to send along; repeatable."),
+        Repeatable, option("'NAME: VALUE'", "A header to send along; repeatable.")
     ] = None,
     allow_remote_forward: Annotated[
-        bool, typer.Option("--allow-remote-forward", help="Forward to other machines too.")
+        bool, flag("--allow-remote-forward", "Forward to other machines too.")
     ] = False,
     max_body: BodySize = "1MiB",
     print_: Printed = "summary",
     inspect: Annotated[
         str | None,
-        typer.Option(
-            metavar="[PORT]",
-            help="Serve a page on this machine that shows every delivery and sends it again.",
+        option(
+            "[PORT]",
+            "Serve a page on this machine that shows every delivery and sends it again.",
             show_default="port 4244",
         ),
     ] = None,
     until: Annotated[
-        str | None,
-        typer.Option(metavar="TYPE[:N]", help="End after N events of a type (or GLOB) have come."),
+        str | None, option("TYPE[:N]", "End after N events of a type (or GLOB) have come.")
     ] = None,
     timeout: Annotated[
         float | None,
-        typer.Option(
-            min=0,
-            metavar="SECONDS",
-            help="End after so long, with 11 if --until or --exec was not done.",
-        ),
+        option("SECONDS", "End after so long, with 11 if --until or --exec was not done.", min=0),
     ] = None,
     ready_file: ReadyFile = None,
     exec_: Annotated[
         str | None,
-        typer.Option(
-            "--exec",
-            metavar="CMD",
-            help="Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; "
+        option(
+            "CMD",
+            "Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; "
             "with --until, when the events have come too. Exit 11 if CMD fails.",
+            "--exec",
         ),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit 11 if a delivery was rejected or not forwarded.")
+        bool, flag("--strict", "Exit 11 if a delivery was rejected or not forwarded.")
     ] = False,
     no_resume: Annotated[
-        bool,
-        typer.Option(
-            "--no-resume", help="Leave alone what an earlier run could not forward; it is kept."
-        ),
+        bool, flag("--no-resume", "Leave alone what an earlier run could not forward; it is kept.")
     ] = False,
     from_: Annotated[
         str | None,
-        typer.Option(
-            "--from",
-            metavar="LOG",
-            help="Read a team's log, nats+tls://HOST/NAME, that svc events receive fills; nothing "
+        option(
+            "LOG",
+            "Read a team's log, nats+tls://HOST/NAME, that svc events receive fills; nothing "
             "is registered, and no tunnel is needed.",
+            "--from",
         ),
     ] = None,
     group: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="With --from: share a queue; each event goes to one of the group."
-        ),
+        option("NAME", "With --from: share a queue; each event goes to one of the group."),
     ] = None,
     from_start: Annotated[
         str,
-        typer.Option(
-            metavar="WHEN",
-            help="With --from, where the first run begins: now, all, or a time as 2h or today.",
+        option(
+            "WHEN", "With --from, where the first run begins: now, all, or a time as 2h or today."
         ),
     ] = "now",
     name: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="With --from: this reader's name.", show_default="the user's"
-        ),
+        str | None, option("NAME", "With --from: this reader's name.", show_default="the user's")
     ] = None,
     signature: Annotated[
         SignedBy,
-        typer.Option(
-            metavar="WHOSE",
-            help="With --from: own, made anew with this machine's secret; or original, which an "
+        option(
+            "WHOSE",
+            "With --from: own, made anew with this machine's secret; or original, which an "
             "app refuses after 5 minutes.",
         ),
     ] = "own",
     print_secret_: Annotated[
-        bool, typer.Option("--print-secret", help="Print the signing secret and end.")
+        bool, flag("--print-secret", "Print the signing secret and end.")
     ] = False,
 ) -> None:
     """Receive webhooks, verify each over its raw bytes, keep, show and forward it.
@@ -235,8 +221,12 @@ def listen(
         chosen=bool(events),
     )
     if from_ is not None:
-        source = LogSource(from_, group, from_start, name, signature)
-        listen_to_log(session, options, source, piped=endpoint_secret_stdin, secret=print_secret_)
+        from svc.cli.events.team import read_log  # what a log needs is loaded only here
+
+        refuse_of_a_receiver(options, piped=endpoint_secret_stdin)
+        log = read_log(session, from_, group, from_start, name)
+        log = replace(log, signs_anew=signature == "own")
+        listen_to_log(session, options, log, secret=print_secret_)
     elif (param := of_a_log(group, from_start, name, signature)) is not None:
         raise UsageError(f"{param} is for events of a team's log: --from.", param=param)
     elif print_secret_:
@@ -245,30 +235,11 @@ def listen(
         listen_to(session, options)
 
 
-@dataclass(frozen=True, slots=True)
-class LogSource:
-    """The options of a team's log as they stand on the command line."""
-
-    address: str
-    group: str | None
-    start: str
-    name: str | None
-    signature: SignedBy
-
-
-def listen_to_log(
-    session: Session, options: ListenOptions, source: LogSource, *, piped: bool, secret: bool
-) -> None:
-    """Listens to a team's log, or prints its `secret`; loads what that needs only here.
+def refuse_of_a_receiver(options: ListenOptions, *, piped: bool) -> None:
+    """Refuses with --from what belongs to a receiver of one's own; raises UsageError.
 
     `piped`: the secret of an endpoint was to come on standard input.
-
-    Raises:
-        UsageError: a value is wrong, or belongs to a receiver of one's own.
     """
-    from svc.cli.events.from_log import listen_from, print_own_secret
-    from svc.cli.events.team import read_log
-
     alien = {
         "--tunnel": options.tunnel.kind != "auto",
         "--public-url": options.public_url is not None,
@@ -276,14 +247,20 @@ def listen_to_log(
         "--endpoint-secret-stdin": piped,
         "--ack": options.ack != "received",
     }
-    for option in (name for name, there in alien.items() if there):
+    for name in (name for name, there in alien.items() if there):
         raise UsageError(
-            f"{option} belongs to who receives from the service; --from reads what is in a log.",
-            param=option,
+            f"{name} belongs to who receives from the service; --from reads what is in a log.",
+            param=name,
             hint="Give it to svc events receive",
         )
-    log = read_log(session, source.address, source.group, source.start, source.name)
-    log = replace(log, signs_anew=source.signature == "own")
+
+
+def listen_to_log(
+    session: Session, options: ListenOptions, log: "LogOptions", *, secret: bool
+) -> None:
+    """Listens to a team's log, or prints its `secret`."""
+    from svc.cli.events.from_log import listen_from, print_own_secret
+
     if secret:
         print_own_secret(session, log)
     else:

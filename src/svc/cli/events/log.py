@@ -4,28 +4,27 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from svc.cli.events.team import about_a_log, open_log, place_of
+from svc.cli.events.secrets import place_of
+from svc.cli.events.team import about_a_log, open_log
 from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.control import moments
+from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.listen.inbox.inbox import Position
 from svc.listen.inbox.sqlite import positions
-from svc.listen.log import streams, template
+from svc.listen.log import inboxes, streams, template
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
-from svc.listen.log.inboxes import LogInbox
-from svc.listen.log.refill import copies
-from svc.listen.log.refill import refill as fill
 from svc.listen.log.status import look
 from svc.listen.log.troubles import LogRefusal
 
 app = new_noun("Set up a team's log and see how it is.")
 
-To = Annotated[str, typer.Option("--to", metavar="LOG", help="The log, nats+tls://HOST/NAME.")]
-From = Annotated[str, typer.Option("--from", metavar="LOG", help="The log, nats+tls://HOST/NAME.")]
+To = Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--to")]
+From = Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--from")]
 Names = list[str] | None
 
 _DAYS: Final = "3d"  # for so long the log itself knows what it has
@@ -35,21 +34,14 @@ _UNITS: Final = {"MiB": 1 << 20, "GiB": 1 << 30}
 @verb(app, "template")
 def template_(
     ctx: typer.Context,
-    name: Annotated[str, typer.Option(metavar="NAME", help="The log's name.")],
+    name: Annotated[str, option("NAME", "The log's name.")],
     node: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1, max=template.NODES, help="Which of the three servers it is for."
-        ),
+        int, option("N", "Which of the three servers it is for.", min=1, max=template.NODES)
     ] = 1,
-    laptop: Annotated[
-        Names, typer.Option(metavar="NAME", help="A laptop that reads; repeatable.")
-    ] = None,
-    group: Annotated[
-        Names, typer.Option(metavar="NAME", help="A group that shares a queue; repeatable.")
-    ] = None,
+    laptop: Annotated[Names, option("NAME", "A laptop that reads; repeatable.")] = None,
+    group: Annotated[Names, option("NAME", "A group that shares a queue; repeatable.")] = None,
     trial: Annotated[
-        bool, typer.Option("--trial", help="All servers on this machine, without certificates.")
+        bool, flag("--trial", "All servers on this machine, without certificates.")
     ] = False,
 ) -> None:
     """Print the configuration of one of the three servers of a log.
@@ -61,9 +53,9 @@ def template_(
     $ svc events log template --name shop --trial --node 2 > nats-2.conf
     """
     session = Session.of(ctx)
-    for option, given in (("--name", [name]), ("--laptop", laptop), ("--group", group)):
+    for param, given in (("--name", [name]), ("--laptop", laptop), ("--group", group)):
         for one in given or ():
-            LogAddress.parse(f"nats://127.0.0.1/{one}", option)
+            LogAddress.parse(f"nats://127.0.0.1/{one}", param)
     team = template.Team(
         name,
         session.settings.mode,
@@ -79,18 +71,11 @@ def template_(
 def create(
     ctx: typer.Context,
     to: To,
-    group: Annotated[
-        Names, typer.Option(metavar="NAME", help="A queue that jobs share; repeatable.")
-    ] = None,
+    group: Annotated[Names, option("NAME", "A queue that jobs share; repeatable.")] = None,
     replicas: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=1, max=5, help="How many copies there are; 1 only for trying out."
-        ),
+        int, option("N", "How many copies there are; 1 only for trying out.", min=1, max=5)
     ] = 3,
-    max_bytes: Annotated[
-        str, typer.Option(metavar="SIZE", help="How much it holds, such as 512MiB.")
-    ] = "10GiB",
+    max_bytes: Annotated[str, option("SIZE", "How much it holds, such as 512MiB.")] = "10GiB",
 ) -> None:
     """Make the streams of a log, with an admin's credentials; what is there is left as it is.
 
@@ -116,7 +101,7 @@ def create(
 @verb(app)
 def login(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The log's name.")],
+    name: Annotated[str, argument("NAME", "The log's name.", show_default=True)],
 ) -> None:
     """Store credentials of a log in the OS keyring: USER:PASSWORD, or a NATS credentials file.
 
@@ -156,9 +141,7 @@ def status(ctx: typer.Context, log: From) -> None:
 def refill(
     ctx: typer.Context,
     to: To,
-    since: Annotated[
-        str, typer.Option(metavar="TIME", help="Copies since: 2h, 3d, yesterday or 2026-11-21.")
-    ] = _DAYS,
+    since: Annotated[str, option("TIME", "Copies since: 2h, 3d, yesterday or 2026-11-21.")] = _DAYS,
 ) -> None:
     """Put the copies that receivers of this machine have kept into a log that has lost events.
 
@@ -169,9 +152,11 @@ def refill(
     session = Session.of(ctx)
     address, settings = LogAddress.parse(to, "--to"), session.settings
     begin = moments(session, local=True).read(since, "--since").begin.timestamp()
-    found = copies(session.state(), session.base_url.origin, settings.profile, settings.mode, begin)
+    found = inboxes.copies(
+        session.state(), session.base_url.origin, settings.profile, settings.mode, begin
+    )
     with open_log(session, address) as connection:
-        done = fill(found, LogInbox(connection, settings.mode))
+        done = inboxes.refill(found, inboxes.LogInbox(connection, settings.mode))
     session.out.value({"object": "refill", "copies": done.copies, "added": done.added})
 
 

@@ -19,8 +19,7 @@ from svc.listen.inbox.inbox import Inbox
 from svc.listen.listener import Listener, OpenSource
 from svc.listen.records import Ready, Record, Summary
 from svc.system import signals
-from svc.system.processes import Group, group_of_its_own
-from svc.system.supervisor import tell_ready
+from svc.system.processes import Group, group_of_its_own, tell_ready
 
 _SECONDS_TO_END: Final = 0.8  # promise R78: we stop in under a second
 _LOOK_SECONDS: Final = 0.01
@@ -113,116 +112,97 @@ class Ended:
     exec_code: int | None
 
 
-def run_loop(
-    plan: ListenerPlan,
-    inbox: Inbox,
-    bound: "socket.socket | OpenSource",
-    session: Session,
-    command: str | None,
-    screen: RecordPrinter,
-    link: TunnelLink | LocalLink | None,
-    inspection: Inspection | None,
-) -> Ended:
-    """Serves until the relay ends.
+@dataclass(slots=True)
+class ListenerLoop:
+    """The event loop of one listener, and of the command that runs `beside` it."""
 
-    Raises:
-        LocalError, OSError: what ended it too early, such as a closed stdout.
-    """
-    beside = ExecProcess(command, session.env, plan.secrets[0]) if command else None
-    listening = _Loop(plan, inbox, session, beside, screen, link, inspection)
-    with (
-        asyncio.Runner() as runner,
-        # Before the loop runs at all: it would drop what a handler raises.
-        signals.heard(runner.get_loop(), signals.STOPPING, listening.stop),
-    ):
-        return runner.run(listening.run(bound))
+    plan: ListenerPlan
+    inbox: Inbox
+    session: Session
+    beside: ExecProcess | None
+    screen: RecordPrinter
+    link: TunnelLink | LocalLink | None
+    inspection: Inspection | None
+    _trouble: BaseException | None = None
+    _signal: int | None = None
+    _relay: Listener | None = None
 
+    def run(self, bound: "socket.socket | OpenSource") -> Ended:
+        """Serves until the relay ends.
 
-class _Loop:
-    def __init__(
-        self,
-        plan: ListenerPlan,
-        inbox: Inbox,
-        session: Session,
-        command: ExecProcess | None,
-        screen: RecordPrinter,
-        link: TunnelLink | LocalLink | None,
-        inspection: Inspection | None,
-    ) -> None:
-        self._plan = plan
-        self._inbox = inbox
-        self._session = session
-        self._command = command
-        self._screen = screen
-        self._link = link
-        self._inspection = inspection
-        self._trouble: BaseException | None = None
-        self._signal: int | None = None
-        self._relay: Listener | None = None
+        Raises:
+            LocalError, OSError: what ended it too early, such as a closed stdout.
+        """
+        with (
+            asyncio.Runner() as runner,
+            # Before the loop runs at all: it would drop what a handler raises.
+            signals.heard(runner.get_loop(), signals.STOPPING, self.stop),
+        ):
+            return runner.run(self._run(bound))
 
-    async def run(self, bound: "socket.socket | OpenSource") -> Ended:
+    async def _run(self, bound: "socket.socket | OpenSource") -> Ended:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._unexpected)
-        self._relay = Listener(self._plan, self._inbox, self._session.clock, self._tell)
+        self._relay = Listener(self.plan, self.inbox, self.session.clock, self._tell)
         if self._signal is not None:
             self._relay.stop()
         try:
-            if self._inspection is not None:
-                await self._inspection.start(self._plan, self._tell, self._link)
-            if self._link is not None:
-                self._link.attach(self._relay, self._tell, self._fail)
+            if self.inspection is not None:
+                await self.inspection.start(self.plan, self._tell, self.link)
+            if self.link is not None:
+                self.link.attach(self._relay, self._tell, self._fail)
             summary = await self._relay.run(bound)
         finally:
-            if self._command is not None:
-                await self._command.close()
-            if self._inspection is not None:
-                await self._inspection.close()
+            if self.beside is not None:
+                await self.beside.close()
+            if self.inspection is not None:
+                await self.inspection.close()
         self._flush()
         if self._trouble is not None:
             raise self._trouble
-        return Ended(summary, self._signal, self._command.code if self._command else None)
+        return Ended(summary, self._signal, self.beside.code if self.beside else None)
 
     def _tell(self, record: Record) -> None:
         """Shows a record; when nobody reads any more, that ends the listener."""
         if self._trouble is not None:
             return
         try:
-            self._screen.show(record)
+            self.screen.show(record)
         except OSError as error:
             self._fail(error)
-        if self._inspection is not None:
-            self._inspection.tell(record)
+        if self.inspection is not None:
+            self.inspection.tell(record)
         if isinstance(record, Ready):
-            tell_ready(self._session.env)
-        if isinstance(record, Ready) and self._command is not None:
-            self._command.start(self._command_ended)
+            tell_ready(self.session.env)
+        if isinstance(record, Ready) and self.beside is not None:
+            self.beside.start(self._command_ended)
 
     def _flush(self) -> None:
         """Writes what the last pass of the loop has shown."""
         try:
-            self._screen.flush()
+            self.screen.flush()
         except OSError as error:
             self._fail(error)
 
     def _command_ended(self) -> None:
         """Ends the listener, at once if the command failed, else when it has what it waits for."""
-        if self._relay is None or self._command is None:
+        if self._relay is None or self.beside is None:
             return
-        if self._command.code != 0:
+        if self.beside.code != 0:
             self._end()
             return
         self._relay.finish()
-        if self._plan.timeout is None:
+        if self.plan.timeout is None:
             asyncio.get_running_loop().call_later(_AWAITED_SECONDS, self._end)
 
     def stop(self, number: int) -> None:
         """Ends the listener; a second signal ends the process at once (promise R78)."""
         signals.end_at_once(asyncio.get_running_loop(), signals.STOPPING)
         self._signal = number
-        if self._session.format != "human":  # for people the summary begins a line of its own
-            self._session.streams.leave_line()
-        if self._command is not None:
-            self._command.terminate(number)
+        if self.session.format != "human":  # for people the summary begins a line of its own
+            self.session.streams.leave_line()
+        if self.beside is not None:
+            self.beside.terminate(number)
         self._end()
 
     def _end(self) -> None:

@@ -5,23 +5,22 @@ import re
 import shlex
 import socket
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Final, Literal
-
-import typer
+from typing import Annotated, Final, Literal, cast
 
 from svc.base_url import BaseUrl
 from svc.cli.events.secrets import from_environment, from_stdin
+from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
-from svc.errors import UsageError
+from svc.errors import UsageError, wrong_choice
 from svc.listen.forward.request import HeaderText
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.progress import Until
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes
 from svc.listen.targets import Address, Target
-from svc.listen.tunnels.option import TunnelOption
+from svc.listen.tunnels.ssh import SshDestination
 from svc.spec import WEBHOOK_BODY_MAX
 
 Shown = Literal["summary", "payload", "none"]
@@ -30,38 +29,24 @@ SignedBy = Literal["own", "original"]
 
 EventTypes = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "TYPE|GLOB",
+        "Event types; repeatable, or several as a,b.",
         "--events",
-        metavar="TYPE|GLOB",
-        help="Event types; repeatable, or several as a,b.",
         show_default="all 18",
     ),
 ]
 LocalPort = Annotated[
     int | None,
-    typer.Option(
-        "--port",
-        metavar="PORT",
-        min=1,
-        max=65535,
-        help="The local port.",
-        show_default="the last one",
-    ),
+    option("PORT", "The local port.", "--port", min=1, max=65535, show_default="the last one"),
 ]
-BodySize = Annotated[
-    str, typer.Option("--max-body", metavar="SIZE", help="The largest body that is taken.")
-]
+BodySize = Annotated[str, option("SIZE", "The largest body that is taken.", "--max-body")]
 Printed = Annotated[
-    Shown,
-    typer.Option(
-        "--print", metavar="WHAT", help="What to print of an event: summary, payload or none."
-    ),
+    Shown, option("WHAT", "What to print of an event: summary, payload or none.", "--print")
 ]
 ReadyFile = Annotated[
     Path | None,
-    typer.Option(
-        "--ready-file", metavar="FILE", help="A file to write when ready and to remove at the end."
-    ),
+    option("FILE", "A file to write when ready and to remove at the end.", "--ready-file"),
 ]
 
 INSPECT: Final = "--inspect"
@@ -69,6 +54,33 @@ ANY_PORT: Final = "default"  # where --inspect stands without one
 _PORT_MAX: Final = 65535
 _SIZE: Final = re.compile(r"([0-9]{1,9})(B|KiB|MiB)?")
 _UNITS: Final = {None: 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024}
+
+
+TunnelKind = Literal["auto", "none", "cloudflared", "ngrok", "ssh"]
+
+_TUNNELS: Final = ("auto", "none", "cloudflared", "ngrok", "ssh:[USER@]HOST[:REMOTE_PORT]")
+_SSH: Final = "ssh:"
+
+
+@dataclass(frozen=True, slots=True)
+class TunnelOption:
+    """The option, read; `destination` is there for ssh alone."""
+
+    kind: TunnelKind
+    destination: SshDestination | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "TunnelOption":
+        """Reads `auto`, `none`, `cloudflared`, `ngrok` or `ssh:[USER@]HOST[:REMOTE_PORT]`.
+
+        Raises:
+            UsageError: it is none of them.
+        """
+        if text.startswith(_SSH):
+            return cls("ssh", SshDestination.parse(text.removeprefix(_SSH)))
+        if text not in _TUNNELS[:-1]:
+            raise wrong_choice("--tunnel", text, _TUNNELS)
+        return cls(cast("TunnelKind", text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +124,19 @@ class ListenOptions:
     public_url: BaseUrl | None
     port: int | None
     secrets: tuple[str, ...]
-    ack: Ack
-    manner: ForwardOptions
-    headers: tuple[HeaderText, ...]
     limits: ReceiverLimits
     shown: Shown
-    inspect: InspectAt | None
-    until: Until | None
-    timeout: float | None
     ready_file: Path | None
-    command: str | None
-    strict: bool
-    resume: bool
     again: str
+    ack: Ack = "received"
+    manner: ForwardOptions = field(default_factory=ForwardOptions)
+    headers: tuple[HeaderText, ...] = ()
+    inspect: InspectAt | None = None
+    until: Until | None = None
+    timeout: float | None = None
+    command: str | None = None
+    strict: bool = False
+    resume: bool = True
     chosen: bool = False
     log: str | None = None
 
@@ -159,8 +171,8 @@ def command_again(
     """The command line that leads to the same endpoint."""
     everywhere = session.given.everywhere
     words = ["svc", "events", "listen", *(("--from", log) if log else ())]
-    for option, value in (("--profile", everywhere.profile), ("--base-url", everywhere.base_url)):
-        words += [option, value] if value else []
+    for name, value in (("--profile", everywhere.profile), ("--base-url", everywhere.base_url)):
+        words += [name, value] if value else []
     words += ["--live"] if everywhere.live else []
     words += [word for text in events for word in ("--events", text)]
     words += ["--tunnel", tunnel] if tunnel != "auto" else []

@@ -13,6 +13,7 @@ from svc.cli.events.options import (
     LocalPort,
     Printed,
     ReadyFile,
+    TunnelOption,
     body_size,
     command_again,
     given_secrets,
@@ -21,9 +22,9 @@ from svc.cli.events.options import (
 from svc.cli.events.run import listen_to
 from svc.cli.events.team import examine, open_log, tell
 from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
-from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log import checks
@@ -32,7 +33,6 @@ from svc.listen.log.connection import LogConnection
 from svc.listen.log.inboxes import CopiedInbox, LogInbox
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes, select_events
-from svc.listen.tunnels.option import TunnelOption
 
 app = new_app()
 
@@ -42,39 +42,31 @@ Elsewhere = Annotated[str | None, typer.Option(hidden=True)]
 @verb(app)
 def receive(
     ctx: typer.Context,
-    to: Annotated[str, typer.Option("--to", metavar="LOG", help="The log, nats+tls://HOST/NAME.")],
-    public_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="The address that leads to --port.")
-    ] = None,
+    to: Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--to")],
+    public_url: Annotated[str | None, option("URL", "The address that leads to --port.")] = None,
     tunnel: Annotated[
-        str,
-        typer.Option(
-            metavar="HOW",
-            help="As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.",
-        ),
+        str, option("HOW", "As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.")
     ] = "auto",
     port: LocalPort = None,
     events: EventTypes = None,
     endpoint_secret_stdin: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--endpoint-secret-stdin",
-            help="Use an endpoint that exists: its signing secret comes on standard input, or in "
+            "Use an endpoint that exists: its signing secret comes on standard input, or in "
             "SVC_WEBHOOK_SECRET. Two receivers behind a balancer share one.",
         ),
     ] = False,
     max_body: BodySize = "1MiB",
     log_monitor: Annotated[
         str | None,
-        typer.Option(
-            metavar="URL",
-            help="The monitoring address of a server, such as http://127.0.0.1:8222: refuse a log "
+        option(
+            "URL",
+            "The monitoring address of a server, such as http://127.0.0.1:8222: refuse a log "
             "that acknowledges before it writes to the disk.",
         ),
     ] = None,
-    no_copy: Annotated[
-        bool, typer.Option("--no-copy", help="Keep no copy on this machine's disk.")
-    ] = False,
+    no_copy: Annotated[bool, flag("--no-copy", "Keep no copy on this machine's disk.")] = False,
     print_: Printed = "summary",
     ready_file: ReadyFile = None,
     forward_to: Elsewhere = None,
@@ -90,8 +82,8 @@ def receive(
     $ svc events receive --to nats+tls://log.example.com/shop --public-url https://hooks.example.com/svc --port 8080
     """  # noqa: E501  an example is one line
     session = Session.of(ctx)
-    for option, given in (("--forward-to", forward_to), ("--ack", ack), ("--group", group)):
-        _refuse(option, given, to)
+    for param, given in (("--forward-to", forward_to), ("--ack", ack), ("--group", group)):
+        _refuse(param, given, to)
     refuse_formats(session, "receive")
     address = LogAddress.parse(to, "--to")
     options = ListenOptions(
@@ -101,18 +93,9 @@ def receive(
         public_url=BaseUrl.parse(public_url) if public_url else None,
         port=port,
         secrets=given_secrets(session, piped=endpoint_secret_stdin),
-        ack="received",
-        manner=ForwardOptions(),
-        headers=(),
         limits=ReceiverLimits(body_bytes=body_size(max_body)),
         shown=print_,
-        inspect=None,
-        until=None,
-        timeout=None,
         ready_file=ready_file,
-        command=None,
-        strict=False,
-        resume=True,
         again=command_again(session, events or (), tunnel, public_url),
         log=str(address),
     )

@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.events.inbox import archive_of, entry_of
+from svc.cli.events.inbox import archive_of, entry_of, scope_of
 from svc.cli.events.options import check_targets, refuse_formats
 from svc.cli.events.resending import ReplayJob, ReplayOptions, ReplaySecrets
 from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.errors import CheckFailed, UsageError
@@ -26,29 +27,23 @@ app = new_app()
 def replay(
     ctx: typer.Context,
     events: Annotated[
-        list[str] | None, typer.Argument(metavar="EVT...", help="Events of the inbox, evt_...")
+        list[str] | None, argument("EVT...", "Events of the inbox, evt_...", show_default=True)
     ] = None,
     failed: Annotated[
-        bool, typer.Option("--failed", help="All events that a target did not take, for good.")
+        bool, flag("--failed", "All events that a target did not take, for good.")
     ] = False,
     pending: Annotated[
-        bool,
-        typer.Option(
-            "--pending", help="All still to be forwarded, where no listener runs that does it."
-        ),
+        bool, flag("--pending", "All still to be forwarded, where no listener runs that does it.")
     ] = False,
     forward_to: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="Where to send them.", show_default="where they went"),
+        str | None, option("URL", "Where to send them.", show_default="where they went")
     ] = None,
-    times: Annotated[
-        int, typer.Option(metavar="N", min=1, max=1000, help="How many times each is sent.")
-    ] = 1,
+    times: Annotated[int, option("N", "How many times each is sent.", min=1, max=1000)] = 1,
     original_signature: Annotated[
-        bool, typer.Option("--original-signature", help="Keep the old signature and its time.")
+        bool, flag("--original-signature", "Keep the old signature and its time.")
     ] = False,
     allow_remote_forward: Annotated[
-        bool, typer.Option("--allow-remote-forward", help="Send to other machines too.")
+        bool, flag("--allow-remote-forward", "Send to other machines too.")
     ] = False,
 ) -> None:
     """Send received events again: the same bytes, signed now.
@@ -112,11 +107,10 @@ def _events(count: int) -> str:
 
 def _tell_left(session: Session, state: Database) -> None:
     """Says that events wait for listeners that do not run: those have not failed."""
-    settings, folder = session.settings, session.paths.state_dir / "listeners"
-    origin = settings.address.origin if settings.address is not None else None
+    folder, ours = session.paths.state_dir / "listeners", scope_of(session)
     with held_back(folder) as alone:
         # Beside another command that holds them back nobody can tell who runs.
-        count = left_pending(state, folder, origin, settings.profile, settings.mode) if alone else 0
+        count = left_pending(state, folder, ours.origin, ours.profile, ours.mode) if alone else 0
     if count and session.format == "human":
         session.out.note(
             f"{_events(count)} still {'waits' if count == 1 else 'wait'} for a listener that does "
@@ -140,10 +134,8 @@ def _alone(session: Session) -> Iterator[None]:
 
 def _refuse_beside_a_listener(session: Session, state: Database) -> None:
     """Leaves what is pending to the listener that runs: both would send it."""
-    settings = session.settings
-    origin = settings.address.origin if settings.address is not None else None
-    folder = session.paths.state_dir / "listeners"
-    found = running_with_pending(state, folder, origin, settings.profile, settings.mode)
+    folder, ours = session.paths.state_dir / "listeners", scope_of(session)
+    found = running_with_pending(state, folder, ours.origin, ours.profile, ours.mode)
     if found is not None:
         raise CheckFailed(
             f"The listener on port {found.port} runs and forwards what is pending to "

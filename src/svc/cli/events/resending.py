@@ -10,11 +10,11 @@ from svc.cli.events.secrets import StoredSecrets, from_environment
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.errors import UsageError
-from svc.listen.forward.connection import TargetReply
+from svc.listen.forward.connection import told_of
 from svc.listen.forward.replay import ReplayLoop, signed_anew
 from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
 from svc.listen.inbox.history import Content, InboxEntry, InboxHistory
-from svc.listen.records import Forwarded, is_success
+from svc.listen.records import is_success
 from svc.listen.targets import Target
 from svc.state import Database
 
@@ -43,7 +43,7 @@ class ReplaySecrets:
 
     def __init__(self, session: Session, state: Database) -> None:
         self._given = from_environment(session.env)
-        self._stored = StoredSecrets.of(session, state)
+        self._stored = StoredSecrets(session, state)
         self._known: dict[str, tuple[str, ...]] = {}
 
     def of(self, entry: InboxEntry) -> tuple[str, ...]:
@@ -130,7 +130,8 @@ class ReplayJob:
         url = str(sender.target)
         attempt = (url, started, reply.milliseconds, reply.status, reply.error, reply.body)
         self.archive.note_replays(entry.seq, [attempt], taken=False)
-        records.show(self._record(entry, sender.target, reply, number))
+        event, now = (entry.id, entry.type), self.session.clock.now()
+        records.show(told_of(reply, sender.target, event, now, number))
         return is_success(reply.status)
 
     def _targets(self, entry: InboxEntry) -> list[Target]:
@@ -158,19 +159,3 @@ class ReplayJob:
             return content.headers
         now = self.session.clock.now()
         return signed_anew(content.headers, content.body, self.secrets.of(entry), now)
-
-    def _record(
-        self, entry: InboxEntry, target: Target, reply: TargetReply, number: int
-    ) -> Forwarded:
-        return Forwarded(
-            self.session.clock.now(),
-            entry.id,
-            entry.type,
-            str(target),
-            reply.status,
-            reply.milliseconds,
-            number,
-            reply.error,
-            reply.body,
-            None,
-        )

@@ -2,14 +2,14 @@
 
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from typing import Final
 
-from svc.cli.events.endpoint import Endpoint, Endpoints, is_sandbox
+from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
 from svc.cli.events.inspect import Inspection, inspecting
 from svc.cli.events.link import LocalLink, TunnelLink, linked, watching
-from svc.cli.events.loop import Ended, run_loop
+from svc.cli.events.loop import Ended, ExecProcess, ListenerLoop
 from svc.cli.events.options import ListenOptions, check_targets
 from svc.cli.events.register import Registrar
 from svc.cli.events.screen import RecordPrinter
@@ -23,7 +23,7 @@ from svc.listen.identity import ListenerId, Listening, claimed, last_endpoint, p
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.listener import remove
+from svc.listen.listener import OpenSource, remove
 from svc.listen.receiver.server import bind, new_path
 from svc.listen.records import Summary
 from svc.state import Database
@@ -32,13 +32,17 @@ _CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (pro
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class ListenerPlace:
     """What a listener stands on."""
 
     state: Database
     claim: ListenerId
-    bound: socket.socket
     endpoint: Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class _ReceiverPlace(ListenerPlace):
+    bound: socket.socket
     path: str
     hosts: tuple[str, ...]
     link: TunnelLink | LocalLink | None
@@ -57,46 +61,67 @@ def listen_to(
         CheckFailed: `--until` was not reached, or `--strict` found something wrong.
         Stopped: a signal came.
     """
-    session.is_long_running()
-    if asked.ready_file is not None:
-        remove(asked.ready_file)
-    check_targets(asked.routes.targets)
-    sandbox = is_sandbox(session)
+    begin(session, asked)
+    sandbox = sandbox_answers(session)
     chosen = choose(session, asked, sandbox=sandbox)
     with (
         inspecting(session, asked.inspect) as inspection,
         _prepared(session, asked, chosen, sandbox=sandbox) as place,
     ):
-        screen = RecordPrinter(
-            session,
-            asked,
-            place.endpoint,
-            pending(place.state, place.claim) if asked.routes.targets else 0,
+        plan = replace(
+            plan_of(session, asked, place.endpoint, inspection),
+            path=place.path,
+            hosts=place.hosts,
+            ack=asked.ack,
+            known=known_elsewhere(session, place.endpoint.id),
         )
-        retake = asked.ack == "forwarded"
-        inbox = open_inbox(session.state, place.claim.scope, session.clock, retake_failed=retake)
-        plan = _plan(session, asked, place, inspection)
-        try:
-            ended = run_loop(
-                plan,
-                into(inbox),
-                place.bound,
-                session,
-                asked.command,
-                screen,
-                place.link,
-                inspection,
-            )
-        finally:
-            screen.close()
-            place.state.hurry(_CLOSE_SECONDS)
-            inbox.close(_CLOSE_SECONDS)
-    conclude(asked, ended)
+
+        def ways(inbox: SqliteInbox) -> tuple[Inbox, socket.socket]:
+            return into(inbox), place.bound
+
+        ended, screen = run_listener(session, asked, place, plan, ways, place.link, inspection)
+    conclude(asked, ended, screen)
+
+
+def begin(session: Session, asked: ListenOptions) -> None:
+    """Checks the targets before anything is opened, and takes the ready file of before away."""
+    session.is_long_running()
+    if asked.ready_file is not None:
+        remove(asked.ready_file)
+    check_targets(asked.routes.targets)
+
+
+def run_listener(
+    session: Session,
+    asked: ListenOptions,
+    place: ListenerPlace,
+    plan: ListenerPlan,
+    ways: Callable[[SqliteInbox], tuple[Inbox, socket.socket | OpenSource]],
+    link: TunnelLink | LocalLink | None,
+    inspection: Inspection | None,
+) -> tuple[Ended, RecordPrinter]:
+    """Opens the listener's inbox and runs it to its end.
+
+    `ways` says, of that inbox, where deliveries are kept and where they come from.
+    """
+    retake = plan.ack == "forwarded"
+    inbox = open_inbox(session.state, place.claim.scope, session.clock, retake_failed=retake)
+    into, way_in = ways(inbox)
+    waiting = pending(place.state, place.claim) if asked.routes.targets else 0
+    screen = RecordPrinter(session, asked, place.endpoint, waiting)
+    beside = ExecProcess(asked.command, session.env, plan.secrets[0]) if asked.command else None
+    try:
+        ended = ListenerLoop(plan, into, session, beside, screen, link, inspection).run(way_in)
+    finally:
+        screen.close()
+        place.state.hurry(_CLOSE_SECONDS)
+        inbox.close(_CLOSE_SECONDS)
+    return ended, screen
 
 
 def print_secret(session: Session, asked: ListenOptions) -> None:
     """Prints the signing secret of the listener with these options, also while it runs."""
-    state, sandbox = session.state(), is_sandbox(session)
+    state, sandbox = session.state(), sandbox_answers(session)
     chosen = choose(session, asked, sandbox=sandbox)
     endpoints = Endpoints(session, state, sandbox=sandbox)
     endpoint_id = last_endpoint(state, _listening(session, asked, chosen), asked.routes.spelled())
@@ -142,16 +167,11 @@ def _prepared(
     *,
     sandbox: bool,
     linking: bool = True,
-) -> Iterator[_Place]:
+) -> Iterator[_ReceiverPlace]:
     """Sets a listener up; starts its tunnel only if it is going to be `linking`."""
-    state, folder = session.state(), session.paths.state_dir / "listeners"
-    listening, targets = _listening(session, asked, chosen), asked.routes.spelled()
-
-    def waiting() -> None:
-        session.out.note("Waiting for another svc command that sends what is pending.")
-
+    state, listening = session.state(), _listening(session, asked, chosen)
     with ExitStack() as open_:
-        claim = open_.enter_context(claimed(state, folder, listening, new_path, targets, waiting))
+        claim = open_.enter_context(claim_of(session, listening, asked))
         bound = open_.enter_context(_bind(session, asked, claim))
         register = Registrar(session, asked, state, claim, bound.getsockname()[1], sandbox)
         link, address = None, chosen.address if chosen is not None else asked.public_url
@@ -167,7 +187,19 @@ def _prepared(
             held = open_.enter_context(watching(endpoint, renew, register.tell_absence))
         hosts = (address.host,) if address is not None else ()
         path = register.address(address)[1]
-        yield _Place(state, claim, bound, endpoint, path, hosts, held)
+        yield _ReceiverPlace(state, claim, endpoint, bound, path, hosts, held)
+
+
+def claim_of(
+    session: Session, listening: Listening, asked: ListenOptions
+) -> AbstractContextManager[ListenerId]:
+    """Claims a listener, as `identity.claimed` does; says so when another command is waited for."""
+
+    def waiting() -> None:
+        session.out.note("Waiting for another svc command that sends what is pending.")
+
+    folder, targets = session.paths.state_dir / "listeners", asked.routes.spelled()
+    return claimed(session.state(), folder, listening, new_path, targets, waiting)
 
 
 def _bind(session: Session, asked: ListenOptions, claim: ListenerId) -> socket.socket:
@@ -181,42 +213,34 @@ def _bind(session: Session, asked: ListenOptions, claim: ListenerId) -> socket.s
         return bind(0)
 
 
-def _plan(
-    session: Session, asked: ListenOptions, place: _Place, inspection: Inspection | None
+def plan_of(
+    session: Session, asked: ListenOptions, endpoint: Endpoint, inspection: Inspection | None
 ) -> ListenerPlan:
+    """What every listener is told, wherever its deliveries come from."""
     return ListenerPlan(
         mode=session.settings.mode,
-        secrets=place.endpoint.secrets,
-        path=place.path,
-        url=place.endpoint.url,
+        secrets=endpoint.secrets,
+        path="",
+        url=endpoint.url,
         routes=asked.routes,
         events=asked.events,
-        endpoint=place.endpoint.id,
+        endpoint=endpoint.id,
         inspector=inspection.url if inspection is not None else None,
-        hosts=place.hosts,
-        ack=asked.ack,
         manner=asked.manner,
         headers=asked.headers,
         limits=asked.limits,
         until=asked.until,
         beside=asked.command is not None,
         resume=asked.resume,
-        known=known_elsewhere(session, place.endpoint.id),
         timeout=asked.timeout,
         ready_file=asked.ready_file,
     )
 
 
-def conclude(
-    asked: ListenOptions, ended: Ended, *, missed: int = 0, log_away: str | None = None
-) -> None:
-    """Turns what happened into an exit code; a failed check counts more than how it was ended.
-
-    `missed` events had been dropped by a log before they were read; `log_away` says why it could
-    not be read at the end.
-    """
+def conclude(asked: ListenOptions, ended: Ended, screen: RecordPrinter) -> None:
+    """Turns what happened into an exit code; a failed check counts more than how it was ended."""
     if asked.strict:
-        _check_strictly(ended.summary, missed)
+        _check_strictly(ended.summary, screen.missed)
     if ended.signal is not None:
         stopped = Stopped(ended.signal)
         stopped.told = True  # the summary says so
@@ -230,7 +254,7 @@ def conclude(
             f"{what} {missed_it}{f' {count} times' if count > 1 else ''} before the end.",
             code="until_not_reached",
             param="--until",
-            hint=f"The log could not be read: {log_away}" if log_away is not None else None,
+            hint=f"The log could not be read: {screen.log_away}" if screen.log_away else None,
         )
 
 

@@ -48,20 +48,19 @@ def _checked(parts: Sequence[str], source: str) -> tuple[str, ...]:
     return tuple(parse_signing_secret(part, source) for part in parts)
 
 
+def place_of(session: Session) -> KeyPlace:
+    """What stored secrets are bound to: this origin, profile and mode."""
+    settings = session.settings
+    return KeyPlace(session.base_url.origin, settings.profile, settings.mode)
+
+
 class StoredSecrets:
     """Those of the endpoints that were registered for one origin, profile and mode."""
 
-    def __init__(self, session: Session, state: Database, place: KeyPlace) -> None:
+    def __init__(self, session: Session, state: Database) -> None:
         self._session = session
-        self._table = EndpointTable(state, place.origin, place.profile, place.mode)
-        self._place = place
-
-    @classmethod
-    def of(cls, session: Session, state: Database) -> "StoredSecrets":
-        """Those for which the settings of a command are."""
-        settings = session.settings
-        place = KeyPlace(settings.base_url.origin, settings.profile, settings.mode)
-        return cls(session, state, place)
+        self._place = place_of(session)
+        self._table = EndpointTable(state, *self._place[:3])
 
     def get(self, endpoint_id: str) -> str | None:
         """Gives the secret of an endpoint; None where none can be had without asking a person."""
@@ -93,7 +92,7 @@ def stored_secrets(session: Session) -> list[str]:
     unread = [one.id for one in registered if one.secret is None]
     if settings.address is None or not unread:
         return found
-    stored = StoredSecrets.of(session, state)
+    stored = StoredSecrets(session, state)
     return found + [secret for name in unread if (secret := stored.get(name))]
 
 
@@ -123,7 +122,7 @@ def _from_keyring(
         if one.secret is None and (one.origin, one.profile, one.mode) == ours
     ]
     for one in unread[:_MOST_READ]:
-        secret = StoredSecrets.of(session, session.state()).get(one.id)
+        secret = StoredSecrets(session, session.state()).get(one.id)
         if secret is None:
             break  # a keyring that hangs is not asked again
         yield KnownSecret(_name(one), secret)

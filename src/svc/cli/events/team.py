@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from svc.api_keys import LOG_VARIABLE
+from svc.cli.events.secrets import place_of
 from svc.cli.framework.control import moments
 from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
-from svc.keys.places import KeyPlace
 from svc.listen.log import checks
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
@@ -60,12 +60,6 @@ def _ago(session: Session, text: str) -> float:
     """How long ago a moment was, in seconds; one that lies ahead is now."""
     moment = moments(session, local=True).read(text, "--from-start")
     return max(session.clock.now() - moment.begin.timestamp(), 0.0)
-
-
-def place_of(session: Session) -> KeyPlace:
-    """What stored credentials are bound to: this origin, profile and mode."""
-    settings = session.settings
-    return KeyPlace(session.base_url.origin, settings.profile, settings.mode)
 
 
 @contextmanager

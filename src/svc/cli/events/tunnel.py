@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from svc.base_url import BaseUrl
-from svc.cli.events.options import ListenOptions
+from svc.cli.events.options import ListenOptions, TunnelOption
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, UsageError
 from svc.listen.tunnels.cloudflared import Cloudflared
 from svc.listen.tunnels.ngrok import Ngrok
-from svc.listen.tunnels.option import TunnelOption
 from svc.listen.tunnels.program import installed
 from svc.listen.tunnels.provider import Provider
 from svc.listen.tunnels.ssh import Ssh, SshDestination

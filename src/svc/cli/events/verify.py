@@ -12,6 +12,7 @@ from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.secrets import from_environment, from_stdin, known_elsewhere, stored_secrets
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import moments
+from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.errors import SignatureError, UsageError, system_words
 from svc.listen.records import iso
@@ -29,22 +30,19 @@ app = new_app()
 def verify(
     ctx: typer.Context,
     header: Annotated[
-        list[str],
-        typer.Option(metavar="VALUE", help="The Svc-Signature header, one for each line of it."),
+        list[str], option("VALUE", "The Svc-Signature header, one for each line of it.")
     ],
     payload: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The raw body.", show_default="standard input"),
+        Path | None, option("FILE", "The raw body.", show_default="standard input")
     ] = None,
     secret_stdin: Annotated[
-        bool,
-        typer.Option("--secret-stdin", help="Read the signing secret from standard input."),
+        bool, flag("--secret-stdin", "Read the signing secret from standard input.")
     ] = False,
     now: Annotated[
         str | None,
-        typer.Option(
-            metavar="TIME",
-            help="The time to check as of: 2026-11-21T09:00, Unix seconds or 2h (ago).",
+        option(
+            "TIME",
+            "The time to check as of: 2026-11-21T09:00, Unix seconds or 2h (ago).",
             show_default="now",
         ),
     ] = None,

@@ -7,6 +7,7 @@ see it. Where nothing tells, the answer is neither yes nor no.
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import Final
 
 from svc.cli.framework.session import Session
@@ -91,9 +92,7 @@ def _rolled(session: Session) -> set[str]:
 
 
 def _verdict(session: Session, client: Client, journal: Journal, key_hint: str) -> bool | None:
-    settings = session.settings
-    scope = Scope(settings.profile, settings.mode, str(settings.base_url))
-    for made, _ in zip(witnesses(journal, (key_hint,), scope), range(_TRIED), strict=False):
+    for made in islice(witnesses(journal, (key_hint,), session.scope()), _TRIED):
         try:
             verdict = sees(client, made, within=_SECONDS)
         except SvcError:

@@ -249,8 +249,8 @@ class Root(LazyGroup):
         format_parameters(self, ctx, formatter)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  the base's signature
-        with formatter.section("First steps"):
-            formatter.write("  svc quickstart\n  svc sandbox start\n  svc orders create --help\n")
+        steps = ("svc quickstart", "svc sandbox start", "svc orders create --help")
+        formatter.write_examples(steps, "First steps")
 
 
 app = new_app("Operate a merchant's account on a cross-border order service.", cls=Root)

@@ -1,7 +1,6 @@
 """How a command that fails or is stopped ends: what is printed, and the exit code."""
 
 import os
-import traceback
 from contextlib import suppress
 from functools import partial
 from itertools import count
@@ -66,6 +65,8 @@ def report_bug(session: "Session", error: Exception) -> int:
     wrong = unmet() if intent is None else None
     if wrong is not None:
         return report_error(session, wrong)
+    import traceback
+
     text = redact("".join(traceback.format_exception(error)))
     where = _write_report(session, text)
     name = type(error.__cause__ or error).__name__

@@ -3,7 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from svc.render.called import Called
 
 # A heading is bold and green, a name cyan: basic colours, for a dark ground and a light one.
 HEADING: Final = "section"
@@ -27,10 +30,19 @@ class HelpPage:
 
     With `color` it holds SGR codes; with `fold` examples that are too long go on after a
     backslash, so that they can still be copied. Without it they are one line each, however long.
+    They begin with the name by which the program was `called`.
     """
 
-    def __init__(self, width: int, *, color: bool = False, fold: bool = False) -> None:
+    def __init__(
+        self,
+        width: int,
+        *,
+        color: bool = False,
+        fold: bool = False,
+        called: "Called | None" = None,
+    ) -> None:
         self.width = width
+        self._called = called
         self.color = color
         self._fold = fold
         self._indent = 0
@@ -43,7 +55,8 @@ class HelpPage:
         width = ctx.terminal_width or 80
         if session is None:
             return cls(width)
-        return cls(width, color=session.help_color(), fold=session.streams.person_reads)
+        fold = session.streams.person_reads
+        return cls(width, color=session.help_color(), fold=fold, called=session.program)
 
     def write(self, text: str) -> None:
         self._parts.append(text)
@@ -63,9 +76,9 @@ class HelpPage:
 
     def write_text(self, text: str) -> None:
         """Writes paragraphs, which an empty line parts, each broken anew."""
-        margin = " " * self._indent
+        margin, room = " " * self._indent, self.width - self._indent
         paragraphs = [
-            [margin + line for line in self._wrapped(paragraph, self.width - self._indent)]
+            [margin + line for line in self._wrapped(self._callable(paragraph), room)]
             for paragraph in text.split("\n\n")
         ]
         self.write("\n\n".join("\n".join(lines) for lines in paragraphs) + "\n")
@@ -84,12 +97,12 @@ class HelpPage:
                 self.write(" " * (start - self._indent - len(name)) + lines.pop(0))
             self.write("".join(f"\n{'':{start}}{line}" for line in lines) + "\n")
 
-    def write_examples(self, examples: Sequence[str]) -> None:
+    def write_examples(self, examples: Sequence[str], title: str = "") -> None:
         """Writes example lines to be copied."""
         if examples:
             self.write_paragraph()
-            self.write_heading("Examples" if len(examples) > 1 else "Example")
-        for example in examples:
+            self.write_heading(title or ("Examples" if len(examples) > 1 else "Example"))
+        for example in map(self._callable, examples):
             lines = folded(example, self.width - 2) if self._fold else [example]
             self.write("".join(f"  {line}\n" for line in lines))
 
@@ -114,6 +127,9 @@ class HelpPage:
     def getvalue(self) -> str:
         return "".join(self._parts)
 
+    def _callable(self, text: str) -> str:
+        return text if self._called is None else self._called.within(text)
+
     def _styled(self, text: str, style: str) -> str:
         return styled(text, style, color=self.color)
 
@@ -135,7 +151,7 @@ def styled(text: str, style: str, *, color: bool) -> str:
     """Text in a style, HEADING or NAME, where colour is wanted."""
     if not color:
         return text
-    from svc.render.palette import painted
+    from svc.render.style import painted
 
     return painted(text, style)
 

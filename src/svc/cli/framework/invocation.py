@@ -13,7 +13,6 @@ from svc.clock import Clock, SystemClock
 from svc.errors import SvcError, UsageError, wrong_choice
 from svc.paths import CONFIG_FILE, NoFolder, Paths
 from svc.redaction import redact
-from svc.spec import ID_PREFIXES
 
 if TYPE_CHECKING:
     from svc.base_url import BaseUrl
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from svc.client.exchange import Waits
     from svc.client.journal.stored import Scope
     from svc.config import Config, Settings
+    from svc.render.called import Called
     from svc.render.layout import LineLayout
 
 
@@ -135,7 +135,17 @@ class Invocation:
         known = self.env.get("COLUMNS", "").isdigit() or stream.isatty()
         width = streams.width(self.env) if known else None
         color = streams.wants_color(self.env, asked.color or "auto", stream)
-        return LineLayout.of(stream, width=width, color=color, utc=bool(asked.utc))
+        return LineLayout.of(
+            stream, width=width, color=color, utc=bool(asked.utc), called=self.program
+        )
+
+    @cached_property
+    def program(self) -> "Called":
+        """The name with which people are told to call the program again."""
+        from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
+        from svc.render.called import Called
+
+        return Called(self.called, self.env.get("PATH"), (*COMMANDS, *SHORT_NAMES))
 
     def live_line(self) -> "LiveLine":
         """A line on stderr: only on a terminal, and neither with TERM=dumb nor --quiet."""
@@ -156,10 +166,14 @@ class Invocation:
 
     def command(self, words: str) -> str:
         """A command line for the profile, address and mode of this one, such as `svc get ID`."""
+        return self.say(self.scope(), words)
+
+    def scope(self, key_hint: str = "") -> "Scope":
+        """For whom and where this command sends; `key_hint` is the key's fingerprint."""
         from svc.client.journal.stored import Scope
 
         settings = self.settings
-        return self.say(Scope(settings.profile, settings.mode, str(settings.base_url)), words)
+        return Scope(settings.profile, settings.mode, str(settings.base_url), key_hint)
 
     def say(self, scope: "Scope", words: str) -> str:
         """A command line about a request: for whom and where it was sent, as far as must be said.
@@ -226,6 +240,8 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
 
     `argv` is what was typed.
     """
+    from svc.cli.framework.registry import nearest_option, option_for
+
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "svc"
     param = _param_of(getattr(error, "param", None))
@@ -236,38 +252,26 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
 
         return wrong_choice(param or "", literal_eval(word), choices)
     message = error.format_message().strip().replace("\n", " ")
+    if message.startswith("Missing ") and param:
+        message = f"{where} needs {param}."
     if message.startswith(_EXTRA):
         message = f"Nothing more is expected here: {message.removeprefix(_EXTRA).rstrip(')')}"
         if redact(message) != message:
             return UsageError(message, hint=_NO_ARGUMENT)
-        meant = _option_for(context, message.rpartition(" ")[2])
+        meant = option_for(context, message.rpartition(" ")[2])
         if meant is not None:
             return UsageError(message, hint=meant)
-    wrong = getattr(error, "option_name", None)  # an option that there is not
-    if wrong is not None and (value := _word_after(argv, wrong)):
-        meant = _option_for(context, value)
-        if meant is not None:
-            return UsageError(f"No such option: {wrong}.", param=wrong, hint=meant)
-    return UsageError(message, param=param or wrong, hint=f"What it takes: {where} --help")
-
-
-def _option_for(context: Any, word: str) -> str | None:
-    """The command line in which an id is given by its option, or by itself where it is the noun's.
-
-    None where the command has nothing to do with it.
-    """
-    kind = next((kind for kind, prefix in ID_PREFIXES.items() if word.startswith(prefix)), None)
-    if kind is None or context is None:
-        return None
-    import shlex
-
-    word = shlex.quote(word)
-    if f"--{kind}" in (name for param in context.command.params for name in param.opts):
-        return f"{context.command_path} --{kind} {word}"
-    above = context.parent
-    if above is not None and above.info_name == f"{kind}s":
-        return f"{above.command_path} retrieve {word}"
-    return None
+    wrong = str(getattr(error, "option_name", None) or "")
+    if not hasattr(error, "possibilities"):  # else it is an option that there is not
+        complained = param or wrong or None
+        return UsageError(message, param=complained, hint=f"What it takes: {where} --help")
+    value = _word_after(argv, wrong)
+    meant = option_for(context, value) if value else None
+    return UsageError(
+        f"No such option: {wrong}.{nearest_option(error)}",
+        param=wrong,
+        hint=meant or f"What it takes: {where} --help",
+    )
 
 
 def _param_of(param: Any) -> str | None:

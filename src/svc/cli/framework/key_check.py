@@ -72,6 +72,12 @@ def mend(session: Session) -> str:
     return f"Store a key of this account: {add}; or set {VARIABLE}"
 
 
+def tell_of_variable(session: Session) -> None:
+    """Says that a stored key is not the one in use."""
+    if session.env.get(VARIABLE):
+        session.out.note(f"{VARIABLE} is set: its key is used instead of a stored one.")
+
+
 def key_shown(fact: KeyFact) -> dict[str, Any]:
     """One stored key; times are UTC, as the service writes them."""
     return {

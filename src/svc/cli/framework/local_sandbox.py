@@ -52,7 +52,7 @@ def refuse_stranger(folder: Path, address: BaseUrl) -> None:
             f"No sandbox of yours runs at {address.origin}; whatever answers there gets no key.",
             code="sandbox_not_running",
             outcome="not_sent",
-            hint=f"{_HINT}; or use it as it is: --base-url {address}",
+            hint=f"Name it to use it all the same, --base-url {address}, or start yours: {_HINT}",
         )
 
 

@@ -10,9 +10,9 @@ changes from release to release.
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache, partial, wraps
 from inspect import Parameter, Signature
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
 import typer
 
@@ -32,10 +32,13 @@ _FORMAT_HELP: Final = f"How results are printed: {', '.join(FORMATS)}."
 _COLOR_HELP: Final = f"When to use colours: {', '.join(get_args(Color))}."
 
 
+Given = TypeVar("Given", bound="OptionSet")
+
+
 class OptionSet:
     """Options as attributes of a class, in the order of help; Typer can call it as a command.
 
-    Until it is given, the value of each is None, or false where None is none of its kind.
+    Until it is given, the value of each is its default, of a flag without one false.
     """
 
     def __init_subclass__(cls) -> None:
@@ -45,8 +48,29 @@ class OptionSet:
             for name, kind in kinds.items()
         ]
         cls.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        for name, kind in kinds.items():
-            setattr(cls, name, False if kind is bool else None)
+        for each in parameters:
+            default = each.default.default
+            setattr(cls, each.name, False if each.annotation is bool and not default else default)
+
+
+def with_options(
+    kind: type[Given],
+) -> Callable[[Callable[[Any, Given], None]], Callable[..., None]]:
+    """Gives a command the options of a class; it is called with an object of their values."""
+
+    def decorate(command: Callable[[Any, Given], None]) -> Callable[..., None]:
+        @wraps(command)
+        def taking(ctx: Any, **values: Any) -> None:
+            given = kind()
+            vars(given).update(values)
+            command(ctx, given)
+
+        context, *_ = inspect.signature(command).parameters.values()
+        options = inspect.signature(kind).parameters.values()
+        taking.__signature__ = Signature([context, *options])  # type: ignore[attr-defined]
+        return taking
+
+    return decorate
 
 
 class GlobalOptions(OptionSet):
@@ -205,18 +229,28 @@ def collecting(ctx: Any, sets: Iterable[Set]) -> Iterator[None]:
                     setattr(target, option.name, value)
 
 
-def _id(of: str) -> Any:
-    """The argument of a command about one object."""
-    return typer.Argument(metavar="ID", help=f"The {of}...", show_default=False)
+def option(metavar: str, words: str, *names: str, **more: Any) -> Any:
+    """An option by its value and its help; `names` where the parameter's own is another."""
+    return typer.Option(*names, metavar=metavar, help=words, **more)
 
 
-OrderId = Annotated[str, _id("order, ord_")]
-PaymentId = Annotated[str, _id("payment, pay_")]
-RefundId = Annotated[str, _id("refund, rf_")]
-PayoutId = Annotated[str, _id("payout, po_")]
-QuoteId = Annotated[str, _id("quote, lcq_")]
-DisputeId = Annotated[str, _id("dispute, dp_")]
-EventId = Annotated[str, _id("event, evt_")]
+def flag(name: str, words: str, **more: Any) -> Any:
+    """An option without a value: it has the one name and no opposite."""
+    return typer.Option(name, help=words, **more)
+
+
+def argument(metavar: str, words: str, *, show_default: str | bool = False) -> Any:
+    """An argument by its name and its help."""
+    return typer.Argument(metavar=metavar, help=words, show_default=show_default)
+
+
+OrderId = Annotated[str, argument("ID", "The order, ord_...")]
+PaymentId = Annotated[str, argument("ID", "The payment, pay_...")]
+RefundId = Annotated[str, argument("ID", "The refund, rf_...")]
+PayoutId = Annotated[str, argument("ID", "The payout, po_...")]
+QuoteId = Annotated[str, argument("ID", "The quote, lcq_...")]
+DisputeId = Annotated[str, argument("ID", "The dispute, dp_...")]
+EventId = Annotated[str, argument("ID", "The event, evt_...")]
 
 
 def only(words: Sequence[str]) -> str:
@@ -224,6 +258,14 @@ def only(words: Sequence[str]) -> str:
     return f"Only those that are {', '.join(words[:-1])} or {words[-1]}."
 
 
-Wait = Annotated[
-    bool, typer.Option("--wait", help="Wait until it is settled, at most --max-time seconds.")
-]
+Wait = Annotated[bool, flag("--wait", "Wait until it is settled, at most --max-time seconds.")]
+
+
+def status(words: Sequence[str]) -> Any:
+    """The option that lists only objects in one of these states."""
+    return option("STATUS", only(words))
+
+
+def id_of(kind: str) -> Any:
+    """The option that lists only what belongs to one object."""
+    return option("ID", f"Only of this {kind}.")

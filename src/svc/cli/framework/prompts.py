@@ -11,7 +11,7 @@ from svc.errors import UsageError
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.money import format_amount
 from svc.redaction import redact
-from svc.render.text import one_line
+from svc.render.text import one_line, wrap_message
 from svc.system.consoles import forget_what_was_typed
 from svc.system.memory import keep_unread
 
@@ -57,7 +57,10 @@ def _is_yes(session: Session, why: tuple[str, ...], otherwise: str) -> bool:
     """Asks at the terminal, a line a fact; what comes from files cannot draw there (R61)."""
     streams = session.streams
     forget_what_was_typed(streams.stdin)
-    streams.stderr.write("\n  ".join(one_line(redact(fact)) for fact in why))
+    first, *others = (one_line(redact(fact)) for fact in why)
+    width = streams.width(session.env)
+    lines = [wrap_message(fact, width) for fact in (first, *(f"  {fact}" for fact in others))]
+    streams.stderr.write("\n".join(part for parts in lines for part in parts))
     try:
         streams.stderr.write("\nGo ahead? [y/N] ")
         streams.stderr.flush()

@@ -18,7 +18,7 @@ from svc.client.journal.entry import (
 )
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
-from svc.client.journal.stored import Scope, restored
+from svc.client.journal.stored import restored
 from svc.client.reply import Reply
 from svc.errors import LocalError, SvcError
 
@@ -39,12 +39,6 @@ def journal_of(session: Session) -> Iterator[Journal]:
     """The requests of the state database; the database is opened when it is first needed."""
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
         yield Journal(session.state, leases, session.clock, say=session.say)
-
-
-def scope_of(session: Session) -> Scope:
-    """For whom and where this command sends."""
-    settings = session.settings
-    return Scope(settings.profile, settings.mode, str(settings.base_url), session.key.fingerprint)
 
 
 def send_recorded(
@@ -73,7 +67,7 @@ def send_recorded(
         asked = Asked(
             call,
             prepared,
-            scope_of(session),
+            session.scope(session.key.fingerprint),
             key_given=idempotency_key is not None,
             served_at=served_now(session),
             meant_at=session.began_at if meant_at is None else meant_at,

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from svc.errors import UsageError
+from svc.spec import ID_PREFIXES
 
 if TYPE_CHECKING:  # loaded by the commands that have them
     from svc.client.options import RequestOption
@@ -137,6 +138,37 @@ def send_elsewhere(args: list[str]) -> None:
             )
         if words in OTHERWISE:
             raise UsageError(f"No such command {words!r}.", hint=OTHERWISE[words])
+
+
+# What one command calls so, and another otherwise.
+_SAME_OPTION: Final = {"--limit": "--max", "--since": "--created-gte", "--created-gte": "--since"}
+
+
+def nearest_option(error: Any) -> str:
+    """The option that was probably meant, where a command has it."""
+    same = _SAME_OPTION.get(error.option_name)
+    options = {name for param in error.ctx.command.params for name in param.opts}
+    near = [same] if same in options else error.possibilities
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def option_for(context: Any, word: str) -> str | None:
+    """The command line in which an id is given by its option, or by itself where it is the noun's.
+
+    None where the command has nothing to do with it.
+    """
+    kind = next((kind for kind, prefix in ID_PREFIXES.items() if word.startswith(prefix)), None)
+    if kind is None or context is None:
+        return None
+    import shlex
+
+    word = shlex.quote(word)
+    if f"--{kind}" in (name for param in context.command.params for name in param.opts):
+        return f"{context.command_path} --{kind} {word}"
+    above = context.parent
+    if above is not None and above.info_name == f"{kind}s":
+        return f"{above.command_path} retrieve {word}"
+    return None
 
 
 def module_of(*words: str) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from svc.client.request import Prepared
     from svc.client.retry import RetryQuota
     from svc.keys.facts import KeyFacts
+    from svc.keys.places import KeyPlace, Slot
     from svc.keys.resolve import ResolvedKey
     from svc.keys.store import KeyStore
     from svc.render.output import Output
@@ -132,6 +133,7 @@ class Session(Invocation):
             on_shown=self.shown.append,
             secret=self._secret,
             workflow=self.env.get("GITHUB_ACTIONS") == "true",
+            called=lambda: self.program,
         )
 
     def _secret(self) -> str | None:
@@ -195,6 +197,13 @@ class Session(Invocation):
         from svc.keys.facts import KeyFacts
 
         return KeyFacts(self.paths.state_file, self.clock)
+
+    def key_place(self, mode: "Mode | None" = None, slot: "Slot" = "secret") -> "KeyPlace":
+        """Where a key of the settings' origin and profile is kept."""
+        from svc.keys.places import KeyPlace
+
+        settings = self.settings
+        return KeyPlace(self.base_url.origin, settings.profile, mode or settings.mode, slot)
 
     def key_store(self) -> "KeyStore":
         """The OS keyring."""

@@ -1,10 +1,18 @@
 """`svc help`: pages about what no single command can explain."""
 
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
 from svc.cli.framework.app import new_app, repairing
+from svc.cli.framework.prompts import HELD_BACK
 from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
 from svc.cli.framework.session import Session
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, Page, Rows, page_of
@@ -39,8 +47,6 @@ def show(
     elif _wants_data(session):
         session.out.value(_data(topic))
     else:
-        from svc.cli.help.pager import print_page
-
         print_page(session, _text(topic, session))
 
 
@@ -58,7 +64,12 @@ def _text(topic: str, session: Session) -> str:
 
         return assumptions.text(width)
     page = page_of(topic) if topic else _contents()
-    return page.text(width, person=session.streams.person_reads, color=session.help_color())
+    return page.text(
+        width,
+        person=session.streams.person_reads,
+        color=session.help_color(),
+        called=session.program,
+    )
 
 
 def _data(topic: str) -> Any:
@@ -95,3 +106,69 @@ def _show_command(session: Session, words: list[str]) -> None:
         "svc", arguments, obj=session, terminal_width=session.help_width()
     ) as context:
         command.invoke(context)
+
+
+_USUAL: Final = "less"
+# As git has it: colours shown, the page left on the screen, no stop where it fits after all.
+_LESS: Final = "FRX"
+
+
+def print_page(session: Session, text: str) -> None:
+    """Prints a page; on a terminal that it is too long for through `$PAGER`, else `less`.
+
+    An empty `PAGER` and `cat` mean none, and so does a terminal that knows no movements.
+    """
+    command = _pager(session, text)
+    if not command or not _paged(session, command, text):
+        session.streams.stdout.write(text)
+
+
+def _pager(session: Session, text: str) -> list[str]:
+    """The command of a pager with its whole path, or nothing where there is none to be used."""
+    streams, env = session.streams, session.env
+    if not (streams.person_reads and streams.person_answers) or env.get("TERM") == "dumb":
+        return []
+    if text.count("\n") < _rows(session):
+        return []
+    try:
+        words = shlex.split(env.get("PAGER", _USUAL))
+    except ValueError:  # a quote that nothing closes
+        return []
+    program = shutil.which(words[0], path=env.get("PATH")) if words else None
+    # Never one of the folder in which svc was called, where anybody may have put it.
+    if program is None or words == ["cat"] or not Path(program).is_absolute():
+        return []
+    return [program, *words[1:]]
+
+
+def _rows(session: Session) -> int:
+    """How many lines a person sees at a time; more than any page has where nobody can tell."""
+    given = session.env.get("LINES", "")
+    if given.isdigit() and int(given):
+        return int(given)
+    with suppress(OSError, ValueError):
+        lines = os.get_terminal_size(session.streams.stdout.fileno()).lines
+        if lines:
+            return lines
+    return 1_000_000
+
+
+def _paged(session: Session, command: list[str], text: str) -> bool:
+    """Has a pager show a text; says whether it could be started."""
+    env = {"LESS": _LESS, **session.env}
+    for name in HELD_BACK:
+        env.pop(name, None)
+    session.streams.stdout.flush()
+    # Ctrl-C is the pager's: it must be the one that gives the terminal back.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        with (
+            subprocess.Popen(command, stdin=subprocess.PIPE, env=env) as pager,  # noqa: S603  theirs
+            suppress(BrokenPipeError),  # whoever reads has had enough
+        ):
+            pager.communicate(text.encode(session.streams.stdout.encoding or "utf-8", "replace"))
+    except OSError:
+        return False
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return True

@@ -1,14 +1,19 @@
 """The pages of `svc help`: their names, their parts, and how they are laid out."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
 from svc.cli.framework.help_page import HEADING, NAME, folded, styled
+from svc.render.called import Called
 
 _MARGIN: Final = "  "
+# What is typed into a shell; not what goes to a file, where the path may lead nowhere.
+_COMMANDS: Final = ("svc ", 'eval "$(svc ')
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +61,14 @@ class Page:
     title: str
     parts: tuple[Part, ...]
 
-    def text(self, width: int, *, person: bool = False, color: bool = False) -> str:
-        """The page, at most `width` columns where words allow it; for a `person` lines fold."""
-        form = _Form(width, person, color)
+    def text(
+        self, width: int, *, person: bool = False, color: bool = False, called: Called | None = None
+    ) -> str:
+        """The page, at most `width` columns where words allow it; for a `person` lines fold.
+
+        Commands to copy begin with the name by which the program was `called`.
+        """
+        form = _Form(width, person, color, called)
         blocks = [styled(self.title, HEADING, color=color)]
         blocks += ["\n".join(_laid_out(part, form)) for part in self.parts]
         return "\n\n".join(blocks) + "\n"
@@ -74,6 +84,7 @@ class _Form:
     width: int
     person: bool
     color: bool
+    called: Called | None
 
 
 def _laid_out(part: Part, form: _Form) -> Iterable[str]:
@@ -92,6 +103,8 @@ def _laid_out(part: Part, form: _Form) -> Iterable[str]:
 
 def _copied(line: str, form: _Form) -> list[str]:
     room = form.width - len(_MARGIN)
+    if form.called is not None and line.startswith(_COMMANDS):
+        line = form.called.within(line)
     if not form.person:
         return [line]
     # A comment does not go on after a backslash.
@@ -140,6 +153,37 @@ TOPICS: Final = {
 
 
 def page_of(topic: str) -> Page:
-    """The page of a topic, `assumptions` excepted; KeyError if there is none."""
-    page: Page = import_module(f"svc.cli.help.{TOPICS[topic][0]}").PAGE
+    """The page of a topic, `assumptions` excepted; KeyError if there is none.
+
+    What a page says alone is a text of its own; one with facts of the program is a module.
+    """
+    name, _ = TOPICS[topic]
+    text = Path(__file__).with_name(f"{name}.txt")
+    if text.exists():
+        return written(text.read_text(encoding="utf-8"))
+    page: Page = import_module(f"svc.cli.help.{name}").PAGE
     return page
+
+
+def written(text: str) -> Page:
+    """Reads a page from a text: its title, then parts with an empty line between them.
+
+    `== TITLE` is a heading, lines that begin with blanks are to be copied, `NAME | MEANING` is a
+    row, and a file stands between two `~~~`. Everything else is a paragraph.
+    """
+    title, *parts = re.findall(r"(?s)~~~\n.*?\n~~~(?=\n)|[^\n].*?(?=\n\n|\n\Z)", text)
+    return Page(title, tuple(map(_part, parts)))
+
+
+def _part(text: str) -> Part:
+    if text.startswith("~~~"):
+        return File(text.removeprefix("~~~\n").removesuffix("~~~"))
+    if text.startswith("== "):
+        return Heading(text.removeprefix("== "))
+    lines = text.split("\n")
+    if text.startswith("  "):
+        return Shown(tuple(line.removeprefix("  ") for line in lines))
+    rows = [line.partition(" | ") for line in lines]
+    if all(mark for _, mark, _ in rows):
+        return Rows(tuple((name, meaning) for name, _, meaning in rows))
+    return text

@@ -1,18 +1,23 @@
 """`svc keys remind`: which keys are due, for people, programs and calendars."""
 
+import hashlib
+import time
+from collections.abc import Iterator
 from typing import Annotated, Final, Literal, get_args
 
 import typer
 
 from svc import api_keys
+from svc.cli.framework import reminders
 from svc.cli.framework.app import new_app, repairing
 from svc.cli.framework.control import moments
 from svc.cli.framework.inputs.times import seconds_of
-from svc.cli.framework.options import Format
+from svc.cli.framework.options import Format, option
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
-from svc.keys.age import Held, HeldSecrets, Judged, judge
+from svc.keys.age import DAY_SECONDS, Held, HeldSecrets, Judged, judge
 from svc.keys.resolve import VARIABLE
+from svc.render.text import escape
 
 app = new_app()
 
@@ -25,25 +30,15 @@ _OUTPUTS: Final[dict[str | None, Format]] = {"json": "json"}
 def remind(
     ctx: typer.Context,
     max_age: Annotated[
-        str,
-        typer.Option(
-            "--max-age", metavar="DURATION", help="The age at which a key is to be replaced."
-        ),
+        str, option("DURATION", "The age at which a key is to be replaced.")
     ] = "90d",
-    warn: Annotated[
-        str, typer.Option("--warn", metavar="DURATION", help="How long before that it is said.")
-    ] = "14d",
+    warn: Annotated[str, option("DURATION", "How long before that it is said.")] = "14d",
     format_: Annotated[
         ReminderFormat | None,
-        typer.Option(
-            "--format", metavar="FORMAT", help=f"One of {', '.join(get_args(ReminderFormat))}."
-        ),
+        option("FORMAT", f"One of {', '.join(get_args(ReminderFormat))}.", "--format"),
     ] = None,
     created: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="When the key in SVC_API_KEY was made: 2025-10-01 or 60d (ago)."
-        ),
+        str | None, option("TIME", "When the key in SVC_API_KEY was made: 2025-10-01 or 60d (ago).")
     ] = None,
 ) -> None:
     """Say which API keys and signing secrets are due to be replaced.
@@ -64,13 +59,9 @@ def remind(
     _tell(session, judged)
 
 
-def _print(session: Session, judged: "list[Judged]", name: str | None, warn: int) -> None:
-    from svc.cli.framework import reminders
-    from svc.cli.keys import calendar
-
+def _print(session: Session, judged: list[Judged], name: str | None, warn: int) -> None:
     if name == "ics":
-        text = calendar.calendar(judged, session.clock.now(), warn)
-        _write_bytes(session, text.encode())
+        _write_bytes(session, calendar(judged, session.clock.now(), warn).encode())
     elif name == "github":
         for line in reminders.annotations(judged):
             session.out.annotation(line)
@@ -93,26 +84,19 @@ def _write_bytes(session: Session, data: bytes) -> None:
         raw.flush()
 
 
-def _tell(session: Session, judged: "list[Judged]") -> None:
+def _tell(session: Session, judged: list[Judged]) -> None:
     """Says what is missing, and ends with 11 where something is overdue."""
     if not judged:
         session.out.note("No key and no signing secret is held here.")
     if any(each.status == "unknown" for each in judged):
         session.out.note("How old the key in SVC_API_KEY is, nobody has said: --created DATE")
-    overdue = [each.held.name for each in judged if each.status == "overdue"]
+    overdue = [each.held for each in judged if each.status == "overdue"]
     if overdue:
         many = f"{len(overdue)} secrets are" if len(overdue) > 1 else "1 secret is"
+        names = ", ".join(held.name for held in overdue)
         raise CheckFailed(
-            f"{many} overdue: {', '.join(overdue)}.",
-            code="key_overdue",
-            hint=_remedy(judged),
+            f"{many} overdue: {names}.", code="key_overdue", hint=reminders.remedy(overdue[0])
         )
-
-
-def _remedy(judged: "list[Judged]") -> str:
-    from svc.cli.framework.reminders import remedy
-
-    return next(remedy(each.held) for each in judged if each.status == "overdue")
 
 
 def found(session: Session, created: str | None, *, max_age: float, warn: float) -> list[Judged]:
@@ -153,3 +137,92 @@ def _of_variable(session: Session, created: str | None, now: float) -> Held | No
 
 def _seconds(session: Session, text: str) -> float:
     return moments(session, local=True).read(text, "--created").begin.timestamp()
+
+
+_LINE_OCTETS: Final = 75
+_HEAD: Final = (
+    "BEGIN:VCALENDAR",
+    "VERSION:2.0",
+    "PRODID:-//svc//keys remind//EN",
+    "CALSCALE:GREGORIAN",
+)
+# A calendar must hold something (RFC 5545, 3.6), also where nothing is due.
+_NOTHING: Final = (
+    "BEGIN:VTIMEZONE",
+    "TZID:UTC",
+    "BEGIN:STANDARD",
+    "DTSTART:19700101T000000",
+    "TZOFFSETFROM:+0000",
+    "TZOFFSETTO:+0000",
+    "END:STANDARD",
+    "END:VTIMEZONE",
+)
+
+
+def calendar(every: list[Judged], now: float, warn: int) -> str:
+    """Writes the file; its alarms go off `warn` seconds before a secret is due."""
+    events = [line for judged in every for line in _events(judged, now, warn)]
+    lines = (*_HEAD, *(events or _NOTHING), "END:VCALENDAR")
+    return "".join(f"{_folded(line)}\r\n" for line in lines)
+
+
+def _events(judged: Judged, now: float, warn: int) -> Iterator[str]:
+    held = judged.held
+    if judged.due_at is not None:
+        start = f"DTSTART;VALUE=DATE:{_stamp(judged.due_at)[:8]}"
+        what = "API key" if held.what == "api_key" else "signing secret"
+        words = (
+            f"Replace the {what} {held.name}",
+            f"{reminders.title(held)}. {reminders.remedy(held)}",
+        )
+        yield from _event(f"due|{held.identity}", now, start, words, warn)
+    if judged.old_ends_by is not None:
+        start = f"DTSTART:{_stamp(judged.old_ends_by)}"
+        words = (
+            f"The old API key {held.old_name} ends",
+            f"{reminders.title(held)}: {reminders.grace(judged)}",
+        )
+        yield from _event(f"old|{held.identity}", now, start, words, DAY_SECONDS)
+
+
+def _event(
+    identity: str, now: float, start: str, words: tuple[str, str], before: int
+) -> Iterator[str]:
+    """An event whose UID stays the same, so that a newer file moves it instead of doubling it."""
+    summary, description = map(_escaped, words)
+    uid = hashlib.sha256(escape(identity).encode()).hexdigest()[:32]
+    yield from ("BEGIN:VEVENT", f"UID:{uid}@svc", f"DTSTAMP:{_stamp(now)}", start)
+    yield from (f"SUMMARY:{summary}", f"DESCRIPTION:{description}", "TRANSP:TRANSPARENT")
+    yield from ("BEGIN:VALARM", "ACTION:DISPLAY", f"DESCRIPTION:{summary}")
+    yield from (f"TRIGGER:{_before(before)}", "END:VALARM", "END:VEVENT")
+
+
+def _before(seconds: int) -> str:
+    return (
+        f"-PT{seconds}S" if seconds % DAY_SECONDS or not seconds else f"-P{seconds // DAY_SECONDS}D"
+    )
+
+
+def _stamp(seconds: float) -> str:
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(seconds))
+
+
+def _escaped(text: str) -> str:
+    """Text in which nothing ends a line: programs differ in what they take for an end (R61)."""
+    text = escape(text)
+    for mark in ("\\", ";", ","):
+        text = text.replace(mark, f"\\{mark}")
+    return text.replace("\n", "\\n")
+
+
+def _folded(line: str) -> str:
+    """Breaks a line after 75 octets at most and never inside a character (RFC 5545, 3.1)."""
+    lines, used = [""], 0
+    for mark in line:
+        size = len(mark.encode())
+        if used + size > _LINE_OCTETS:
+            lines.append(" ")
+            used = 1
+        lines[-1] += mark
+        used += size
+    return "\r\n".join(lines)

@@ -5,17 +5,20 @@ from typing import Annotated, Any
 
 import typer
 
+from svc import api_keys
 from svc.api_keys import ApiKey, refuse_plain_http
 from svc.base_url import BaseUrl
 from svc.cli.framework.app import new_app, verb
-from svc.cli.framework.key_check import key_shown, utc
-from svc.cli.framework.prompts import may_ask, open_page
+from svc.cli.framework.inputs.times import seconds_of
+from svc.cli.framework.key_check import check_new_key, key_shown, tell_of_variable, utc
+from svc.cli.framework.options import flag, option
+from svc.cli.framework.prompts import may_ask, open_page, read_secret
 from svc.cli.framework.session import Session
-from svc.cli.keys.old_key import OldKey
-from svc.cli.keys.shared import place_of, tell_of_variable
-from svc.errors import KeyStoreError, LocalError, SvcError, UsageError
+from svc.cli.keys import old_key
+from svc.cli.keys.old_key import Before, OldKey
+from svc.errors import AuthError, KeyStoreError, LocalError, SvcError, UsageError
 from svc.keys.facts import KeyFact, Roll
-from svc.keys.places import SANDBOX_DATA
+from svc.keys.places import SANDBOX_DATA, KeyPlace
 from svc.spec import KEY_GRACE_MAX_SECONDS
 
 app = new_app()
@@ -25,19 +28,11 @@ app = new_app()
 def roll(
     ctx: typer.Context,
     grace: Annotated[
-        str | None,
-        typer.Option(
-            metavar="0..7d", help="How long the old key works on, as chosen in the dashboard."
-        ),
+        str | None, option("0..7d", "How long the old key works on, as chosen in the dashboard.")
     ] = None,
-    stdin: Annotated[bool, typer.Option("--stdin", help="Read the new key from a pipe.")] = False,
-    dashboard: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="The dashboard's page, to be opened."),
-    ] = None,
-    no_check: Annotated[
-        bool, typer.Option("--no-check", help="Do not ask the service about the keys.")
-    ] = False,
+    stdin: Annotated[bool, flag("--stdin", "Read the new key from a pipe.")] = False,
+    dashboard: Annotated[str | None, option("URL", "The dashboard's page, to be opened.")] = None,
+    no_check: Annotated[bool, flag("--no-check", "Do not ask the service about the keys.")] = False,
 ) -> None:
     """Put a new key in the place of the stored one.
 
@@ -47,23 +42,21 @@ def roll(
     $ svc keys roll
     $ svc keys roll --grace 24h --stdin < new-key.txt
     """
-    from svc.cli.keys import new_key, old_key
-
     session = Session.of(ctx)
-    seconds, page = new_key.grace_of(grace), page_of(dashboard)
+    seconds, page = grace_of(grace), page_of(dashboard)
     refuse_plain_http(session.base_url)
-    old = old_key.find(session, place_of(session, session.settings.mode))
+    old = old_key.find(session, session.key_place())
     since = session.clock.now()
     before = None if no_check else old_key.look(session, old)
     if old.left_over is None and not stdin:
         show_page(session, old, page)
-    new = new_key.take(session, old, stdin=stdin)
+    new = take(session, old, stdin=stdin)
     same = works = None
     if before is not None:
-        same = new_key.check(session, new, old.place, before)
+        same = check(session, new, old.place, before)
         works = old_key.still_works(session, old, new)
         if works and grace is None and not stdin and may_ask(session):
-            seconds = new_key.ask_grace(session)
+            seconds = ask_grace(session)
     ends = _end(seconds, since, works=works)
     fact = _swap(session, old, new, ends, checked=before is not None)
     report = _RollReport(fact, works=works, same=same, asked=seconds)
@@ -159,8 +152,8 @@ def show_page(session: Session, old: OldKey, page: str | None) -> None:
     place = old.place
     out = session.out
     if session.settings.sandbox:
-        out.note(f"Roll the key {old.key.fingerprint} of the sandbox in another terminal:")
-        out.hint(_sandbox_command(session, old))
+        what = f"Roll the key {old.key.fingerprint} of the sandbox in another terminal"
+        out.note(f"{what}: {_sandbox_command(session, old)}")
         return
     out.note(
         f"Roll the {place.mode} key {old.key.fingerprint} (profile {place.profile}) in the "
@@ -198,3 +191,88 @@ def _sandbox_id(session: Session, old: OldKey) -> str:
         and each["key"].endswith(secret[-4:])
     ]
     return str(found[0]) if len(found) == 1 else "KEY_ID"
+
+
+def take(session: Session, old: OldKey, *, stdin: bool) -> ApiKey:
+    """Reads the new key; without a pipe, one that an earlier roll left behind is taken up.
+
+    Raises:
+        UsageError: it is no key, or nobody is there to type it.
+        AuthError: it is the old key, or of another mode or kind.
+    """
+    if old.left_over is not None and not stdin:
+        session.out.note("An earlier roll was cut off; it is gone on with, with its new key.")
+        text = old.left_over
+    else:
+        place = old.place
+        prompt = f"New {place.mode} key for {place.origin} (profile {place.profile}): "
+        text = read_secret(session, prompt, stdin=stdin, command="svc keys roll")
+    key = api_keys.parse(text, "The input")
+    _refuse_unlike(key, old)
+    api_keys.refuse_live_key_here(key, "This", session.base_url)
+    return key
+
+
+def check(session: Session, new: ApiKey, place: KeyPlace, before: Before) -> bool | None:
+    """Has the service take the new key; says whether it is of the old one's account, or None.
+
+    Raises:
+        AuthError: the service does not know it, or it is of another account.
+        NetworkError, ServerError: it cannot be asked.
+    """
+    check_new_key(session, new.secret, new.mode, new.fingerprint)
+    return old_key.is_same_account(session, new.secret, place, before)
+
+
+def grace_of(text: str | None) -> int | None:
+    """Reads how long the old key works on, in seconds; None where it is not said.
+
+    Raises:
+        UsageError: it is no duration, or more than the service allows (spec: Limits).
+    """
+    if text is None:
+        return None
+    seconds = seconds_of(text, "--grace")
+    if seconds > KEY_GRACE_MAX_SECONDS:
+        raise UsageError("--grace is at most 7d.", param="--grace")
+    return seconds
+
+
+def ask_grace(session: Session) -> int | None:
+    """Asks a person what was chosen in the dashboard; only there is it known."""
+    stderr = session.streams.stderr
+    while True:
+        stderr.write("The old key still works. For how long, as chosen (such as 24h; at most 7d): ")
+        stderr.flush()
+        answer = session.streams.stdin.readline().strip()
+        try:
+            return grace_of(answer or None)
+        except UsageError as error:
+            session.out.note(error.message)
+
+
+def _refuse_unlike(key: ApiKey, old: OldKey) -> None:
+    if key.secret == old.key.secret and old.was_noted:
+        raise _refusal(
+            f"This is the key that is stored already ({key.fingerprint}).",
+            "key_not_new",
+            "Roll it in the dashboard first, and give the key that is shown there",
+        )
+    if key.mode != old.key.mode:
+        raise _refusal(
+            f"This is a {key.mode} key ({key.fingerprint}); the one that is rolled "
+            f"({old.key.fingerprint}) is a {old.key.mode} key.",
+            "mode_mismatch",
+            f"Give the new {old.key.mode} key",
+        )
+    if key.kind != old.key.kind:
+        raise _refusal(
+            f"This is a {key.kind} key ({key.fingerprint}); the one that is rolled "
+            f"({old.key.fingerprint}) is a {old.key.kind} key.",
+            "kind_mismatch",
+            f"Give the new {old.key.kind} key; to store another kind: svc keys add",
+        )
+
+
+def _refusal(message: str, code: str, hint: str) -> AuthError:
+    return AuthError(f"Nothing was stored. {message}", code=code, outcome="not_sent", hint=hint)

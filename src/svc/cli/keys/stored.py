@@ -8,25 +8,25 @@ import typer
 from svc import api_keys
 from svc.api_keys import ApiKey
 from svc.cli.framework.app import new_app, verb
-from svc.cli.framework.key_check import check_new_key, key_shown, place_shown
+from svc.cli.framework.key_check import check_new_key, key_shown, place_shown, tell_of_variable
+from svc.cli.framework.options import flag
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
-from svc.cli.keys.shared import Publishable, place_of, tell_of_variable
 from svc.errors import AuthError, KeyStoreError, UsageError
 from svc.keys.facts import KeyFact
-from svc.keys.places import OURS, SANDBOX_DATA, KeyPlace, title
+from svc.keys.places import OURS, SANDBOX_DATA, KeyPlace, Slot, title
 
 app = new_app()
+
+Publishable = Annotated[bool, flag("--publishable", "It is a pk_ key, for the sandbox's checkout.")]
 
 
 @verb(app)
 def add(
     ctx: typer.Context,
-    stdin: Annotated[bool, typer.Option("--stdin", help="Read the key from a pipe.")] = False,
+    stdin: Annotated[bool, flag("--stdin", "Read the key from a pipe.")] = False,
     publishable: Publishable = False,
-    no_check: Annotated[
-        bool, typer.Option("--no-check", help="Do not ask the service about the key.")
-    ] = False,
+    no_check: Annotated[bool, flag("--no-check", "Do not ask the service about the key.")] = False,
 ) -> None:
     """Store an API key in the OS keyring.
 
@@ -40,12 +40,13 @@ def add(
     api_keys.refuse_plain_http(session.base_url)
     store = session.key_store()
     # A keyring that is not there is told before anybody types a key or the service is called.
-    store.get(place_of(session, session.settings.mode, publishable=publishable).user)
+    slot: Slot = "publishable" if publishable else "secret"
+    store.get(session.key_place(slot=slot).user)
     key = _new_key(session, stdin=stdin, publishable=publishable)
     check = not (no_check or publishable)
     if check:
         check_new_key(session, key.secret, key.mode, key.fingerprint)
-    place = place_of(session, key.mode, publishable=publishable)
+    place = session.key_place(key.mode, slot)
     backend = store.put(place.user, key.secret)
     fact = session.key_facts.remember(place, key, backend, checked=check)
     session.out.value(key_shown(fact), name="profile")
@@ -77,7 +78,7 @@ def remove(ctx: typer.Context, publishable: Publishable = False) -> None:
     $ svc keys remove --profile shop --live
     """
     session = Session.of(ctx)
-    place = place_of(session, session.settings.mode, publishable=publishable)
+    place = session.key_place(slot="publishable" if publishable else "secret")
     fact = session.key_facts.find(place)
     kept_here = fact is not None and fact.backend == SANDBOX_DATA
     found = False if kept_here else _removed(session, place, fact)

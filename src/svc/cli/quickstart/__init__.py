@@ -6,7 +6,6 @@ import shlex
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -48,8 +47,7 @@ def quickstart(ctx: typer.Context) -> None:
         result = story.tell()
     seconds = session.clock.monotonic() - started
     story.say(f"\nDone in {seconds:.1f} s: paid, verified, forwarded and refunded.")
-    svc = called_as(session)
-    story.say(f"Next: {svc} sandbox start --detach\nThen: {svc} orders create --help")
+    story.say("Next: svc sandbox start --detach\nThen: svc orders create --help")
     if session.format != "human":
         session.out.value({**result, "seconds": round(seconds, 1)})
 
@@ -65,22 +63,6 @@ def _undone_whole() -> Iterator[ExitStack]:
             stack.close()
 
 
-def called_as(session: Session) -> str:
-    """How to type the program again: its name where that finds it, else the path to it."""
-    from shutil import which
-
-    there = Path(session.called)
-    found = which("svc", path=session.env.get("PATH"))
-    if there.name != "svc" or (found is not None and Path(found).resolve() == there.resolve()):
-        return "svc"
-    return shlex.quote(session.called)
-
-
-@dataclass(slots=True)
-class _Step:
-    number: int = 0
-
-
 class _Story:
     """The six steps; each tells the command that does it and what came of it.
 
@@ -93,7 +75,7 @@ class _Story:
         folder = self._kept(tempfile.TemporaryDirectory(prefix="svc-quickstart-"))
         self._folder = Path(folder)
         self._children = SvcProcesses(environment(session.env, self._folder), session.clock)
-        self._step = _Step()
+        self._step = 0
 
     def tell(self) -> dict[str, Any]:
         self._start_sandbox()
@@ -189,11 +171,11 @@ class _Story:
         return refund
 
     def _title(self, text: str, *argv: str) -> None:
-        self._step.number += 1
+        self._step += 1
         title = wrap(text, (self._width or 80) - 3)
-        self.say(f"\n{self._step.number}  " + "\n   ".join(title))
+        self.say(f"\n{self._step}  " + "\n   ".join(title))
         if argv:
-            command = shlex.join((called_as(self._session), *argv))
+            command = self._session.program.within(shlex.join(("svc", *argv)))
             lines = folded(command, self._width - 5) if self._width else [command]
             self.say("   $ " + "\n   ".join(lines))
 
@@ -205,6 +187,7 @@ class _Story:
 
     def say(self, line: str) -> None:
         """Tells a part of the story."""
+        line = self._session.program.within(line)
         if self._session.format == "human":
             self._session.out.line(line)
         elif not self._session.out.quiet:

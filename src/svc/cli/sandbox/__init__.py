@@ -6,7 +6,6 @@ from svc.cli.sandbox import (
     env,
     faults,
     keys,
-    logs,
     process,
     requests,
     shopper,
@@ -40,7 +39,7 @@ app = new_noun(
     SandboxNoun,
 )
 
-for _part in (process, logs, env, shopper, bank, time, webhooks, requests, state):
+for _part in (process, env, shopper, bank, time, webhooks, requests, state):
     app.add_typer(_part.app)
 app.add_typer(webhooks.endpoints_app, name="endpoints")
 app.add_typer(faults.app, name="fault")

@@ -9,6 +9,7 @@ from svc.cli.framework import options
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import call_and_show, open_control
 from svc.cli.framework.inputs import Body, without_empty
+from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.resources import controls
@@ -36,12 +37,7 @@ _REASON_HELP: Final = (
 )
 
 Pending = Annotated[
-    str,
-    typer.Argument(
-        metavar="ID",
-        help="A processing payment, a pending refund or a payout on its way.",
-        show_default=False,
-    ),
+    str, argument("ID", "A processing payment, a pending refund or a payout on its way.")
 ]
 
 
@@ -49,9 +45,7 @@ Pending = Annotated[
 def settle(
     ctx: typer.Context,
     identity: Pending,
-    sent: Annotated[
-        bool, typer.Option("--sent", help="Only hand a payout to the local network.")
-    ] = False,
+    sent: Annotated[bool, flag("--sent", "Only hand a payout to the local network.")] = False,
 ) -> None:
     """Have a bank confirm a payment, refund or payout now.
 
@@ -76,7 +70,7 @@ def settle(
 def fail(
     ctx: typer.Context,
     identity: Pending,
-    reason: Annotated[str | None, typer.Option(metavar="CODE", help=_REASON_HELP)] = None,
+    reason: Annotated[str | None, option("CODE", _REASON_HELP)] = None,
 ) -> None:
     """Have a bank reject a payment, refund or payout now.
 
@@ -90,12 +84,7 @@ def fail(
 def decide(
     ctx: typer.Context,
     dispute: options.DisputeId,
-    outcome: Annotated[
-        Outcome,
-        typer.Argument(
-            metavar="won|lost", help="What the bank decides: won or lost.", show_default=False
-        ),
-    ],
+    outcome: Annotated[Outcome, argument("won|lost", "What the bank decides: won or lost.")],
 ) -> None:
     """Decide a dispute whose evidence is under review.
 

@@ -7,6 +7,7 @@ import typer
 
 from svc.cli.framework.app import RepairingVerb, new_app
 from svc.cli.framework.local_sandbox import running_sandbox
+from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import Port
 from svc.errors import CheckFailed, SvcError
@@ -42,9 +43,7 @@ class _Env(RepairingVerb):
 def env(
     ctx: typer.Context,
     port: Port = None,
-    shell: Annotated[
-        Shell, typer.Option(metavar="SHELL", help=f"One of {', '.join(SHELLS)}.")
-    ] = "sh",
+    shell: Annotated[Shell, option("SHELL", f"One of {', '.join(SHELLS)}.")] = "sh",
 ) -> None:
     """Print shell exports of its address and key. The key is a public constant.
 

@@ -1,43 +1,34 @@
 """What goes wrong on purpose: `svc sandbox fault`."""
 
 import json
-from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Final, get_args
 
 import typer
 
 from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.control import ask, open_control, show
 from svc.cli.framework.inputs import Body, file_reader, without_empty
+from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.session import Session
 from svc.client.resources import controls
 from svc.errors import NotFound, UsageError
+from svc.sandbox.faults import Connection, WebhookEffect
 
 if TYPE_CHECKING:
     from svc.client.sandbox import SandboxClient
 
 API: Final = "faults"
 WEBHOOK: Final = "webhook_faults"
-Connection = Literal["close", "reset", "truncate", "garbage", "drip"]
-WebhookEffect = Literal["duplicate", "reorder", "drop", "bad_signature", "stale_timestamp", "delay"]
 
 app = new_noun("Have requests and webhook deliveries go wrong on purpose.")
 
-Skip = Annotated[
-    int | None, typer.Option(metavar="N", help="Let N matching ones pass first.", show_default="0")
-]
-Times = Annotated[
-    int | None, typer.Option(metavar="N", help="Then spoil N of them.", show_default="1")
-]
-DelayMs = Annotated[
-    int | None,
-    typer.Option(
-        "--delay-ms",
-        metavar="MS",
-        help="Answer or deliver so much later, in real milliseconds; goes with all others.",
-    ),
-]
+Skip = Annotated[int | None, option("N", "Let N matching ones pass first.", show_default="0")]
+Times = Annotated[int | None, option("N", "Then spoil N of them.", show_default="1")]
 _REQUESTS: Final = "For API requests"
 _DELIVERIES: Final = "For webhook deliveries"
+_of_requests: Final = partial(option, rich_help_panel=_REQUESTS)
+_of_deliveries: Final = partial(option, rich_help_panel=_DELIVERIES)
 
 
 @verb(app)
@@ -45,89 +36,50 @@ def add(
     ctx: typer.Context,
     skip: Skip = None,
     times: Times = None,
-    delay_ms: DelayMs = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            metavar="METHOD", help="Only this method: GET or POST.", rich_help_panel=_REQUESTS
+    delay_ms: Annotated[
+        int | None,
+        option(
+            "MS", "Answer or deliver so much later, in real milliseconds; goes with all others."
         ),
     ] = None,
-    path: Annotated[
-        str | None,
-        typer.Option(
-            metavar="GLOB", help="Only these paths, as '/v1/orders*'.", rich_help_panel=_REQUESTS
-        ),
-    ] = None,
-    idempotency_key: Annotated[
-        str | None,
-        typer.Option(metavar="KEY", help="Only with this key.", rich_help_panel=_REQUESTS),
-    ] = None,
+    method: Annotated[str | None, _of_requests("METHOD", "Only this method: GET or POST.")] = None,
+    path: Annotated[str | None, _of_requests("GLOB", "Only these paths, as '/v1/orders*'.")] = None,
+    idempotency_key: Annotated[str | None, _of_requests("KEY", "Only with this key.")] = None,
     after: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--after",
-            help="Spoil the answer only: the change is made and its result stored.",
+            "Spoil the answer only: the change is made and its result stored.",
             rich_help_panel=_REQUESTS,
         ),
     ] = False,
     status: Annotated[
-        int | None,
-        typer.Option(
-            metavar="STATUS",
-            help="Answer with 429, 500, 502, 503 or 504.",
-            rich_help_panel=_REQUESTS,
-        ),
+        int | None, _of_requests("STATUS", "Answer with 429, 500, 502, 503 or 504.")
     ] = None,
     retry_after: Annotated[
-        int | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="The header of that name, which goes with the status.",
-            rich_help_panel=_REQUESTS,
-        ),
+        int | None, _of_requests("SECONDS", "The header of that name, which goes with the status.")
     ] = None,
-    body: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT|@FILE", help="A body in place of the error.", rich_help_panel=_REQUESTS
-        ),
-    ] = None,
+    body: Annotated[str | None, _of_requests("TEXT|@FILE", "A body in place of the error.")] = None,
     connection: Annotated[
         Connection | None,
-        typer.Option(
-            metavar="HOW",
-            help=f"What becomes of it: one of {', '.join(get_args(Connection))}.",
-            rich_help_panel=_REQUESTS,
-        ),
+        _of_requests("HOW", f"What becomes of it: one of {', '.join(get_args(Connection))}."),
     ] = None,
     webhook: Annotated[
         WebhookEffect | None,
-        typer.Option(
-            metavar="EFFECT",
-            help=f"What becomes of a delivery: one of {', '.join(get_args(WebhookEffect))}.",
-            rich_help_panel=_DELIVERIES,
+        _of_deliveries(
+            "EFFECT", f"What becomes of a delivery: one of {', '.join(get_args(WebhookEffect))}."
         ),
     ] = None,
     event_type: Annotated[
-        str | None,
-        typer.Option(
-            "--type",
-            metavar="GLOB",
-            help="Only these event types, as 'order.*'.",
-            rich_help_panel=_DELIVERIES,
-        ),
+        str | None, _of_deliveries("GLOB", "Only these event types, as 'order.*'.", "--type")
     ] = None,
-    endpoint: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="Only to this one, we_... .", rich_help_panel=_DELIVERIES),
-    ] = None,
+    endpoint: Annotated[str | None, _of_deliveries("ID", "Only to this one, we_... .")] = None,
     count: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            help="How many copies are sent of a duplicate, or how many are reordered.",
+        _of_deliveries(
+            "N",
+            "How many copies are sent of a duplicate, or how many are reordered.",
             show_default="1 copy, 2 reordered",
-            rich_help_panel=_DELIVERIES,
         ),
     ] = None,
 ) -> None:
@@ -191,10 +143,7 @@ def list_(ctx: typer.Context) -> None:
 @verb(app)
 def clear(
     ctx: typer.Context,
-    rules: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Only these rules, flt_...", show_default=False),
-    ] = None,
+    rules: Annotated[list[str] | None, argument("[ID]...", "Only these rules, flt_...")] = None,
 ) -> None:
     """Remove all rules, or some. What they hold back goes on.
 

@@ -8,6 +8,7 @@ from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.control import ask, call_and_show, show
 from svc.cli.framework.inputs import pairs_of, without_empty
 from svc.cli.framework.inputs.times import seconds_of
+from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
 from svc.client.resources import controls
 from svc.errors import UsageError
@@ -33,15 +34,14 @@ def list_(ctx: typer.Context) -> None:
 def create(
     ctx: typer.Context,
     kind: Annotated[
-        KeyType | None,
-        typer.Option("--type", metavar="TYPE", help=f"One of {', '.join(get_args(KeyType))}."),
+        KeyType | None, option("TYPE", f"One of {', '.join(get_args(KeyType))}.", "--type")
     ] = None,
     permissions: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "RESOURCE=LEVEL",
+            f"Repeatable: none, read or write on {', '.join(RESTRICTED_RESOURCES)} or all.",
             "--permission",
-            metavar="RESOURCE=LEVEL",
-            help=f"Repeatable: none, read or write on {', '.join(RESTRICTED_RESOURCES)} or all.",
         ),
     ] = None,
 ) -> None:
@@ -59,10 +59,8 @@ def create(
 @verb(app)
 def roll(
     ctx: typer.Context,
-    key: Annotated[str, typer.Argument(metavar="ID", help="The key, key_...", show_default=False)],
-    grace: Annotated[
-        str, typer.Option(metavar="DURATION", help="How long the old one works on, at most 7d.")
-    ] = "0",
+    key: Annotated[str, argument("ID", "The key, key_...")],
+    grace: Annotated[str, option("DURATION", "How long the old one works on, at most 7d.")] = "0",
 ) -> None:
     """Replace a key by a new one with the same permissions.
 

@@ -15,7 +15,7 @@ from svc.paths import NoFolder
 from svc.sandbox.process.launch import MEMORY
 from svc.sandbox.process.records import RunRecord, running
 from svc.system.files import make_private, open_private, replace_file
-from svc.system.supervisor import tell_ready
+from svc.system.processes import tell_ready
 
 if TYPE_CHECKING:
     from svc.sandbox.process.certificate import Issued
@@ -192,10 +192,10 @@ def report_ready(
     session.out.line(f"Data: {memory if record.db == MEMORY else record.db}")
     if profile is not None:
         words = " ".join(filter(None, ("svc", profile, "orders list")))
-        session.out.line(f"Next: {words}")
+        session.out.words(f"Next: {words}")
     else:
-        session.out.line(f'Next: eval "$(svc sandbox env --port {record.port})"')
-        session.out.line("Then: svc orders list")
+        session.out.words(f'Next: eval "$(svc sandbox env --port {record.port})"')
+        session.out.words("Then: svc orders list")
 
 
 def forget(ready_file: Path | None) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.local_sandbox import running_sandbox
+from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
 from svc.cli.sandbox.shared import Fixture, Port, Seed
@@ -33,37 +34,23 @@ File = Annotated[str | None, typer.Option(metavar="FILE")]
 def start(
     ctx: typer.Context,
     port: Annotated[
-        int,
-        typer.Option(
-            metavar="PORT",
-            min=0,
-            max=65_535,
-            help="The port on loopback; 0 lets the system choose.",
-        ),
+        int, option("PORT", "The port on loopback; 0 lets the system choose.", min=0, max=65_535)
     ] = SANDBOX_PORT,
     db: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="The file that holds it, or :memory: for none."),
+        str | None, option("FILE", "The file that holds it, or :memory: for none.")
     ] = None,
     seed: Seed = None,
     fixture: Fixture = None,
-    detach: Annotated[bool, typer.Option("--detach", help="Run it in the background.")] = False,
-    tls: Annotated[
-        bool, typer.Option("--tls", help="Speak https, with a certificate made for it.")
-    ] = False,
+    detach: Annotated[bool, flag("--detach", "Run it in the background.")] = False,
+    tls: Annotated[bool, flag("--tls", "Speak https, with a certificate made for it.")] = False,
     certificate: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Speak https with a certificate of your own (PEM)."),
+        str | None, option("FILE", "Speak https with a certificate of your own (PEM).")
     ] = None,
     private_key: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The private key of that certificate (PEM).")
+        str | None, option("FILE", "The private key of that certificate (PEM).")
     ] = None,
-    strict_https: Annotated[
-        bool, typer.Option("--strict-https", help="Answer plain HTTP with 401.")
-    ] = False,
-    ready_file: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write its URL here once it answers.")
-    ] = None,
+    strict_https: Annotated[bool, flag("--strict-https", "Answer plain HTTP with 401.")] = False,
+    ready_file: Annotated[str | None, option("FILE", "Write its URL here once it answers.")] = None,
 ) -> None:
     """Start the service on this machine. Ctrl-C stops it; its data stays in one file.
 
@@ -91,7 +78,7 @@ def start(
 def stop(
     ctx: typer.Context,
     port: Port = None,
-    every: Annotated[bool, typer.Option("--all", help="Stop every one that is running.")] = False,
+    every: Annotated[bool, flag("--all", "Stop every one that is running.")] = False,
 ) -> None:
     """Stop a running sandbox; its data stays.
 
@@ -222,9 +209,9 @@ def _holder(options: LaunchOptions) -> RunRecord | None:
 def _already(there: RunRecord, options: LaunchOptions) -> LocalError:
     same_file = there.db == options.db != MEMORY
     return LocalError(
-        f"A sandbox is already running at {there.url} (pid {there.pid}); svc sandbox stop ends it.",
+        f"A sandbox is already running at {there.url} (pid {there.pid}).",
         code="sandbox_running" if same_file else "port_taken",
-        hint="Another beside it: svc sandbox start --port 0 --db FILE",
+        hint="svc sandbox stop ends it; another beside it: svc sandbox start --port 0 --db FILE",
     )
 
 

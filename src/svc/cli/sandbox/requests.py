@@ -1,6 +1,7 @@
-"""`svc sandbox requests`: what was asked of the API, listed or followed."""
+"""`svc sandbox requests` and `logs`: what was asked of it, and what it has warned of."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
@@ -8,13 +9,18 @@ import typer
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import ask, call_and_show
 from svc.cli.framework.inputs import without_empty
+from svc.cli.framework.local_sandbox import log_of
+from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.served import RequestLines
-from svc.cli.sandbox.shared import FOLLOW_SECONDS, Follow, refuse_whole
+from svc.cli.sandbox.shared import Port
 from svc.client.resources import controls
+from svc.errors import LocalError, UsageError, system_words
 
 app = new_app()
 
+Follow = Annotated[bool, flag("--follow", "Go on with what comes, until Ctrl-C.")]
+_LOOK_SECONDS: Final = 0.5  # between looks
 _FIRST: Final = 10  # of those that were there before, as `tail -f` shows them
 _FEW: Final = 50  # are asked for at first; all that a sandbox remembers only if these are new
 _ALL: Final = 1000
@@ -23,13 +29,8 @@ _ALL: Final = 1000
 @verb(app)
 def requests(
     ctx: typer.Context,
-    path: Annotated[
-        str | None, typer.Option(metavar="GLOB", help="Only these paths, as '/v1/refunds*'.")
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(metavar="1..1000", help="How many at most.", show_default="25"),
-    ] = None,
+    path: Annotated[str | None, option("GLOB", "Only these paths, as '/v1/refunds*'.")] = None,
+    limit: Annotated[int | None, option("1..1000", "How many at most.", show_default="25")] = None,
     follow: Follow = False,
 ) -> None:
     """List the latest API requests, newest first. Keys and account numbers are masked.
@@ -44,7 +45,7 @@ def requests(
     if not follow:
         call_and_show(session, controls.requests(without_empty(path=path, limit=limit)))
         return
-    refuse_whole(session)
+    _refuse_whole(session)
     session.is_long_running()
     lines = RequestLines(session) if session.format == "human" else None
     for entry in _as_they_come(session, path, limit or _FIRST):
@@ -60,7 +61,7 @@ def _as_they_come(session: Session, path: str | None, first: int) -> Iterator[di
     seen = _mark(found)
     while True:
         yield from reversed(found)
-        session.clock.sleep(FOLLOW_SECONDS)
+        session.clock.sleep(_LOOK_SECONDS)
         found = _behind(seen, _latest(session, path, _FEW))
         if len(found) == _FEW:
             found = _behind(seen, _latest(session, path, _ALL))
@@ -89,3 +90,76 @@ def _tell(lines: RequestLines, entry: dict[str, Any]) -> None:
     more = "  ".join(filter(None, (entry["error_code"], "replayed" if entry["replayed"] else None)))
     at = 0.0 if moment is None else moment.timestamp()
     lines.show(at, entry["method"], entry["path"], entry["status"] or None, more)
+
+
+@verb(app)
+def logs(ctx: typer.Context, port: Port = None, follow: Follow = False) -> None:
+    """Show a sandbox's warnings and errors; with --follow further ones as they come.
+
+    $ svc sandbox logs
+    $ svc sandbox logs --follow
+    """
+    session = Session.of(ctx)
+    if follow:
+        _refuse_whole(session)
+    path = log_of(session.paths.sandbox_dir, port)
+    lines = _read(path, 0).decode("utf-8", "replace").splitlines()
+    if follow:
+        _follow_log(session, path)
+    elif session.format != "human":
+        session.out.value({"object": "log", "file": str(path), "lines": lines})
+    else:
+        for line in lines or [f"Nothing is written in {path}."]:
+            session.out.line(line)
+
+
+def _follow_log(session: Session, path: Path) -> None:
+    session.is_long_running()
+    if session.format == "human" and not path.stat().st_size:
+        session.out.note(f"Nothing is written in {path} yet.")
+    for line in _lines_as_they_come(session, path):
+        if session.format == "human":
+            session.out.line(line)
+        else:
+            session.out.record({"object": "log_line", "file": str(path), "line": line})
+
+
+def _lines_as_they_come(session: Session, path: Path) -> Iterator[str]:
+    """Gives each whole line that is there or is written later; never ends by itself."""
+    read, rest = 0, b""
+    while True:
+        if path.stat().st_size < read:  # a new run of the sandbox begins a long log anew
+            read, rest = 0, b""
+        part = _read(path, read)
+        read += len(part)
+        *lines, rest = (rest + part).split(b"\n")
+        for line in lines:
+            yield line.decode("utf-8", "replace")
+        session.clock.sleep(_LOOK_SECONDS)
+
+
+def _read(path: Path, start: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            return file.read()
+    except OSError as error:
+        raise LocalError(f"The log {path} cannot be read: {system_words(error)}.") from error
+
+
+def _refuse_whole(session: Session) -> None:
+    """Refuses with --follow what needs a whole result; in a pipe each one is a line of NDJSON.
+
+    Raises:
+        UsageError: another format was asked for, or a query.
+    """
+    wanted = session.settings.output
+    if wanted not in (None, "human", "ndjson"):
+        raise UsageError(
+            f"--follow cannot print {wanted}.", param="--output", hint="Use -o human or -o ndjson"
+        )
+    if session.given.everywhere.query or session.given.everywhere.fields:
+        raise UsageError(
+            "--follow prints what comes; --query and --fields need a whole result.",
+            hint="Pipe -o ndjson into jq",
+        )

@@ -10,6 +10,7 @@ from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import call_and_show, client_secret, moments, open_control
 from svc.cli.framework.inputs import Body, without_empty
 from svc.cli.framework.inputs.times import stamp
+from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import open_page
 from svc.cli.framework.session import Session
 from svc.client.call import segment
@@ -25,52 +26,34 @@ _YEARS_GOOD: Final = 3
 _DECLINED: Final = 402
 
 Number = Annotated[
-    str | None,
-    typer.Option("--card", metavar="NUMBER", help="A test card.", show_default="4242424242424242"),
+    str | None, option("NUMBER", "A test card.", "--card", show_default="4242424242424242")
 ]
-Expiry = Annotated[str | None, typer.Option(metavar="MM/YY", help="The card's expiry.")]
-Cvc = Annotated[str | None, typer.Option(metavar="DIGITS", help="The card's code.")]
+Expiry = Annotated[str | None, option("MM/YY", "The card's expiry.")]
+Cvc = Annotated[str | None, option("DIGITS", "The card's code.")]
 
 
 @verb(app)
 def pay(
     ctx: typer.Context,
-    order: Annotated[
-        str,
-        typer.Argument(
-            metavar="ORDER", help="The order, ord_..., or its client secret.", show_default=False
-        ),
-    ],
+    order: Annotated[str, argument("ORDER", "The order, ord_..., or its client secret.")],
     card: Number = None,
     expiry: Expiry = None,
     cvc: Cvc = None,
     method: Annotated[
         str | None,
-        typer.Option(
-            metavar="METHOD", help="One of the methods that the order names.", show_default="card"
-        ),
+        option("METHOD", "One of the methods that the order names.", show_default="card"),
     ] = None,
-    payment_method: Annotated[
-        str | None, typer.Option(metavar="ID", help="A saved card, pm_... .")
-    ] = None,
-    save_card: Annotated[bool, typer.Option("--save-card", help="Save the card.")] = False,
+    payment_method: Annotated[str | None, option("ID", "A saved card, pm_... .")] = None,
+    save_card: Annotated[bool, flag("--save-card", "Save the card.")] = False,
     three_ds: Annotated[
         str | None,
-        typer.Option(
-            "--3ds",
-            metavar="HOW",
-            help="What the shopper does with 3-D Secure: succeed, fail or abandon.",
-        ),
+        option("HOW", "What the shopper does with 3-D Secure: succeed, fail or abandon.", "--3ds"),
     ] = None,
     iban: Annotated[
-        str | None,
-        typer.Option(metavar="IBAN", help="The account that sepa_debit takes the money from."),
+        str | None, option("IBAN", "The account that sepa_debit takes the money from.")
     ] = None,
     outcome: Annotated[
-        str | None,
-        typer.Option(
-            metavar="HOW", help="How a redirect method ends: success, failure or abandon."
-        ),
+        str | None, option("HOW", "How a redirect method ends: success, failure or abandon.")
     ] = None,
 ) -> None:
     """Pay an order as its shopper would in the browser.
@@ -98,15 +81,12 @@ def pay(
 def dispute(
     ctx: typer.Context,
     payment: options.PaymentId,
-    reason: Annotated[
-        str | None,
-        typer.Option(metavar="REASON", help=f"One of {', '.join(DISPUTE_REASONS)}."),
-    ] = None,
+    reason: Annotated[str | None, option("REASON", f"One of {', '.join(DISPUTE_REASONS)}.")] = None,
     evidence_due_by: Annotated[
         str | None,
-        typer.Option(
-            metavar="TIME",
-            help="When evidence is due: 2026-11-21, 2026-11-21T09:00 or 3d (ahead).",
+        option(
+            "TIME",
+            "When evidence is due: 2026-11-21, 2026-11-21T09:00 or 3d (ahead).",
             show_default="14d",
         ),
     ] = None,
@@ -185,15 +165,8 @@ def _expiry(text: str) -> tuple[int, int]:
 @verb(app)
 def checkout(
     ctx: typer.Context,
-    order: Annotated[
-        str,
-        typer.Argument(
-            metavar="ORDER", help="The order, ord_..., or its client secret.", show_default=False
-        ),
-    ],
-    print_only: Annotated[
-        bool, typer.Option("--print", help="Print the address and open nothing.")
-    ] = False,
+    order: Annotated[str, argument("ORDER", "The order, ord_..., or its client secret.")],
+    print_only: Annotated[bool, flag("--print", "Print the address and open nothing.")] = False,
 ) -> None:
     """Open the page on which the shopper pays an order.
 

@@ -8,10 +8,11 @@ import typer
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import ask, call_and_show, open_control, show
 from svc.cli.framework.inputs import pairs_of, parse_object
+from svc.cli.framework.options import argument, flag
 from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
 from svc.client.resources import controls
-from svc.errors import LocalError, UsageError
+from svc.errors import ApiError, LocalError, UsageError, system_words
 from svc.spec import AMOUNT_MAX
 
 app = new_app()
@@ -29,31 +30,30 @@ _SETTINGS_HELP: Final = (
 @verb(app)
 def settings(
     ctx: typer.Context,
-    changes: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[KEY=VALUE]...", help=_SETTINGS_HELP, show_default=False),
-    ] = None,
+    changes: Annotated[list[str] | None, argument("[KEY=VALUE]...", _SETTINGS_HELP)] = None,
 ) -> None:
     """Show the account's settings, or change some.
 
     $ svc sandbox settings smart_retries=true country=DE
     """
-    changed = pairs_of(changes, "A setting")
+    changed = pairs_of(changes, "KEY=VALUE", "All are shown by: svc sandbox settings")
     # As a form: the sandbox knows which of the values are numbers and which are words.
     changing = controls.change_settings(changed)._replace(encoding="form")
-    call_and_show(Session.of(ctx), changing if changed else controls.settings())
+    try:
+        call_and_show(Session.of(ctx), changing if changed else controls.settings())
+    except ApiError as error:
+        error.hint = "All with their words: svc sandbox settings --help" if changed else error.hint
+        raise
+
+
+_SHOWN: Final = "All are shown by: svc sandbox balances"
 
 
 @verb(app)
 def balances(
     ctx: typer.Context,
     changes: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[CURRENCY=AMOUNT]...",
-            help="The balances to set, in minor units.",
-            show_default=False,
-        ),
+        list[str] | None, argument("[CURRENCY=AMOUNT]...", "The balances to set, in minor units.")
     ] = None,
 ) -> None:
     """Show the balances for payouts, or set some.
@@ -63,7 +63,7 @@ def balances(
     session = Session.of(ctx)
     wanted = {
         currency: amount_option(amount, currency, currency, least=-AMOUNT_MAX)
-        for currency, amount in pairs_of(changes, "A balance").items()
+        for currency, amount in pairs_of(changes, "CURRENCY=AMOUNT", _SHOWN).items()
     }
     mode, _ = session.settings.mode, session.out
     with open_control(session) as control:
@@ -78,10 +78,9 @@ def balances(
 def export(
     ctx: typer.Context,
     file: Annotated[
-        str | None,
-        typer.Argument(metavar="[FILE]", help="The file to write.", show_default="standard output"),
+        str | None, argument("[FILE]", "The file to write.", show_default="standard output")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Annotated[bool, flag("--force", "Replace an existing file.")] = False,
 ) -> None:
     """Write the whole state to a file. Objects, events, jobs, clock, settings and ids are in it.
 
@@ -109,7 +108,7 @@ def import_(
     ctx: typer.Context,
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="The file that export wrote; - reads standard input."),
+        argument("FILE", "The file that export wrote; - reads standard input.", show_default=True),
     ],
 ) -> None:
     """Put an exported state in place of the present one. Clock and ids go on from there.
@@ -137,6 +136,6 @@ def _read(session: Session, file: str) -> str:
         data = session.streams.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return data.decode("utf-8")
     except OSError as error:
-        raise LocalError(f"{file} cannot be read: {error.strerror}.") from None
+        raise LocalError(f"{file} cannot be read: {system_words(error)}.") from None
     except UnicodeDecodeError:
         raise LocalError(f"{file} is not UTF-8 text.") from None

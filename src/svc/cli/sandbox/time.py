@@ -11,6 +11,7 @@ from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import ask, call_and_show, moments, open_control, show
 from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.inputs.times import seconds_of, stamp
+from svc.cli.framework.options import argument, option
 from svc.cli.framework.progress import LiveLine
 from svc.cli.framework.prompts import confirm
 from svc.cli.framework.session import Session
@@ -68,23 +69,14 @@ ClockMode = Literal["realtime", "frozen"]
 @verb(app)
 def advance(
     ctx: typer.Context,
-    duration: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[DURATION]", help="How far, as 3d, 1d12h or 90s.", show_default=False
-        ),
-    ] = None,
+    duration: Annotated[str | None, argument("[DURATION]", "How far, as 3d, 1d12h or 90s.")] = None,
     until: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHEN", help="next: until the next job is done; idle: until none is left."
-        ),
+        str | None, option("WHEN", "next: until the next job is done; idle: until none is left.")
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option(
-            metavar="TIME",
-            help="The time to turn it to: 2026-11-21, 2026-11-21T09:00, tomorrow or 3d (ahead).",
+        option(
+            "TIME", "The time to turn it to: 2026-11-21, 2026-11-21T09:00, tomorrow or 3d (ahead)."
         ),
     ] = None,
 ) -> None:
@@ -107,19 +99,11 @@ def advance(
 def clock(
     ctx: typer.Context,
     mode: Annotated[
-        ClockMode | None,
-        typer.Argument(
-            metavar="[realtime|frozen]",
-            help="realtime lets it run, frozen stops it.",
-            show_default=False,
-        ),
+        ClockMode | None, argument("[realtime|frozen]", "realtime lets it run, frozen stops it.")
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option(
-            metavar="TIME",
-            help="Turn it to this time first: 2026-11-21T09:00, tomorrow or 3d (ahead).",
-        ),
+        option("TIME", "Turn it to this time first: 2026-11-21T09:00, tomorrow or 3d (ahead)."),
     ] = None,
 ) -> None:
     """Show the sandbox's clock, stop it or let it run. A stopped one moves by advance only.

@@ -13,8 +13,8 @@ from svc.cli.framework.inputs import (
     without_empty,
 )
 from svc.cli.framework.inputs.times import seconds_of
+from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
-from svc.cli.sandbox.shared import Limit
 from svc.client.resources import controls
 from svc.errors import UsageError, wrong_choice
 from svc.spec import EVENT_TYPES
@@ -23,21 +23,17 @@ app = new_app()
 
 _DELIVERY_STATUSES: Final = ("pending", "succeeded", "failed", "dropped")
 
-Status = Annotated[
-    str | None, typer.Option(metavar="STATUS", help=options.only(_DELIVERY_STATUSES))
-]
-EventType = Annotated[
-    str,
-    typer.Argument(metavar="TYPE", help=f"One of {', '.join(EVENT_TYPES)}.", show_default=False),
-]
+Limit = Annotated[int | None, option("1..100", "How many objects a page has.", show_default="25")]
+Status = Annotated[str | None, option("STATUS", options.only(_DELIVERY_STATUSES))]
+EventType = Annotated[str, argument("TYPE", f"One of {', '.join(EVENT_TYPES)}.")]
 _SHOWN: Final = ("object", "id", "status")
 Data = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "PATH=VALUE",
+        "A field of the order or payout that it begins with, as shipping[country]=GB.",
         "--data",
         "-d",
-        metavar="PATH=VALUE",
-        help="A field of the order or payout that it begins with, as shipping[country]=GB.",
     ),
 ]
 
@@ -53,10 +49,11 @@ def trigger(ctx: typer.Context, event_type: EventType, data: Data = None) -> Non
     """
     session = Session.of(ctx)
     if event_type not in EVENT_TYPES:
-        # All the names are five lines on a terminal, of the four that an error may have there.
-        person = session.format == "human"
         error = wrong_choice("TYPE", event_type, EVENT_TYPES)
-        error.hint = f"svc help webhooks lists all {len(EVENT_TYPES)}" if person else error.hint
+        if session.format == "human":
+            # All the names are five lines on a terminal, of the four that an error may have there.
+            error.message = error.message.partition(" Use one of")[0]
+            error.hint = f"svc help webhooks lists all {len(EVENT_TYPES)}"
         raise error
     read = file_reader(session.streams.stdin)
     overrides = build_body(base=None, typed={}, data=data or [], read=read)
@@ -83,19 +80,17 @@ def _show(session: Session, told: Any) -> None:
     session.out.hint(f"Next: svc events retrieve {event}")
 
 
-Endpoint = Annotated[str | None, typer.Option(metavar="ID", help="Only to this one, we_... .")]
+Endpoint = Annotated[str | None, option("ID", "Only to this one, we_... .")]
 
 
 @verb(app)
 def events(
     ctx: typer.Context,
     event_type: Annotated[
-        str | None, typer.Option("--type", metavar="TYPE", help="Only these, as order.paid.")
+        str | None, option("TYPE", "Only these, as order.paid.", "--type")
     ] = None,
     limit: Limit = None,
-    starting_after: Annotated[
-        str | None, typer.Option(metavar="ID", help="Begin behind this one, evt_... .")
-    ] = None,
+    starting_after: Annotated[str | None, option("ID", "Begin behind this one, evt_... .")] = None,
 ) -> None:
     """List events, newest first, delivered or not.
 
@@ -108,15 +103,11 @@ def events(
 @verb(app)
 def deliveries(
     ctx: typer.Context,
-    event: Annotated[
-        str | None, typer.Option(metavar="ID", help="Only of this event, evt_... .")
-    ] = None,
+    event: Annotated[str | None, option("ID", "Only of this event, evt_... .")] = None,
     endpoint: Endpoint = None,
     status: Status = None,
     limit: Limit = None,
-    starting_after: Annotated[
-        str | None, typer.Option(metavar="ID", help="Begin behind this one, dlv_... .")
-    ] = None,
+    starting_after: Annotated[str | None, option("ID", "Begin behind this one, dlv_... .")] = None,
 ) -> None:
     """List webhook attempts, newest first. Each has its address and what came back.
 
@@ -145,9 +136,7 @@ def resend(ctx: typer.Context, event: options.EventId, endpoint: Endpoint = None
 def emails(
     ctx: typer.Context,
     limit: Limit = None,
-    starting_after: Annotated[
-        str | None, typer.Option(metavar="ID", help="Begin behind this one, eml_... .")
-    ] = None,
+    starting_after: Annotated[str | None, option("ID", "Begin behind this one, eml_... .")] = None,
 ) -> None:
     """List the e-mails that the service would have sent, newest first.
 
@@ -159,9 +148,7 @@ def emails(
 
 _DAY: Final = 86400
 
-EndpointId = Annotated[
-    str, typer.Argument(metavar="ID", help="The endpoint, we_...", show_default=False)
-]
+EndpointId = Annotated[str, argument("ID", "The endpoint, we_...")]
 
 endpoints_app = new_noun("Look after webhook endpoints, as the dashboard does.")
 
@@ -207,7 +194,7 @@ def roll_secret(
     ctx: typer.Context,
     endpoint: EndpointId,
     grace: Annotated[
-        str, typer.Option(metavar="DURATION", help="How long the old one signs along, at most 1d.")
+        str, option("DURATION", "How long the old one signs along, at most 1d.")
     ] = "1d",
 ) -> None:
     """Replace an endpoint's signing secret. The new one is shown this once.

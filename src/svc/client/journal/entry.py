@@ -117,13 +117,13 @@ class Intent(NamedTuple):
     last_sent_at: float
     sendings: int
     state: Phase
+    batch: str | None
+    row: int | None
+    lease: str | None
+    key_given: bool
+    served_at: float | None
     settled: Settled | None = None
     settled_at: float | None = None
-    batch: str | None = None
-    row: int | None = None
-    lease: str | None = None
-    key_given: bool = False
-    served_at: float | None = None
     sent_before: bool = False
     sent_with: str = ""
 
@@ -201,11 +201,11 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
         row["last_sent_at"],
         row["sendings"],
         row["state"],
-        settled,
-        row["settled_at"],
         row["batch_id"],
         row["batch_row"],
         row["lease"],
         bool(row["key_given"]),
         row["served_at"],
+        settled,
+        row["settled_at"],
     )

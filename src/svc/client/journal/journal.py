@@ -16,17 +16,15 @@ from svc.client.journal.leases import Leases
 from svc.client.journal.stored import Scope
 from svc.client.journal.transaction import (
     ANY_UNREAD,
-    BY_ID,
-    BY_KEY,
     MADE_WITH,
     RESERVED,
     SELECT,
-    TAKEN,
     TWINS,
     UNRESOLVED,
     JournalTransaction,
+    by_id,
+    by_key,
     is_taken,
-    taken_params,
 )
 from svc.clock import Clock
 from svc.errors import LocalError
@@ -181,13 +179,11 @@ class Journal:
 
     def find(self, identifier: str) -> Intent | None:
         """The request of an id."""
-        rows = self._state().rows(BY_ID, (identifier,))
-        return intent_of(rows[0]) if rows else None
+        return by_id(self._state().rows, identifier)
 
     def by_key(self, key: str, scope: Scope) -> Intent | None:
         """The request that used an idempotency key in a scope."""
-        rows = self._state().rows(BY_KEY, (key, scope.base_url, scope.mode, scope.profile))
-        return intent_of(rows[0]) if rows else None
+        return by_key(self._state().rows, key, scope)
 
     def twin(self, asked: Asked) -> Intent | None:
         """An unresolved request that says the same and may be of the same account (R5, R91)."""
@@ -227,8 +223,7 @@ class Journal:
 
         `world` is the state of the sandbox that answered, see `contradiction.world_of`.
         """
-        params = taken_params(intent, object_id, world)
-        return is_taken(lambda: self._state().rows(TAKEN, params), intent)
+        return is_taken(self._state().rows, intent, object_id, world)
 
     def is_in_flight(self, intent: Intent) -> bool:
         """Whether some process is sending a request now."""
@@ -267,9 +262,7 @@ class Journal:
             yield self._transaction(tx)
 
     def _transaction(self, tx: Tx) -> JournalTransaction:
-        return JournalTransaction(
-            tx, self._leases, self._clock.now(), new_id=self._new_id, say=self._say
-        )
+        return JournalTransaction(tx, self._leases, self._clock.now(), self._new_id, self._say)
 
 
 @contextmanager

@@ -2,19 +2,21 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from svc.client.journal import refusals
 from svc.client.journal.commands import Say
 from svc.client.journal.entry import Asked, Intent, Phase, Settled, intent_of
 from svc.client.journal.identity import is_making, place_of
 from svc.client.journal.leases import Leases
-from svc.client.journal.stored import identity_of, stored
+from svc.client.journal.stored import Scope, identity_of, stored
 from svc.state import Row, Tx
+
+Rows = Callable[[str, Sequence[object]], list[Row]]
 
 UNRESOLVED = "state IN ('open', 'unknown')"
 SELECT = "SELECT * FROM requests"
-BY_ID = f"{SELECT} WHERE id = ?"
-BY_KEY = f"{SELECT} WHERE idempotency_key = ? AND base_url = ? AND mode = ? AND profile = ?"
+_BY_KEY = f"{SELECT} WHERE idempotency_key = ? AND base_url = ? AND mode = ? AND profile = ?"
 TWINS = f"{SELECT} WHERE {UNRESOLVED} AND identity = ? ORDER BY seq DESC"
 # What somebody else has ended while this process waited for the journal.
 _MEANWHILE = f"{SELECT} WHERE state = 'done' AND identity = ? AND settled_at > ? ORDER BY seq DESC"
@@ -48,7 +50,7 @@ _WITHDRAW = """
 UPDATE requests SET state = 'not_sent', settled_at = ? WHERE idempotency_key = ? AND lease = ?
   AND state = 'open' AND sendings = 1"""
 _RELEASE_KEY = "UPDATE requests SET lease = NULL WHERE idempotency_key = ? AND lease = ?"
-TAKEN = """
+_TAKEN = """
 SELECT base_url FROM requests WHERE object_id = ? AND path = ? AND mode = ?
   AND state = 'done' AND idempotency_key != ? AND coalesce(world, '') = ?"""
 _UNREAD = f"{SELECT} WHERE identity IS NULL"
@@ -56,34 +58,23 @@ _READ = "UPDATE requests SET identity = ? WHERE seq = ?"
 ANY_UNREAD = "SELECT 1 FROM requests WHERE identity IS NULL LIMIT 1"
 
 
-class JournalTransaction:
+class JournalTransaction(NamedTuple):
     """What is done to the requests within one transaction."""
 
-    def __init__(
-        self,
-        tx: Tx,
-        leases: Leases,
-        now: float,
-        *,
-        new_id: Callable[[], str],
-        say: Say,
-    ) -> None:
-        self._tx = tx
-        self._leases = leases
-        self._now = now
-        self._new_id = new_id
-        self._say = say
+    tx: Tx
+    leases: Leases
+    now: float
+    new_id: Callable[[], str]
+    say: Say
 
     def find(self, identifier: str) -> Intent:
-        rows = self._tx.rows(BY_ID, (identifier,))
-        if not rows:
+        found = by_id(self.tx.rows, identifier)
+        if found is None:
             raise refusals.unknown_request(identifier)
-        return intent_of(rows[0])
+        return found
 
     def by_key(self, asked: Asked) -> Intent | None:
-        scope, key = asked.scope, asked.prepared.idempotency_key
-        rows = self._tx.rows(BY_KEY, (key, scope.base_url, scope.mode, scope.profile))
-        return intent_of(rows[0]) if rows else None
+        return by_key(self.tx.rows, str(asked.prepared.idempotency_key), asked.scope)
 
     def refuse_twin(self, asked: Asked) -> None:
         """Refuses what was unresolved when a person asked, or a running list has (R91, R92).
@@ -91,19 +82,19 @@ class JournalTransaction:
         A request counts as the same unless its key is shown to be of another account.
         """
         same = asked.identity
-        for row in self._tx.rows(TWINS, (same,)):
+        for row in self.tx.rows(TWINS, (same,)):
             if row["key_hint"] not in asked.account.other:
                 twin = intent_of(row)
-                if self._leases.is_alive(twin.lease):
+                if self.leases.is_alive(twin.lease):
                     raise refusals.twin_in_flight(twin)
-                raise refusals.twin_of(twin, self._now)
+                raise refusals.twin_of(twin, self.now)
         # A person who asked before that ended cannot have meant another one.
-        for row in self._tx.rows(_MEANWHILE, (same, asked.meant_at or self._now)):
+        for row in self.tx.rows(_MEANWHILE, (same, asked.meant_at or self.now)):
             if row["key_hint"] not in asked.account.other:
-                raise refusals.done_meanwhile(intent_of(row), self._say)
-        for row in self._tx.rows(RESERVED, (same,)):
+                raise refusals.done_meanwhile(intent_of(row), self.say)
+        for row in self.tx.rows(RESERVED, (same,)):
             other = row["key_hint"] in asked.account.other
-            if not other and self._leases.is_alive(row["lease"]):
+            if not other and self.leases.is_alive(row["lease"]):
                 raise refusals.twin_in_list(asked.call.path, row["name"])
 
     def admit(self, asked: Asked) -> Intent:
@@ -113,7 +104,7 @@ class JournalTransaction:
             return self._insert(asked)
         if known.stored != stored(asked.call, asked.prepared):
             raise refusals.key_reused(known)
-        if known.state == "done" and refusals.is_too_old(known, self._now):
+        if known.state == "done" and refusals.is_too_old(known, self.now):
             raise refusals.key_spent(known)
         self._refuse_in_flight(known)
         if (known.is_unresolved or known.state == "done") and not asked.is_own(
@@ -126,7 +117,7 @@ class JournalTransaction:
         """Begins a request again that is unresolved or was not carried out."""
         self._refuse_in_flight(intent)
         if not intent.may_go_again:
-            raise refusals.already_settled(intent, self._say)
+            raise refusals.already_settled(intent, self.say)
         if not intent.is_unresolved:
             self._refuse_twin_of(intent)
         begun = self._begin(intent, intent.scope.key_hint, served_at)
@@ -134,14 +125,14 @@ class JournalTransaction:
 
     def _refuse_twin_of(self, intent: Intent) -> None:
         """The same was begun anew since a request was not carried out, and may have been (R91)."""
-        for row in self._tx.rows(TWINS, (intent.identity,)):
+        for row in self.tx.rows(TWINS, (intent.identity,)):
             if intent.batch is None or row["batch_id"] != intent.batch:
                 raise refusals.begun_anew(intent_of(row))
 
     def forget(self, intent: Intent) -> None:
         """Deletes a request that nobody is sending."""
         self._refuse_in_flight(intent)
-        self._tx.execute("DELETE FROM requests WHERE seq = ?", (intent.seq,))
+        self.tx.execute("DELETE FROM requests WHERE seq = ?", (intent.seq,))
 
     def settle(self, ends: Sequence[tuple[Intent, Settled]]) -> frozenset[str]:
         """Keeps ends and gives leases back; gives the ids of those whose answer is not theirs.
@@ -154,10 +145,10 @@ class JournalTransaction:
             (intent, refusals.taken_end(settled) if intent.id in taken else settled)
             for intent, settled in ends
         ]
-        self._tx.many(
+        self.tx.many(
             _SETTLE,
             [
-                (*end, self._now, _settled_under(intent, end), intent.id, end.outcome)
+                (*end, self.now, _settled_under(intent, end), intent.id, end.outcome)
                 for intent, end in kept
             ],
         )
@@ -165,19 +156,19 @@ class JournalTransaction:
         return taken
 
     def release(self, intents: Iterable[Intent]) -> None:
-        self._tx.many(_RELEASE, [(intent.id, intent.lease) for intent in intents])
+        self.tx.many(_RELEASE, [(intent.id, intent.lease) for intent in intents])
 
     def withdraw(self, key: str) -> None:
         """Takes back what this process has recorded under a key and will not send."""
-        lease = self._leases.token
-        self._tx.execute(_WITHDRAW, (self._now, key, lease))
-        self._tx.execute(_RELEASE_KEY, (key, lease))
+        lease = self.leases.token
+        self.tx.execute(_WITHDRAW, (self.now, key, lease))
+        self.tx.execute(_RELEASE_KEY, (key, lease))
 
     def read_old(self) -> None:
         """Fills in what requests say that were recorded before that was kept."""
-        for row in self._tx.rows(_UNREAD):
+        for row in self.tx.rows(_UNREAD):
             intent = intent_of(row)
-            self._tx.execute(_READ, (identity_of(intent.scope, intent.stored), intent.seq))
+            self.tx.execute(_READ, (identity_of(intent.scope, intent.stored), intent.seq))
 
     def _taken(self, ends: Sequence[tuple[Intent, Settled]]) -> frozenset[str]:
         found: set[str] = set()
@@ -192,18 +183,17 @@ class JournalTransaction:
         return frozenset(found)
 
     def _is_taken(self, intent: Intent, settled: Settled) -> bool:
-        params = taken_params(intent, str(settled.object_id), settled.world)
-        return is_taken(lambda: self._tx.rows(TAKEN, params), intent)
+        return is_taken(self.tx.rows, intent, str(settled.object_id), settled.world)
 
     def _refuse_in_flight(self, intent: Intent) -> None:
-        if self._leases.is_alive(intent.lease):
+        if self.leases.is_alive(intent.lease):
             raise refusals.in_flight(intent)
 
     def _insert(self, asked: Asked) -> Intent:
-        kept, now = stored(asked.call, asked.prepared), self._now
+        kept, now = stored(asked.call, asked.prepared), self.now
         intent = Intent(
             0,
-            self._new_id(),
+            self.new_id(),
             asked.scope,
             kept,
             _hash(kept.body),
@@ -213,7 +203,7 @@ class JournalTransaction:
             state="open",
             batch=asked.batch,
             row=asked.row,
-            lease=self._leases.token,
+            lease=self.leases.token,
             key_given=asked.key_given,
             served_at=asked.served_at,
         )
@@ -230,20 +220,20 @@ class JournalTransaction:
             *(now, now, now),
             *(intent.batch, intent.row, intent.lease, intent.key_given, intent.served_at),
         )
-        return intent._replace(seq=self._tx.insert(_INSERT, values))
+        return intent._replace(seq=self.tx.insert(_INSERT, values))
 
     def _begin(self, intent: Intent, key_hint: str, served_at: float | None) -> Intent:
-        now = self._now
+        now = self.now
         begun = intent.is_unresolved or intent.state == "done"
         stale = refusals.is_too_old(intent, now) or refusals.is_in_the_future(intent, now)
         if begun and stale:
-            raise refusals.not_again(intent, now, self._say)
-        lease = self._leases.token
+            raise refusals.not_again(intent, now, self.say)
+        lease = self.leases.token
         phase: Phase = "done" if intent.state == "done" else "open"
         # A request that was never carried out starts its 24 hours anew.
         first = intent.first_sent_at if begun else now
         served = intent.served_at if begun else served_at
-        self._tx.execute(_AGAIN, (phase, key_hint, first, now, served, lease, intent.seq))
+        self.tx.execute(_AGAIN, (phase, key_hint, first, now, served, lease, intent.seq))
         return intent._replace(
             scope=intent.scope._replace(key_hint=key_hint),
             state=phase,
@@ -256,6 +246,18 @@ class JournalTransaction:
         )
 
 
+def by_id(rows: Rows, identifier: str) -> Intent | None:
+    """The request of an id, read inside a transaction or outside of any."""
+    found = rows(f"{SELECT} WHERE id = ?", (identifier,))
+    return intent_of(found[0]) if found else None
+
+
+def by_key(rows: Rows, key: str, scope: Scope) -> Intent | None:
+    """The request that used an idempotency key in a scope."""
+    found = rows(_BY_KEY, (key, scope.base_url, scope.mode, scope.profile))
+    return intent_of(found[0]) if found else None
+
+
 def _hash(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
@@ -265,16 +267,13 @@ def _settled_under(intent: Intent, end: Settled) -> str:
     return intent.sent_with if intent.sent_with and end.outcome == "done" else intent.scope.key_hint
 
 
-def taken_params(intent: Intent, object_id: str, world: str | None) -> tuple[object, ...]:
+def is_taken(rows: Rows, intent: Intent, object_id: str, world: str | None) -> bool:
+    """Whether a new object is on record under another idempotency key."""
     kept = intent.stored
-    return (object_id, kept.path, intent.scope.mode, kept.idempotency_key, world or "")
-
-
-def is_taken(rows: Callable[[], list[Row]], intent: Intent) -> bool:
-    """Whether a new object is on record under another idempotency key; `rows` reads `TAKEN`."""
-    if not is_making(intent.stored.path):
+    if not is_making(kept.path):
         return False
-    found = rows()
+    where = (object_id, kept.path, intent.scope.mode, kept.idempotency_key, world or "")
+    found = rows(_TAKEN, where)
     if not found:  # as nearly always
         return False
     here = place_of(intent.scope.base_url)

@@ -1,7 +1,7 @@
 """Disputes (spec: Disputes); all but the update are assumed (assumptions: Dispute)."""
 
-from svc.client.call import Body, Call, Encoding, Params, query_of, segment
-from svc.client.operations import post
+from svc.client.call import Body, Call, Encoding, Params
+from svc.client.operations import listing, post, retrieval
 
 
 def update(dispute: str, body: Body, *, encoding: Encoding = "form") -> Call:
@@ -11,18 +11,12 @@ def update(dispute: str, body: Body, *, encoding: Encoding = "form") -> Call:
 
 def retrieve(dispute: str) -> Call:
     """Retrieves a dispute."""
-    return Call(
-        "GET",
-        f"/v1/disputes/{segment(dispute)}",
-        expects=("dispute",),
-        checks=(("id", dispute),),
-        assumed=True,
-    )
+    return retrieval("dispute", dispute)
 
 
 def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
     """Lists disputes, newest first: paging and its filters (assumptions: Lists)."""
-    return Call("GET", "/v1/disputes", query=query_of(params), expects=("list",), assumed=True)
+    return listing("dispute", params)
 
 
 def accept(dispute: str, body: Body | None = None, *, encoding: Encoding = "form") -> Call:

@@ -1,8 +1,9 @@
 """Events (spec: Webhook endpoints and events)."""
 
-from svc.client.call import Call, segment
+from svc.client.call import Call
+from svc.client.operations import retrieval
 
 
 def retrieve(event: str) -> Call:
     """Retrieves an event."""
-    return Call("GET", f"/v1/events/{segment(event)}", expects=("event",), checks=(("id", event),))
+    return retrieval("event", event)

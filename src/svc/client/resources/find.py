@@ -4,40 +4,12 @@ A path that is one of the documented ones gets that call's checks, so that a pay
 `svc post /v1/refunds` or resumed from the journal is judged like one sent by `svc refunds create`.
 """
 
-from collections.abc import Callable
-
 from svc.client import operations
 from svc.client.call import Body, Call, Encoding, Params, Query, query_of, segment
-from svc.client.operations import OPERATIONS, operation_at
+from svc.client.operations import COLLECTIONS, OPERATIONS, listing, operation_at, retrieval
 from svc.client.request import checked_path
-from svc.client.resources import (
-    disputes,
-    events,
-    orders,
-    payments,
-    payouts,
-    quotes,
-    refunds,
-)
 from svc.errors import UsageError
 from svc.spec import ID_PREFIXES
-
-_RETRIEVALS: dict[str, Callable[[str], Call]] = {
-    "order": orders.retrieve,
-    "payment": payments.retrieve,
-    "refund": refunds.retrieve,
-    "payout": payouts.retrieve,
-    "landed_cost_quote": quotes.retrieve,
-    "event": events.retrieve,
-    "dispute": disputes.retrieve,
-}
-_LISTS: dict[str, Callable[[Params], Call]] = {
-    "/v1/orders": orders.list,
-    "/v1/payments": payments.list,
-    "/v1/refunds": refunds.list,
-    "/v1/payouts": payouts.list,
-    "/v1/disputes": disputes.list,
-}
 
 
 def get(path: str, query: Params = ()) -> Call:
@@ -48,8 +20,11 @@ def get(path: str, query: Params = ()) -> Call:
     """
     plain, mark, text = path.partition("?")
     pairs = (*(_parsed(text) if mark else ()), *query_of(query))
-    known = _LISTS.get(checked_path(plain))
-    return Call("GET", plain, query=pairs) if known is None else known(pairs)
+    checked_path(plain)
+    for kind, known in COLLECTIONS.items():
+        if known.lists and known.path == plain:
+            return listing(kind, pairs)
+    return Call("GET", plain, query=pairs)
 
 
 def post(path: str, body: Body | None = None, *, encoding: Encoding = "json") -> Call:
@@ -71,10 +46,10 @@ def retrieve(identifier: str) -> Call:
     Raises:
         UsageError: on a prefix that has no GET, naming those that have one.
     """
-    for name, call in _RETRIEVALS.items():
-        if identifier.startswith(ID_PREFIXES[name]):
-            return call(identifier)
-    known = " ".join(ID_PREFIXES[name] for name in _RETRIEVALS)
+    for kind in COLLECTIONS:
+        if identifier.startswith(ID_PREFIXES[kind]):
+            return retrieval(kind, identifier)
+    known = " ".join(ID_PREFIXES[kind] for kind in COLLECTIONS)
     raise UsageError(
         f"{segment(identifier)!r} begins with no prefix that can be retrieved.",
         code="id_invalid",
@@ -87,7 +62,7 @@ def money_of(call: Call) -> Call | None:
     """The call that reads the object whose money a POST moves; None where it names none."""
     known = OPERATIONS.get(call.operation)
     identifier = dict(call.names).get(known.money_of) if known is not None else None
-    return _RETRIEVALS[known.money_of](str(identifier)) if known and identifier else None
+    return retrieval(known.money_of, str(identifier)) if known and identifier else None
 
 
 def path_of_id(identifier: str) -> str:

@@ -1,7 +1,7 @@
 """Orders (spec: Orders), and the capture of an order's payment (spec: Payments)."""
 
-from svc.client.call import Body, Call, Encoding, Params, query_of, segment
-from svc.client.operations import post
+from svc.client.call import Body, Call, Encoding, Params
+from svc.client.operations import listing, post, retrieval
 
 
 def create(body: Body, *, encoding: Encoding = "json") -> Call:
@@ -11,7 +11,7 @@ def create(body: Body, *, encoding: Encoding = "json") -> Call:
 
 def retrieve(order: str) -> Call:
     """Retrieves an order."""
-    return Call("GET", f"/v1/orders/{segment(order)}", expects=("order",), checks=(("id", order),))
+    return retrieval("order", order)
 
 
 def update(order: str, body: Body, *, encoding: Encoding = "json") -> Call:
@@ -26,7 +26,7 @@ def cancel(order: str, body: Body | None = None, *, encoding: Encoding = "json")
 
 def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
     """Lists orders, newest first: paging and its filters (assumptions: Lists)."""
-    return Call("GET", "/v1/orders", query=query_of(params), expects=("list",))
+    return listing("order", params)
 
 
 def capture(order: str, body: Body | None = None, *, encoding: Encoding = "form") -> Call:

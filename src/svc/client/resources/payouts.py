@@ -1,7 +1,7 @@
 """Payouts (spec: Payouts)."""
 
-from svc.client.call import Body, Call, Encoding, Params, query_of, segment
-from svc.client.operations import post
+from svc.client.call import Body, Call, Encoding, Params
+from svc.client.operations import listing, post, retrieval
 
 
 def create(body: Body, *, encoding: Encoding = "json") -> Call:
@@ -11,11 +11,9 @@ def create(body: Body, *, encoding: Encoding = "json") -> Call:
 
 def retrieve(payout: str) -> Call:
     """Retrieves a payout."""
-    return Call(
-        "GET", f"/v1/payouts/{segment(payout)}", expects=("payout",), checks=(("id", payout),)
-    )
+    return retrieval("payout", payout)
 
 
 def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
     """Lists payouts, newest first: paging and its filters (assumptions: Lists)."""
-    return Call("GET", "/v1/payouts", query=query_of(params), expects=("list",))
+    return listing("payout", params)

@@ -1,7 +1,7 @@
 """Landed-cost quotes (spec: Landed cost)."""
 
-from svc.client.call import Body, Call, Encoding, segment
-from svc.client.operations import post
+from svc.client.call import Body, Call, Encoding
+from svc.client.operations import post, retrieval
 
 
 def create(body: Body, *, encoding: Encoding = "json") -> Call:
@@ -11,4 +11,4 @@ def create(body: Body, *, encoding: Encoding = "json") -> Call:
 
 def retrieve(quote: str) -> Call:
     """Retrieves a quote."""
-    return Call("GET", f"/v1/landed-cost/quotes/{segment(quote)}", expects=("landed_cost_quote",))
+    return retrieval("landed_cost_quote", quote)

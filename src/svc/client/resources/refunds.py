@@ -1,7 +1,7 @@
 """Refunds (spec: Refunds)."""
 
-from svc.client.call import Body, Call, Encoding, Params, query_of, segment
-from svc.client.operations import post
+from svc.client.call import Body, Call, Encoding, Params
+from svc.client.operations import listing, post, retrieval
 
 
 def create(body: Body, *, encoding: Encoding = "json") -> Call:
@@ -11,11 +11,9 @@ def create(body: Body, *, encoding: Encoding = "json") -> Call:
 
 def retrieve(refund: str) -> Call:
     """Retrieves a refund."""
-    return Call(
-        "GET", f"/v1/refunds/{segment(refund)}", expects=("refund",), checks=(("id", refund),)
-    )
+    return retrieval("refund", refund)
 
 
 def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
     """Lists refunds; the specification names this list in a sentence only (assumptions: Refund)."""
-    return Call("GET", "/v1/refunds", query=query_of(params), expects=("list",), assumed=True)
+    return listing("refund", params)

@@ -17,6 +17,7 @@ from svc.listen.forward.dial import (
     open_connection,
 )
 from svc.listen.forward.http import TargetAnswer
+from svc.listen.records import Forwarded
 from svc.listen.targets import Target
 from svc.listen.values import value_class
 
@@ -35,6 +36,20 @@ class TargetReply:
     body: bytes = b""
     trouble: Trouble | None = None
     error: str | None = None
+
+
+def told_of(
+    reply: TargetReply,
+    target: Target,
+    event: tuple[str, str],
+    now: float,
+    attempt: int,
+    retry_in: float | None = None,
+) -> Forwarded:
+    """Gives an attempt that ended at `now` (Unix seconds) as a record; `event` is id and type."""
+    spent, body = reply.milliseconds, reply.body
+    url, status = str(target), reply.status
+    return Forwarded(now, *event, url, status, spent, attempt, reply.error, body, retry_in)
 
 
 class TargetConnection:

@@ -3,7 +3,7 @@
 import asyncio
 
 from svc.clock import Clock
-from svc.listen.forward.connection import TargetReply
+from svc.listen.forward.connection import TargetReply, told_of
 from svc.listen.forward.queue import ForwardItem
 from svc.listen.forward.retry import Retry, seconds_left
 from svc.listen.inbox.inbox import Arrival, ForwardAttempt, OpenItem
@@ -68,10 +68,9 @@ def attempted(
     target: Target, item: ForwardItem, reply: TargetReply, retry_in: float | None, now: float
 ) -> tuple[ForwardAttempt, Forwarded]:
     """Gives an attempt that ended at `now` (Unix seconds) for the inbox, and for who is told."""
-    url = str(target)
     kept = ForwardAttempt(
         item.seq,
-        url,
+        str(target),
         item.attempt,
         now - reply.milliseconds / 1000,
         reply.milliseconds,
@@ -80,16 +79,5 @@ def attempted(
         reply.body,
         final=retry_in is None,
     )
-    told = Forwarded(
-        now,
-        item.event_id,
-        item.type,
-        url,
-        reply.status,
-        reply.milliseconds,
-        item.attempt,
-        reply.error,
-        reply.body,
-        retry_in,
-    )
-    return kept, told
+    event = (item.event_id, item.type)
+    return kept, told_of(reply, target, event, now, item.attempt, retry_in)

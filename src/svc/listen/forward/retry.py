@@ -23,28 +23,15 @@ _MOST_CLOSES: Final = 5  # a target that dies of one event must not stop all oth
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """The target took the event."""
+class Decision:
+    """What becomes of an event at a target after an attempt.
 
+    With `hold` the target is away: everything for it waits, and this event goes first. Else the
+    event alone is tried again after `later` seconds; None where it was taken or is given up.
+    """
 
-@dataclass(frozen=True, slots=True)
-class GivenUp:
-    """The target did not take the event and it is not tried again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """The target is away: everything for it waits, and this event goes first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Later:
-    """This event alone is tried again after so many seconds."""
-
-    seconds: float
-
-
-Decision = Taken | GivenUp | Hold | Later
+    hold: bool = False
+    later: float | None = None
 
 
 def decide(retry: Retry, reply: TargetReply, attempt: int, closes: int = 0) -> Decision:
@@ -56,15 +43,11 @@ def decide(retry: Retry, reply: TargetReply, attempt: int, closes: int = 0) -> D
     service's own schedule for every failure. `off`: one attempt.
     """
     if is_success(reply.status):
-        return Taken()
+        return Decision()
     if retry == "real":
-        delay = real_delay(attempt)
-        return GivenUp() if delay is None else Later(delay)
-    if retry == "fast" and reply.trouble == "unreachable":
-        return Hold()
-    if retry == "fast" and reply.trouble == "closed" and closes < _MOST_CLOSES:
-        return Hold()
-    return GivenUp()
+        return Decision(later=real_delay(attempt))
+    away = reply.trouble == "unreachable" or (reply.trouble == "closed" and closes < _MOST_CLOSES)
+    return Decision(hold=retry == "fast" and away)
 
 
 def real_delay(attempt: int) -> float | None:

@@ -11,7 +11,7 @@ from svc.errors import LocalError
 from svc.listen.forward.connection import TargetConnection, TargetReply
 from svc.listen.forward.queue import Admission, Backlog, ForwardItem, ItemPage, ObjectTurns
 from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
-from svc.listen.forward.retry import Agenda, Hold, Later, Retry, Suspects, decide, hold_seconds
+from svc.listen.forward.retry import Agenda, Retry, Suspects, decide, hold_seconds
 from svc.listen.targets import Target
 
 T = TypeVar("T")
@@ -172,13 +172,12 @@ class TargetQueue:
     def _heard(self, link: TargetConnection, item: ForwardItem, reply: TargetReply) -> None:
         closes = self._suspects.heard(item.seq, closed=reply.trouble == "closed")
         decision = decide(self._manner.retry, reply, item.attempt, closes)
-        if isinstance(decision, Hold):
+        if decision.hold:
             self._hold(item, reply)
         else:
             self._suspects.forget(item.seq)
-            delay = decision.seconds if isinstance(decision, Later) else None
-            self._hooks.tried(self.target, item, reply, delay)
-            self._settle(item, reply, delay)
+            self._hooks.tried(self.target, item, reply, decision.later)
+            self._settle(item, reply, decision.later)
             self._failures = 0
         self._go_on(link)
 

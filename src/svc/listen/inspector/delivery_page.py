@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from svc.html import Markup, Part
+from svc.html import Markup
 from svc.listen.inspector import page
 from svc.listen.inspector.feed import TurnedAway
 from svc.listen.inspector.history import STATES, Whole
-from svc.listen.inspector.json_tree import tree
 from svc.listen.inspector.list_page import state_mark
-from svc.listen.inspector.page import PageFrame, back, el, fact
+from svc.listen.inspector.page import PageFrame, detail, el, fact, part, tree
 from svc.listen.receiver.http import Header
 from svc.listen.records import is_success
 from svc.money import format_amount
@@ -73,13 +72,7 @@ def replay_form(place: PageFrame, whole: Whole, query: str, replayed: Replayed) 
         method="post",
         action=place.url(f"{path}/replay", query),
     )
-    return el(
-        "section",
-        el("h3", "Send again", id="replay-title"),
-        _said(replayed.news),
-        form,
-        aria_labelledby="replay-title",
-    )
+    return part("replay", "Send again", _said(replayed.news), form)
 
 
 def _said(news: str) -> Markup:
@@ -106,7 +99,7 @@ def delivery(
     place: PageFrame, whole: Whole, verdict: SignatureVerdict, query: str, replayed: Replayed
 ) -> Markup:
     """Shows a delivery of the inbox."""
-    return _detail(
+    return detail(
         place,
         query,
         whole.entry.type or "(no type)",
@@ -134,18 +127,7 @@ def rejection(place: PageFrame, one: TurnedAway, query: str) -> Markup:
     verdict = _verdict(
         SignatureVerdict(good=False, text=f"Rejected: {page.masked(rejected.message)}")
     )
-    return _detail(place, query, "Rejected delivery", facts, verdict, kept, headers)
-
-
-def _detail(place: PageFrame, query: str, title: str, *parts: Part) -> Markup:
-    return el(
-        "section",
-        back(place, query),
-        el("h2", title, id="detail-title", tabindex="-1"),
-        *parts,
-        id="detail",
-        aria_labelledby="detail-title",
-    )
+    return detail(place, query, "Rejected delivery", facts, verdict, kept, headers)
 
 
 def _facts(place: PageFrame, whole: Whole) -> Markup:
@@ -185,15 +167,9 @@ def _payload(body: bytes) -> Markup:
         open=drawn is None,
     )
     note = f"{len(body):,} bytes. Secrets are masked; a target gets the payload as it came."
-    return el(
-        "section",
-        el("h3", "Payload", id="payload-title"),
-        el("p", note, class_="hint"),
-        el("div", drawn, class_="code") if drawn is not None else None,
-        raw,
-        class_="payload",
-        aria_labelledby="payload-title",
-    )
+    shown = el("div", drawn, class_="code") if drawn is not None else None
+    hint = el("p", note, class_="hint")
+    return part("payload", "Payload", hint, shown, raw, class_="payload")
 
 
 def _headers(title: str, pairs: Iterable[Header]) -> Markup:
@@ -214,13 +190,8 @@ def forwards(place: PageFrame, whole: Whole) -> Markup:
     """Lists every attempt, the newest first."""
     attempts = [_attempt(place, row) for row in reversed(whole.forwards)]
     none = _NOT_YET.get(whole.entry.state, "It was not forwarded.")
-    return el(
-        "section",
-        el("h3", "Forwards", id="forwards-title"),
-        el("ol", attempts, class_="attempts") if attempts else el("p", none),
-        id="forwards",
-        aria_labelledby="forwards-title",
-    )
+    shown = el("ol", attempts, class_="attempts") if attempts else el("p", none)
+    return part("forwards", "Forwards", shown, id="forwards")
 
 
 def _attempt(place: PageFrame, row: Row) -> Markup:

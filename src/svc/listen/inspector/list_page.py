@@ -90,7 +90,8 @@ def _state_text(entry: InboxEntry) -> str:
     copies = f", came {entry.copies + 1} times" if entry.copies else ""
     match entry.state:
         case "pending":
-            text = f"{status_text(entry.status)}, tried again soon" if entry.attempts else "pending"
+            tried = f"{status_text(entry.status)}, tried again soon"
+            text = tried if entry.attempts else STATES["pending"]
         case "kept":
             text = "kept, no target"
         case "withheld":

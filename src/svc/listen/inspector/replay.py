@@ -8,14 +8,14 @@ from typing import Final
 from svc import signature
 from svc.clock import Clock
 from svc.errors import SignatureError, UsageError
-from svc.listen.forward.connection import TargetReply, exchange_once
+from svc.listen.forward.connection import TargetReply, exchange_once, told_of
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.request import HeaderText, TargetSender
 from svc.listen.inbox.history import InboxEntry, InboxHistory
 from svc.listen.inspector.delivery_page import SignatureVerdict
 from svc.listen.inspector.history import Whole
 from svc.listen.inspector.page import header_lines, masked
-from svc.listen.records import Forwarded, Record, is_success
+from svc.listen.records import Record, is_success
 from svc.listen.routes import Routes
 from svc.listen.targets import Target
 from svc.spec import SIGNATURE_HEADER
@@ -152,18 +152,6 @@ class Replayer:
         sender = TargetSender(target, extra)
         request = sender.request(headers, whole.content.body)
         reply = await exchange_once(sender.link(), request, limit)
-        self._means.tell(
-            Forwarded(
-                time=self._clock.now(),
-                id=whole.entry.id,
-                type=whole.entry.type,
-                url=str(target),
-                status=reply.status,
-                milliseconds=reply.milliseconds,
-                attempt=1,
-                error=reply.error,
-                reply=reply.body,
-                retry_in=None,
-            )
-        )
+        event = (whole.entry.id, whole.entry.type)
+        self._means.tell(told_of(reply, target, event, self._clock.now(), 1))
         return reply

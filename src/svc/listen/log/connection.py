@@ -89,11 +89,6 @@ class LogConnection:
         return str(self._client.info.get("version", ""))
 
     @property
-    def server_name(self) -> str:
-        """The name of the server that is connected."""
-        return str(self._client.info.get("server_name", ""))
-
-    @property
     def max_payload(self) -> int:
         """The largest message that the server takes, headers included, in bytes."""
         return int(self._client.info.get("max_payload", 1 << 20))

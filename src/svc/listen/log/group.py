@@ -19,11 +19,11 @@ from svc.listen.forward.dial import CannotConnect, open_connection
 from svc.listen.forward.waiting import AWAY
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import delivery_of
-from svc.listen.log.pulling import Broken, Pulled, Pulling
+from svc.listen.log.pulling import Broken, Pulled, PulledSource, Pulling
 from svc.listen.log.streams import group_consumer, group_name, make_group, stream_info
 from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.receive import Reception
-from svc.listen.records import LogState, Record
+from svc.listen.records import Record
 from svc.listen.targets import Target
 from svc.spec import Mode
 
@@ -48,7 +48,7 @@ class Queue:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
-class GroupSource:
+class GroupSource(PulledSource):
     """Gives a reception its share of a queue, and tells the log what became of it."""
 
     def __init__(
@@ -60,38 +60,17 @@ class GroupSource:
         reception: Reception,
         tell: Callable[[Record], None],
     ) -> None:
-        self._connection = connection
+        super().__init__(connection, clock, reception, tell)
         self._queue = queue
         self._targets = tuple(targets)
-        self._clock = clock
-        self._reception = reception
-        self._tell = tell
         self._out: set[str] = set()  # where the receipts of what is under way are acknowledged
         self._said: set[Future[None]] = set()
         self._room = asyncio.Event()
         self._away = True
-        self._down = False
-        self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Begins to take."""
-        loop = asyncio.get_running_loop()
-
-        def told(reason: str | None) -> None:
-            if reason is None:  # it is there again when events can be read
-                return
-            with suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(self._tell_state, reason)
-
-        self._connection.tell(told)
-        self._tasks = [loop.create_task(self._take_on()), loop.create_task(self._renew())]
-
-    async def stop_accepting(self) -> None:
-        """Takes nothing more."""
-        self._connection.tell(lambda _: None)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._begin(self._take_on(), self._renew())
 
     async def close(self) -> None:
         """Hands back what has no verdict, and sees to it that the log has heard the others."""
@@ -201,15 +180,6 @@ class GroupSource:
             await asyncio.sleep(_RENEW_SECONDS)
             for receipt in tuple(self._out):
                 self._say(receipt, b"+WPI")
-
-    async def _ask(self, call: Any) -> Any:
-        return await asyncio.wrap_future(self._connection.submit(call))
-
-    def _tell_state(self, reason: str | None) -> None:
-        down = reason is not None
-        if down != self._down:
-            self._down = down
-            self._tell(LogState(self._clock.now(), str(self._connection.address), reason))
 
 
 async def accepts(target: Target) -> bool:

@@ -1,8 +1,13 @@
-"""A log as the inbox of a receiver: an event counts as kept once a majority has it on disk."""
+"""A log as the inbox of a receiver: an event counts as kept once a majority has it on disk.
+
+With the copies that receivers keep on their own disks, a log whose servers lost what they had
+acknowledged is filled again; what it still has is recognised by its id. The order of what is filled
+in is that of its arrival, behind what is there.
+"""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from svc.errors import LocalError, SvcError
@@ -10,7 +15,9 @@ from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept, OpenItem, Oversi
 from svc.listen.log.connection import LogConnection, decoded
 from svc.listen.log.messages import headers_of, size_of
 from svc.listen.log.troubles import LogDown, LogRefusal
+from svc.listen.verify.verify import Delivery, read_facts
 from svc.spec import Mode
+from svc.state import Database, Row
 
 # A group may have to wait for the one before: both, and the copy on disk, fit into the 9 seconds
 # in which the service gets its answer.
@@ -20,20 +27,8 @@ _FULL: Final = frozenset((10077, 10023, 10047))  # bytes, messages, storage of t
 _UNAVAILABLE: Final = 503
 
 
-class LogInbox:
-    """Publishes what arrives, with the event's id: a copy within the log's window is the same.
-
-    Nothing is forwarded from here, so that nothing of it is open.
-    """
-
-    def __init__(self, connection: LogConnection, mode: Mode) -> None:
-        self._connection = connection
-        self._mode = mode
-
-    def store(self, batch: Batch) -> list[Kept | LocalError]:
-        if not batch.arrivals:
-            return []
-        return self._connection.run(self._publish(batch.arrivals))
+class _NothingOpen:
+    """What an inbox says of open items that nothing is forwarded from."""
 
     def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:  # noqa: ARG002
         return []
@@ -43,6 +38,19 @@ class LogInbox:
 
     def open_item(self, seq: int) -> OpenItem | None:  # noqa: ARG002  the seam's signature
         return None
+
+
+class LogInbox(_NothingOpen):
+    """Publishes what arrives, with the event's id: a copy within the log's window is the same."""
+
+    def __init__(self, connection: LogConnection, mode: Mode) -> None:
+        self._connection = connection
+        self._mode = mode
+
+    def store(self, batch: Batch) -> list[Kept | LocalError]:
+        if not batch.arrivals:
+            return []
+        return self._connection.run(self._publish(batch.arrivals))
 
     def prune(self, now: float) -> int:  # noqa: ARG002  the log has a limit of its own
         return 0
@@ -73,10 +81,10 @@ class LogInbox:
             await asyncio.sleep(_PAUSE_SECONDS)
 
 
-class CopiedInbox:
+class CopiedInbox(_NothingOpen):
     """Another inbox, and before it a copy on the disk of this machine.
 
-    With the copy a log that was lost can be filled again. What is withheld stays here.
+    What is withheld stays here.
     """
 
     def __init__(self, copy: Inbox, log: Inbox) -> None:
@@ -98,15 +106,6 @@ class CopiedInbox:
             for one, kept in zip(closed, copied, strict=True)
         ]
 
-    def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:  # noqa: ARG002
-        return []
-
-    def open_types(self, seq: int) -> Mapping[str, int]:  # noqa: ARG002  the seam's signature
-        return {}
-
-    def open_item(self, seq: int) -> OpenItem | None:  # noqa: ARG002  the seam's signature
-        return None
-
     def prune(self, now: float) -> int:
         return self._copy.prune(now)
 
@@ -127,3 +126,74 @@ def _in_words(error: BaseException) -> LocalError:
     if isinstance(error, LogRefusal) and error.number in _FULL:
         return LocalError(f"The log is full: {text}.", code="log_full")
     return LocalError(f"The log did not take it: {text}", code="log_unavailable")
+
+
+_PAGE = 256
+_PAGE_BYTES = 8 * 1024 * 1024
+# What listeners have read in a log is no copy of it; what was withheld belongs to another mode's
+# log, if to any.
+_COPIES = """
+SELECT seq, received_at, headers, body FROM (
+  SELECT i.seq, i.received_at, p.headers, p.body,
+    SUM(LENGTH(p.body)) OVER (ORDER BY i.seq) - LENGTH(p.body) AS before
+  FROM inbox i JOIN payloads p ON p.inbox_seq = i.seq JOIN listeners l ON l.id = i.listener
+  WHERE l.origin = ? AND l.profile = ? AND l.mode = ? AND i.seq > ? AND i.received_at >= ?
+    AND instr(l.scope, '|nats') = 0 AND i.outcome IS NOT 'withheld' AND i.outcome IS NOT 'reset'
+  ORDER BY i.seq LIMIT ?
+) WHERE before < ? ORDER BY seq"""
+
+
+@dataclass(frozen=True, slots=True)
+class Refilled:
+    """How many copies there were, and how many of them the log did not have any more."""
+
+    copies: int = 0
+    added: int = 0
+
+
+def copies(
+    state: Database, origin: str, profile: str, mode: str, since: float
+) -> Iterator[Delivery]:
+    """Gives what the receivers of this machine have verified since then (unix seconds), in order.
+
+    Raises:
+        LocalError: the state database cannot be used.
+    """
+    seq = 0
+    while True:
+        rows = state.rows(_COPIES, (origin, profile, mode, seq, since, _PAGE, _PAGE_BYTES))
+        if not rows:
+            return
+        yield from map(_delivery, rows)
+        seq = rows[-1]["seq"]
+
+
+def refill(found: Iterator[Delivery], log: Inbox) -> Refilled:
+    """Publishes copies; each under its own id, so that it may be done again.
+
+    Raises:
+        LocalError: the log did not take one; those before are in it.
+    """
+    done, group = Refilled(), list[Arrival]()
+    for one in found:
+        group.append(Arrival(one, "unrouted"))
+        if len(group) == _PAGE:
+            done, group = _published(done, group, log), []
+    return _published(done, group, log)
+
+
+def _published(done: Refilled, group: list[Arrival], log: Inbox) -> Refilled:
+    results = log.store(Batch(group)) if group else []
+    for one in results:
+        if isinstance(one, SvcError):
+            raise LocalError(
+                f"{one.message} {done.copies} copies were looked at before.",
+                code=one.code,
+                hint="Run the command again: what the log has is recognised by its id",
+            )
+    new = sum(isinstance(one, Kept) and not one.duplicate for one in results)
+    return replace(done, copies=done.copies + len(group), added=done.added + new)
+
+
+def _delivery(row: Row) -> Delivery:
+    return Delivery(row["body"], row["headers"], row["received_at"], read_facts(row["body"]))

@@ -9,18 +9,18 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from svc.clock import Clock
 from svc.errors import CheckFailed, LocalError, SvcError
 from svc.listen.inbox.inbox import Position
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import delivery_of
-from svc.listen.log.places import Start, find_start
-from svc.listen.log.pulling import Broken, Interfered, Pulled, Pulling
+from svc.listen.log.pulling import Broken, Interfered, Pulled, PulledSource, Pulling
+from svc.listen.log.streams import Start, find_start
 from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.receive import Reception
-from svc.listen.records import LogState, Missed, Record
+from svc.listen.records import Missed, Record
 from svc.spec import Mode
 
 _IDLE_SECONDS: Final = 300
@@ -43,7 +43,7 @@ class Cursor:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
-class CursorSource:
+class CursorSource(PulledSource):
     """Gives a reception what the log has behind the listener's position, in the log's order."""
 
     def __init__(
@@ -55,40 +55,18 @@ class CursorSource:
         reception: Reception,
         tell: Callable[[Record], None],
     ) -> None:
-        self._connection = connection
+        super().__init__(connection, clock, reception, tell)
         self._cursor = cursor
         self._position = position
-        self._clock = clock
-        self._reception = reception
-        self._tell = tell
         self._out = 0
         self._fewer = asyncio.Event()
         self._refused = False
-        self._down = False
         self._read = False  # something, since the consumer was made
         self._gone_before = 0
-        self._following: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Begins to read."""
-        loop = asyncio.get_running_loop()
-
-        def told(reason: str | None) -> None:
-            if reason is None:  # it is there again when events can be read
-                return
-            with suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(self._tell_state, reason)
-
-        self._connection.tell(told)
-        self._following = loop.create_task(self._follow_on())
-
-    async def stop_accepting(self) -> None:
-        """Reads no more."""
-        self._connection.tell(lambda _: None)
-        if self._following is not None:
-            self._following.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._following
+        self._begin(self._follow_on())
 
     async def close(self) -> None:
         """Lets go of the consumer; it would vanish by itself."""
@@ -170,9 +148,6 @@ class CursorSource:
             self._fewer.clear()
             await self._fewer.wait()
 
-    async def _ask(self, call: Any) -> Any:
-        return await asyncio.wrap_future(self._connection.submit(call))
-
     async def _make(self, seq: int) -> None:
         """Makes the consumer anew at a place."""
         cursor = self._cursor
@@ -200,13 +175,6 @@ class CursorSource:
         except LogRefusal as error:
             if not is_missing(error):
                 raise
-
-    def _tell_state(self, reason: str | None) -> None:
-        down = reason is not None
-        if down != self._down:
-            self._down = down
-            address = str(self._connection.address)
-            self._tell(LogState(self._clock.now(), address, reason))
 
 
 async def _pause(failures: int) -> None:

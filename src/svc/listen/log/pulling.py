@@ -1,16 +1,24 @@
-"""Messages of one consumer, pulled in pages; every gap and every silence ends the pulling."""
+"""Messages of one consumer, pulled in pages; every gap and every silence ends the pulling.
+
+And what both sources share that give a listener such messages.
+"""
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeVar
 
+from svc.clock import Clock
 from svc.errors import SvcError
 from svc.listen.log.connection import LogConnection, Message
 from svc.listen.log.messages import Ticket, ticket_of
 from svc.listen.log.troubles import LogDown
+from svc.listen.receive import Reception
+from svc.listen.records import LogState, Record
 
+T = TypeVar("T")
 PAGE: Final = 256
 _PAGE_BYTES: Final = 8 * 1024 * 1024  # more than the largest event, and little enough for memory
 _EXPIRES_SECONDS: Final = 30.0
@@ -120,3 +128,51 @@ class Pulling:
         if status not in _PAGE_ENDS and not full:
             broken = Interfered if "consumer deleted" in words else Broken
             self._fault = broken(f"The log ended the reading: {text or status}.")
+
+
+class PulledSource:
+    """A log as the source of a listener; it tells whenever the log cannot be read, or can again."""
+
+    def __init__(
+        self,
+        connection: LogConnection,
+        clock: Clock,
+        reception: Reception,
+        tell: Callable[[Record], None],
+    ) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._reception = reception
+        self._tell = tell
+        self._down = False
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def stop_accepting(self) -> None:
+        """Takes nothing more."""
+        self._connection.tell(lambda _: None)
+        for task in self._tasks:
+            task.cancel()
+        for ended in await asyncio.gather(*self._tasks, return_exceptions=True):
+            if isinstance(ended, Exception):
+                raise ended
+
+    def _begin(self, *work: Coroutine[Any, Any, None]) -> None:
+        loop = asyncio.get_running_loop()
+
+        def told(reason: str | None) -> None:
+            if reason is None:  # it is there again when events can be read
+                return
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(self._tell_state, reason)
+
+        self._connection.tell(told)
+        self._tasks = [loop.create_task(one) for one in work]
+
+    async def _ask(self, call: Coroutine[Any, Any, T]) -> T:
+        return await asyncio.wrap_future(self._connection.submit(call))
+
+    def _tell_state(self, reason: str | None) -> None:
+        down = reason is not None
+        if down != self._down:
+            self._down = down
+            self._tell(LogState(self._clock.now(), str(self._connection.address), reason))

@@ -7,8 +7,7 @@ from typing import Any
 from svc.errors import SvcError
 from svc.listen.inbox.inbox import Position
 from svc.listen.log.connection import LogConnection
-from svc.listen.log.places import find_start
-from svc.listen.log.streams import moment, replicas_current, stream_info
+from svc.listen.log.streams import find_start, moment, replicas_current, stream_info
 from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.spec import Mode
 

@@ -115,6 +115,7 @@ class ReceiverConnection(ReadingProtocol):
                 self._begin(data)
             case Phase.WAIT:
                 self._held += data
+                self._hold(len(self._held))
             case _:
                 self._read(lambda: self._reader.feed(data))
 
@@ -186,8 +187,7 @@ class ReceiverConnection(ReadingProtocol):
             self.serve()
             return
         self._enter(Phase.WAIT)
-        if self._transport is not None:
-            self._transport.pause_reading()
+        self._hold(len(data))
 
     def _read(self, step: Callable[[], HttpRequest | None]) -> None:
         try:
@@ -196,6 +196,7 @@ class ReceiverConnection(ReadingProtocol):
             self._refuse(refusal)
             return
         if request is not None:
+            self._slots.whole(self)
             self._enter(Phase.ANSWER)
             turn = self._turn = self._turn + 1
             self._gate.request(request, lambda status: self._answer(turn, status))

@@ -75,10 +75,11 @@ class HeadCheck:
 
 
 class Receiver:
-    """Serves one bound socket until it is closed."""
+    """Serves one bound socket until it is closed: what strangers send there."""
 
-    def __init__(self, gate: ReceiverHooks) -> None:
+    def __init__(self, gate: ReceiverHooks, bound: socket.socket) -> None:
         self._gate = gate
+        self._bound = bound
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.Task[None] | None = None
         limits = gate.limits
@@ -87,10 +88,10 @@ class Receiver:
         self._most = min(gate.limits.sockets, sockets_at_most() // 2)
         self._open: set[ReceiverConnection] = set()
 
-    async def start(self, bound: socket.socket) -> None:
+    async def start(self) -> None:
         """Accepts connections; what was sent since `bind` waits in the queue."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._admit, sock=bound, backlog=_BACKLOG)
+        self._server = await loop.create_server(self._admit, sock=self._bound, backlog=_BACKLOG)
         self._sweeper = loop.create_task(self._sweep())
 
     async def stop_accepting(self) -> None:

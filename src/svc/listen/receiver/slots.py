@@ -37,6 +37,7 @@ class Slots:
         self._reserved = reserved
         self._patience = patience
         self._holders: set[SlotHolder] = set()
+        self._reading: set[SlotHolder] = set()  # those of them whose request is not whole yet
         self._queue: deque[SlotHolder] = deque()
         self._calling = False
 
@@ -50,15 +51,20 @@ class Slots:
         if not self._has_room(client):
             self._evict()
         if self._has_room(client):
-            self._holders.add(client)
+            self._hold(client)
             return True
         self._queue.append(client)
         return False
+
+    def whole(self, client: SlotHolder) -> None:
+        """Notes that a request is whole: it gives way to nobody any more."""
+        self._reading.discard(client)
 
     def leave(self, client: SlotHolder) -> None:
         """Takes the slot or the place in the queue back; the next one in it is served."""
         if client in self._holders:
             self._holders.discard(client)
+            self._reading.discard(client)
             self._call_next()
         elif client in self._queue:
             self._queue.remove(client)
@@ -67,6 +73,10 @@ class Slots:
         """Lets unfinished requests give way, the oldest first, as long as a client waits."""
         while self._queue and self._evict():
             pass
+
+    def _hold(self, client: SlotHolder) -> None:
+        self._holders.add(client)
+        self._reading.add(client)
 
     def _has_room(self, client: SlotHolder) -> bool:
         most = self._count + (self._reserved if client.proven else 0)
@@ -79,7 +89,7 @@ class Slots:
         try:
             while (client := self._next()) is not None:
                 self._queue.remove(client)
-                self._holders.add(client)
+                self._hold(client)
                 client.serve()
         finally:
             self._calling = False
@@ -90,7 +100,7 @@ class Slots:
         return client if client is not None and self._has_room(client) else None
 
     def _evict(self) -> bool:
-        late = [one for one in self._holders if one.unfinished() > self._patience]
+        late = [one for one in self._reading if one.unfinished() > self._patience]
         if not late:
             return False
         max(late, key=lambda one: (not one.proven, one.unfinished())).make_way()

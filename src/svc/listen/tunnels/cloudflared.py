@@ -4,7 +4,7 @@ import os
 import re
 from typing import Final
 
-from svc.listen.tunnels.provider import Down, Sign, Up
+from svc.listen.tunnels.provider import Down, LastWords, Sign, Up
 
 # A line is time, level and message. Behind a message stand fields, and in them what a stranger
 # asked for, as he wrote it: each pattern is looked for where a message begins.
@@ -50,19 +50,13 @@ class Cloudflared:
         return CloudflaredReader()
 
 
-class CloudflaredReader:
+class CloudflaredReader(LastWords):
     """Reads lines such as `2026-09-30T02:32:21Z INF Registered tunnel connection connIndex=0`."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._address: str | None = None
         self._connections: set[str] = set()
-        self._news = ""
-        self._trouble = ""
-
-    @property
-    def said(self) -> str:
-        """The last error or warning, else the last line."""
-        return self._trouble or self._news
 
     def read(self, line: str) -> Sign | None:
         """Takes the next line; says what it changes."""

@@ -2,9 +2,9 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from svc.listen.tunnels.provider import Down, Sign, Up
+from svc.listen.tunnels.provider import Down, LastWords, Sign, Up
 
 _LOST: Final = (
     "session closed, starting reconnect loop",
@@ -20,15 +20,9 @@ class Ngrok:
     `url` is an address that the account owns; None takes what ngrok gives.
     """
 
+    name: ClassVar[str] = "ngrok"
+    program: ClassVar[str] = "ngrok"
     url: str | None = None
-
-    @property
-    def name(self) -> str:
-        return "ngrok"
-
-    @property
-    def program(self) -> str:
-        return "ngrok"
 
     def arguments(self, port: int) -> list[str]:
         """What the program is given, so that it leads to a port of this machine."""
@@ -40,18 +34,12 @@ class Ngrok:
         return NgrokReader()
 
 
-class NgrokReader:
+class NgrokReader(LastWords):
     """Reads lines such as `{"lvl":"info","msg":"started tunnel","url":"https://..."}`."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._address: str | None = None
-        self._news = ""
-        self._trouble = ""
-
-    @property
-    def said(self) -> str:
-        """The last error or warning, else the last line."""
-        return self._trouble or self._news
 
     def read(self, line: str) -> Sign | None:
         """Takes the next line; says what it changes."""

@@ -33,6 +33,19 @@ class LogReader(Protocol):
         """Takes the next line; says what it changes."""
 
 
+class LastWords:
+    """What a program has said: `said` is its last error or warning, else its last line."""
+
+    def __init__(self) -> None:
+        self._news = ""
+        self._trouble = ""
+
+    @property
+    def said(self) -> str:
+        """What explains best why there is no tunnel."""
+        return self._trouble or self._news
+
+
 class Provider(Protocol):
     """One kind of tunnel; `name` is what people know it by, `program` what is looked for."""
 

@@ -3,7 +3,7 @@
 import ipaddress
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 from svc.errors import UsageError
 from svc.listen.tunnels.provider import Sign, Up
@@ -74,16 +74,13 @@ class SshDestination:
 class Ssh:
     """`ssh -N -R`, with the user's own keys and configuration."""
 
+    program: ClassVar[str] = "ssh"
     destination: SshDestination
     url: str
 
     @property
     def name(self) -> str:
         return f"ssh to {self.destination.host}"
-
-    @property
-    def program(self) -> str:
-        return "ssh"
 
     def arguments(self, port: int) -> list[str]:
         """No shell, no terminal, nothing forwarded but the one port; -v says when that is so."""
@@ -101,16 +98,11 @@ class SshReader:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._said = ""
-
-    @property
-    def said(self) -> str:
-        """The last line that is no chatter."""
-        return self._said
+        self.said = ""  # the last line that is no chatter
 
     def read(self, line: str) -> Sign | None:
         """Takes the next line; says what it changes."""
         text = line.strip()
         if text and not text.startswith(_CHATTER):
-            self._said = text
+            self.said = text
         return Up(self._url) if _READY.match(text) else None

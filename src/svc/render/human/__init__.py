@@ -1,18 +1,21 @@
 """Results for people: one object as a block, many as a table, findings with their remedies."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
-from svc.render.human.block import block
-from svc.render.human.cells import cell, plain
-from svc.render.human.columns import choose, warning
-from svc.render.human.labels import labelled
-from svc.render.human.table import Listing
-from svc.render.palette import Style
-from svc.render.paths import Path, Record
+from svc.render.human.cells import NOTHING, cell, plain, status
+from svc.render.human.columns import choose, inferred, label_of, view_of, warning
+from svc.render.human.labels import Labelled, labelled
+from svc.render.human.table import Listing, flowed, inner
+from svc.render.paths import Path, Record, ready
 from svc.render.printer import Objects, Printer, Write, chunks
-from svc.render.style import Cell, Line, Screen, styled
-from svc.render.text import cells, one_line, pad, wrap
+from svc.render.style import Cell, Line, Screen, Style, indented, styled
+from svc.render.text import cells, one_line, pad, wrap, wrap_beside
+from svc.render.views.model import Field, Part, View
+
+if TYPE_CHECKING:
+    from svc.render.called import Called
 
 _NOTHING: Final[list[Line]] = [[("Nothing found.", "")]]
 
@@ -54,12 +57,12 @@ class Human(Printer):
         self._check(data if isinstance(data, list) else [data])
         self._print(self._lines(data))
 
-    def checkup(self, findings: list[dict[str, Any]]) -> None:
-        """Prints the findings of a check-up."""
+    def checkup(self, findings: list[dict[str, Any]], called: "Called | None" = None) -> None:
+        """Prints the findings of a check-up, its remedies for the name that was `called`."""
         if self._names:
             self.value(findings)
-        else:
-            self._print(_checked(findings, self._screen))
+            return
+        self._print(_checked(findings, self._screen, called))
 
     def _lines(self, data: object) -> list[Line]:
         if data is None or data in ({}, []):
@@ -114,13 +117,21 @@ _GAP: Final = "  "
 _BESIDE_MIN: Final = 30  # columns that a text needs beside its name
 
 
-def _checked(findings: Sequence[dict[str, Any]], screen: Screen) -> list[Line]:
+def _checked(
+    findings: Sequence[dict[str, Any]], screen: Screen, called: "Called | None"
+) -> list[Line]:
     """Lays findings out in columns, or the text below its name where the screen is narrow."""
     verdict = max(cells(each["status"]) for each in findings)
     name = max(cells(each["name"]) for each in findings)
     beside = verdict + name + 2 * len(_GAP)
     margin = beside if screen.width - beside >= _BESIDE_MIN else 2
-    return [line for each in findings for line in _finding(each, verdict, name, margin, screen)]
+    lines: list[Line] = []
+    for each in findings:
+        lines += _finding(each, verdict, name, margin, screen)
+        # A command at the end of a remedy has a line of its own: people copy it.
+        remedy = wrap_beside(one_line(each["fix"] or ""), max(screen.width - margin, 1), called)
+        lines.extend([(" " * margin + text, "hint")] for text in remedy if text)
+    return lines
 
 
 def _finding(
@@ -134,18 +145,109 @@ def _finding(
     else:
         head += [(each["name"], "title")]
     rest: list[Line] = [[(" " * margin + text, "")] for text in texts]
-    if each["fix"]:
-        rest += [[(" " * margin + text, "hint")] for text in _remedy(each["fix"], screen, margin)]
     return [head, *rest]
-
-
-def _remedy(fix: str, screen: Screen, margin: int) -> list[str]:
-    """The remedy, a command at its end on a line of its own: people copy it."""
-    before, colon, command = one_line(fix).rpartition(": svc ")
-    if not colon or cells(fix) <= screen.width - margin:
-        return _wrapped(fix, screen.width - margin)
-    return [*_wrapped(f"{before}:", screen.width - margin), f"svc {command}"]
 
 
 def _wrapped(text: str, width: int) -> list[str]:
     return wrap(one_line(text), max(width, 1))
+
+
+_INDENT: Final = 2
+_DEEPEST: Final = 5
+_ID: Final = Field("id", "ID", "id")
+_UNKNOWN: Final = View(title="")
+
+
+def block(data: dict[str, Any], screen: Screen) -> list[Line]:
+    """Lays out one object: by its view when its kind is known, else by its own names."""
+    return _object(Record(data), screen)
+
+
+def _object(record: Record, screen: Screen) -> list[Line]:
+    kind = record.data.get("object")
+    if not isinstance(kind, str):
+        return _body((), (), record, screen)
+    view = view_of(record.data) or _UNKNOWN
+    title = _title(view, kind, record, screen)
+    body = _body(view.fields, view.parts, record, _narrower(screen))
+    return [*title, [], *indented(body, _INDENT)] if body else title
+
+
+def _title(view: View, kind: str, record: Record, screen: Screen) -> list[Line]:
+    """Says what it is: its kind and id, its state, its mode."""
+    record.take("object")
+    items = [Cell(view.title or label_of(kind), "title")]
+    identity = cell(_ID, record, screen)
+    if identity:
+        items.append(identity._replace(style="title"))
+    state = cell(view.status, record, screen)
+    if state:
+        items.append(state)
+    live = record.data.get("livemode")
+    if isinstance(live, bool):
+        record.take("livemode")
+        items.append(status("live mode" if live else "test mode"))
+    return flowed(items, screen.width)
+
+
+def _body(
+    fields: tuple[Field, ...], parts: tuple[Part, ...], record: Record, screen: Screen
+) -> list[Line]:
+    """Lays out the fields, then what nobody described, then the nested parts."""
+    rows: list[Labelled] = []
+    for field in fields:
+        item = cell(field, record, screen)
+        if item:
+            rows.append((field.label, item))
+    groups = [(part, record.take(part.path)) for part in parts]
+    for path, value in record.rest():
+        label = _label(path, record)
+        if isinstance(value, dict) or _objects(value):
+            groups.append((Part(path, label), value))
+        elif value not in NOTHING or not record.of_service:
+            # A setting of ours without a value says that it can be set.
+            rows.append((label, _unknown(path, value, record, screen)))
+    lines = labelled(rows, screen.width)
+    for part, value in groups:
+        if value not in NOTHING:
+            lines += [*([[]] if lines else []), *_part(part, value, record, screen)]
+    return lines
+
+
+def _label(path: Path, record: Record) -> str:
+    """Keeps the service's own names; those of our own results are written as words."""
+    return one_line(".".join(path)) if record.of_service else label_of(path[-1])
+
+
+def _unknown(path: Path, value: object, record: Record, screen: Screen) -> Cell:
+    guessed = inferred(path[-1], value, record.data)
+    return cell(replace(guessed, path=path), record, screen) or Cell("none", "quiet")
+
+
+def _part(part: Part, value: object, record: Record, screen: Screen) -> list[Line]:
+    inside = _narrower(screen)
+    if record.depth >= _DEEPEST:
+        lines = _prose(value, inside)
+    elif isinstance(value, dict) and part.nested and "object" in value:
+        return _object(record.inner(ready(part.path), value), screen)
+    elif isinstance(value, dict):
+        lines = _body(part.fields, (), record.inner(ready(part.path), value), inside)
+    elif objects := _objects(value):
+        lines = inner(part.columns, [Record(item, record) for item in objects], inside)
+    else:
+        lines = _prose(value, inside)
+    return [[(part.title, "title")], *indented(lines, _INDENT)]
+
+
+def _objects(value: object) -> list[dict[str, Any]]:
+    """Gives the objects of a list that holds nothing else."""
+    items = value if isinstance(value, list) else []
+    return items if all(isinstance(item, dict) for item in items) else []
+
+
+def _prose(value: object, screen: Screen) -> list[Line]:
+    return [[(line, "")] for line in wrap(plain(value), screen.width)]
+
+
+def _narrower(screen: Screen) -> Screen:
+    return screen._replace(width=screen.width - _INDENT)

@@ -1,15 +1,13 @@
 """A value as it reads: amounts, times, states and the rest."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, cast
 
 from svc.money import format_amount, grouped
 from svc.render.dump import dump
-from svc.render.palette import Style
 from svc.render.paths import Record
-from svc.render.style import Cell, Screen
+from svc.render.style import Cell, Screen, Style
 from svc.render.text import escape, one_line
 from svc.render.views.model import MEANINGS, Field, Kind
 
@@ -81,6 +79,7 @@ def distance(moment: datetime, now: float) -> str:
 _ADDRESS: Final = ("name", "line1", "line2", "postal_code", "city", "state", "country")
 _CARD: Final = ("brand", "last4")
 _SOON_SECONDS: Final = 3 * 86_400
+_DIGEST: Final = 16
 NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
 
 
@@ -160,8 +159,7 @@ def _deadline(value: object, screen: Screen) -> Cell | None:
     if found is None or moment is None:
         return None
     left = moment.timestamp() - screen.now()
-    return replace(
-        found,
+    return found._replace(
         style="attention" if 0 < left <= _SOON_SECONDS else "",
         listed=f"{found.listed}, {found.hint}",
         brief=f"{' '.join(found.brief.split(' ')[:2])}, {found.hint}",
@@ -171,6 +169,12 @@ def _deadline(value: object, screen: Screen) -> Cell | None:
 
 def _id(value: object) -> Cell:
     return Cell(one_line(plain(value)), whole=True)
+
+
+def _digest(value: object) -> Cell:
+    """A checksum: its beginning tells it from others where there is no room for all of it."""
+    text = one_line(plain(value))
+    return Cell(text, brief=text if len(text) <= _DIGEST else f"{text[:_DIGEST]}...")
 
 
 def _number(value: object) -> Cell:
@@ -220,6 +224,7 @@ def _joined(value: dict[str, Any], known: tuple[str, ...], between: str) -> str:
 
 _FORMS: Final[dict[Kind, Callable[[object], Cell | None]]] = {
     "id": _id,
+    "digest": _digest,
     "number": _number,
     "status": _status,
     "guarantee": _guarantee,

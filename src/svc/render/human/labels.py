@@ -1,7 +1,6 @@
 """Labelled values under each other: figures line up, prose wraps, ids stay whole (promise R63)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from svc.render.style import Cell, Line
@@ -34,11 +33,11 @@ def _shortest(row: Labelled, beside: int, width: int) -> Labelled:
     label, item = row
     forms = item.forms()
     if item.urgent and beside + cells(item.text) + _GAP + cells(item.hint) > width:
-        forms, item = forms[1:], replace(item, hint="")  # they say the hint themselves
+        forms, item = forms[1:], item._replace(hint="")  # they say the hint themselves
     for room in (width - beside, width - _GAP):
         for form in forms:
             if cells(form) <= room:
-                return label, replace(item, text=form)
+                return label, item._replace(text=form)
     return label, item
 
 
@@ -51,7 +50,7 @@ def _aligned(rows: Sequence[Labelled]) -> list[Labelled]:
     """Moves amounts so that their figures end in one column."""
     figures = max((len(item.text.split(" ")[0]) for _, item in rows if item.money), default=0)
     return [
-        (label, replace(item, text=_figures(item.text, figures)) if item.money else item)
+        (label, item._replace(text=_figures(item.text, figures)) if item.money else item)
         for label, item in rows
     ]
 

@@ -124,7 +124,7 @@ def body_of(layout: Layout, rows: Sequence[Row], screen: Screen) -> list[Line]:
 
 def _short(item: Cell, width: int, layout: Layout, screen: Screen) -> Cell:
     text = _text(item, brief=layout.brief)
-    return replace(item, text=text if item.whole else shorten(text, width, screen.ellipsis))
+    return item._replace(text=text if item.whole else shorten(text, width, screen.ellipsis))
 
 
 def full_body(layout: Layout, rows: Sequence[Row]) -> list[Line]:
@@ -138,7 +138,7 @@ def full_body(layout: Layout, rows: Sequence[Row]) -> list[Line]:
 
 def _wrapped(item: Cell, width: int, layout: Layout) -> list[Cell]:
     text = _text(item, brief=layout.brief)
-    return [replace(item, text=line) for line in ([text] if item.whole else wrap(text, width))]
+    return [item._replace(text=line) for line in ([text] if item.whole else wrap(text, width))]
 
 
 def _line(items: Sequence[Cell], layout: Layout) -> Line:
@@ -214,8 +214,8 @@ def stacked(
 ) -> list[Line]:
     """Writes every row as a small block, for a terminal too narrow for a table.
 
-    The first value stands alone. The others up to `rank` follow: in as few lines as hold them where
-    a view ranks them, else each with its label.
+    The first value stands alone, or with the next one where it `leads`. The others up to `rank`
+    follow: in as few lines as hold them where a view ranks them, else each with its label.
     """
     ranked = any(field.rank for field in fields)
     lines: list[Line] = []
@@ -225,12 +225,15 @@ def stacked(
             for field, item in zip(fields, row, strict=True)
             if item.text and field.rank <= rank
         ] or [("", Cell("-"))]
+        title = one_line(first.text)
+        if others and fields[0].leads:
+            title += f" {one_line(others.pop(0)[1].text)}"
         below = (
             flowed([item for _, item in others], width - _FLOWED_GAP)
             if ranked
             else labelled(others, width - _FLOWED_GAP)
         )
-        lines += [[], [(one_line(first.text), "title")], *indented(below, _FLOWED_GAP)]
+        lines += [[], [(title, "title")], *indented(below, _FLOWED_GAP)]
     return lines[1:]
 
 

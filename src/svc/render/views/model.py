@@ -1,6 +1,6 @@
 """The words that describe how one kind of object is shown; `views` holds the descriptions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 Kind = Literal[
@@ -16,6 +16,7 @@ Kind = Literal[
     "guarantee",
     "flag",
     "list",
+    "digest",
     "address",
     "card",
 ]
@@ -29,7 +30,8 @@ class Field:
     `currency` is the path of the currency of a `money` field, in the same object or in the outer
     one. `rank` orders the columns of a list: 0 is never left out, the highest goes first. `instead`
     is the path to read when the first has no value. `during` is the only status in which it says
-    anything.
+    anything. What `leads` stands before the next one where there is no room for a table: a method
+    before its path.
     """
 
     path: str | tuple[str, ...]
@@ -39,6 +41,7 @@ class Field:
     currency: str | tuple[str, ...] = "currency"
     instead: str = ""
     during: str = ""
+    leads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,10 @@ class Part:
     nested: bool = False
 
 
+_ID: Final = Field("id", "ID", "id")
+_STATUS: Final = Field("status", "Status", "status")
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """How one kind of object is shown."""
@@ -63,7 +70,25 @@ class View:
     columns: tuple[Field, ...] = ()
     fields: tuple[Field, ...] = ()
     parts: tuple[Part, ...] = ()
-    status: Field = Field("status", "Status", "status")
+    status: Field = _STATUS
+
+
+def view(
+    title: str,
+    listed: str,
+    *fields: Field,
+    also: tuple[Field, ...] = (),
+    parts: tuple[Part, ...] = (),
+    status: Field = _STATUS,
+) -> View:
+    """A view whose columns are `listed` by their paths: id, status, its fields, and those `also`.
+
+    `created:1` is a column of rank 1, which is not the field's own.
+    """
+    known = {field.path: field for field in (_ID, _STATUS, *fields, *also)}
+    named = (name.partition(":") for name in listed.split())
+    columns = tuple(replace(known[path], rank=int(rank or 0)) for path, _, rank in named)
+    return View(title, columns, fields, parts, status)
 
 
 # How a status feels, for its colour. A word that is not here is shown without one:

@@ -6,10 +6,8 @@ others, under the service's own name for it, for what the specification does not
 
 from typing import Final
 
-from svc.render.views.model import Field, Part, View
+from svc.render.views.model import Field, Part, view
 
-_ID: Final = Field("id", "ID", "id")
-_STATUS: Final = Field("status", "Status", "status")
 _AMOUNT: Final = Field("amount", "Amount", "money")
 _CREATED: Final = Field("created", "Created", "time", rank=1)
 _DUTY: Final = Field("duty", "Duty", "money", rank=3)
@@ -28,36 +26,28 @@ _WARNING: Final = (
     Field("message", "Message", rank=1),
 )
 
-ORDER: Final = View(
-    title="Order",
-    columns=(
-        _ID,
-        _STATUS,
+ORDER: Final = view(
+    "Order",
+    "id status amount_total shipping.country:2 created:1 latest_payment:4 amount_captured:3 "
+    "amount_refunded:3 settlement_currency:6 capture_method:5",
+    _AMOUNT,
+    Field("landed_cost.total", "Landed cost", "money", currency="landed_cost.currency"),
+    Field("amount_total", "Total", "money"),
+    Field("amount_captured", "Captured", "money"),
+    Field("amount_refunded", "Refunded", "money"),
+    Field("settlement_currency", "Settles in"),
+    Field("capture_method", "Capture"),
+    Field("methods", "Methods", "list"),
+    Field("shipping", "Ship to", "address"),
+    Field("latest_payment", "Latest payment", "id"),
+    _CREATED,
+    Field("paid_at", "Paid", "time"),
+    Field("cancelled_at", "Cancelled", "time"),
+    Field("cancellation_reason", "Reason"),
+    Field("client_secret", "Client secret", "id"),
+    also=(
         Field("amount_total", "Total", "money", instead="amount"),
-        Field("shipping.country", "To", rank=2),
-        _CREATED,
-        Field("latest_payment", "Latest payment", "id", rank=4),
-        Field("amount_captured", "Captured", "money", rank=3),
-        Field("amount_refunded", "Refunded", "money", rank=3),
-        Field("settlement_currency", "Settles in", rank=6),
-        Field("capture_method", "Capture", rank=5),
-    ),
-    fields=(
-        _AMOUNT,
-        Field("landed_cost.total", "Landed cost", "money", currency="landed_cost.currency"),
-        Field("amount_total", "Total", "money"),
-        Field("amount_captured", "Captured", "money"),
-        Field("amount_refunded", "Refunded", "money"),
-        Field("settlement_currency", "Settles in"),
-        Field("capture_method", "Capture"),
-        Field("methods", "Methods", "list"),
-        Field("shipping", "Ship to", "address"),
-        Field("latest_payment", "Latest payment", "id"),
-        _CREATED,
-        Field("paid_at", "Paid", "time"),
-        Field("cancelled_at", "Cancelled", "time"),
-        Field("cancellation_reason", "Reason"),
-        Field("client_secret", "Client secret", "id"),
+        Field("shipping.country", "To"),
     ),
     parts=(
         Part("items", "Items", columns=_ITEM),
@@ -76,90 +66,60 @@ ORDER: Final = View(
     ),
 )
 
-PAYMENT: Final = View(
-    title="Payment",
-    columns=(
-        _ID,
-        _STATUS,
-        _AMOUNT,
-        Field("method", "Method", rank=2),
-        _CREATED,
-        Field("order", "Order", "id", rank=3),
-        Field("amount_captured", "Captured", "money", rank=3),
-        Field("amount_refunded", "Refunded", "money", rank=3),
-        Field("failure_code", "Failure", rank=4),
-    ),
-    fields=(
-        _AMOUNT,
-        Field("amount_captured", "Captured", "money"),
-        Field("amount_released", "Released", "money"),
-        Field("amount_refunded", "Refunded", "money"),
-        Field("settlement_amount", "Settlement", "money", currency="settlement_currency"),
-        Field("fx_rate", "FX rate"),
-        Field("order", "Order", "id"),
-        Field("method", "Method"),
-        Field("card", "Card", "card"),
-        Field("failure_code", "Failure"),
-        Field("failure_message", "Message"),
-        Field("decline_type", "Decline"),
-        Field("retried", "Smart retry", "flag"),
-        Field("acquirer", "Acquirer"),
-        Field("disputed", "Disputed", "flag"),
-        _CREATED,
-        Field("captured_at", "Captured at", "time"),
-        Field("authorization_expires_at", "Hold ends", "deadline", during="authorized"),
-    ),
+PAYMENT: Final = view(
+    "Payment",
+    "id status amount method:2 created:1 order:3 amount_captured:3 amount_refunded:3 "
+    "failure_code:4",
+    _AMOUNT,
+    Field("amount_captured", "Captured", "money"),
+    Field("amount_released", "Released", "money"),
+    Field("amount_refunded", "Refunded", "money"),
+    Field("settlement_amount", "Settlement", "money", currency="settlement_currency"),
+    Field("fx_rate", "FX rate"),
+    Field("order", "Order", "id"),
+    Field("method", "Method"),
+    Field("card", "Card", "card"),
+    Field("failure_code", "Failure"),
+    Field("failure_message", "Message"),
+    Field("decline_type", "Decline"),
+    Field("retried", "Smart retry", "flag"),
+    Field("acquirer", "Acquirer"),
+    Field("disputed", "Disputed", "flag"),
+    _CREATED,
+    Field("captured_at", "Captured at", "time"),
+    Field("authorization_expires_at", "Hold ends", "deadline", during="authorized"),
     parts=(Part("payment_method", "Saved payment method", nested=True), _METADATA),
 )
 
-REFUND: Final = View(
-    title="Refund",
-    columns=(
-        _ID,
-        _STATUS,
-        _AMOUNT,
-        _CREATED,
-        Field("payment", "Payment", "id", rank=2),
-        Field("reason", "Reason", rank=3),
-        Field("order", "Order", "id", rank=4),
-    ),
-    fields=(
-        _AMOUNT,
-        Field("payment", "Payment", "id"),
-        Field("order", "Order", "id"),
-        Field("reason", "Reason"),
-        Field("failure_reason", "Failure"),
-        _CREATED,
-    ),
+REFUND: Final = view(
+    "Refund",
+    "id status amount created:1 payment:2 reason:3 order:4",
+    _AMOUNT,
+    Field("payment", "Payment", "id"),
+    Field("order", "Order", "id"),
+    Field("reason", "Reason"),
+    Field("failure_reason", "Failure"),
+    _CREATED,
     parts=(_METADATA,),
 )
 
-PAYOUT: Final = View(
-    title="Payout",
-    columns=(
-        _ID,
-        _STATUS,
-        _AMOUNT,
-        _CREATED,
-        Field("source_amount", "Debited", "money", rank=2, currency="source_currency"),
-        Field("destination.account_holder_name", "To", rank=3),
-        Field("reference", "Reference", rank=4),
-        Field("estimated_arrival", "Arrives", "time", rank=5),
-    ),
-    fields=(
-        _AMOUNT,
-        Field("source_amount", "Debited", "money", currency="source_currency"),
-        Field("network_fees", "Network fees", "money", currency="source_currency"),
-        Field("fx_rate", "FX rate"),
-        Field("reference", "Reference"),
-        Field("failure_reason", "Failure"),
-        Field("failure_message", "Message"),
-        _CREATED,
-        Field("sent_at", "Sent", "time"),
-        Field("estimated_arrival", "Arrives", "time"),
-        Field("paid_at", "Paid", "time"),
-        Field("failed_at", "Failed", "time"),
-    ),
+PAYOUT: Final = view(
+    "Payout",
+    "id status amount created:1 source_amount:2 destination.account_holder_name:3 reference:4 "
+    "estimated_arrival:5",
+    _AMOUNT,
+    Field("source_amount", "Debited", "money", currency="source_currency"),
+    Field("network_fees", "Network fees", "money", currency="source_currency"),
+    Field("fx_rate", "FX rate"),
+    Field("reference", "Reference"),
+    Field("failure_reason", "Failure"),
+    Field("failure_message", "Message"),
+    _CREATED,
+    Field("sent_at", "Sent", "time"),
+    Field("estimated_arrival", "Arrives", "time"),
+    Field("paid_at", "Paid", "time"),
+    Field("failed_at", "Failed", "time"),
+    also=(Field("destination.account_holder_name", "To"),),
     parts=(
         Part(
             "destination",
@@ -175,29 +135,23 @@ PAYOUT: Final = View(
     ),
 )
 
-QUOTE: Final = View(
-    title="Landed-cost quote",
-    status=Field("guaranteed", "Guaranteed", "guarantee"),
-    columns=(
-        _ID,
+QUOTE: Final = view(
+    "Landed-cost quote",
+    "id guaranteed total shipping.country:2 expires_at:1 duty:3 vat:3",
+    _DUTY,
+    _VAT,
+    Field("fees", "Fees", "money"),
+    Field("total", "Total", "money"),
+    Field("shipping_amount", "Freight", "money"),
+    Field("ship_from_country", "Ship from"),
+    Field("shipping", "Ship to", "address"),
+    _CREATED,
+    Field("expires_at", "Expires", "deadline"),
+    also=(
         Field("guaranteed", "Guaranteed", "guarantee"),
-        Field("total", "Total", "money"),
-        Field("shipping.country", "To", rank=2),
-        Field("expires_at", "Expires", "deadline", rank=1),
-        _DUTY,
-        _VAT,
+        Field("shipping.country", "To"),
     ),
-    fields=(
-        _DUTY,
-        _VAT,
-        Field("fees", "Fees", "money"),
-        Field("total", "Total", "money"),
-        Field("shipping_amount", "Freight", "money"),
-        Field("ship_from_country", "Ship from"),
-        Field("shipping", "Ship to", "address"),
-        _CREATED,
-        Field("expires_at", "Expires", "deadline"),
-    ),
+    status=Field("guaranteed", "Guaranteed", "guarantee"),
     parts=(
         Part("warnings", "Warnings", columns=_WARNING),
         Part(
@@ -208,80 +162,59 @@ QUOTE: Final = View(
     ),
 )
 
-DISPUTE: Final = View(
-    title="Dispute",
-    columns=(
-        _ID,
-        _STATUS,
-        _AMOUNT,
-        Field("evidence_due_by", "Due by", "deadline", rank=1),
-        Field("reason", "Reason", rank=2),
-        Field("evidence_status", "Evidence", "status", rank=3),
-        Field("payment", "Payment", "id", rank=4),
-    ),
-    fields=(
-        _AMOUNT,
-        Field("reason", "Reason"),
-        Field("payment", "Payment", "id"),
-        Field("order", "Order", "id"),
-        Field("evidence_status", "Evidence", "status"),
-        Field("evidence_due_by", "Due by", "deadline"),
-        Field("evidence_submitted_at", "Submitted", "time"),
-        Field("closed_at", "Closed", "time"),
-        _CREATED,
-    ),
+DISPUTE: Final = view(
+    "Dispute",
+    "id status amount evidence_due_by:1 reason:2 evidence_status:3 payment:4",
+    _AMOUNT,
+    Field("reason", "Reason"),
+    Field("payment", "Payment", "id"),
+    Field("order", "Order", "id"),
+    Field("evidence_status", "Evidence", "status"),
+    Field("evidence_due_by", "Due by", "deadline"),
+    Field("evidence_submitted_at", "Submitted", "time"),
+    Field("closed_at", "Closed", "time"),
+    _CREATED,
     parts=(Part("evidence", "Evidence"),),
 )
 
-EVENT: Final = View(
-    title="Event",
-    status=Field("type", "Type", "status"),
-    columns=(
-        _ID,
+EVENT: Final = view(
+    "Event",
+    "id type created:1 data.object.id:2 data.object.amount:3",
+    _CREATED,
+    Field("api_version", "API version"),
+    also=(
         Field("type", "Type", "status"),
-        _CREATED,
-        Field("data.object.id", "Object", "id", rank=2),
-        Field("data.object.amount", "Amount", "money", rank=3, currency="data.object.currency"),
+        Field("data.object.id", "Object", "id"),
+        Field("data.object.amount", "Amount", "money", currency="data.object.currency"),
     ),
-    fields=(_CREATED, Field("api_version", "API version")),
+    status=Field("type", "Type", "status"),
     parts=(Part("data.object", "Object", nested=True),),
 )
 
-WEBHOOK_ENDPOINT: Final = View(
-    title="Webhook endpoint",
-    columns=(
-        _ID,
-        _STATUS,
-        Field("url", "URL", "id"),
-        Field("events", "Events", "list", rank=2),
-        _CREATED,
-    ),
-    fields=(
-        Field("url", "URL", "id"),
-        Field("description", "Description"),
-        Field("events", "Events", "list"),
-        Field("api_version", "API version"),
-        _CREATED,
-        Field("secret", "Signing secret", "id"),
-    ),
+WEBHOOK_ENDPOINT: Final = view(
+    "Webhook endpoint",
+    "id status url events:2 created:1",
+    Field("url", "URL", "id"),
+    Field("description", "Description"),
+    Field("events", "Events", "list"),
+    Field("api_version", "API version"),
+    _CREATED,
+    Field("secret", "Signing secret", "id"),
 )
 
-PAYMENT_METHOD: Final = View(
-    title="Saved payment method",
-    columns=(
-        _ID,
-        Field("card.brand", "Brand"),
+PAYMENT_METHOD: Final = view(
+    "Saved payment method",
+    "id card.brand card.last4 card.network_token:1",
+    Field("type", "Type"),
+    Field("card.brand", "Brand"),
+    Field("card.last4", "Card ends"),
+    Field("card.exp_month", "Expiry month"),
+    Field("card.exp_year", "Expiry year"),
+    Field("card.network_token", "Network token", "status"),
+    _CREATED,
+    also=(
         Field("card.last4", "Ends"),
-        Field("card.network_token", "Token", "status", rank=1),
-    ),
-    fields=(
-        Field("type", "Type"),
-        Field("card.brand", "Brand"),
-        Field("card.last4", "Card ends"),
-        Field("card.exp_month", "Expiry month"),
-        Field("card.exp_year", "Expiry year"),
-        Field("card.network_token", "Network token", "status"),
-        _CREATED,
+        Field("card.network_token", "Token", "status"),
     ),
 )
 

@@ -8,7 +8,6 @@ from typing import Final
 from starlette.types import Receive, Scope, Send
 
 from svc.clock import Clock
-from svc.sandbox import clock
 from svc.sandbox.api import idempotency
 from svc.sandbox.api.idempotency import InFlight
 from svc.sandbox.api.memory import PARAMS_MAX, LoggedRequest, RunMemory
@@ -246,10 +245,8 @@ class Api:
 
     def _context(self, request: AsgiRequest) -> RequestContext:
         identity = self._engine.request_id()
-        now = clock.text(clock.moment(self._engine.clock.now()))
-        entry = LoggedRequest(
-            identity, now, request.method, request.path, request.header(IDEMPOTENCY_HEADER)
-        )
+        now, key = self._engine.clock.now_text(), request.header(IDEMPOTENCY_HEADER)
+        entry = LoggedRequest(identity, now, request.method, request.path, key)
         return RequestContext(request, identity, self._engine.settings, entry)
 
     def _refused(self, context: RequestContext, problem: Problem) -> HttpReply:

@@ -15,17 +15,8 @@ from svc.sandbox.store.transaction import Transaction
 TOTAL_CHANGED: Final = "total_changed"
 # Codes that a shopper may know; of any other decline only that it was one (a thief learns nothing).
 _TOLD: Final = frozenset(
-    {
-        "authentication_failed",
-        "expired_card",
-        "iban_invalid",
-        "incorrect_cvc",
-        "incorrect_number",
-        "insufficient_funds",
-        "method_not_offered",
-        "processing_error",
-        TOTAL_CHANGED,
-    }
+    "authentication_failed expired_card iban_invalid incorrect_cvc incorrect_number "
+    "insufficient_funds method_not_offered processing_error total_changed".split()
 )
 _FIELD_OF_CODE: Final = {
     "expired_card": "expiry",

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from typing import Any, Final
 
 from svc.html import Markup, Part
@@ -64,10 +65,8 @@ def read(form: Mapping[str, str], today: date) -> Entries:
         save_card="save_card" in form,
         iban=form.get("iban", ""),
     )
-    card, account = (
-        test_cards.card(form.get("test_card", "")),
-        test_cards.account(form.get("test_iban", "")),
-    )
+    card = test_cards.card(form.get("test_card", ""))
+    account = test_cards.account(form.get("test_iban", ""))
     if card is not None:
         return filled(typed, card, test_cards.expiry(today))
     return typed if account is None else replace(typed, method=_SEPA_DEBIT, iban=account.iban)
@@ -191,43 +190,21 @@ def _fields(visit: Visit, draft: Draft, method: str) -> Part:
         return el("p", visit.say("redirect_note", method=name), class_="hint")
     note = "mandate" if method == _SEPA_DEBIT else "debit_note"
     hint = el("p", visit.say(note, amount=visit.total), class_="hint")
-    return (_iban_field(visit, draft) if method == _SEPA_DEBIT else None, hint)
+    if method != _SEPA_DEBIT:
+        return hint
+    attributes = {"autocomplete": "off", "autocapitalize": "characters"}
+    return _field(visit, draft, "iban", value=draft.entries.iban, **attributes), hint
 
 
 def _card_fields(visit: Visit, draft: Draft) -> Part:
-    entries = draft.entries
-    number = _field(
-        visit,
-        draft,
-        "number",
-        value=entries.shown_number,
-        autocomplete="cc-number",
-        inputmode="numeric",
-    )
-    expiry = _field(
-        visit,
-        draft,
-        "expiry",
-        value=entries.shown_expiry,
-        autocomplete="cc-exp",
-        inputmode="numeric",
-        placeholder=visit.say("expiry_hint"),
-    )
-    cvc = _field(visit, draft, "cvc", autocomplete="cc-csc", inputmode="numeric")
+    entries, numeric = draft.entries, partial(_field, visit, draft, inputmode="numeric")
+    number = numeric("number", value=entries.shown_number, autocomplete="cc-number")
+    hint = visit.say("expiry_hint")
+    expiry = numeric("expiry", value=entries.shown_expiry, autocomplete="cc-exp", placeholder=hint)
+    cvc = numeric("cvc", autocomplete="cc-csc")
     box = el("input", type="checkbox", name="save_card", id="save_card", checked=entries.save_card)
     save = el("p", box, el("label", visit.say("save_card"), for_="save_card"), class_="check")
     return number, el("div", expiry, cvc, class_="pair"), save
-
-
-def _iban_field(visit: Visit, draft: Draft) -> Markup:
-    return _field(
-        visit,
-        draft,
-        "iban",
-        value=draft.entries.iban,
-        autocomplete="off",
-        autocapitalize="characters",
-    )
 
 
 def _field(visit: Visit, draft: Draft, name: str, **attributes: str) -> Markup:

@@ -53,13 +53,19 @@ def page(visit: Visit, title: str, main: Markup, *, step: str = "", **query: str
 
 def plain_page(language: Language, text: str, note: Part = None) -> Markup:
     """A page without an order; `text` is the key of its heading."""
-    content = el(
-        "section",
-        el("h1", language.say(text)),
-        el("p", language.say(f"{text}_lead"), class_="lead"),
-        class_="card narrow",
-    )
+    content = card(language.say(text), language.say(f"{text}_lead"))
     return document(language, language.say(text), None, el("main", content, note))
+
+
+def card(heading: str, lead: str, *more: Part, sign: Part = None) -> Markup:
+    """The one narrow card of a page: its heading, what that means, and what else there is."""
+    title = el("h1", heading)
+    return el("section", sign, title, el("p", lead, class_="lead"), *more, class_="card narrow")
+
+
+def hint(text: str) -> Markup:
+    """A line in small print."""
+    return el("p", text, class_="hint")
 
 
 def document(language: Language, title: str, *content: Part) -> Markup:
@@ -107,7 +113,7 @@ def summary(visit: Visit) -> Markup:
         el("h2", visit.say("summary"), id="summary"),
         _items(visit),
         el("dl", _rows(visit), class_="totals"),
-        el("p", _charges_note(visit), class_="hint"),
+        hint(_charges_note(visit)),
         _destination(visit),
         aria_labelledby="summary",
         class_="summary",

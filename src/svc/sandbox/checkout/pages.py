@@ -7,7 +7,7 @@ from svc.sandbox.checkout import attempt, test_cards
 from svc.sandbox.checkout.developer import end_note, note, trial_panel
 from svc.sandbox.checkout.forms import Draft, Entries, hidden, payment_fields, payment_forms
 from svc.sandbox.checkout.html import el
-from svc.sandbox.checkout.layout import SCRIPT, page, summary
+from svc.sandbox.checkout.layout import SCRIPT, card, hint, page, summary
 from svc.sandbox.checkout.visit import BANK, CHALLENGE, COMPLETE, Visit
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.reference import cards, methods
@@ -129,14 +129,7 @@ def _page(
         action=visit.address.url(step),
         class_="choices",
     )
-    content = el(
-        "section",
-        el("h1", heading),
-        el("p", lead, class_="lead"),
-        form,
-        el("p", visit.say("stand_in"), class_="hint"),
-        class_="card narrow",
-    )
+    content = card(heading, lead, form, hint(visit.say("stand_in")))
     words = f"The buttons answer: {', '.join(buttons)}."
     main = el("main", content, note("A stand-in page", el("p", words)))
     return page(visit, heading, main, step=step, **carried)
@@ -150,14 +143,12 @@ def end_page(visit: Visit) -> Markup:
     """The page of an order that is not to be paid any more."""
     status = visit.order["status"]
     heading = visit.say(status)
-    content = el(
-        "section",
-        el("p", class_=f"sign {status}", aria_hidden="true"),
-        el("h1", heading),
-        el("p", visit.say(f"{status}_lead", amount=_amount(visit)), class_="lead"),
+    content = card(
+        heading,
+        visit.say(f"{status}_lead", amount=_amount(visit)),
         el("dl", _facts(visit), class_="totals"),
         _more(visit),
-        class_="card narrow",
+        sign=el("p", class_=f"sign {status}", aria_hidden="true"),
     )
     return page(visit, heading, el("main", content, end_note(visit)), step=COMPLETE)
 
@@ -187,8 +178,7 @@ def _means(visit: Visit) -> str:
 
 
 def _more(visit: Visit) -> Markup:
-    close = el("p", visit.say("close"), class_="hint")
     if visit.order["status"] != "processing":
-        return close
+        return hint(visit.say("close"))
     again = el("a", visit.say("check_again"), href=visit.address.url(COMPLETE), class_="second")
     return el("p", again, class_="choices")

@@ -12,9 +12,9 @@ from starlette.types import Receive, Scope, Send
 
 from svc.sandbox.api.memory import KEPT, RequestLog, RunMemory
 from svc.sandbox.checkout.visit import Address
+from svc.sandbox.control import engine as controls_of_engine
 from svc.sandbox.control import faults, resources
 from svc.sandbox.control.call import ControlCall, ControlEndpoint, json_response, route
-from svc.sandbox.control.engine import routes as engine_routes
 from svc.sandbox.engine import Engine
 from svc.sandbox.http import auth
 from svc.sandbox.http.auth import ERROR_TYPE, check_control
@@ -102,6 +102,7 @@ class ControlApi:
     def __init__(self, engine: Engine, memory: RunMemory) -> None:
         self._engine = engine
         own = (
+            *controls_of_engine.CONTROLS,
             *resources.CONTROLS,
             *faults.controls(memory.faults, memory.webhook_faults),
             *controls(memory.log),
@@ -109,7 +110,6 @@ class ControlApi:
         )
         self._router = Router(
             [
-                *engine_routes(engine),
                 *(route(engine, control) for control in own),
                 *routes(engine),
             ],

@@ -2,17 +2,13 @@
 
 from typing import Final
 
-from starlette.routing import Route
-
 from svc import __version__
 from svc.sandbox.clock import EPOCH, SECOND, micros, moment, parse, text
-from svc.sandbox.control import webhooks
 from svc.sandbox.control.call import (
     PAGING,
     ControlCall,
     ControlEndpoint,
     Unchecked,
-    route,
     whole_list,
 )
 from svc.sandbox.engine import Engine
@@ -144,6 +140,37 @@ def _within(to: int, param: str) -> int:
     return to
 
 
+async def list_emails(call: ControlCall) -> Doc:
+    """The mails that the service would have sent, newest first."""
+    return await call.page(
+        "email", lambda tx, limit, after: tx.page("email", limit=limit, after=after)
+    )
+
+
+async def list_balances(call: ControlCall) -> Doc:
+    """The balances of the mode by currency, minor units."""
+    return await call.read(_shown_balances)
+
+
+async def set_balance(call: ControlCall) -> Doc:
+    """Sets the balance of one currency; it may be negative."""
+
+    def change(tx: Transaction) -> Doc:
+        tx.set_balance(call.params["currency"], call.params["amount"])
+        return _shown_balances(tx)
+
+    return await call.run(change)
+
+
+def _shown_balances(tx: Transaction) -> Doc:
+    return whole_list(
+        [
+            {"object": "balance", "currency": code, "amount": amount, "livemode": tx.livemode}
+            for code, amount in tx.balances().items()
+        ]
+    )
+
+
 CONTROLS: Final = (
     ControlEndpoint("GET", "/health", health),
     ControlEndpoint("GET", "/clock", clock),
@@ -182,47 +209,6 @@ CONTROLS: Final = (
     ),
     ControlEndpoint("GET", "/settings", read_settings),
     ControlEndpoint("POST", "/settings", change_settings, settings.FIELDS),
-)
-
-
-def routes(engine: Engine) -> list[Route]:
-    """All control endpoints that need nothing but the engine."""
-    controls = (*CONTROLS, *webhooks.CONTROLS, *_CONTROLS)
-    return [route(engine, control) for control in controls]
-
-
-async def list_emails(call: ControlCall) -> Doc:
-    """The mails that the service would have sent, newest first."""
-    return await call.page(
-        "email", lambda tx, limit, after: tx.page("email", limit=limit, after=after)
-    )
-
-
-async def list_balances(call: ControlCall) -> Doc:
-    """The balances of the mode by currency, minor units."""
-    return await call.read(_shown_balances)
-
-
-async def set_balance(call: ControlCall) -> Doc:
-    """Sets the balance of one currency; it may be negative."""
-
-    def change(tx: Transaction) -> Doc:
-        tx.set_balance(call.params["currency"], call.params["amount"])
-        return _shown_balances(tx)
-
-    return await call.run(change)
-
-
-def _shown_balances(tx: Transaction) -> Doc:
-    return whole_list(
-        [
-            {"object": "balance", "currency": code, "amount": amount, "livemode": tx.livemode}
-            for code, amount in tx.balances().items()
-        ]
-    )
-
-
-_CONTROLS: Final = (
     ControlEndpoint("GET", "/emails", list_emails, PAGING),
     ControlEndpoint("GET", "/balances", list_balances),
     ControlEndpoint(

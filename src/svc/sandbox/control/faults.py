@@ -1,12 +1,13 @@
 """The controls over fault rules, of the API and of webhook deliveries."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, get_args
 
 from svc.sandbox.control.call import ControlCall, ControlEndpoint, whole_list
-from svc.sandbox.faults.api import CONNECTIONS, PHASES, STATUSES, ApiRule, Faults
+from svc.sandbox.faults import Connection, WebhookEffect
+from svc.sandbox.faults.api import PHASES, STATUSES, ApiRule, Faults
 from svc.sandbox.faults.rules import R, Rules
-from svc.sandbox.faults.webhooks import DELAY, EFFECTS, WebhookFaults, WebhookRule
+from svc.sandbox.faults.webhooks import WebhookFaults, WebhookRule
 from svc.sandbox.parameters.kinds import Choice, Integer, Text
 from svc.sandbox.parameters.problems import invalid, missing, resource_missing
 from svc.sandbox.parameters.tables import Fields, Object, Parameter, Params
@@ -58,7 +59,7 @@ _API: Final[Fields] = (
                 Parameter("retry_after", Integer(-_RETRY_AFTER_MAX, _RETRY_AFTER_MAX)),
                 Parameter("body", Text(65536)),
                 Parameter("delay_ms", Integer(0, _DELAY_MAX)),
-                Parameter("connection", Choice(CONNECTIONS)),
+                Parameter("connection", Choice(get_args(Connection))),
             ),
             rule=_one_effect,
         ),
@@ -70,7 +71,7 @@ _API: Final[Fields] = (
 _WEBHOOK: Final[Fields] = (
     Parameter("match", Object((Parameter("type", Text()), Parameter("endpoint", Text())))),
     *_HOW_OFTEN,
-    Parameter("effect", Choice(EFFECTS), required=True),
+    Parameter("effect", Choice(get_args(WebhookEffect)), required=True),
     Parameter("count", Integer(1, _COPIES_MAX)),
     Parameter("delay_ms", Integer(0, _DELAY_MAX)),
 )
@@ -123,7 +124,7 @@ def _api_rule(tx: Transaction, params: Params) -> ApiRule:
 
 
 def _webhook_rule(tx: Transaction, params: Params) -> WebhookRule:
-    if params["effect"] == DELAY and not params.get("delay_ms"):
+    if params["effect"] == "delay" and not params.get("delay_ms"):
         raise missing("delay_ms")
     return WebhookRule(
         id=tx.new_id(_PREFIX),

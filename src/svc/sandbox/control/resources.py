@@ -1,16 +1,18 @@
-"""Controls of payments, refunds, payouts, disputes, keys and events: what happens outside."""
+"""Controls of what the nouns have outside of the API: banks, shoppers, the dashboard, the log."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from svc.sandbox.clock import parse
+from svc.sandbox.clock import micros, parse
 from svc.sandbox.control import scenarios
-from svc.sandbox.control.call import ControlCall, ControlEndpoint, Unchecked
+from svc.sandbox.control.call import PAGING, ControlCall, ControlEndpoint, Unchecked, whole_list
 from svc.sandbox.jobs import handlers
-from svc.sandbox.parameters.kinds import Choice, EventType, Text, Timestamp
+from svc.sandbox.parameters.kinds import Choice, EventType, Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem, invalid, unexpected_state, wrong_type
 from svc.sandbox.parameters.tables import Parameter, Params, Settings
-from svc.sandbox.resources import api_keys, disputes, payments, payouts, refunds
-from svc.sandbox.store.documents import Doc, public
+from svc.sandbox.resources import api_keys, disputes, payments, payouts, refunds, webhook_endpoints
+from svc.sandbox.store import deliveries, events
+from svc.sandbox.store.documents import Doc, decode, public
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import DISPUTE_REASONS
 
@@ -19,30 +21,21 @@ _REFUND_REFUSED: Final = "unknown"
 _PAYOUT_REFUSED: Final = "could_not_process"
 
 
-async def settle_payment(call: ControlCall) -> Doc:
-    """Finishes a payment in `processing`."""
+def _settling(
+    kind: str,
+    status: str,
+    reason: str,
+    usual: str,
+    finish: Callable[[Transaction, Doc, str | None], None],
+) -> Callable[[ControlCall], Awaitable[Doc]]:
+    """Finishes what is in a status; where it fails, for the `reason` in that parameter."""
 
-    def act(tx: Transaction, payment: Doc, params: Params) -> Doc:
-        _need(payment, "processing")
-        failed = params["to"] == "failed"
-        code = params.get("failure_code", _DEBIT_REFUSED) if failed else None
-        handlers.finish_debit(tx, payment, code)
-        return payment
+    def act(tx: Transaction, doc: Doc, params: Params) -> Doc:
+        _need(doc, status)
+        finish(tx, doc, params.get(reason, usual) if params["to"] == "failed" else None)
+        return doc
 
-    return await call.change(payments.KIND, act)
-
-
-async def settle_refund(call: ControlCall) -> Doc:
-    """Finishes a pending refund."""
-
-    def act(tx: Transaction, refund: Doc, params: Params) -> Doc:
-        _need(refund, "pending")
-        failed = params["to"] == "failed"
-        reason = params.get("failure_reason", _REFUND_REFUSED) if failed else None
-        handlers.finish_refund(tx, refund, reason)
-        return refund
-
-    return await call.change(refunds.KIND, act)
+    return lambda call: call.change(kind, act)
 
 
 async def move_payout(call: ControlCall) -> Doc:
@@ -131,17 +124,115 @@ def _reason(words: Any) -> Parameter:
     return Parameter("failure_reason", Choice(tuple(words)))
 
 
+async def list_endpoints(call: ControlCall) -> Doc:
+    """All endpoints of the mode, newest first."""
+    found = await call.read(lambda tx: tx.find(webhook_endpoints.KIND))
+    return whole_list([public(doc) for doc in reversed(found)])
+
+
+async def enable(call: ControlCall) -> Doc:
+    return await _change_endpoint(call, webhook_endpoints.enable)
+
+
+async def disable(call: ControlCall) -> Doc:
+    return await _change_endpoint(call, webhook_endpoints.disable)
+
+
+async def delete(call: ControlCall) -> Doc:
+    await _change_endpoint(call, webhook_endpoints.delete)
+    return {"id": call.id, "object": webhook_endpoints.KIND, "deleted": True}
+
+
+async def roll_secret(call: ControlCall) -> Doc:
+    """A new secret, shown this once; the old one signs along for the grace period."""
+    grace = int(call.params.get("expires_in", webhook_endpoints.GRACE_MAX_SECONDS))
+    return await _change_endpoint(
+        call, lambda tx, endpoint: webhook_endpoints.roll_secret(tx, endpoint, grace)
+    )
+
+
+async def list_events(call: ControlCall) -> Doc:
+    kind = call.params.get("type")
+
+    def found(tx: Transaction, limit: int, after: str | None) -> tuple[list[Doc], bool]:
+        now = micros(tx.now)
+        rows, more = events.page(tx.store, tx.mode, now, event_type=kind, limit=limit, after=after)
+        return [decode(row) for row in rows], more
+
+    return await call.page("event", found)
+
+
+async def list_deliveries(call: ControlCall) -> Doc:
+    equals = {name: call.params[name] for name in deliveries.FILTERS if name in call.params}
+
+    def found(tx: Transaction, limit: int, after: str | None) -> tuple[list[Doc], bool]:
+        rows, more = deliveries.page(tx.store, tx.mode, equals=equals, limit=limit, after=after)
+        return [row.shown(tx.mode) for row in rows], more
+
+    return await call.page("delivery", found)
+
+
+async def resend(call: ControlCall) -> Doc:
+    """Delivers an event once more and shows how that went."""
+    made = await call.engine.resend(call.mode, call.id, call.params.get("endpoint"))
+    return whole_list([delivery.shown(call.mode) for delivery in made])
+
+
+async def _change_endpoint(call: ControlCall, act: Callable[[Transaction, Doc], object]) -> Doc:
+    def change(tx: Transaction) -> Doc:
+        endpoint = tx.named(webhook_endpoints.KIND, call.id)
+        secret = endpoint["_secret"]
+        act(tx, endpoint)
+        fresh = endpoint["_secret"]
+        return {**public(endpoint), **({"secret": fresh} if fresh != secret else {})}
+
+    return await call.run(change)
+
+
+_ENDPOINT: Final = "/webhook_endpoints/{id}"
+_WEBHOOKS: Final = (
+    ControlEndpoint("GET", "/webhook_endpoints", list_endpoints),
+    ControlEndpoint("POST", _ENDPOINT + "/enable", enable),
+    ControlEndpoint("POST", _ENDPOINT + "/disable", disable),
+    ControlEndpoint("DELETE", _ENDPOINT, delete),
+    ControlEndpoint(
+        "POST",
+        _ENDPOINT + "/roll_secret",
+        roll_secret,
+        (Parameter("expires_in", Integer(0, webhook_endpoints.GRACE_MAX_SECONDS)),),
+    ),
+    ControlEndpoint("GET", "/events", list_events, (Parameter("type", EventType()), *PAGING)),
+    ControlEndpoint("POST", "/events/{id}/resend", resend, (Parameter("endpoint", Text()),)),
+    ControlEndpoint(
+        "GET",
+        "/deliveries",
+        list_deliveries,
+        (
+            Parameter("event", Text()),
+            Parameter("endpoint", Text()),
+            Parameter("status", Choice(("pending", "succeeded", "failed", "dropped"))),
+            *PAGING,
+        ),
+    ),
+)
+
+
 CONTROLS: Final = (
+    *_WEBHOOKS,
     ControlEndpoint(
         "POST",
         "/payments/{id}/transition",
-        settle_payment,
+        _settling(
+            payments.KIND, "processing", "failure_code", _DEBIT_REFUSED, handlers.finish_debit
+        ),
         (_to("captured", "failed"), Parameter("failure_code", Text(100))),
     ),
     ControlEndpoint(
         "POST",
         "/refunds/{id}/transition",
-        settle_refund,
+        _settling(
+            refunds.KIND, "pending", "failure_reason", _REFUND_REFUSED, handlers.finish_refund
+        ),
         (_to("succeeded", "failed"), _reason(refunds.FAILURE_REASONS)),
     ),
     ControlEndpoint(

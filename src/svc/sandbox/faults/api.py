@@ -25,7 +25,6 @@ STATUSES: Final = {
     503: "service_unavailable",
     504: "gateway_timeout",
 }
-CONNECTIONS: Final = ("close", "reset", "truncate", "garbage", "drip")
 PHASES: Final = ("before", "after")
 
 _GARBAGE: Final = b"\x00\xff<not json>"

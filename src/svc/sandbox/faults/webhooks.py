@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import ClassVar, Final
 
+from svc.sandbox.faults import WebhookEffect
 from svc.sandbox.faults.rules import Rule, Rules
 from svc.sandbox.store.documents import Doc
 
@@ -73,14 +74,6 @@ class Reorder:
 
 Sleep = Callable[[float], Awaitable[None]]
 
-DUPLICATE: Final = "duplicate"
-REORDER: Final = "reorder"
-DROP: Final = "drop"
-BAD_SIGNATURE: Final = "bad_signature"
-STALE_TIMESTAMP: Final = "stale_timestamp"
-DELAY: Final = "delay"
-EFFECTS: Final = (DUPLICATE, REORDER, DROP, BAD_SIGNATURE, STALE_TIMESTAMP, DELAY)
-
 STALE_SECONDS: Final = 600
 _PAIR: Final = 2  # one delivery alone has no order
 
@@ -94,24 +87,24 @@ class WebhookRule(Rule):
     """
 
     kind: ClassVar[str] = "webhook_fault"
-    effect: str
+    effect: WebhookEffect
     count: int = 1
     delay_ms: int = 0
 
     @property
     def age(self) -> int:
         """How old the signature pretends to be, seconds."""
-        return STALE_SECONDS if self.effect == STALE_TIMESTAMP else 0
+        return STALE_SECONDS if self.effect == "stale_timestamp" else 0
 
     @property
     def copies(self) -> int:
         """How many times more the event is delivered."""
-        return self.count if self.effect == DUPLICATE else 0
+        return self.count if self.effect == "duplicate" else 0
 
     @property
     def group(self) -> int:
         """How many deliveries wait for each other; 0 for none."""
-        return max(self.count, _PAIR) if self.effect == REORDER else 0
+        return max(self.count, _PAIR) if self.effect == "reorder" else 0
 
     def matches(self, event_type: str, endpoint: str) -> bool:
         """Says whether an attempt is one of those that the rule is for."""

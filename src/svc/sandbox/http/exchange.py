@@ -6,7 +6,7 @@ costs a millisecond (promise R59).
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from starlette.types import Receive, Scope, Send
@@ -132,12 +132,10 @@ class HttpReply:
     media_type: str = _JSON
 
     def with_headers(self, *more: tuple[str, str]) -> "HttpReply":
-        headers = (*self.headers, *more)
-        return HttpReply(self.status, self.body, headers, self.connection, self.media_type)
+        return replace(self, headers=(*self.headers, *more))
 
     def without_header(self, name: str) -> "HttpReply":
-        headers = tuple(line for line in self.headers if line[0] != name)
-        return HttpReply(self.status, self.body, headers, self.connection, self.media_type)
+        return replace(self, headers=tuple(line for line in self.headers if line[0] != name))
 
     def raw_headers(self) -> list[tuple[bytes, bytes]]:
         """The header lines as ASGI wants them."""

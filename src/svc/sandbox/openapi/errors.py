@@ -1,34 +1,71 @@
 """The error answers of the documented API: one response a status, with the codes it may carry."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
+from svc.sandbox.parameters.problems import type_of
 from svc.sandbox.parameters.schema import TEXT, Schema, identifier, strict
 from svc.sandbox.parameters.tables import Codes, codes_of
 from svc.sandbox.resources.operation import ApiOperation
 from svc.spec import ID_PREFIXES, REQUEST_ID_HEADER, VERSION_HEADER, VERSIONS
 
-INVALID_REQUEST: Final = "invalid_request_error"
-IDEMPOTENCY: Final = "idempotency_error"
+IDEMPOTENCY: Final = type_of(409)
 
-# Every status but 400: its type and its codes.
-BY_STATUS: Final[Mapping[int, tuple[str, tuple[str, ...]]]] = {
-    401: (
-        "authentication_error",
+
+@dataclass(frozen=True, slots=True)
+class ErrorAnswer:
+    """What a status means, the codes it may carry, and the headers that come with it."""
+
+    meaning: str
+    codes: tuple[str, ...]
+    headers: Mapping[str, Any] = field(default_factory=dict)
+    post_only: bool = False
+
+
+def _header(schema: Schema) -> Schema:
+    return {"required": True, "schema": schema}
+
+
+# Every status but 400, whose codes are each operation's own.
+BY_STATUS: Final[Mapping[int, ErrorAnswer]] = {
+    401: ErrorAnswer(
+        "No key, an unknown or expired key, or plain HTTP.",
         ("https_required", "api_key_missing", "api_key_invalid", "api_key_expired"),
+        {"WWW-Authenticate": _header(TEXT)},
     ),
-    403: ("permission_error", ("permission_denied", "secret_key_required")),
-    404: (INVALID_REQUEST, ("resource_missing", "endpoint_unknown")),
-    405: (INVALID_REQUEST, ("method_not_allowed",)),
-    409: (IDEMPOTENCY, ("idempotency_key_in_use",)),
-    408: (INVALID_REQUEST, ("request_timeout",)),
-    413: (INVALID_REQUEST, ("request_too_large",)),
-    415: (INVALID_REQUEST, ("unsupported_media_type",)),
-    429: ("rate_limit_error", ("rate_limit",)),
-    500: ("api_error", ("internal_error",)),
-    502: ("api_error", ("bad_gateway",)),
-    503: ("api_error", ("service_unavailable",)),
-    504: ("api_error", ("gateway_timeout",)),
+    403: ErrorAnswer("The key may not do this.", ("permission_denied", "secret_key_required")),
+    404: ErrorAnswer(
+        "There is no such object in this mode, or no such endpoint.",
+        ("resource_missing", "endpoint_unknown"),
+    ),
+    405: ErrorAnswer(
+        "The path does not take this method.", ("method_not_allowed",), {"Allow": _header(TEXT)}
+    ),
+    409: ErrorAnswer(
+        "A request with this idempotency key is running; try again.",
+        ("idempotency_key_in_use",),
+        post_only=True,
+    ),
+    408: ErrorAnswer("The body was not there in time.", ("request_timeout",), post_only=True),
+    413: ErrorAnswer("The body has more than 1 MiB.", ("request_too_large",), post_only=True),
+    415: ErrorAnswer(
+        "The body is neither JSON nor a form.", ("unsupported_media_type",), post_only=True
+    ),
+    429: ErrorAnswer(
+        "Too many requests.",
+        ("rate_limit",),
+        {"Retry-After": _header({"type": "integer", "minimum": 1})},
+    ),
+    500: ErrorAnswer("Something went wrong inside.", ("internal_error",)),
+    502: ErrorAnswer("Something went wrong inside.", ("bad_gateway",)),
+    503: ErrorAnswer(
+        "The service is not available now.",
+        ("service_unavailable",),
+        {"Retry-After": {"schema": {"type": "integer", "minimum": 0}}},
+    ),
+    504: ErrorAnswer("Something inside took too long.", ("gateway_timeout",)),
 }
 KEY_REUSED: Final = "idempotency_key_reused"
 
@@ -52,58 +89,36 @@ EVERY_ANSWER: Final[dict[str, Any]] = {
     REQUEST_ID_HEADER: {"required": True, "schema": _REQUEST_ID},
     VERSION_HEADER: {"required": True, "schema": {"type": "string", "enum": list(VERSIONS)}},
 }
-_MORE_HEADERS: Final[dict[int, dict[str, Any]]] = {
-    401: {"WWW-Authenticate": {"required": True, "schema": TEXT}},
-    405: {"Allow": {"required": True, "schema": TEXT}},
-    429: {"Retry-After": {"required": True, "schema": {"type": "integer", "minimum": 1}}},
-    503: {"Retry-After": {"schema": {"type": "integer", "minimum": 0}}},
-}
-_MEANINGS: Final = {
-    400: "The request is refused; nothing was done.",
-    401: "No key, an unknown or expired key, or plain HTTP.",
-    403: "The key may not do this.",
-    404: "There is no such object in this mode, or no such endpoint.",
-    405: "The path does not take this method.",
-    408: "The body was not there in time.",
-    409: "A request with this idempotency key is running; try again.",
-    413: "The body has more than 1 MiB.",
-    415: "The body is neither JSON nor a form.",
-    429: "Too many requests.",
-    500: "Something went wrong inside.",
-    502: "Something went wrong inside.",
-    503: "The service is not available now.",
-    504: "Something inside took too long.",
-}
-_POST_ONLY: Final = (408, 409, 413, 415)
 
 
 def responses() -> dict[str, Any]:
     """The responses that operations share, by status; 400 is each operation's own."""
     return {
-        str(status): response(status, error(kind, codes))
-        for status, (kind, codes) in BY_STATUS.items()
+        str(status): response(answer.meaning, error(type_of(status), answer.codes), answer.headers)
+        for status, answer in BY_STATUS.items()
     }
 
 
 def refused(operation: ApiOperation) -> dict[str, Any]:
     """Every error response of an operation."""
     codes = refusals_of(operation)
-    schema = error(INVALID_REQUEST, sorted(codes))
-    if operation.method == "POST":
-        reused = error(IDEMPOTENCY, (KEY_REUSED,))
-        schema = {"oneOf": [schema, reused]}
-    shared = [s for s in BY_STATUS if operation.method == "POST" or s not in _POST_ONLY]
+    schema, writes = error(type_of(400), sorted(codes)), operation.method == "POST"
+    if writes:
+        schema = {"oneOf": [schema, error(IDEMPOTENCY, (KEY_REUSED,))]}
+    shared = [status for status, answer in BY_STATUS.items() if writes or not answer.post_only]
     return {
-        "400": response(400, schema),
+        "400": response("The request is refused; nothing was done.", schema),
         **{str(s): {"$ref": f"#/components/responses/{s}"} for s in shared},
     }
 
 
-def response(status: int, schema: Schema) -> dict[str, Any]:
-    """One error response."""
+def response(
+    meaning: str, schema: Schema, headers: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """One error response; `headers` are those that it has beside the usual ones."""
     return {
-        "description": _MEANINGS[status],
-        "headers": {**EVERY_ANSWER, **_MORE_HEADERS.get(status, {})},
+        "description": meaning,
+        "headers": {**EVERY_ANSWER, **headers},
         "content": {JSON: {"schema": schema}},
     }
 

@@ -19,6 +19,11 @@ _TYPES: Final = {
 _SERVER_TYPE: Final = "api_error"
 
 
+def type_of(status: int) -> str:
+    """The type of an error with this status, where its code has none of its own."""
+    return _TYPES.get(status, _SERVER_TYPE)
+
+
 class Problem(Exception):  # noqa: N818  it is an answer, not a failure of ours
     """One error answer.
 
@@ -39,7 +44,7 @@ class Problem(Exception):  # noqa: N818  it is an answer, not a failure of ours
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.type = type or _TYPES.get(status, _SERVER_TYPE)
+        self.type = type or type_of(status)
         self.code = code
         self.message = message
         self.param = param

@@ -19,10 +19,6 @@ HEAD_SECONDS: Final = 10.0  # for a request line and headers once their first by
 Refuse = Callable[[Problem], HttpReply]
 
 
-def _invalid() -> Problem:
-    return http_invalid("The request is no valid HTTP/1.1.")
-
-
 def _late() -> Problem:
     message = f"The head of the request was not there after {HEAD_SECONDS:g} seconds."
     return Problem(408, "request_timeout", message, headers={"Connection": "close"})
@@ -59,7 +55,7 @@ class DeadlineProtocol(H11Protocol):
             self._head_timer = self.loop.call_later(HEAD_SECONDS, self._refuse, _late())
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  in uvicorn's own words
-        self._refuse(_invalid())
+        self._refuse(http_invalid("The request is no valid HTTP/1.1."))
 
     @property
     def _between_requests(self) -> bool:

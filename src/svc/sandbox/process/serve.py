@@ -111,7 +111,9 @@ def _serve(
     on_served: OnServed | None,
 ) -> list[int]:
     made = make_app(options)
-    app = _Noticing(made, made if on_served is None else Watched(made, on_served))
+    # Past Starlette's middlewares: what breaks is answered with 500 and logged by uvicorn as well.
+    surface = made.router
+    app = _Noticing(made, surface if on_served is None else Watched(surface, on_served))
     server = _Server(_config(app, options), app, on_ready)
     # Not the loop that Windows would choose: the port splitter asks which sockets can be read.
     runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
@@ -148,6 +150,7 @@ class _Noticing:
 
     def __init__(self, made: Any, app: Any) -> None:
         self.refuse = made.state.refuse
+        self._made = made
         self.app = app
         self.failure: BaseException | None = None
 
@@ -156,7 +159,7 @@ class _Noticing:
             await self.app(scope, receive, send)
             return
         try:
-            await self.app(scope, receive, send)
+            await self._made(scope, receive, send)
         except BaseException as error:
             self.failure = error
             raise

@@ -15,32 +15,14 @@ RefundScenario = Literal["normal", "slow", "fails"]
 CardProblem = Literal["incorrect_number", "expired_card", "incorrect_cvc"]
 
 SOFT_DECLINES: Final = frozenset(
-    {
-        "do_not_honor",
-        "generic_decline",
-        "insufficient_funds",
-        "processing_error",
-        "try_again_later",
-        "issuer_not_available",
-        "card_velocity_exceeded",
-    }
+    "do_not_honor generic_decline insufficient_funds processing_error try_again_later "
+    "issuer_not_available card_velocity_exceeded".split()
 )
+# The last two are our own. Hard means never retried, and another acquirer changes nothing about a
+# shopper who failed the challenge or a test card in live mode.
 HARD_DECLINES: Final = frozenset(
-    {
-        "stolen_card",
-        "lost_card",
-        "pickup_card",
-        "account_closed",
-        "expired_card",
-        "incorrect_cvc",
-        "incorrect_number",
-        "fraudulent",
-        "revocation_of_authorization",
-        # Our own two. Hard means never retried, and another acquirer changes nothing about
-        # a shopper who failed the challenge or a test card in live mode.
-        "authentication_failed",
-        "live_mode_test_card",
-    }
+    "stolen_card lost_card pickup_card account_closed expired_card incorrect_cvc incorrect_number "
+    "fraudulent revocation_of_authorization authentication_failed live_mode_test_card".split()
 )
 
 _NUMBER_LENGTHS: Final = range(13, 20)
@@ -242,13 +224,7 @@ _MESSAGES: Final = {
     "stolen_card": "The card was reported stolen.",
 }
 _OWN_CODES: Final = frozenset(
-    {
-        "authentication_failed",
-        "expired_card",
-        "incorrect_cvc",
-        "incorrect_number",
-        "processing_error",
-    }
+    "authentication_failed expired_card incorrect_cvc incorrect_number processing_error".split()
 )
 
 

@@ -6,6 +6,7 @@ amounts are minor units and round half up.
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import lru_cache
 from typing import Final
 
 from svc.money import exponent, round_half_up
@@ -81,6 +82,7 @@ def rate(source: str, target: str) -> Decimal:
     return _RATE.divide(USD_PER_UNIT[source], USD_PER_UNIT[target])
 
 
+@lru_cache
 def convert(amount: int, source: str, target: str) -> int:
     """Turns minor units of one currency into minor units of another, half up.
 

@@ -1,6 +1,7 @@
 """Which payment methods an order offers, and how each behaves."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from svc.spec import EU_COUNTRIES
@@ -92,9 +93,7 @@ _LOCALES: Final = {
 
 def offered(currency: str, country: str, capture_method: str) -> list[str]:
     """Lists the methods of an order by its currency, shipping country and way of capture."""
-    names = [CARD]
-    names += [m.name for m in METHODS if _fits(m, currency, country, capture_method)]
-    return names
+    return [CARD, *_besides(currency, country, capture_method)]
 
 
 def kind(method: str) -> Kind:
@@ -108,6 +107,11 @@ def kind(method: str) -> Kind:
 def locale(country: str) -> str:
     """Gives the checkout's language for a shipping country as a BCP 47 tag, such as `de-DE`."""
     return _LOCALES.get(country, f"en-{country}")
+
+
+@lru_cache
+def _besides(currency: str, country: str, capture_method: str) -> tuple[str, ...]:
+    return tuple(m.name for m in METHODS if _fits(m, currency, country, capture_method))
 
 
 def _fits(method: Method, currency: str, country: str, capture_method: str) -> bool:

@@ -77,8 +77,8 @@ def every(tx: Transaction) -> Doc:
 
 
 def find(tx: Transaction, text: str) -> Doc | None:
-    """The key with this text in this mode, whether it still works or not."""
-    return tx.get(KIND, _identity(tx, text))
+    """The key with this text in this mode, whether it still works or not; not to be changed."""
+    return tx.known(KIND, _identity(tx, text))
 
 
 def has_expired(tx: Transaction, key: Doc) -> bool:

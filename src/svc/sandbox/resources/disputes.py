@@ -43,7 +43,7 @@ ANSWER: Final = schema.resource(
     {
         "payment": schema.identifier(ID_PREFIXES["payment"]),
         "order": schema.identifier(ID_PREFIXES["order"]),
-        "amount": schema.integer(1, 10**14),
+        "amount": schema.POSITIVE,
         "currency": schema.CURRENCY,
         "reason": schema.words(DISPUTE_REASONS),
         "status": schema.words(DISPUTE_STATUSES),

@@ -81,16 +81,7 @@ def shown_shipping(given: Params) -> Doc:
 
 def shown_items(given: Iterable[Params]) -> list[Doc]:
     """The items as responses show them."""
-    return [
-        {
-            "name": item["name"],
-            "hs_code": item.get("hs_code"),
-            "origin_country": item.get("origin_country"),
-            "quantity": item["quantity"],
-            "unit_amount": item["unit_amount"],
-        }
-        for item in given
-    ]
+    return [{name: item.get(name) for name in _SHOWN_ITEM} for item in given]
 
 
 def value(items: Iterable[Mapping[str, Any]]) -> int:

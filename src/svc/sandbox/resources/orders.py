@@ -53,7 +53,7 @@ ANSWER: Final = schema.resource(
         "capture_method": schema.words(CAPTURE_METHODS),
         "methods": {"type": "array", "items": schema.TEXT, "minItems": 1, "uniqueItems": True},
         "landed_cost": _LANDED_COST,
-        "amount_total": schema.integer(1, 10**14),
+        "amount_total": schema.POSITIVE,
         "amount_captured": schema.AMOUNT,
         "amount_refunded": schema.AMOUNT,
         "latest_payment": schema.nullable(schema.identifier(ID_PREFIXES["payment"])),

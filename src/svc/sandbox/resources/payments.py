@@ -37,7 +37,7 @@ ANSWER: Final = schema.resource(
     {
         "order": schema.identifier(ID_PREFIXES["order"]),
         "status": schema.words(PAYMENT_STATUSES),
-        "amount": schema.integer(1, 10**14),
+        "amount": schema.POSITIVE,
         "amount_captured": schema.AMOUNT,
         "amount_released": schema.AMOUNT,
         "amount_refunded": schema.AMOUNT,

@@ -87,9 +87,9 @@ ANSWER: Final = schema.resource(
         "amount": schema.integer(1),
         "currency": schema.CURRENCY,
         "source_currency": schema.CURRENCY,
-        "source_amount": schema.integer(1, 10**18),
+        "source_amount": schema.POSITIVE,
         "fx_rate": schema.RATE,
-        "network_fees": schema.integer(1, 10**18),
+        "network_fees": schema.POSITIVE,
         "destination": schema.strict(
             {
                 "country": schema.COUNTRY,

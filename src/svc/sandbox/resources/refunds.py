@@ -45,7 +45,7 @@ ANSWER: Final = schema.resource(
     {
         "payment": schema.identifier(ID_PREFIXES["payment"]),
         "order": schema.identifier(ID_PREFIXES["order"]),
-        "amount": schema.integer(1, 10**14),
+        "amount": schema.POSITIVE,
         "currency": schema.CURRENCY,
         "reason": schema.nullable(schema.words(REFUND_REASONS)),
         "status": schema.words(REFUND_STATUSES),

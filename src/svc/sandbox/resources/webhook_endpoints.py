@@ -188,7 +188,7 @@ def delete(tx: Transaction, endpoint: Doc) -> None:
 def note_success(tx: Transaction, endpoint: Doc) -> None:
     """A delivery arrived: the endpoint is in health again."""
     if endpoint["_failing_since"] is not None:
-        _recovered(tx, endpoint)
+        _recovered(tx, tx.stored(KIND, endpoint["id"]))
 
 
 def note_failure(tx: Transaction, endpoint: Doc) -> None:

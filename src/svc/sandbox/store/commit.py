@@ -88,7 +88,7 @@ class GroupCommit:
 
     def _undo(self, position: int) -> None:
         self._shared.ids.rewind(position)
-        self._shared.settings.forget()
+        self._shared.forget()
         self._store.undo()
         if not self._store.in_transaction:  # SQLite gave the whole transaction up: disk full
             self._abandon(LocalError("The sandbox could not save: its transaction was lost."))
@@ -137,7 +137,7 @@ class GroupCommit:
     def _abandon(self, error: LocalError) -> None:
         """The group is lost: memory returns to what is on disk, and every call of it fails."""
         self._store.rollback()
-        self._shared.settings.forget()
+        self._shared.forget()
         with suppress(LocalError):  # a disk that cannot be read either: every call fails anyway
             self.load_state()
         waiters, self._waiters = self._waiters, []

@@ -112,23 +112,13 @@ def put_before(store: Store, identity: str, later: DeliveryRow) -> None:
 def finish(
     store: Store,
     identity: str,
-    *,
     status: Status,
     started: int,
-    code: int | None,
-    error: str | None,
-    ms: int,
+    answer: tuple[int | None, str | None, int],
 ) -> None:
-    """Writes down how an attempt went."""
-    store.write(
-        "UPDATE deliveries SET status = ?, started = ?, code = ?, error = ?, ms = ? WHERE id = ?",
-        status,
-        started,
-        code,
-        error,
-        ms,
-        identity,
-    )
+    """Writes down how an attempt went; the answer is its code, its error and the milliseconds."""
+    sql = "UPDATE deliveries SET status = ?, started = ?, code = ?, error = ?, ms = ? WHERE id = ?"
+    store.write(sql, status, started, *answer, identity)
 
 
 def set_next(store: Store, identity: str, due: int) -> None:
@@ -137,6 +127,8 @@ def set_next(store: Store, identity: str, due: int) -> None:
 
 def drop(store: Store, endpoint: str, event: str | None = None) -> int:
     """Gives up what is pending for an endpoint, or for one event of it; returns how many."""
+    if event is not None and pending(store, event, endpoint) is None:  # as with almost every event
+        return 0
     where = "endpoint = ? AND status = 'pending'"
     args = [endpoint]
     if event is not None:

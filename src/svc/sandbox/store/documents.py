@@ -62,31 +62,34 @@ def _plain(match: re.Match[str]) -> str:
 # Top-level fields that have a column of their own and can be asked for.
 COLUMNS = {"status": "status", "order": "ord", "payment": "payment"}
 _ALL: Final[Mapping[str, str]] = MappingProxyType({})
+_ADD: Final = (
+    "INSERT INTO docs(id, seq, mode, kind, created, status, ord, payment, body)"
+    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_SAVE: Final = (
+    "UPDATE docs SET status = ?, ord = ?, payment = ?, body = ?"
+    " WHERE id = ? AND mode = ? AND kind = ?"
+)
 _BOUNDS = {"gte": ">=", "gt": ">", "lte": "<=", "lt": "<"}
 
 
 class DocumentRows:
-    """The documents of one mode, in the open transaction."""
+    """The documents of one mode, in the open transaction.
 
-    __slots__ = ("mode", "store")
+    `seen` holds what `known` has read; who takes a transaction back empties it.
+    """
 
-    def __init__(self, store: Store, mode: str) -> None:
+    __slots__ = ("mode", "seen", "store")
+
+    def __init__(self, store: Store, mode: str, seen: dict[tuple[str, str], Doc]) -> None:
         self.store = store
         self.mode = mode
+        self.seen = seen
 
     def add(self, doc: Doc) -> None:
         """Inserts a document; it needs `id`, `object` (its kind) and `created`."""
-        self.store.write(
-            "INSERT INTO docs(id, seq, mode, kind, created, status, ord, payment, body)"
-            " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            doc["id"],
-            self.store.next_sequence(),
-            self.mode,
-            doc["object"],
-            doc["created"],
-            *_columns(doc),
-            compact(doc).decode(),
-        )
+        place = (doc["id"], self.store.next_sequence(), self.mode, doc["object"], doc["created"])
+        self.store.write(_ADD, *place, *_columns(doc), compact(doc).decode())
 
     def save(self, doc: Doc) -> None:
         """Puts a new version in place of the stored one; its place in lists stays.
@@ -94,21 +97,15 @@ class DocumentRows:
         Raises:
             KeyError: there is no such document in this mode.
         """
-        touched = self.store.write(
-            "UPDATE docs SET status = ?, ord = ?, payment = ?, body = ?"
-            " WHERE id = ? AND mode = ? AND kind = ?",
-            *_columns(doc),
-            compact(doc).decode(),
-            doc["id"],
-            self.mode,
-            doc["object"],
-        )
-        if not touched:
+        place = (doc["id"], self.mode, doc["object"])
+        self.seen.pop((self.mode, doc["id"]), None)
+        if not self.store.write(_SAVE, *_columns(doc), compact(doc).decode(), *place):
             raise KeyError(doc["id"])
 
     def remove(self, kind: str, identity: str) -> bool:
         """Deletes a document and says whether it was there."""
         sql = "DELETE FROM docs WHERE id = ? AND mode = ? AND kind = ?"
+        self.seen.pop((self.mode, identity), None)
         return self.store.write(sql, identity, self.mode, kind) > 0
 
     def get(self, kind: str, identity: str) -> Doc | None:
@@ -116,6 +113,13 @@ class DocumentRows:
         sql = "SELECT body FROM docs WHERE id = ? AND mode = ? AND kind = ?"
         row = self.store.one(sql, _storable(identity), self.mode, kind)
         return decode(row[0]) if row else None
+
+    def known(self, kind: str, identity: str) -> Doc | None:
+        """The same, read once and not to be changed: for the few that every request asks for."""
+        doc = self.seen.get((self.mode, identity))
+        if doc is None and (doc := self.get(kind, identity)) is not None:
+            self.seen[self.mode, identity] = doc
+        return doc
 
     def find(self, kind: str, **equals: str) -> list[Doc]:
         """All documents with these values of `status`, `order`, `payment`; oldest first."""

@@ -34,14 +34,8 @@ def insert(store: Store, mode: str, now: int, event: Doc) -> None:
     neither table grows for ever. What still has to be delivered stays.
     """
     _shed(store, now)
-    store.write(
-        "INSERT INTO events(id, mode, type, created, body) VALUES(?, ?, ?, ?, ?)",
-        event["id"],
-        mode,
-        event["type"],
-        now,
-        compact(event),
-    )
+    sql = "INSERT INTO events(id, mode, type, created, body) VALUES(?, ?, ?, ?, ?)"
+    store.write(sql, event["id"], mode, event["type"], now, compact(event))
 
 
 def retrieve(store: Store, mode: str, identity: str, now: int) -> bytes | None:

@@ -49,15 +49,8 @@ def add(
     lane: str = MAIN,
 ) -> None:
     """Schedules a job for `due` (microseconds)."""
-    store.write(
-        "INSERT INTO jobs(due, mode, name, subject, args, lane) VALUES(?, ?, ?, ?, ?, ?)",
-        due,
-        mode,
-        name,
-        subject,
-        json.dumps(args),
-        lane,
-    )
+    sql = "INSERT INTO jobs(due, mode, name, subject, args, lane) VALUES(?, ?, ?, ?, ?, ?)"
+    store.write(sql, due, mode, name, subject, json.dumps(args), lane)
 
 
 def cancel(store: Store, mode: str, name: str, subject: str) -> int:
@@ -102,15 +95,11 @@ def next_due(store: Store, lane: str, busy: Collection[int] = ()) -> int | None:
 def due(store: Store, lane: str, until: int, limit: int, busy: Collection[int] = ()) -> list[Job]:
     """A lane's jobs due at or before `until`, in the order in which they run."""
     marks = ",".join("?" * len(busy))
-    rows = store.all(
+    sql = (
         f"SELECT {_FIELDS} FROM jobs WHERE lane = ? AND due <= ? AND seq NOT IN ({marks})"  # noqa: S608
-        " ORDER BY due, seq LIMIT ?",
-        lane,
-        until,
-        *busy,
-        limit,
+        " ORDER BY due, seq LIMIT ?"
     )
-    return [_job(row) for row in rows]
+    return [_job(row) for row in store.all(sql, lane, until, *busy, limit)]
 
 
 def _job(row: Row) -> Job:

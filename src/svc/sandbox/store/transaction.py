@@ -1,7 +1,7 @@
 """What one call sees and changes: one mode, one moment, one open transaction."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,10 @@ from svc.sandbox.store.sqlite import Store
 from svc.spec import ID_PREFIXES, IDEMPOTENCY_RETENTION_SECONDS
 
 _RETENTION = IDEMPOTENCY_RETENTION_SECONDS * SECOND
+_PUT = (
+    "INSERT OR REPLACE INTO results(mode, key, fingerprint, status, body, first_used)"
+    " VALUES(?, ?, ?, ?, ?, ?)"
+)
 _SHED = (
     "DELETE FROM results WHERE rowid IN"
     " (SELECT rowid FROM results WHERE first_used <= ? ORDER BY first_used LIMIT 2)"
@@ -33,12 +37,26 @@ class StoredResult:
 
 @dataclass(slots=True)
 class SharedState:
-    """What all transactions share; `scheduled` is set when a job was added."""
+    """What all transactions share.
+
+    Attributes:
+        seen: what `known` has read, by mode and id.
+        kept_since: no result of a key is older, in microseconds.
+        scheduled: set when a job was added.
+    """
 
     store: Store
     ids: IdSource
     settings: StoredSettings
+    seen: dict[tuple[str, str], Doc] = field(default_factory=dict)
+    kept_since: int = 0
     scheduled: bool = False
+
+    def forget(self) -> None:
+        """Reads anew at the next use: a transaction was taken back, or all was replaced."""
+        self.settings.forget()
+        self.seen.clear()
+        self.kept_since = 0
 
 
 class Transaction(DocumentRows):
@@ -47,14 +65,18 @@ class Transaction(DocumentRows):
     `now` is the sandbox's clock when the call began, or the due moment of the job that runs.
     """
 
-    __slots__ = ("_shared", "emitted", "now", "now_text")
+    __slots__ = ("_shared", "emitted", "now")
 
     def __init__(self, shared: SharedState, mode: str, now: int) -> None:
-        super().__init__(shared.store, mode)
+        super().__init__(shared.store, mode, shared.seen)
         self._shared = shared
         self.now: datetime = moment(now)
-        self.now_text: str = text(self.now)
         self.emitted = 0
+
+    @property
+    def now_text(self) -> str:
+        """The moment as the API writes it."""
+        return text(self.now)
 
     @property
     def livemode(self) -> bool:
@@ -190,17 +212,15 @@ class Transaction(DocumentRows):
         Two whose time is over make room for it, so that the table stays bounded.
         """
         first_used = micros(self.now)
-        self.store.write(_SHED, first_used - _RETENTION)
-        self.store.write(
-            "INSERT OR REPLACE INTO results(mode, key, fingerprint, status, body, first_used)"
-            " VALUES(?, ?, ?, ?, ?, ?)",
-            self.mode,
-            key,
-            fingerprint,
-            status,
-            body,
-            first_used,
-        )
+        self._shed(first_used)
+        self.store.write(_PUT, self.mode, key, fingerprint, status, body, first_used)
+
+    def _shed(self, now: int) -> None:
+        shared = self._shared
+        if shared.kept_since <= now - _RETENTION:
+            self.store.write(_SHED, now - _RETENTION)
+            row = self.store.one("SELECT MIN(first_used) FROM results")
+            shared.kept_since = now if row is None or row[0] is None else min(row[0], now)
 
     def purge_results(self) -> None:
         """Deletes the results of both modes that are no longer held."""

@@ -48,7 +48,7 @@ def prepare(tx: Transaction, job: Job, wall: int, *, age: int = 0) -> PreparedAt
     the setting `signature_time` is `virtual`. The signature is `age` seconds older than that.
     """
     delivery = deliveries.retrieve(tx.store, job.subject)
-    endpoint = tx.get(webhook_endpoints.KIND, job.lane)
+    endpoint = tx.known(webhook_endpoints.KIND, job.lane)
     body = events.body(tx.store, delivery.event) if delivery else None
     if delivery is None or delivery.status != "pending" or endpoint is None or body is None:
         return None
@@ -82,13 +82,15 @@ def record(tx: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> N
     """Writes the outcome down and decides what follows, in one transaction with the job's end."""
     owed = jobs.finish(tx.store, attempt.job)
     _finish(tx, attempt, reply)
-    endpoint = tx.get(webhook_endpoints.KIND, attempt.delivery.endpoint)
+    identity = attempt.delivery.endpoint
+    endpoint = tx.known(webhook_endpoints.KIND, identity)
     if endpoint is None:
         return
     if reply.accepted:
         webhook_endpoints.note_success(tx, endpoint)
-        deliveries.drop(tx.store, endpoint["id"], attempt.delivery.event)
+        deliveries.drop(tx.store, identity, attempt.delivery.event)
         return
+    endpoint = tx.stored(webhook_endpoints.KIND, identity)
     webhook_endpoints.note_failure(tx, endpoint)
     if owed:
         _follow_up(tx, attempt, endpoint)
@@ -127,15 +129,9 @@ def _request(
 
 
 def _finish(tx: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
-    deliveries.finish(
-        tx.store,
-        attempt.delivery.id,
-        status="succeeded" if reply.accepted else "failed",
-        started=attempt.started,
-        code=reply.code,
-        error=reply.error,
-        ms=reply.ms,
-    )
+    status: deliveries.Status = "succeeded" if reply.accepted else "failed"
+    answer = (reply.code, reply.error, reply.ms)
+    deliveries.finish(tx.store, attempt.delivery.id, status, attempt.started, answer)
 
 
 def _follow_up(tx: Transaction, attempt: PreparedAttempt, endpoint: Doc) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator
 from typing import Final
 
 import h11
@@ -80,14 +79,14 @@ class KeptConnection(asyncio.Protocol):
             if not isinstance(event, h11.InformationalResponse):
                 raise h11.RemoteProtocolError(f"no answer but {type(event).__name__}")
 
-    async def body(self) -> AsyncIterator[bytes]:
-        """The parts of the answer's body, to its end.
+    async def part(self) -> bytes | None:
+        """The next part of the answer's body, or None at its end.
 
         Raises:
             OSError, h11.ProtocolError: it was cut short.
         """
-        while isinstance(event := await self._next(), h11.Data):
-            yield bytes(event.data)
+        event = await self._next()
+        return bytes(event.data) if isinstance(event, h11.Data) else None
 
     def finish(self) -> bool:
         """Makes ready for another request; false, and closed, if there can be none."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from svc.sandbox.clock import SECOND, VirtualClock, micros
-from svc.sandbox.faults.webhooks import BAD_SIGNATURE, DROP, WebhookFaults, WebhookRule
+from svc.sandbox.faults.webhooks import WebhookFaults, WebhookRule
 from svc.sandbox.resources import webhook_endpoints
 from svc.sandbox.store import deliveries, jobs
 from svc.sandbox.store.commit import GroupCommit
@@ -221,9 +221,9 @@ class WebhookDispatcher:
         """The one place through which every request to a receiver goes."""
         if not attempt.allowed:
             return ReceiverReply(None, "remote_not_allowed", 0)
-        if rule is not None and rule.effect == DROP:
+        if rule is not None and rule.effect == "drop":
             return ReceiverReply(None, "dropped_by_fault_rule", 0)
-        if rule is not None and rule.effect == BAD_SIGNATURE:
+        if rule is not None and rule.effect == "bad_signature":
             return await self._sender.send(with_bad_signature(attempt.outgoing))
         return await self._sender.send(attempt.outgoing)
 

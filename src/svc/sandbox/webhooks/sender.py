@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Protocol
+from typing import Protocol, Self
 
 import h11
 
@@ -84,7 +84,8 @@ class KeptConnections(httpx.AsyncBaseTransport):
             httpx.TransportError: there is none.
         """
         origin = _origin(request.url)
-        body = b"".join([part async for part in _parts(request)])
+        assert isinstance(request.stream, httpx.ByteStream)
+        body = b"".join(request.stream)
         connection = await self._take(origin)
         try:
             asked = h11.Request(
@@ -169,19 +170,24 @@ class KeptConnections(httpx.AsyncBaseTransport):
         return context
 
 
-class _Body(httpx.AsyncByteStream):
+class _Body(httpx.AsyncByteStream, AsyncIterator[bytes]):
     """The body of one answer; the connection is given back when nobody reads on."""
 
     def __init__(self, connection: KeptConnection, done: Callable[[], None]) -> None:
         self._connection = connection
         self._done: Callable[[], None] | None = done
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
+    def __aiter__(self) -> Self:
+        return self  # a generator would cost more than the answers that have no body
+
+    async def __anext__(self) -> bytes:
         try:
-            async for part in self._connection.body():
-                yield part
+            part = await self._connection.part()
         except (OSError, h11.ProtocolError) as error:
             raise _told(error) from error
+        if part is None:
+            raise StopAsyncIteration
+        return part
 
     async def aclose(self) -> None:
         done, self._done = self._done, None
@@ -215,9 +221,10 @@ class HttpSender:
 
     async def _post(self, outgoing: Outgoing) -> int:
         reply = await self._transport.handle_async_request(_request(outgoing))
+        assert isinstance(reply.stream, httpx.AsyncByteStream)
         try:
             read = 0
-            async for chunk in reply.aiter_raw():
+            async for chunk in reply.stream:
                 read += len(chunk)
                 if read >= REPLY_READ_MAX:
                     break
@@ -247,12 +254,6 @@ def _origin(url: httpx.URL) -> Origin:
     if url.scheme not in ports:
         raise httpx.UnsupportedProtocol(f"{url.scheme} is not http")
     return url.scheme, url.raw_host.decode("ascii"), url.port or ports[url.scheme]
-
-
-async def _parts(request: httpx.Request) -> AsyncIterator[bytes]:
-    assert isinstance(request.stream, httpx.AsyncByteStream)
-    async for part in request.stream:
-        yield part
 
 
 def _told(error: OSError | h11.ProtocolError) -> httpx.TransportError:

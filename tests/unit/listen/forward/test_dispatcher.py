@@ -21,6 +21,7 @@ from support.listening import (
     listening,
     status_line,
 )
+from support.serving import free_port
 from svc.errors import UsageError
 from svc.listen.forward.request import parse_header
 from svc.listen.forward.target_queue import ForwardOptions
@@ -242,12 +243,6 @@ def test_the_status_counts_where_the_body_is_cut_short(
         summary = one.stop()
     assert (forward.status, forward.reply, forward.error) == (200, reply, None)
     assert (summary.forwarded, target.ids) == (1, ["evt_1"])
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
 
 
 def test_refused_connection_is_named(tmp_path: Path) -> None:

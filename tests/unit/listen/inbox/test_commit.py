@@ -486,6 +486,93 @@ def test_read_may_ask_to_see_every_result(busy: bool) -> None:
     run(inbox, story)
 
 
+@dataclass
+class LongInbox(FakeQuickInbox):
+    """One whose log is long until it was copied twice; each copy waits until it is let go."""
+
+    copies: list[str] = field(default_factory=list)
+    go: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    fails: bool = False
+
+    @property
+    def log_is_long(self) -> bool:  # type: ignore[override]
+        return len(self.copies) < 2
+
+    def copy_log(self) -> None:
+        self.copies.append(threading.current_thread().name)
+        assert self.go.acquire(timeout=10)
+        if self.fails:
+            raise FULL
+
+
+def test_log_is_copied_beside_what_comes_and_then_caught_up_with() -> None:
+    """Groups are stored during the first copy; the second one holds them back, so it has an end."""
+    inbox, told = LongInbox(), list[Kept | LocalError]()
+    inbox.gate.set()
+
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.keep(arrival(1), told.append)
+        await until(lambda: len(inbox.copies) == 1)
+        writer.keep(arrival(2), told.append)
+        await until(lambda: len(told) == 2)
+        idle = [writer.idle]
+        inbox.go.release()
+        await until(lambda: len(inbox.copies) == 2)
+        assert [*idle, writer.idle] == [True, False]
+        writer.keep(arrival(3), told.append)
+        writer.settle(1, "forwarded")
+        await asyncio.sleep(0.02)
+        assert len(told) == 2
+        inbox.go.release()
+        await until(lambda: len(told) == 3)
+        await until(lambda: bool(inbox.batches[-1].settled))
+
+    run(inbox, story)
+    assert told == [kept(arrival(number)) for number in (1, 2, 3)]
+    assert len(inbox.copies) == 2
+    assert len(set(inbox.copies)) == 1
+    assert inbox.threads == {"MainThread"}
+
+
+def test_log_that_cannot_be_copied_is_copied_with_what_follows() -> None:
+    """No second copy is begun behind one that failed; the next group begins anew."""
+    inbox = LongInbox(fails=True)
+    inbox.gate.set()
+
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.keep(arrival(1), lambda _: None)
+        await until(lambda: len(inbox.copies) == 1)
+        inbox.go.release()
+        await asyncio.sleep(0.02)
+        assert (len(inbox.copies), writer.idle) == (1, True)
+        writer.keep(arrival(2), lambda _: None)
+        await until(lambda: len(inbox.copies) == 2)
+        inbox.go.release()
+        await asyncio.sleep(0.02)
+        assert not writer.broken.done()
+
+    run(inbox, story)
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_no_log_is_copied_at_the_end(begun: bool) -> None:
+    """R78: the end empties it anyway, and the thread is to be over."""
+    inbox = LongInbox()
+    inbox.gate.set()
+
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        writer.keep(arrival(1), lambda _: None)
+        await until(lambda: len(inbox.copies) == begun)
+        writer.settle(1, "forwarded")
+        inbox.go.release()
+        await writer.close()
+        assert writers() == []
+
+    run(inbox, story)
+    assert len(inbox.copies) == begun
+    assert inbox.batches[-1].settled == [(1, "forwarded")]
+
+
 class SlowQuickInbox(FakeQuickInbox):
     """One that could do without a thread, but whose disk is slow."""
 

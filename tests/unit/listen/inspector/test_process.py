@@ -20,6 +20,7 @@ from support.listeners import Listen
 from support.listening import Target
 from support.patience import patient
 from support.running import Sandbox, Svc
+from support.serving import free_port
 from svc.cli.events.listen import app
 from svc.cli.events.options import InspectAt
 from svc.cli.framework.app import Verb
@@ -33,12 +34,6 @@ def read(url: str) -> str:
     with build_opener(ProxyHandler({})).open(url, timeout=10) as answer:
         text: str = answer.read().decode()
     return text
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-    return port
 
 
 @contextmanager

@@ -1,16 +1,15 @@
 """Keys, modes, permissions, versions and the order of the checks before a request is read."""
 
 import base64
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from support.sandbox_calls import Answer, Sandbox
 from svc.clock import ManualClock
 
 pytestmark = pytest.mark.smoke
 
-if TYPE_CHECKING:
-    from unit.sandbox.api.conftest import Answer, Sandbox
 
 RESOURCES = (
     "orders payments refunds payouts landed_cost disputes webhook_endpoints events"
@@ -48,7 +47,7 @@ def basic(user: str, password: str = "") -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-def with_header(sandbox: "Sandbox", value: str | None, path: str = "/v1/orders") -> "Answer":
+def with_header(sandbox: Sandbox, value: str | None, path: str = "/v1/orders") -> Answer:
     headers = {} if value is None else {"authorization": value}
     return sandbox.call("GET", path, key=None, headers=headers)
 
@@ -81,13 +80,13 @@ BAD = [
 
 
 @pytest.mark.parametrize("value", GOOD)
-def test_key_is_taken_by_basic_and_bearer(shared: "Sandbox", value: str) -> None:
+def test_key_is_taken_by_basic_and_bearer(shared: Sandbox, value: str) -> None:
     """Basic with the key as the user name and any password, or Bearer (spec: Authentication)."""
     assert with_header(shared, value).status == 200
 
 
 @pytest.mark.parametrize(("value", "code"), BAD)
-def test_no_or_wrong_key_is_401(shared: "Sandbox", value: str | None, code: str) -> None:
+def test_no_or_wrong_key_is_401(shared: Sandbox, value: str | None, code: str) -> None:
     """Without a known key the answer is 401 with a challenge (R86)."""
     answer = with_header(shared, value)
     assert (answer.status, answer.code) == (401, code)
@@ -97,7 +96,7 @@ def test_no_or_wrong_key_is_401(shared: "Sandbox", value: str | None, code: str)
     assert answer.headers["svc-version"] == "2026-09-01"
 
 
-def test_plain_http_is_refused_where_the_setting_says_so(sandbox: "Sandbox") -> None:
+def test_plain_http_is_refused_where_the_setting_says_so(sandbox: Sandbox) -> None:
     """`insecure_http=reject` answers 401 https_required, before the key is looked at (R86)."""
     sandbox.settings(insecure_http="reject")
     for key in ("sk_test_sandbox", None):
@@ -116,7 +115,7 @@ def test_strict_https_holds_whatever_the_setting(make_sandbox: Any) -> None:
 
 @pytest.mark.parametrize(("method", "path", "resource", "level"), OPERATIONS)
 def test_publishable_key_can_do_nothing(
-    shared: "Sandbox", method: str, path: str, resource: str, level: str
+    shared: Sandbox, method: str, path: str, resource: str, level: str
 ) -> None:
     """A publishable key gets 403 secret_key_required on every operation (R86)."""
     answer = shared.call(method, path, key=shared.publishable)
@@ -125,7 +124,7 @@ def test_publishable_key_can_do_nothing(
 
 
 @pytest.fixture(scope="module")
-def restricted(shared: "Sandbox") -> dict[tuple[str, str], str]:
+def restricted(shared: Sandbox) -> dict[tuple[str, str], str]:
     """A restricted key for each resource and level."""
     keys = {}
     for resource in RESOURCES:
@@ -137,7 +136,7 @@ def restricted(shared: "Sandbox") -> dict[tuple[str, str], str]:
 
 @pytest.mark.parametrize(("method", "path", "resource", "level"), OPERATIONS)
 def test_restricted_key_needs_just_this_permission(
-    shared: "Sandbox",
+    shared: Sandbox,
     restricted: dict[tuple[str, str], str],
     method: str,
     path: str,
@@ -154,7 +153,7 @@ def test_restricted_key_needs_just_this_permission(
             assert f"needs {resource}:{level}" in answer.json["message"]
 
 
-def test_a_403_does_not_reveal_whether_an_object_exists(sandbox: "Sandbox") -> None:
+def test_a_403_does_not_reveal_whether_an_object_exists(sandbox: Sandbox) -> None:
     """The permission is checked before the object is looked up (assumptions: Authentication)."""
     order = sandbox.order()
     body = {"type": "restricted", "permissions": {"payouts": "write"}}
@@ -165,14 +164,14 @@ def test_a_403_does_not_reveal_whether_an_object_exists(sandbox: "Sandbox") -> N
     assert there == absent
 
 
-def test_the_fixed_restricted_key_reads_everything_and_writes_nothing(shared: "Sandbox") -> None:
+def test_the_fixed_restricted_key_reads_everything_and_writes_nothing(shared: Sandbox) -> None:
     """`rk_test_readonly` has read on every resource."""
     for method, path, _, level in OPERATIONS:
         status = shared.call(method, path, key="rk_test_readonly").status
         assert status in ((200, 404) if level == "read" else (403,))
 
 
-def test_modes_never_mix(sandbox: "Sandbox") -> None:
+def test_modes_never_mix(sandbox: Sandbox) -> None:
     """Objects of one mode are invisible to the other: reading, listing, naming, paging (R86)."""
     order = sandbox.order()
     payment = sandbox.paid()
@@ -191,7 +190,7 @@ def test_modes_never_mix(sandbox: "Sandbox") -> None:
     assert sandbox.call("GET", f"/v1/events/{evt}", key=sandbox.live).status == 404
 
 
-def test_rolled_key_works_for_its_grace_and_then_says_so(sandbox: "Sandbox") -> None:
+def test_rolled_key_works_for_its_grace_and_then_says_so(sandbox: Sandbox) -> None:
     """Roll gives a key of the same kind; the old one ends after its grace (spec: up to 7 days)."""
     keys = sandbox.control("/keys", method="GET").json["data"]
     old = next(key for key in keys if key["type"] == "secret")
@@ -209,7 +208,7 @@ def test_rolled_key_works_for_its_grace_and_then_says_so(sandbox: "Sandbox") -> 
     assert (again.status, again.code) == (400, "key_rolled")
 
 
-def test_rolling_without_grace_ends_a_key_at_once(sandbox: "Sandbox") -> None:
+def test_rolling_without_grace_ends_a_key_at_once(sandbox: Sandbox) -> None:
     """The default grace is none; a restricted key keeps its permissions; limits are checked."""
     body = {"type": "restricted", "permissions": {"orders": "read"}}
     made = sandbox.control("/keys", body).json
@@ -222,7 +221,7 @@ def test_rolling_without_grace_ends_a_key_at_once(sandbox: "Sandbox") -> None:
     assert fresh["permissions"] == {"orders": "read"}
 
 
-def test_keys_are_listed_masked(sandbox: "Sandbox") -> None:
+def test_keys_are_listed_masked(sandbox: Sandbox) -> None:
     """The list shows prefixes and last four characters only; the whole key is shown once."""
     made = sandbox.control("/keys", {"type": "secret"}).json
     listed = sandbox.control("/keys", method="GET")
@@ -243,7 +242,7 @@ def test_keys_are_listed_masked(sandbox: "Sandbox") -> None:
         ("x", "…x"),
     ],
 )
-def test_the_log_shows_a_key_by_its_ends(sandbox: "Sandbox", text: str, shown: str) -> None:
+def test_the_log_shows_a_key_by_its_ends(sandbox: Sandbox, text: str, shown: str) -> None:
     """Whatever was sent as a key: its prefix and last four characters, never more."""
     sandbox.call("GET", "/v1/orders", key=text)
     assert sandbox.control("/requests", method="GET").json["data"][0]["key"] == shown
@@ -268,7 +267,7 @@ KEY_ROWS = [
 
 
 @pytest.mark.parametrize(("body", "code", "param"), KEY_ROWS)
-def test_key_creation_is_checked(shared: "Sandbox", body: Any, code: str, param: str) -> None:
+def test_key_creation_is_checked(shared: Sandbox, body: Any, code: str, param: str) -> None:
     """A key's type and permissions must be known ones."""
     answer = shared.control("/keys", body)
     assert (answer.status, answer.code, answer.param) == (400, code, param)
@@ -307,20 +306,20 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("method", "path"), UNKNOWN)
-def test_unknown_path_is_404(shared: "Sandbox", method: str, path: str) -> None:
+def test_unknown_path_is_404(shared: Sandbox, method: str, path: str) -> None:
     """No other path exists, and none is redirected (assumptions: Operations)."""
     answer = shared.call(method, path)
     assert (answer.status, answer.code) == (404, "endpoint_unknown")
 
 
-def test_event_list_does_not_exist(shared: "Sandbox") -> None:
+def test_event_list_does_not_exist(shared: Sandbox) -> None:
     """There is no list of events in the documented API."""
     assert shared.get("/v1/events").code == "endpoint_unknown"
 
 
 @pytest.mark.parametrize(("method", "path", "allow"), WRONG)
 def test_wrong_method_is_405_with_allow(
-    shared: "Sandbox", method: str, path: str, allow: str
+    shared: Sandbox, method: str, path: str, allow: str
 ) -> None:
     """A known path with another method answers 405 and names what it takes."""
     answer = shared.call(method, path)
@@ -328,7 +327,7 @@ def test_wrong_method_is_405_with_allow(
     assert answer.headers["allow"] == allow
 
 
-def test_request_id_is_new_for_each_exchange(sandbox: "Sandbox") -> None:
+def test_request_id_is_new_for_each_exchange(sandbox: Sandbox) -> None:
     """Every answer carries its own Request-Id and the version used."""
     seen = set()
     for path in ("/v1/orders", "/v1/nothing", "/v1/orders/ord_x"):
@@ -338,7 +337,7 @@ def test_request_id_is_new_for_each_exchange(sandbox: "Sandbox") -> None:
     assert len(seen) == 3
 
 
-def test_version_is_pinned_at_the_first_authenticated_request(sandbox: "Sandbox") -> None:
+def test_version_is_pinned_at_the_first_authenticated_request(sandbox: Sandbox) -> None:
     """The account is pinned to the newest version by its first request, even a refused one."""
 
     def pinned() -> Any:
@@ -352,7 +351,7 @@ def test_version_is_pinned_at_the_first_authenticated_request(sandbox: "Sandbox"
 
 
 @pytest.mark.parametrize("version", ["2026-03-01", "2026-09-01"])
-def test_version_header_tries_another_version(sandbox: "Sandbox", version: str) -> None:
+def test_version_header_tries_another_version(sandbox: Sandbox, version: str) -> None:
     """`Svc-Version` holds for one request; the pin stays and can be changed by a setting."""
     answer = sandbox.call("GET", "/v1/orders", headers={"svc-version": version})
     assert answer.headers["svc-version"] == version
@@ -364,7 +363,7 @@ def test_version_header_tries_another_version(sandbox: "Sandbox", version: str) 
 
 
 @pytest.mark.parametrize("version", ["", "2026-09-02", "2026-9-1", "v1", "latest", "2026-03-01 "])
-def test_unknown_version_is_400(shared: "Sandbox", version: str) -> None:
+def test_unknown_version_is_400(shared: Sandbox, version: str) -> None:
     """A wrong form or an unknown date is version_invalid; nothing is carried out."""
     answer = shared.post("/v1/orders", shared.order_params, headers={"svc-version": version})
     assert (answer.status, answer.code) == (400, "version_invalid")
@@ -390,7 +389,7 @@ MENDED: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
-def test_checks_come_in_the_chosen_order(sandbox: "Sandbox") -> None:
+def test_checks_come_in_the_chosen_order(sandbox: Sandbox) -> None:
     """A request that breaks every rule is told of them one by one."""
     paid = sandbox.paid()["order"]
     sandbox.settings(insecure_http="reject")
@@ -406,7 +405,7 @@ def test_checks_come_in_the_chosen_order(sandbox: "Sandbox") -> None:
         assert sandbox.call(method, path, **request).code == code
 
 
-def test_rate_limit_comes_after_permission_and_before_the_version(sandbox: "Sandbox") -> None:
+def test_rate_limit_comes_after_permission_and_before_the_version(sandbox: Sandbox) -> None:
     """What was refused before the limit is looked at costs no token."""
     sandbox.settings(rate_limit="on")
     for _ in range(30):
@@ -418,7 +417,7 @@ def test_rate_limit_comes_after_permission_and_before_the_version(sandbox: "Sand
     assert sandbox.call("GET", "/v1/orders", headers=wrong).code == "rate_limit"
 
 
-def test_rate_limit_is_a_bucket_on_the_real_clock(sandbox: "Sandbox") -> None:
+def test_rate_limit_is_a_bucket_on_the_real_clock(sandbox: Sandbox) -> None:
     """25 a second in test, 100 in live, a burst as large; 429 with Retry-After; off by default."""
     assert all(sandbox.get("/v1/orders").status == 200 for _ in range(60))
     sandbox.settings(rate_limit="on")
@@ -436,7 +435,7 @@ def test_rate_limit_is_a_bucket_on_the_real_clock(sandbox: "Sandbox") -> None:
     assert [sandbox.get("/v1/orders").status for _ in range(2)] == [200, 429]
 
 
-def test_errors_can_be_nested(sandbox: "Sandbox") -> None:
+def test_errors_can_be_nested(sandbox: Sandbox) -> None:
     """`error_envelope=nested` wraps every error of /v1 as `{"error": …}`."""
     flat = sandbox.get("/v1/orders/ord_x").json
     sandbox.settings(error_envelope="nested")
@@ -456,7 +455,7 @@ def test_errors_can_be_nested(sandbox: "Sandbox") -> None:
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil", "",
                                   "10.0.0.1", "0.0.0.0", "[::1", "localhost:x", "127.1"])  # fmt: skip
-def test_only_loopback_hosts_are_served(shared: "Sandbox", host: str) -> None:
+def test_only_loopback_hosts_are_served(shared: Sandbox, host: str) -> None:
     """A Host that is no loopback name or address is refused everywhere (R89)."""
     for path in ("/v1/orders", "/_sandbox/health", "/_sandbox/keys"):
         headers = {"host": host, "svc-sandbox": "1"}
@@ -467,7 +466,7 @@ def test_only_loopback_hosts_are_served(shared: "Sandbox", host: str) -> None:
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:4242", "127.0.0.1:1", "[::1]:80", "[::1]",
                                   "127.0.0.2"])  # fmt: skip
-def test_loopback_hosts_are_served(shared: "Sandbox", host: str) -> None:
+def test_loopback_hosts_are_served(shared: Sandbox, host: str) -> None:
     """Every loopback name and address is fine, with any port."""
     assert shared.call("GET", "/v1/orders", headers={"host": host}).status == 200
 
@@ -484,7 +483,7 @@ def test_loopback_hosts_are_served(shared: "Sandbox", host: str) -> None:
         {"sec-fetch-site": "none", "origin": "https://evil.example"},
     ],
 )
-def test_no_web_page_is_answered(shared: "Sandbox", told: dict[str, str]) -> None:
+def test_no_web_page_is_answered(shared: Sandbox, told: dict[str, str]) -> None:
     """R103: not with a key that works, not with one that does not, and so for the controls."""
     for key in ("sk_test_sandbox", "sk_test_wrong", None):
         for method, path in (("GET", "/v1/orders"), ("POST", "/v1/payouts"), ("GET", "/v1/x")):
@@ -496,7 +495,7 @@ def test_no_web_page_is_answered(shared: "Sandbox", told: dict[str, str]) -> Non
         assert (answer.status, answer.code) == (403, "page_not_allowed")
 
 
-def test_no_browser_is_asked_for_a_password(shared: "Sandbox") -> None:
+def test_no_browser_is_asked_for_a_password(shared: Sandbox) -> None:
     """R103: an address that a person typed in is answered, but not with a challenge."""
     typed = {"sec-fetch-site": "none"}
     for key in (None, "sk_test_wrong"):
@@ -509,7 +508,7 @@ def test_no_browser_is_asked_for_a_password(shared: "Sandbox") -> None:
 
 
 def test_an_unexpected_exception_is_500_without_a_trace(
-    sandbox: "Sandbox", monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A bug answers internal_error JSON; its trace goes to the log and not to the caller."""
 

@@ -1,16 +1,14 @@
 """The controls: their guard, the log of requests, triggered events, the fixtures."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from support.sandbox_calls import Sandbox
 from svc.errors import LocalError
 from svc.sandbox.app import create_app
 from svc.spec import EVENT_TYPES
-
-if TYPE_CHECKING:
-    from unit.sandbox.api.conftest import Sandbox
 
 GUARDED = [
     ("GET", "/settings"),
@@ -33,7 +31,7 @@ GUARDED = [
 @pytest.mark.parametrize(("method", "path"), GUARDED)
 @pytest.mark.parametrize("header", [{}, {"svc-sandbox": "0"}, {"svc-sandbox": "true"}])
 def test_every_control_needs_its_header(
-    shared: "Sandbox", method: str, path: str, header: dict[str, str]
+    shared: Sandbox, method: str, path: str, header: dict[str, str]
 ) -> None:
     """Without `Svc-Sandbox: 1` a control is refused, whatever it is; a web page cannot send it."""
     answer = shared.call(method, f"/_sandbox{path}", headers=header)
@@ -41,7 +39,7 @@ def test_every_control_needs_its_header(
     assert answer.json["type"] == "sandbox_error"
 
 
-def test_health_needs_no_header(shared: "Sandbox") -> None:
+def test_health_needs_no_header(shared: Sandbox) -> None:
     """A client may ask whether it talks to a sandbox before it calls anything else."""
     answer = shared.call("GET", "/_sandbox/health", key=None)
     assert answer.status == 200
@@ -60,7 +58,7 @@ def test_health_needs_no_header(shared: "Sandbox") -> None:
     ],
 )
 def test_control_errors_have_a_type_of_their_own(
-    shared: "Sandbox", method: str, path: str, status: int, code: str
+    shared: Sandbox, method: str, path: str, status: int, code: str
 ) -> None:
     """The shape is the API's, the type sandbox_error, and a request id is there."""
     answer = shared.control(path, method=method)
@@ -78,7 +76,7 @@ def test_control_errors_have_a_type_of_their_own(
         ("/disputes/dp_x/decide", {"outcome": "won"}),
     ],
 )
-def test_controls_of_absent_objects_are_404(shared: "Sandbox", path: str, body: Any) -> None:
+def test_controls_of_absent_objects_are_404(shared: Sandbox, path: str, body: Any) -> None:
     """Also for an object of the other mode."""
     answer = shared.control(path, body)
     assert (answer.status, answer.code, answer.param) == (404, "resource_missing", "id")
@@ -97,7 +95,7 @@ TRANSITIONS = [
 
 
 @pytest.mark.parametrize(("path", "body", "param"), TRANSITIONS)
-def test_controls_check_their_words(shared: "Sandbox", path: str, body: Any, param: str) -> None:
+def test_controls_check_their_words(shared: Sandbox, path: str, body: Any, param: str) -> None:
     """Only the known words are taken."""
     answer = shared.control(path, body)
     assert (answer.status, answer.param) == (400, param)
@@ -106,7 +104,7 @@ def test_controls_check_their_words(shared: "Sandbox", path: str, body: Any, par
 # --- the log of requests ------------------------------------------------------------------------
 
 
-def test_requests_are_logged_newest_first(sandbox: "Sandbox") -> None:
+def test_requests_are_logged_newest_first(sandbox: Sandbox) -> None:
     """Method, path, status, error code, replay and masked key of each request to /v1."""
     sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
     sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
@@ -136,7 +134,7 @@ def test_requests_are_logged_newest_first(sandbox: "Sandbox") -> None:
     }
 
 
-def test_log_can_be_limited_and_filtered(sandbox: "Sandbox") -> None:
+def test_log_can_be_limited_and_filtered(sandbox: Sandbox) -> None:
     """`limit` and a path pattern."""
     for path in ("/v1/orders", "/v1/payments", "/v1/orders/ord_x"):
         sandbox.get(path)
@@ -146,7 +144,7 @@ def test_log_can_be_limited_and_filtered(sandbox: "Sandbox") -> None:
     assert [entry["path"] for entry in found] == ["/v1/orders/ord_x", "/v1/orders"]
 
 
-def test_log_masks_keys_and_account_numbers(sandbox: "Sandbox") -> None:
+def test_log_masks_keys_and_account_numbers(sandbox: Sandbox) -> None:
     """Neither keys nor account numbers appear in the log."""
     iban, account = "DE89370400440532013000", "000123456789"
     made = sandbox.control("/keys", {"type": "secret"}).json["secret"]
@@ -165,7 +163,7 @@ def test_log_masks_keys_and_account_numbers(sandbox: "Sandbox") -> None:
     assert log.json["data"][-1]["params"]["destination"]["iban"] == "…3000"
 
 
-def test_log_is_bounded(sandbox: "Sandbox") -> None:
+def test_log_is_bounded(sandbox: Sandbox) -> None:
     """Memory stays flat: the latest 1000 requests are kept, large bodies are not."""
     for _ in range(1005):
         sandbox.get("/v1/nothing")
@@ -179,7 +177,7 @@ def test_log_is_bounded(sandbox: "Sandbox") -> None:
 
 
 @pytest.mark.parametrize("event_type", EVENT_TYPES)
-def test_every_event_type_can_be_triggered(sandbox: "Sandbox", event_type: str) -> None:
+def test_every_event_type_can_be_triggered(sandbox: Sandbox, event_type: str) -> None:
     """The event happens for real: it is stored, and what was created for it can be retrieved."""
     told = sandbox.control("/events/trigger", {"type": event_type}).json
     event = told["event"]
@@ -206,7 +204,7 @@ CREATED = [
 
 @pytest.mark.parametrize(("event_type", "objects"), CREATED)
 def test_trigger_tells_what_it_created(
-    sandbox: "Sandbox", event_type: str, objects: list[str]
+    sandbox: Sandbox, event_type: str, objects: list[str]
 ) -> None:
     """Every object of the story, in the order in which they came to be."""
     told = sandbox.control("/events/trigger", {"type": event_type}).json
@@ -214,7 +212,7 @@ def test_trigger_tells_what_it_created(
     assert "client_secret" not in told["created"][0]
 
 
-def test_trigger_takes_overrides(sandbox: "Sandbox") -> None:
+def test_trigger_takes_overrides(sandbox: Sandbox) -> None:
     """Overrides are parameters of the order or payout behind the event, and are checked."""
     overrides = {"amount": 500, "metadata": {"ref": "T-1"}}
     body = {"type": "order.paid", "overrides": overrides}
@@ -229,7 +227,7 @@ def test_trigger_takes_overrides(sandbox: "Sandbox") -> None:
     assert sandbox.control("/events/trigger", {**body, "overrides": "x"}).param == "overrides"
 
 
-def test_trigger_says_when_an_event_cannot_happen(sandbox: "Sandbox") -> None:
+def test_trigger_says_when_an_event_cannot_happen(sandbox: Sandbox) -> None:
     """Live mode takes no payments; nothing is left behind."""
     for event_type in ("order.paid", "payment.authorized", "payment.cancelled", "dispute.won"):
         answer = sandbox.control("/events/trigger", {"type": event_type, "mode": "live"})
@@ -244,7 +242,7 @@ def test_trigger_says_when_an_event_cannot_happen(sandbox: "Sandbox") -> None:
 # --- webhooks, fixtures, reset ------------------------------------------------------------------
 
 
-def test_deliveries_carry_the_event(sandbox: "Sandbox") -> None:
+def test_deliveries_carry_the_event(sandbox: Sandbox) -> None:
     """A receiver gets the bytes that a GET of the event shows."""
     endpoint = {"url": "http://127.0.0.1:9/hook", "events": ["payment.captured"]}
     sandbox.post("/v1/webhook_endpoints", endpoint)
@@ -254,7 +252,7 @@ def test_deliveries_carry_the_event(sandbox: "Sandbox") -> None:
     assert sent.body == sandbox.get(f"/v1/events/{sandbox.events()[0]['id']}").body
 
 
-def test_default_fixture_has_keys_and_balances(sandbox: "Sandbox") -> None:
+def test_default_fixture_has_keys_and_balances(sandbox: Sandbox) -> None:
     """1,000,000.00 in every currency of test mode, nothing in live, five fixed keys."""
     balances = sandbox.control("/balances", method="GET").json["data"]
     shown = {balance["currency"]: balance["amount"] for balance in balances}
@@ -293,7 +291,7 @@ def test_demo_fixture_has_one_of_each(make_sandbox: Any) -> None:
     assert demo.again(dispute)["status"] == "lost"
 
 
-def test_reset_drops_everything(sandbox: "Sandbox") -> None:
+def test_reset_drops_everything(sandbox: Sandbox) -> None:
     """Objects, settings, faults, the log and stored results go; the fixed keys are back."""
     key = sandbox.control("/keys", {"type": "secret"}).json["secret"]
     first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1", key=key)
@@ -310,7 +308,7 @@ def test_reset_drops_everything(sandbox: "Sandbox") -> None:
     assert sandbox.control("/settings", method="GET").json["smart_retries"] is False
 
 
-def test_unknown_fixture_is_refused(sandbox: "Sandbox") -> None:
+def test_unknown_fixture_is_refused(sandbox: Sandbox) -> None:
     """By the reset control, which then changes nothing, and at the start."""
     order = sandbox.order()
     answer = sandbox.control("/reset", {"fixture": "nothing"})

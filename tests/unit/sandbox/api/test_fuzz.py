@@ -1,16 +1,14 @@
 """Whatever is sent, the answer is JSON in the documented shape and never a 500 (R88)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support.drawing import examples
+from support.sandbox_calls import Answer, Sandbox
 from svc.sandbox.openapi.document import OPERATIONS
-
-if TYPE_CHECKING:
-    from unit.sandbox.api.conftest import Answer, Sandbox
 
 NAMES = (
     "amount currency settlement_currency shipping country postal_code items name hs_code quantity "
@@ -76,7 +74,7 @@ fuzz = settings(
 )
 
 
-def check(answer: "Answer") -> None:
+def check(answer: Answer) -> None:
     shown = answer.json
     assert answer.status in (200, 400, 403, 404, 405, 413, 415), answer.body
     assert answer.headers["request-id"].startswith("req_")
@@ -91,7 +89,7 @@ def check(answer: "Answer") -> None:
 @given(operation=st.sampled_from(OPERATIONS), body=bodies, version=st.none() | st.text(max_size=10))
 @fuzz
 def test_any_json_gets_an_answer(
-    shared: "Sandbox", operation: Any, body: Any, version: str | None
+    shared: Sandbox, operation: Any, body: Any, version: str | None
 ) -> None:
     """Any JSON object at any operation."""
     path = operation.path.replace(":id", shared_id(shared, operation.kind))
@@ -107,7 +105,7 @@ def test_any_json_gets_an_answer(
     operation=st.sampled_from(OPERATIONS), text=st.text(alphabet="aitems[]0=&%2Bé+ ", max_size=60)
 )
 @fuzz
-def test_any_form_gets_an_answer(shared: "Sandbox", operation: Any, text: str) -> None:
+def test_any_form_gets_an_answer(shared: Sandbox, operation: Any, text: str) -> None:
     """Any form text at any operation."""
     path = operation.path.replace(":id", shared_id(shared, operation.kind))
     if operation.method == "GET":
@@ -118,7 +116,7 @@ def test_any_form_gets_an_answer(shared: "Sandbox", operation: Any, text: str) -
 
 @given(body=orders)
 @fuzz
-def test_plausible_orders_are_priced_or_refused(shared: "Sandbox", body: Any) -> None:
+def test_plausible_orders_are_priced_or_refused(shared: Sandbox, body: Any) -> None:
     """Extreme but plausible orders are computed exactly or refused, and can be paid."""
     answer = shared.post("/v1/orders", body)
     check(answer)
@@ -130,7 +128,7 @@ def test_plausible_orders_are_priced_or_refused(shared: "Sandbox", body: Any) ->
         assert shared.pay(order).status == 200
 
 
-def shared_id(shared: "Sandbox", kind: str | None) -> str:
+def shared_id(shared: Sandbox, kind: str | None) -> str:
     """The id of an existing object of the kind where that is easy, else of none."""
     if kind == "order":
         return str(shared.order()["id"])

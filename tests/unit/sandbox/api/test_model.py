@@ -2,8 +2,9 @@
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,10 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from unit.sandbox.api.conftest import Sandbox
+from support.sandbox_calls import Sandbox
 
 CARDS = [
     "4242424242424242",

@@ -4,22 +4,14 @@ import socket
 import struct
 import threading
 from http.client import HTTPConnection, IncompleteRead, RemoteDisconnected
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from unit.sandbox.api.conftest import Served
-
-ORDER: Any = {
-    "amount": 12900,
-    "currency": "EUR",
-    "shipping": {"country": "DE"},
-    "items": [{"name": "Linen jacket", "quantity": 1, "unit_amount": 12900}],
-}
+from support.orders import ORDER
+from support.sandbox_calls import Served
 
 
-def test_keys_and_order_of_a_real_answer(served: "Served") -> None:
+def test_keys_and_order_of_a_real_answer(served: Served) -> None:
     """Content type, length, request id and version arrive as headers."""
     answer = served.ask("POST", "/v1/orders", ORDER)
     assert answer.status == 200
@@ -29,7 +21,7 @@ def test_keys_and_order_of_a_real_answer(served: "Served") -> None:
     assert answer.headers["svc-version"] == "2026-09-01"
 
 
-def test_a_connection_is_kept(served: "Served") -> None:
+def test_a_connection_is_kept(served: Served) -> None:
     """Several requests, refused ones too, go over one connection."""
     connection = HTTPConnection("127.0.0.1", served.port, timeout=10)
     key = {"Authorization": "Bearer sk_test_sandbox"}
@@ -44,7 +36,7 @@ def test_a_connection_is_kept(served: "Served") -> None:
         connection.close()
 
 
-def test_a_large_body_ends_the_connection(served: "Served") -> None:
+def test_a_large_body_ends_the_connection(served: Served) -> None:
     """Over 1 MiB: 413 and no further request on that connection."""
     head = (
         "POST /v1/orders HTTP/1.1\nHost: 127.0.0.1\nAuthorization: Bearer sk_test_sandbox\n"
@@ -55,7 +47,7 @@ def test_a_large_body_ends_the_connection(served: "Served") -> None:
     assert b'"request_too_large"' in answer
 
 
-def test_head_has_no_body(served: "Served") -> None:
+def test_head_has_no_body(served: Served) -> None:
     """HEAD is not allowed, and its refusal is headers only."""
     answer = served.raw(
         "HEAD /v1/orders HTTP/1.1\nHost: 127.0.0.1\nConnection: close\n"
@@ -68,7 +60,7 @@ def test_head_has_no_body(served: "Served") -> None:
 
 @pytest.mark.parametrize("path", ["/v1/orders/%2e%2e/orders", "/v1/%6frders%2f", "/v1/orders/%00",
                                   "/v1/orders/%ff", "/v1/orders/a%2fb"])  # fmt: skip
-def test_escaped_paths_find_nothing(served: "Served", path: str) -> None:
+def test_escaped_paths_find_nothing(served: Served, path: str) -> None:
     """Escapes in a path lead to a 404 in the error shape, nowhere else."""
     answer = served.ask("GET", path)
     assert answer.status == 404
@@ -77,7 +69,7 @@ def test_escaped_paths_find_nothing(served: "Served", path: str) -> None:
 
 @pytest.mark.parametrize("phase", ["before", "after"])
 @pytest.mark.parametrize("connection", ["close", "reset", "truncate"])
-def test_broken_connections(served: "Served", connection: str, phase: str) -> None:
+def test_broken_connections(served: Served, connection: str, phase: str) -> None:
     """Closed without bytes, reset, cut in half; after the commit the retry replays (R90)."""
     served.ask("DELETE", "/_sandbox/faults")
     before = len(served.ask("GET", "/v1/orders?limit=100").json["data"])
@@ -98,7 +90,7 @@ def test_broken_connections(served: "Served", connection: str, phase: str) -> No
     assert ("idempotent-replayed" in again.headers) == (phase == "after")
 
 
-def test_a_caller_who_hangs_up_does_no_harm(served: "Served") -> None:
+def test_a_caller_who_hangs_up_does_no_harm(served: Served) -> None:
     """Half a request, then a reset: the next caller is served, nothing was made."""
     before = len(served.ask("GET", "/v1/orders?limit=100").json["data"])
     half_body = (
@@ -112,7 +104,7 @@ def test_a_caller_who_hangs_up_does_no_harm(served: "Served") -> None:
     assert len(served.ask("GET", "/v1/orders?limit=100").json["data"]) == before
 
 
-def test_sixteen_callers_with_one_key_make_one_order(served: "Served") -> None:
+def test_sixteen_callers_with_one_key_make_one_order(served: Served) -> None:
     """Real concurrency: one object, and one answer for everybody who gets one (R81)."""
     before = len(served.ask("GET", "/v1/orders?limit=100").json["data"])
     answers = []

@@ -1,14 +1,12 @@
 """The state machines: every transition that is allowed, every one that is refused."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from support.sandbox_calls import Answer, Sandbox
 from svc.spec import EVIDENCE_KEYS
-
-if TYPE_CHECKING:
-    from unit.sandbox.api.conftest import Answer, Sandbox
 
 Doc = dict[str, Any]
 DAY = 86400
@@ -19,7 +17,7 @@ REJECTED = {**DEBIT, "iban": "DE62370400440532013001"}
 # --- orders -------------------------------------------------------------------------------------
 
 
-def order_in(sandbox: "Sandbox", status: str) -> Doc:
+def order_in(sandbox: Sandbox, status: str) -> Doc:
     """An order in a state, with manual capture wherever that leads there."""
     manual = "manual" if status in ("authorized", "captured", "voided") else "automatic"
     order = sandbox.order(capture_method=manual)
@@ -49,7 +47,7 @@ ALLOWED = {
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("action", list(ALLOWED))
-def test_order_action_in_each_state(sandbox: "Sandbox", state: str, action: str) -> None:
+def test_order_action_in_each_state(sandbox: Sandbox, state: str, action: str) -> None:
     """Every action in every state: it leads where the table says, or is refused and does nothing."""
     order = order_in(sandbox, state)
     before, events = sandbox.again(order), len(sandbox.events())
@@ -72,7 +70,7 @@ def test_order_action_in_each_state(sandbox: "Sandbox", state: str, action: str)
         assert "param" not in answer.json
 
 
-def _act(sandbox: "Sandbox", order: Doc, action: str) -> "Answer":
+def _act(sandbox: Sandbox, order: Doc, action: str) -> Answer:
     if action == "pay":
         return sandbox.pay(order)
     if action == "update":
@@ -80,7 +78,7 @@ def _act(sandbox: "Sandbox", order: Doc, action: str) -> "Answer":
     return sandbox.post(f"/v1/orders/{order['id']}/{action}")
 
 
-def test_cancelling_a_paid_order_points_to_refunds(sandbox: "Sandbox") -> None:
+def test_cancelling_a_paid_order_points_to_refunds(sandbox: Sandbox) -> None:
     """The message says what to do instead."""
     order = order_in(sandbox, "paid")
     assert "refund" in _act(sandbox, order, "cancel").json["message"]
@@ -89,7 +87,7 @@ def test_cancelling_a_paid_order_points_to_refunds(sandbox: "Sandbox") -> None:
 @pytest.mark.parametrize(
     "reason", [None, "duplicate", "fraudulent", "requested_by_customer", "abandoned"]
 )
-def test_cancelling_an_unpaid_order(sandbox: "Sandbox", reason: str | None) -> None:
+def test_cancelling_an_unpaid_order(sandbox: Sandbox, reason: str | None) -> None:
     """requires_payment to cancelled: one event, the reason and the time are kept."""
     order = sandbox.order()
     body = {} if reason is None else {"cancellation_reason": reason}
@@ -101,7 +99,7 @@ def test_cancelling_an_unpaid_order(sandbox: "Sandbox", reason: str | None) -> N
     ]
 
 
-def test_cancelling_for_an_unknown_reason_is_refused(sandbox: "Sandbox") -> None:
+def test_cancelling_for_an_unknown_reason_is_refused(sandbox: Sandbox) -> None:
     """The reason is one of four; `authorization_expired` is the sandbox's own."""
     order = sandbox.order()
     body = {"cancellation_reason": "authorization_expired"}
@@ -109,7 +107,7 @@ def test_cancelling_for_an_unknown_reason_is_refused(sandbox: "Sandbox") -> None
     assert (answer.code, answer.param) == ("parameter_invalid_value", "cancellation_reason")
 
 
-def test_automatic_capture(sandbox: "Sandbox") -> None:
+def test_automatic_capture(sandbox: Sandbox) -> None:
     """A card approves: captured and paid, payment.captured before order.paid, balance credited."""
     before = sandbox.balance("USD")
     payment = sandbox.paid()
@@ -124,7 +122,7 @@ def test_automatic_capture(sandbox: "Sandbox") -> None:
     assert [event["data"]["object"] for event in events] == [payment, order]
 
 
-def test_manual_capture_in_full(sandbox: "Sandbox") -> None:
+def test_manual_capture_in_full(sandbox: Sandbox) -> None:
     """Authorised first, nothing on the balance; captured later, once."""
     before = sandbox.balance("USD")
     held = sandbox.paid(capture_method="manual")
@@ -143,7 +141,7 @@ def test_manual_capture_in_full(sandbox: "Sandbox") -> None:
     assert sandbox.post(f"/v1/orders/{held['order']}/capture").code == "order_unexpected_state"
 
 
-def test_partial_capture_releases_the_rest(sandbox: "Sandbox") -> None:
+def test_partial_capture_releases_the_rest(sandbox: Sandbox) -> None:
     """A partial capture gives the remainder back at once, and there is no second capture."""
     held = sandbox.paid(capture_method="manual")
     captured = sandbox.form(f"/v1/orders/{held['order']}/capture", "amount=10000").json
@@ -161,7 +159,7 @@ def test_partial_capture_releases_the_rest(sandbox: "Sandbox") -> None:
     ("amount", "code"),
     [(15709, "amount_too_large"), (0, "amount_too_small"), (-5, "amount_too_small")],
 )
-def test_capture_amount_is_bounded(sandbox: "Sandbox", amount: int, code: str) -> None:
+def test_capture_amount_is_bounded(sandbox: Sandbox, amount: int, code: str) -> None:
     """1 to the authorised amount; a refused capture leaves the authorisation as it was."""
     held = sandbox.paid(capture_method="manual")
     answer = sandbox.post(f"/v1/orders/{held['order']}/capture", {"amount": amount})
@@ -173,7 +171,7 @@ def test_capture_amount_is_bounded(sandbox: "Sandbox", amount: int, code: str) -
         assert sandbox.post(path, {"amount": good}).json["amount_captured"] == good
 
 
-def test_cancelling_an_authorised_order_releases_it(sandbox: "Sandbox") -> None:
+def test_cancelling_an_authorised_order_releases_it(sandbox: Sandbox) -> None:
     """payment.cancelled comes before order.cancelled; the whole amount is released."""
     before = sandbox.balance("USD")
     held = sandbox.paid(capture_method="manual")
@@ -186,7 +184,7 @@ def test_cancelling_an_authorised_order_releases_it(sandbox: "Sandbox") -> None:
     assert sandbox.balance("USD") == before
 
 
-def test_authorisation_expires_after_seven_days(sandbox: "Sandbox") -> None:
+def test_authorisation_expires_after_seven_days(sandbox: Sandbox) -> None:
     """To the second: then the order is cancelled for `authorization_expired`."""
     held = sandbox.paid(capture_method="manual")
     sandbox.advance(7 * DAY - 1)
@@ -200,7 +198,7 @@ def test_authorisation_expires_after_seven_days(sandbox: "Sandbox") -> None:
     assert sandbox.event_types()[1:] == ["payment.cancelled", "order.cancelled"]
 
 
-def test_a_declined_order_can_be_paid_again(sandbox: "Sandbox") -> None:
+def test_a_declined_order_can_be_paid_again(sandbox: Sandbox) -> None:
     """A decline keeps the order open; each attempt is a payment of its own."""
     order = sandbox.order()
     assert sandbox.pay(order, "4000000000000002").status == 402
@@ -225,7 +223,7 @@ def test_a_declined_order_can_be_paid_again(sandbox: "Sandbox") -> None:
         ("DE78370400440532013004", 180, "failed"),
     ],
 )
-def test_delayed_debit(sandbox: "Sandbox", iban: str | None, seconds: int, status: str) -> None:
+def test_delayed_debit(sandbox: Sandbox, iban: str | None, seconds: int, status: str) -> None:
     """Processing at first; the bank confirms or rejects at the second that its account means."""
     order = sandbox.order()
     answer = sandbox.pay(order, method="sepa_debit", **({"iban": iban} if iban else {}))
@@ -249,7 +247,7 @@ def test_delayed_debit(sandbox: "Sandbox", iban: str | None, seconds: int, statu
         assert sandbox.event_types()[1:] == ["payment.failed"]
 
 
-def test_a_disputed_debit(sandbox: "Sandbox") -> None:
+def test_a_disputed_debit(sandbox: Sandbox) -> None:
     """DE35…3002 is confirmed after 5 s and disputed as unrecognized afterwards."""
     order = sandbox.order()
     sandbox.pay(order, method="sepa_debit", iban="DE35370400440532013002")
@@ -268,7 +266,7 @@ def test_a_disputed_debit(sandbox: "Sandbox") -> None:
     ],
 )
 def test_other_debits_confirm_after_five_seconds(
-    sandbox: "Sandbox", currency: str, country: str, method: str
+    sandbox: Sandbox, currency: str, country: str, method: str
 ) -> None:
     """Only sepa_debit has test accounts; the others always confirm."""
     order = sandbox.order(currency=currency, shipping={"country": country})
@@ -277,7 +275,7 @@ def test_other_debits_confirm_after_five_seconds(
     assert sandbox.again(payment)["status"] == "captured"
 
 
-def test_a_debit_can_be_finished_by_hand(sandbox: "Sandbox") -> None:
+def test_a_debit_can_be_finished_by_hand(sandbox: Sandbox) -> None:
     """The control confirms or rejects at once; the scenario does not act on top of it."""
     for to, types in (
         ("captured", ["payment.captured", "order.paid"]),
@@ -301,7 +299,7 @@ def test_a_debit_can_be_finished_by_hand(sandbox: "Sandbox") -> None:
 
 
 @pytest.mark.parametrize("manual", [False, True])
-def test_redirect_method_succeeds(sandbox: "Sandbox", manual: bool) -> None:
+def test_redirect_method_succeeds(sandbox: Sandbox, manual: bool) -> None:
     """PayPal captures at once, or authorises where the order is captured by hand."""
     order = sandbox.order(capture_method="manual" if manual else "automatic")
     answer = sandbox.pay(order, method="paypal").json
@@ -310,7 +308,7 @@ def test_redirect_method_succeeds(sandbox: "Sandbox", manual: bool) -> None:
     assert answer["order"]["status"] == ("authorized" if manual else "paid")
 
 
-def test_redirect_method_fails(sandbox: "Sandbox") -> None:
+def test_redirect_method_fails(sandbox: Sandbox) -> None:
     """A failed redirect is a failed payment, answered with 402."""
     order = sandbox.order()
     answer = sandbox.pay(order, method="klarna", outcome="failure")
@@ -321,7 +319,7 @@ def test_redirect_method_fails(sandbox: "Sandbox") -> None:
     assert sandbox.event_types() == ["payment.failed"]
 
 
-def test_redirect_method_abandoned(sandbox: "Sandbox") -> None:
+def test_redirect_method_abandoned(sandbox: Sandbox) -> None:
     """An abandoned redirect leaves no payment and an unchanged order."""
     order = sandbox.order()
     answer = sandbox.pay(order, method="klarna", outcome="abandon")
@@ -335,7 +333,7 @@ def test_redirect_method_abandoned(sandbox: "Sandbox") -> None:
 # --- refunds ------------------------------------------------------------------------------------
 
 
-def test_refund_is_pending_then_succeeds(sandbox: "Sandbox") -> None:
+def test_refund_is_pending_then_succeeds(sandbox: Sandbox) -> None:
     """refund.created at once, refund.succeeded after 5 s, and only then the balance pays."""
     payment = sandbox.paid()
     before = sandbox.balance("USD")
@@ -354,12 +352,12 @@ def test_refund_is_pending_then_succeeds(sandbox: "Sandbox") -> None:
     assert sandbox.events()[-1]["data"]["object"] == sandbox.again(refund)
 
 
-def test_refunds_together_are_bounded_by_the_capture(sandbox: "Sandbox") -> None:
+def test_refunds_together_are_bounded_by_the_capture(sandbox: Sandbox) -> None:
     """Pending and succeeded refunds count; without an amount the rest is refunded."""
     held = sandbox.paid(capture_method="manual")
     sandbox.post(f"/v1/orders/{held['order']}/capture", {"amount": 10000})
 
-    def refund(**body: Any) -> "Answer":
+    def refund(**body: Any) -> Answer:
         return sandbox.post("/v1/refunds", {"payment": held["id"], **body})
 
     too_large = refund(amount=10001)
@@ -372,7 +370,7 @@ def test_refunds_together_are_bounded_by_the_capture(sandbox: "Sandbox") -> None
     assert "param" not in done.json
 
 
-def test_failed_refund_gives_its_amount_back(sandbox: "Sandbox") -> None:
+def test_failed_refund_gives_its_amount_back(sandbox: Sandbox) -> None:
     """refund.failed; `amount_refunded` goes down and the amount can be refunded again."""
     payment = sandbox.paid("4000000000005126")
     before = sandbox.balance("USD")
@@ -387,7 +385,7 @@ def test_failed_refund_gives_its_amount_back(sandbox: "Sandbox") -> None:
     assert sandbox.post("/v1/refunds", {"payment": payment["id"]}).status == 200
 
 
-def test_slow_refund_takes_a_day(sandbox: "Sandbox") -> None:
+def test_slow_refund_takes_a_day(sandbox: Sandbox) -> None:
     """Card …7726: pending for 24 h, then succeeded."""
     payment = sandbox.paid("4000000000007726")
     refund = sandbox.post("/v1/refunds", {"payment": payment["id"]}).json
@@ -398,7 +396,7 @@ def test_slow_refund_takes_a_day(sandbox: "Sandbox") -> None:
 
 
 @pytest.mark.parametrize("to", ["succeeded", "failed"])
-def test_refund_can_be_finished_by_hand(sandbox: "Sandbox", to: str) -> None:
+def test_refund_can_be_finished_by_hand(sandbox: Sandbox, to: str) -> None:
     """The control ends a pending refund once; the scenario does not act on top of it."""
     refund = sandbox.post("/v1/refunds", {"payment": sandbox.paid()["id"]}).json
     path = f"/refunds/{refund['id']}/transition"
@@ -412,7 +410,7 @@ def test_refund_can_be_finished_by_hand(sandbox: "Sandbox", to: str) -> None:
     assert again.json["current_status"] == to
 
 
-def _unpayable(sandbox: "Sandbox", status: str) -> str:
+def _unpayable(sandbox: Sandbox, status: str) -> str:
     if status == "failed":
         return str(sandbox.pay(sandbox.order(), "4000000000000002").json["payment"]["id"])
     if status == "processing":
@@ -424,7 +422,7 @@ def _unpayable(sandbox: "Sandbox", status: str) -> str:
 
 
 @pytest.mark.parametrize("status", ["processing", "authorized", "failed", "cancelled"])
-def test_only_captured_payments_are_refunded(sandbox: "Sandbox", status: str) -> None:
+def test_only_captured_payments_are_refunded(sandbox: Sandbox, status: str) -> None:
     """Any other status is payment_not_refundable."""
     payment = _unpayable(sandbox, status)
     assert sandbox.get(f"/v1/payments/{payment}").json["status"] == status
@@ -436,14 +434,14 @@ def test_only_captured_payments_are_refunded(sandbox: "Sandbox", status: str) ->
 # --- disputes -----------------------------------------------------------------------------------
 
 
-def disputed(sandbox: "Sandbox", **body: Any) -> Doc:
+def disputed(sandbox: Sandbox, **body: Any) -> Doc:
     answer = sandbox.control("/disputes", {"payment": sandbox.paid()["id"], **body})
     assert answer.status == 200
     opened: Doc = answer.json
     return opened
 
 
-def dispute_in(sandbox: "Sandbox", status: str) -> Doc:
+def dispute_in(sandbox: Sandbox, status: str) -> Doc:
     dispute = disputed(sandbox)
     path = f"/v1/disputes/{dispute['id']}"
     if status != "needs_response":
@@ -455,7 +453,7 @@ def dispute_in(sandbox: "Sandbox", status: str) -> Doc:
 
 @pytest.mark.parametrize("status", ["needs_response", "under_review", "won", "lost"])
 @pytest.mark.parametrize("action", ["draft", "submit", "accept", "decide", "refund", "open"])
-def test_dispute_action_in_each_state(sandbox: "Sandbox", status: str, action: str) -> None:
+def test_dispute_action_in_each_state(sandbox: Sandbox, status: str, action: str) -> None:
     """Answers only while a response is needed, decisions only under review, refunds after a win."""
     dispute = dispute_in(sandbox, status)
     path = f"/v1/disputes/{dispute['id']}"
@@ -487,7 +485,7 @@ def test_dispute_action_in_each_state(sandbox: "Sandbox", status: str, action: s
             assert answer.json["current_status"] == status
 
 
-def test_dispute_debits_the_balance_and_marks_the_payment(sandbox: "Sandbox") -> None:
+def test_dispute_debits_the_balance_and_marks_the_payment(sandbox: Sandbox) -> None:
     """Opening takes what is left of the payment; dispute.opened is sent."""
     payment = sandbox.paid()
     sandbox.post("/v1/refunds", {"payment": payment["id"], "amount": 5708})
@@ -501,7 +499,7 @@ def test_dispute_debits_the_balance_and_marks_the_payment(sandbox: "Sandbox") ->
     assert (last["type"], last["data"]["object"]) == ("dispute.opened", dispute)
 
 
-def test_evidence_is_a_draft_until_it_is_submitted(sandbox: "Sandbox") -> None:
+def test_evidence_is_a_draft_until_it_is_submitted(sandbox: Sandbox) -> None:
     """Updates merge key by key, an empty value removes a key, and no event is sent."""
     dispute = disputed(sandbox)
     path = f"/v1/disputes/{dispute['id']}"
@@ -519,7 +517,7 @@ def test_evidence_is_a_draft_until_it_is_submitted(sandbox: "Sandbox") -> None:
     assert len(sandbox.events()) == before
 
 
-def test_submitting_needs_evidence(sandbox: "Sandbox") -> None:
+def test_submitting_needs_evidence(sandbox: Sandbox) -> None:
     """`submit` true without a value anywhere is refused; an earlier draft is enough."""
     dispute = disputed(sandbox)
     path = f"/v1/disputes/{dispute['id']}"
@@ -536,7 +534,7 @@ def test_submitting_needs_evidence(sandbox: "Sandbox") -> None:
 
 
 @pytest.mark.parametrize("key", EVIDENCE_KEYS)
-def test_every_evidence_key_is_taken(shared: "Sandbox", key: str) -> None:
+def test_every_evidence_key_is_taken(shared: Sandbox, key: str) -> None:
     """All 21 keys, 20000 characters each."""
     dispute = disputed(shared)
     path = f"/v1/disputes/{dispute['id']}"
@@ -545,7 +543,7 @@ def test_every_evidence_key_is_taken(shared: "Sandbox", key: str) -> None:
     assert (long.code, long.param) == ("parameter_too_long", f"evidence[{key}]")
 
 
-def test_evidence_has_limits_and_known_keys(shared: "Sandbox") -> None:
+def test_evidence_has_limits_and_known_keys(shared: Sandbox) -> None:
     """150000 characters in all after merging; an unknown key is parameter_unknown."""
     dispute = disputed(shared)
     path = f"/v1/disputes/{dispute['id']}"
@@ -562,7 +560,7 @@ def test_evidence_has_limits_and_known_keys(shared: "Sandbox") -> None:
     ("text", "outcome"), [("winning_evidence", "won"), ("losing_evidence", "lost")]
 )
 def test_magic_evidence_decides_after_five_seconds(
-    sandbox: "Sandbox", text: str, outcome: str
+    sandbox: Sandbox, text: str, outcome: str
 ) -> None:
     """The balance gets the amount back only when the dispute is won."""
     dispute = disputed(sandbox)
@@ -579,7 +577,7 @@ def test_magic_evidence_decides_after_five_seconds(
     assert sandbox.balance("USD") == before + (17279 if outcome == "won" else 0)
 
 
-def test_other_evidence_waits_for_the_bank(sandbox: "Sandbox") -> None:
+def test_other_evidence_waits_for_the_bank(sandbox: Sandbox) -> None:
     """Any other evidence stays under review, past the deadline too, until it is decided."""
     dispute = dispute_in(sandbox, "under_review")
     sandbox.advance(60 * DAY)
@@ -590,7 +588,7 @@ def test_other_evidence_waits_for_the_bank(sandbox: "Sandbox") -> None:
     assert sandbox.balance("USD") == before + 17279
 
 
-def test_a_missed_deadline_loses(sandbox: "Sandbox") -> None:
+def test_a_missed_deadline_loses(sandbox: Sandbox) -> None:
     """At `evidence_due_by` an unanswered dispute is lost, draft or not."""
     dispute = disputed(sandbox, evidence_due_by="2026-10-03T12:00:00Z", reason="duplicate")
     assert (dispute["evidence_due_by"], dispute["reason"]) == ("2026-10-03T12:00:00Z", "duplicate")
@@ -604,7 +602,7 @@ def test_a_missed_deadline_loses(sandbox: "Sandbox") -> None:
     assert sandbox.event_types()[-1] == "dispute.lost"
 
 
-def test_accepting_loses_at_once(sandbox: "Sandbox") -> None:
+def test_accepting_loses_at_once(sandbox: Sandbox) -> None:
     """Accept is final: lost, one event, no money back, and the deadline does nothing more."""
     dispute = disputed(sandbox)
     before = sandbox.balance("USD")
@@ -626,7 +624,7 @@ OPEN_ROWS: list[tuple[Doc, int, str, str | None]] = [
 
 @pytest.mark.parametrize(("body", "status", "code", "param"), OPEN_ROWS)
 def test_opening_a_dispute_is_checked(
-    sandbox: "Sandbox", body: Doc, status: int, code: str, param: str | None
+    sandbox: Sandbox, body: Doc, status: int, code: str, param: str | None
 ) -> None:
     """The control's parameters follow the rules of the API's."""
     given = body if body == {} or "payment" in body else {"payment": sandbox.paid()["id"], **body}
@@ -635,7 +633,7 @@ def test_opening_a_dispute_is_checked(
     assert answer.json["type"] == "sandbox_error"
 
 
-def test_nothing_left_is_nothing_to_dispute(sandbox: "Sandbox") -> None:
+def test_nothing_left_is_nothing_to_dispute(sandbox: Sandbox) -> None:
     """A payment that is refunded in full, or was never captured, is not disputable."""
     payment = sandbox.paid()
     sandbox.post("/v1/refunds", {"payment": payment["id"]})
@@ -648,7 +646,7 @@ def test_nothing_left_is_nothing_to_dispute(sandbox: "Sandbox") -> None:
 # --- payouts ------------------------------------------------------------------------------------
 
 
-def payout_to(sandbox: "Sandbox", account: str) -> Doc:
+def payout_to(sandbox: Sandbox, account: str) -> Doc:
     destination: Doc = {"country": "DE", "account_holder_name": "Muster GmbH"}
     if account.startswith("DE"):
         destination["iban"] = account
@@ -675,7 +673,7 @@ UNSENT = ["DE78370400440532013004", "000333333335"]
 
 
 @pytest.mark.parametrize("account", PAID)
-def test_payout_is_sent_and_paid(sandbox: "Sandbox", account: str) -> None:
+def test_payout_is_sent_and_paid(sandbox: Sandbox, account: str) -> None:
     """Debited at creation, sent after 1 h, paid after 24 h, an event each."""
     before = sandbox.balance("USD")
     payout = payout_to(sandbox, account)
@@ -696,7 +694,7 @@ def test_payout_is_sent_and_paid(sandbox: "Sandbox", account: str) -> None:
 
 
 @pytest.mark.parametrize(("account", "reason"), FAILED)
-def test_payout_fails_at_the_bank(sandbox: "Sandbox", account: str, reason: str) -> None:
+def test_payout_fails_at_the_bank(sandbox: Sandbox, account: str, reason: str) -> None:
     """Sent after 1 h, failed at 24 h with its reason; the balance gets everything back."""
     before = sandbox.balance("USD")
     payout = payout_to(sandbox, account)
@@ -713,7 +711,7 @@ def test_payout_fails_at_the_bank(sandbox: "Sandbox", account: str, reason: str)
 
 
 @pytest.mark.parametrize("account", UNSENT)
-def test_payout_that_is_never_sent(sandbox: "Sandbox", account: str) -> None:
+def test_payout_that_is_never_sent(sandbox: Sandbox, account: str) -> None:
     """Failed at 1 h with could_not_process, never sent."""
     before = sandbox.balance("USD")
     payout = payout_to(sandbox, account)
@@ -736,7 +734,7 @@ STEPS = {
 
 @pytest.mark.parametrize("status", list(STEPS))
 @pytest.mark.parametrize("to", ["sent", "paid", "failed"])
-def test_payout_steps_by_hand(sandbox: "Sandbox", status: str, to: str) -> None:
+def test_payout_steps_by_hand(sandbox: Sandbox, status: str, to: str) -> None:
     """One legal step at a time; anything else is refused, and no schedule acts on top of it."""
     payout = payout_to(sandbox, PAID[0])
     path = f"/payouts/{payout['id']}/transition"
@@ -756,7 +754,7 @@ def test_payout_steps_by_hand(sandbox: "Sandbox", status: str, to: str) -> None:
     assert sandbox.again(payout)["status"] == end
 
 
-def test_payout_needs_balance(sandbox: "Sandbox") -> None:
+def test_payout_needs_balance(sandbox: Sandbox) -> None:
     """A short balance is refused whole; exactly enough is taken; live starts with nothing."""
     sandbox.control("/balances", {"currency": "USD", "amount": 11199})
     answer = sandbox.post("/v1/payouts", sandbox.payout_params)
@@ -770,7 +768,7 @@ def test_payout_needs_balance(sandbox: "Sandbox") -> None:
     assert live.code == "balance_insufficient"
 
 
-def test_refunds_and_disputes_may_drive_a_balance_negative(sandbox: "Sandbox") -> None:
+def test_refunds_and_disputes_may_drive_a_balance_negative(sandbox: Sandbox) -> None:
     """Shoppers get their money back whatever the balance says."""
     one, two = sandbox.paid(), sandbox.paid()
     sandbox.control("/balances", {"currency": "USD", "amount": 0})
@@ -781,7 +779,7 @@ def test_refunds_and_disputes_may_drive_a_balance_negative(sandbox: "Sandbox") -
     assert sandbox.balance("USD") == -2 * 17279
 
 
-def test_settlement_is_in_the_orders_currency(sandbox: "Sandbox") -> None:
+def test_settlement_is_in_the_orders_currency(sandbox: Sandbox) -> None:
     """Capture, refund and dispute move the settlement currency of the order, at its rate."""
     before = sandbox.balance("GBP")
     payment = sandbox.paid(settlement_currency="GBP")
@@ -796,7 +794,7 @@ def test_settlement_is_in_the_orders_currency(sandbox: "Sandbox") -> None:
     assert same["settlement_amount"] == 15708
 
 
-def test_small_rates_are_plain_decimals(sandbox: "Sandbox") -> None:
+def test_small_rates_are_plain_decimals(sandbox: Sandbox) -> None:
     """VND to USD is 0.00004 and not 4e-05, in the answer as in the event."""
     order = sandbox.order(currency="VND", amount=500000, shipping={"country": "VN"})
     payment = sandbox.pay(order).json["payment"]
@@ -806,7 +804,7 @@ def test_small_rates_are_plain_decimals(sandbox: "Sandbox") -> None:
     assert b'"fx_rate":0.00004,' in event.body
 
 
-def test_many_small_refunds_cost_what_one_large_one_costs(sandbox: "Sandbox") -> None:
+def test_many_small_refunds_cost_what_one_large_one_costs(sandbox: Sandbox) -> None:
     """A hundred yen came in as 68 cents; refunded yen by yen they go out as 68 cents."""
     sandbox.control("/settings", {"collect_landed_cost": False})
     item = {**sandbox.order_params["items"][0], "unit_amount": 100}

@@ -2,26 +2,21 @@
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import requests
 import stripe
 
-if TYPE_CHECKING:
-    from unit.sandbox.api.conftest import Hook, Served
+from support.orders import ORDER as JACKET_ORDER
+from support.sandbox_calls import Served
+from support.serving import Hook
 
-ORDER: Any = {
-    "amount": 12900,
-    "currency": "EUR",
-    "shipping": {"country": "DE", "postal_code": "10115"},
-    "items": [{"name": "Linen jacket", "hs_code": "6203.39", "quantity": 1, "unit_amount": 12900}],
-    "metadata": {"ref": "A-1 & Ä=1"},
-}
+ORDER = {**JACKET_ORDER, "metadata": {"ref": "A-1 & Ä=1"}}
 
 
 @pytest.fixture
-def client(served: "Served") -> Iterator[stripe.StripeClient]:
+def client(served: Served) -> Iterator[stripe.StripeClient]:
     """stripe-python, pointed at the sandbox."""
     with requests.Session() as session:
         session.trust_env = False
@@ -39,7 +34,7 @@ def ask(client: stripe.StripeClient, method: str, path: str, **params: Any) -> A
     return client.deserialize(response, api_mode="V1")
 
 
-def paid_payment(served: "Served", client: stripe.StripeClient) -> Any:
+def paid_payment(served: Served, client: stripe.StripeClient) -> Any:
     """Creates an order with the library, pays it at the checkout, and returns its payment."""
     order = ask(client, "post", "/v1/orders", **ORDER)
     card = {"number": "4242424242424242", "exp_month": 12, "exp_year": 2090, "cvc": "123"}
@@ -76,7 +71,7 @@ def test_library_pages_through_a_list(client: stripe.StripeClient) -> None:
     assert found[:5] == made[::-1]
 
 
-def test_library_refunds(served: "Served", client: stripe.StripeClient) -> None:
+def test_library_refunds(served: Served, client: stripe.StripeClient) -> None:
     """A partial refund, repeated under one idempotency key, happens once."""
     payment = paid_payment(served, client)
     assert payment.status == "captured"
@@ -98,7 +93,7 @@ def test_library_refunds(served: "Served", client: stripe.StripeClient) -> None:
 
 
 def test_library_updates_a_dispute_with_form_fields(
-    served: "Served", client: stripe.StripeClient
+    served: Served, client: stripe.StripeClient
 ) -> None:
     """Nested form fields and its spelling of booleans are read."""
     payment = paid_payment(served, client)
@@ -112,7 +107,7 @@ def test_library_updates_a_dispute_with_form_fields(
 
 
 def test_library_understands_errors_in_its_own_envelope_only(
-    served: "Served", client: stripe.StripeClient
+    served: Served, client: stripe.StripeClient
 ) -> None:
     """With the nested envelope its exceptions carry our code, parameter, status and request id."""
     with pytest.raises(stripe.StripeError) as flat:
@@ -134,7 +129,7 @@ def test_library_understands_errors_in_its_own_envelope_only(
 
 
 @pytest.fixture
-def delivered(served: "Served", client: stripe.StripeClient) -> tuple[str, "Hook"]:
+def delivered(served: Served, client: stripe.StripeClient) -> tuple[str, Hook]:
     """A signing secret and a webhook that was really delivered under it."""
     endpoint = ask(
         client, "post", "/v1/webhook_endpoints", url=served.hook_url, events=["order.paid"]
@@ -147,7 +142,7 @@ def delivered(served: "Served", client: stripe.StripeClient) -> tuple[str, "Hook
     return endpoint.secret, hook
 
 
-def test_library_verifies_our_deliveries(delivered: tuple[str, "Hook"]) -> None:
+def test_library_verifies_our_deliveries(delivered: tuple[str, Hook]) -> None:
     """Its verifier accepts the bytes of a real delivery, and its age is within five minutes."""
     secret, hook = delivered
     header = hook.headers["svc-signature"]
@@ -157,7 +152,7 @@ def test_library_verifies_our_deliveries(delivered: tuple[str, "Hook"]) -> None:
 
 
 @pytest.mark.parametrize("spoilt", ["body", "secret", "header"])
-def test_library_refuses_spoilt_deliveries(delivered: tuple[str, "Hook"], spoilt: str) -> None:
+def test_library_refuses_spoilt_deliveries(delivered: tuple[str, Hook], spoilt: str) -> None:
     """A changed byte, another secret or another signature does not pass."""
     secret, hook = delivered
     body, header = hook.body, hook.headers["svc-signature"]

@@ -1,15 +1,13 @@
 """The checkout in a real Chromium: clicks, keys, colours, sizes, and what other sites may not do."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect
 
 from support.browsing import browser, needs_chromium
-
-if TYPE_CHECKING:
-    from unit.sandbox.checkout.conftest import Shop
+from unit.sandbox.checkout.shop import Shop
 
 __all__ = ["browser"]  # a fixture
 
@@ -79,7 +77,7 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, shop: "Shop", complaints: list[str]) -> Iterator[Open]:
+def open_page(browser: Browser, shop: Shop, complaints: list[str]) -> Iterator[Open]:
     """Opens an address in a window of its own, which nothing may complain about."""
     contexts = []
 
@@ -109,7 +107,7 @@ def english(path: Any, order: Any) -> str:
     return f"{path(order)}?lang=en"
 
 
-def test_test_card_pays_by_one_click(shop: "Shop", path: Any, open_page: Open) -> None:
+def test_test_card_pays_by_one_click(shop: Shop, path: Any, open_page: Open) -> None:
     """From the page to the last one, and the order is paid."""
     order = shop.order()
     page = open_page(path(order))
@@ -134,7 +132,7 @@ def test_test_card_pays_by_one_click(shop: "Shop", path: Any, open_page: Open) -
     ],
 )
 def test_digits_are_set_in_groups_while_typed(
-    shop: "Shop", path: Any, open_page: Open, keys: str, number: str
+    shop: Shop, path: Any, open_page: Open, keys: str, number: str
 ) -> None:
     """As on the card; browsers are told which field is which, so that they fill them in."""
     page = open_page(english(path, shop.order()))
@@ -149,7 +147,7 @@ def test_digits_are_set_in_groups_while_typed(
 
 
 def test_a_digit_in_the_middle_moves_nothing_but_itself(
-    shop: "Shop", path: Any, open_page: Open
+    shop: Shop, path: Any, open_page: Open
 ) -> None:
     """Taking one away and putting it back: the caret stays where one types."""
     page = open_page(english(path, shop.order()))
@@ -173,7 +171,7 @@ def test_a_digit_in_the_middle_moves_nothing_but_itself(
     ],
 )
 def test_the_slash_is_set_while_typed(
-    shop: "Shop", path: Any, open_page: Open, keys: str, date: str
+    shop: Shop, path: Any, open_page: Open, keys: str, date: str
 ) -> None:
     """However one writes a date; and it can be taken away again."""
     page = open_page(english(path, shop.order()))
@@ -186,7 +184,7 @@ def test_the_slash_is_set_while_typed(
 
 
 @pytest.mark.slow
-def test_decline_is_seen_and_then_paid(shop: "Shop", path: Any, open_page: Open) -> None:
+def test_decline_is_seen_and_then_paid(shop: Shop, path: Any, open_page: Open) -> None:
     """On a phone: the message has the focus and is in sight, the form is kept."""
     order = shop.order()
     page = open_page(english(path, order), size=PHONE)
@@ -208,7 +206,7 @@ def test_decline_is_seen_and_then_paid(shop: "Shop", path: Any, open_page: Open)
 
 
 @pytest.mark.slow
-def test_reloading_a_decline_is_harmless(shop: "Shop", path: Any, open_page: Open) -> None:
+def test_reloading_a_decline_is_harmless(shop: Shop, path: Any, open_page: Open) -> None:
     """The browser sends the form again: another decline, and never a payment."""
     order = shop.order()
     page = open_page(english(path, order))
@@ -220,7 +218,7 @@ def test_reloading_a_decline_is_harmless(shop: "Shop", path: Any, open_page: Ope
 
 
 @pytest.mark.slow
-def test_challenge_fails_and_then_succeeds(shop: "Shop", path: Any, open_page: Open) -> None:
+def test_challenge_fails_and_then_succeeds(shop: Shop, path: Any, open_page: Open) -> None:
     """The 3-D Secure page leads back with a message, and the second time to the end."""
     order = shop.order()
     page = open_page(english(path, order))
@@ -236,7 +234,7 @@ def test_challenge_fails_and_then_succeeds(shop: "Shop", path: Any, open_page: O
 
 
 @pytest.mark.slow
-def test_redirect_method_goes_there_and_back(shop: "Shop", path: Any, open_page: Open) -> None:
+def test_redirect_method_goes_there_and_back(shop: Shop, path: Any, open_page: Open) -> None:
     """Choosing a method shows its form only; leaving the bank's page charges nothing."""
     page = open_page(english(path, shop.order()))
     page.get_by_text("Klarna", exact=True).click()
@@ -254,7 +252,7 @@ def focused(page: Page) -> str:
 
 
 @pytest.mark.slow
-def test_everything_is_reached_by_keyboard(shop: "Shop", path: Any, open_page: Open) -> None:
+def test_everything_is_reached_by_keyboard(shop: Shop, path: Any, open_page: Open) -> None:
     """Languages, methods, fields, button: in the order in which they are seen, focus in sight."""
     order = shop.order()
     page = open_page(english(path, order))
@@ -277,7 +275,7 @@ def test_everything_is_reached_by_keyboard(shop: "Shop", path: Any, open_page: O
 
 
 @pytest.mark.slow
-def test_page_works_without_javascript(shop: "Shop", path: Any, open_page: Open) -> None:
+def test_page_works_without_javascript(shop: Shop, path: Any, open_page: Open) -> None:
     """There is none, so switching it off changes nothing."""
     order = shop.order()
     page = open_page(english(path, order), java_script_enabled=False)
@@ -297,7 +295,7 @@ def test_page_works_without_javascript(shop: "Shop", path: Any, open_page: Open)
 )
 @pytest.mark.slow
 def test_page_speaks_the_shoppers_language(
-    shop: "Shop",
+    shop: Shop,
     path: Any,
     open_page: Open,
     country: str,
@@ -319,7 +317,7 @@ def press(page: Page, name: str) -> None:
         page.get_by_role("button", name=name, exact=name == "Confirm").click()
 
 
-def every_page(shop: "Shop", path: Any, page: Page) -> Iterator[str]:
+def every_page(shop: Shop, path: Any, page: Page) -> Iterator[str]:
     """Walks through one page of each kind and yields where it is."""
     first, second = english(path, shop.order()), english(path, shop.order())
     page.goto(first)
@@ -341,7 +339,7 @@ def every_page(shop: "Shop", path: Any, page: Page) -> Iterator[str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.slow
-def test_every_text_stands_out(shop: "Shop", path: Any, open_page: Open, scheme: str) -> None:
+def test_every_text_stands_out(shop: Shop, path: Any, open_page: Open, scheme: str) -> None:
     """4.5 to 1 for text and 3 to 1 for the edges of fields, in light and in dark."""
     page = open_page(color_scheme=scheme)
     for where in every_page(shop, path, page):
@@ -354,7 +352,7 @@ def test_every_text_stands_out(shop: "Shop", path: Any, open_page: Open, scheme:
 
 
 @pytest.mark.slow
-def test_everything_fits_a_phone(shop: "Shop", path: Any, open_page: Open) -> None:
+def test_everything_fits_a_phone(shop: Shop, path: Any, open_page: Open) -> None:
     """Nothing sticks out at 360 pixels, and a finger hits everything: 44 by 44."""
     page = open_page(size=PHONE)
     for where in every_page(shop, path, page):
@@ -364,7 +362,7 @@ def test_everything_fits_a_phone(shop: "Shop", path: Any, open_page: Open) -> No
 
 
 @pytest.mark.slow
-def test_every_language_fits_a_small_phone(shop: "Shop", path: Any, open_page: Open) -> None:
+def test_every_language_fits_a_small_phone(shop: Shop, path: Any, open_page: Open) -> None:
     """Long words and long amounts wrap or fold, in each language and down to 320 pixels."""
     items = [{"name": "Donaudampfschiffahrt" * 12, "quantity": 99, "unit_amount": 99_999_99}]
     order = shop.order(items=items, amount=999_999_999_99)
@@ -375,7 +373,7 @@ def test_every_language_fits_a_small_phone(shop: "Shop", path: Any, open_page: O
 
 
 @pytest.mark.slow  # the plain run has some of them in proof/security/test_websites.py
-def test_hostile_names_run_nothing(shop: "Shop", path: Any, open_page: Open) -> None:
+def test_hostile_names_run_nothing(shop: Shop, path: Any, open_page: Open) -> None:
     """What looks like markup is shown as it was written."""
     name = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
     page = open_page(path(shop.order(items=[{"name": name, "quantity": 1, "unit_amount": 900}])))
@@ -395,7 +393,7 @@ def visit_stranger(page: Page, content: str) -> None:
     page.goto("http://stranger.example/")
 
 
-def test_strangers_form_cannot_pay(shop: "Shop", path: Any, open_page: Open) -> None:
+def test_strangers_form_cannot_pay(shop: Shop, path: Any, open_page: Open) -> None:
     """Even a site that knows the client secret cannot send the form (CSRF)."""
     order = shop.order()
     hidden = shop.get(path(order)).hidden("pay-card")
@@ -413,7 +411,7 @@ def test_strangers_form_cannot_pay(shop: "Shop", path: Any, open_page: Open) -> 
 
 @pytest.mark.slow  # the header that says so is held by test_pages.py
 def test_stranger_cannot_frame_the_page(
-    shop: "Shop", path: Any, open_page: Open, complaints: list[str]
+    shop: Shop, path: Any, open_page: Open, complaints: list[str]
 ) -> None:
     """No other site can lay the checkout under its own buttons (clickjacking)."""
     page = open_page()

@@ -1,14 +1,13 @@
 """The control that tells where an order's checkout is."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from unit.sandbox.checkout.conftest import Shop
+from unit.sandbox.checkout.shop import Shop
 
 
-def test_control_tells_the_path_of_an_orders_page(shop: "Shop", path: Any) -> None:
+def test_control_tells_the_path_of_an_orders_page(shop: Shop, path: Any) -> None:
     """The client secret was shown only once; the dashboard can still open the page."""
     order = shop.order()
     assert shop.control("GET", f"/orders/{order['id']}/checkout_url") == {
@@ -19,7 +18,7 @@ def test_control_tells_the_path_of_an_orders_page(shop: "Shop", path: Any) -> No
     }
 
 
-def test_control_knows_the_modes_apart(shop: "Shop") -> None:
+def test_control_knows_the_modes_apart(shop: Shop) -> None:
     """A live order is asked for with mode=live."""
     order = shop.order(key="sk_live_sandbox")
     where = f"/orders/{order['id']}/checkout_url"
@@ -32,7 +31,7 @@ def test_control_knows_the_modes_apart(shop: "Shop") -> None:
     [({}, 403), ({"Svc-Sandbox": "1", "Host": "shop.example"}, 403), ({"Svc-Sandbox": "1"}, 200)],
 )
 def test_control_is_out_of_reach_of_web_pages(
-    shop: "Shop", headers: dict[str, str], status: int
+    shop: Shop, headers: dict[str, str], status: int
 ) -> None:
     """A client secret is only told to who sends the sandbox's header from this machine."""
     order = shop.order()

@@ -1,21 +1,17 @@
 """The page at the sandbox's own address."""
 
-from typing import TYPE_CHECKING
-
 import pytest
 from playwright.sync_api import Browser, ViewportSize
 
 from support.browsing import browser, needs_chromium
 from svc.spec import SANDBOX_KEYS
+from unit.sandbox.checkout.shop import Shop
 from unit.sandbox.checkout.test_browser import CONTRASTS, TARGETS
-
-if TYPE_CHECKING:
-    from unit.sandbox.checkout.conftest import Shop
 
 __all__ = ["browser"]  # a fixture
 
 
-def test_the_address_says_what_it_is_and_where_to_go(shop: "Shop") -> None:
+def test_the_address_says_what_it_is_and_where_to_go(shop: Shop) -> None:
     """Who opens it finds address, keys, a card, a command and the API's description."""
     page = shop.get("/")
     assert page.status == 200
@@ -30,7 +26,7 @@ def test_the_address_says_what_it_is_and_where_to_go(shop: "Shop") -> None:
     assert page.headers["content-security-policy"].startswith("default-src 'none'")
 
 
-def test_it_says_nothing_of_what_is_in_the_sandbox(shop: "Shop") -> None:
+def test_it_says_nothing_of_what_is_in_the_sandbox(shop: Shop) -> None:
     """Keys, cards and commands are everybody's; orders, secrets and endpoints are not."""
     before = shop.get("/").body
     shop.order()
@@ -48,14 +44,14 @@ def test_it_says_nothing_of_what_is_in_the_sandbox(shop: "Shop") -> None:
         ({"Sec-Fetch-Site": "same-site"}, "page_not_allowed"),
     ],
 )
-def test_no_other_page_reads_it(shop: "Shop", headers: dict[str, str], code: str) -> None:
+def test_no_other_page_reads_it(shop: Shop, headers: dict[str, str], code: str) -> None:
     """R103 and the rule of names: as everywhere in the sandbox."""
     refused = shop.call("GET", "/", headers)
     assert refused.status == 403
     assert code in refused.body
 
 
-def test_a_persons_own_browser_reads_it_and_nobody_writes_it(shop: "Shop") -> None:
+def test_a_persons_own_browser_reads_it_and_nobody_writes_it(shop: Shop) -> None:
     for site in ("none", "same-origin"):
         assert shop.call("GET", "/", {"Sec-Fetch-Site": site}).status == 200
     assert shop.call("HEAD", "/").body == ""
@@ -66,7 +62,7 @@ def test_a_persons_own_browser_reads_it_and_nobody_writes_it(shop: "Shop") -> No
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1280])
 def test_it_can_be_read_on_every_screen(
-    shop: "Shop", browser: Browser, width: int, scheme: str
+    shop: Shop, browser: Browser, width: int, scheme: str
 ) -> None:
     """Nothing is cut or pushed aside, all of it has contrast, and links are hit by a finger."""
     size: ViewportSize = {"width": width, "height": 740}

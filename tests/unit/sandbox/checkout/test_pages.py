@@ -1,12 +1,11 @@
 """What the checkout shows: language, total, items, and the page for each state of an order."""
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from unit.sandbox.checkout.conftest import Page, Shop
+from unit.sandbox.checkout.shop import Page, Shop
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
@@ -16,7 +15,7 @@ NBSP = "\N{NO-BREAK SPACE}"
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'&amp;\u202e"
 
 
-def assert_protected(page: "Page") -> None:
+def assert_protected(page: Page) -> None:
     """Every page refuses scripts, frames, other sites, sniffing and keeping.
 
     The one with a card's fields has one script, of ours and from a file, which sets their digits.
@@ -42,7 +41,7 @@ def assert_protected(page: "Page") -> None:
     ],
 )
 def test_language_follows_the_country(
-    shop: "Shop", path: Any, country: str, currency: str, tag: str, heading: str | None
+    shop: Shop, path: Any, country: str, currency: str, tag: str, heading: str | None
 ) -> None:
     """The page speaks the country's language, or English where it cannot."""
     page = shop.get(path(shop.order(currency=currency, shipping={"country": country})))
@@ -55,7 +54,7 @@ def test_language_follows_the_country(
 
 
 @pytest.mark.parametrize("tag", ["en", "de", "fr", "es", "ja"])
-def test_shopper_may_choose_another_language(shop: "Shop", path: Any, tag: str) -> None:
+def test_shopper_may_choose_another_language(shop: Shop, path: Any, tag: str) -> None:
     """The switch leads to the same page, and the choice stays on the way through the forms."""
     page = shop.get(path(shop.order()))
     link = page.one("a", hreflang=tag)
@@ -67,7 +66,7 @@ def test_shopper_may_choose_another_language(shop: "Shop", path: Any, tag: str) 
     assert shop.get(paid.location).one("html").attrs["lang"] == tag
 
 
-def test_total_is_broken_down(shop: "Shop", path: Any) -> None:
+def test_total_is_broken_down(shop: Shop, path: Any) -> None:
     """Items, shipping, duty, tax and total, as the order has them (spec: What it does, 2)."""
     order = shop.order()
     charges = order["landed_cost"]
@@ -84,7 +83,7 @@ def test_total_is_broken_down(shop: "Shop", path: Any) -> None:
     assert "guaranteed" in page.one("section", class_="summary").text
 
 
-def test_fees_are_a_row_of_their_own(shop: "Shop", path: Any) -> None:
+def test_fees_are_a_row_of_their_own(shop: Shop, path: Any) -> None:
     """Where a customs fee is due, the rows still add up to the total."""
     order = shop.order(currency="USD", shipping={"country": "CA"}, amount=60000)
     assert order["landed_cost"]["fees"] > 0
@@ -95,14 +94,14 @@ def test_fees_are_a_row_of_their_own(shop: "Shop", path: Any) -> None:
     assert sum(cents.values()) == total == order["amount_total"]
 
 
-def test_shortfall_is_a_discount(shop: "Shop", path: Any) -> None:
+def test_shortfall_is_a_discount(shop: Shop, path: Any) -> None:
     """An order cheaper than its items shows the difference as a discount (assumptions: Order)."""
     rows = shop.get(path(shop.order(amount=12000)) + "?lang=en").rows
     assert rows["Discount"] == "\N{MINUS SIGN}€9.00"
     assert "Shipping" not in rows
 
 
-def test_charges_that_are_not_collected_are_not_in_the_total(shop: "Shop", path: Any) -> None:
+def test_charges_that_are_not_collected_are_not_in_the_total(shop: Shop, path: Any) -> None:
     """With `collect_landed_cost` off, the shopper is told what comes at the door."""
     shop.control("POST", "/settings", {"collect_landed_cost": False})
     order = shop.order()
@@ -120,14 +119,14 @@ def test_charges_that_are_not_collected_are_not_in_the_total(shop: "Shop", path:
     ],
 )
 def test_guarantee_is_told_apart_from_an_estimate(
-    shop: "Shop", path: Any, changes: Any, words: str
+    shop: Shop, path: Any, changes: Any, words: str
 ) -> None:
     """Nothing is promised that the order does not promise (spec: What it does, 6)."""
     page = shop.get(path(shop.order(**changes)) + "?lang=en")
     assert words in page.one("section", class_="summary").text
 
 
-def test_order_without_charges_says_so(shop: "Shop", path: Any) -> None:
+def test_order_without_charges_says_so(shop: Shop, path: Any) -> None:
     """Goods from the same country bear none."""
     order = shop.order(currency="USD", shipping={"country": "US"})
     assert order["landed_cost"]["guaranteed"]
@@ -135,7 +134,7 @@ def test_order_without_charges_says_so(shop: "Shop", path: Any) -> None:
     assert "No duties or import taxes are due" in page.one("section", class_="summary").text
 
 
-def test_long_orders_are_folded(shop: "Shop", path: Any) -> None:
+def test_long_orders_are_folded(shop: Shop, path: Any) -> None:
     """A hundred items do not push the payment out of sight."""
     items = [{"name": f"Item {i}", "quantity": 1, "unit_amount": 100} for i in range(100)]
     page = shop.get(path(shop.order(items=items)) + "?lang=en")
@@ -145,7 +144,7 @@ def test_long_orders_are_folded(shop: "Shop", path: Any) -> None:
     assert page.body.count("Item ") == 100
 
 
-def test_methods_are_the_orders_in_its_order(shop: "Shop", path: Any) -> None:
+def test_methods_are_the_orders_in_its_order(shop: Shop, path: Any) -> None:
     """Every method of the order is a choice with a name for people."""
     order = shop.order()
     page = shop.get(path(order))
@@ -156,7 +155,7 @@ def test_methods_are_the_orders_in_its_order(shop: "Shop", path: Any) -> None:
     assert names == ["Kredit- oder Debitkarte", "SEPA-Lastschrift", "Klarna", "PayPal"]
 
 
-def test_hostile_names_stay_text(shop: "Shop", path: Any) -> None:
+def test_hostile_names_stay_text(shop: Shop, path: Any) -> None:
     """What a merchant writes into an order never becomes markup."""
     items = [{"name": HOSTILE, "quantity": 1, "unit_amount": 100}]
     shipping = {"country": "DE", "postal_code": HOSTILE, "city": HOSTILE, "name": HOSTILE}
@@ -172,7 +171,7 @@ def test_hostile_names_stay_text(shop: "Shop", path: Any) -> None:
 @pytest.mark.parametrize(
     "mark", [*"\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"]
 )
-def test_a_mark_that_turns_text_is_seen(shop: "Shop", path: Any, mark: str) -> None:
+def test_a_mark_that_turns_text_is_seen(shop: Shop, path: Any, mark: str) -> None:
     """A name cannot write an amount backwards; what it tried is there to read."""
     items = [{"name": f"Jacket{mark}00.1", "quantity": 1, "unit_amount": 100}]
     shipping = {"country": "DE", "name": f"A{mark}B"}
@@ -184,14 +183,14 @@ def test_a_mark_that_turns_text_is_seen(shop: "Shop", path: Any, mark: str) -> N
 
 
 @pytest.mark.parametrize("query", ["lang", "key", "method", "result"])
-def test_hostile_queries_stay_text(shop: "Shop", path: Any, query: str) -> None:
+def test_hostile_queries_stay_text(shop: Shop, path: Any, query: str) -> None:
     """Nor does what anybody writes into an address."""
     page = shop.get(f"{path(shop.order())}?{query}=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")
     assert page.status in (200, 403)
     assert_protected(page)
 
 
-def test_page_works_without_anything_from_elsewhere(shop: "Shop", path: Any) -> None:
+def test_page_works_without_anything_from_elsewhere(shop: Shop, path: Any) -> None:
     """No inline script or style, and only files of our own."""
     page = shop.get(path(shop.order()))
     assert page.all("style") == []
@@ -207,7 +206,7 @@ def test_page_works_without_anything_from_elsewhere(shop: "Shop", path: Any) -> 
         assert "@import" not in file.body
 
 
-def test_no_secret_key_reaches_the_browser(shop: "Shop", path: Any) -> None:
+def test_no_secret_key_reaches_the_browser(shop: Shop, path: Any) -> None:
     """The page carries the publishable key only (spec: Authentication)."""
     order = shop.order()
     first = shop.get(path(order))
@@ -218,7 +217,7 @@ def test_no_secret_key_reaches_the_browser(shop: "Shop", path: Any) -> None:
         assert "whsec_" not in page.body
 
 
-def test_every_field_has_label_and_autocomplete(shop: "Shop", path: Any) -> None:
+def test_every_field_has_label_and_autocomplete(shop: Shop, path: Any) -> None:
     """People with a screen reader or a password manager can fill the form in."""
     page = shop.get(path(shop.order()))
     wanted = {"number": "cc-number", "expiry": "cc-exp", "cvc": "cc-csc", "iban": "off"}
@@ -234,7 +233,7 @@ def test_every_field_has_label_and_autocomplete(shop: "Shop", path: Any) -> None
 
 
 @pytest.mark.parametrize("tag", ["en", "de", "fr", "es", "ja"])
-def test_notes_for_developers_are_english_and_marked(shop: "Shop", path: Any, tag: str) -> None:
+def test_notes_for_developers_are_english_and_marked(shop: Shop, path: Any, tag: str) -> None:
     """They are set apart from what a shopper would see, in every language of the page."""
     note = shop.get(f"{path(shop.order())}?lang={tag}").one("aside")
     assert note.attrs["lang"] == "en"
@@ -244,14 +243,14 @@ def test_notes_for_developers_are_english_and_marked(shop: "Shop", path: Any, ta
 # --- the states -------------------------------------------------------------------------------
 
 
-def end(shop: "Shop", order: Any, path: Any) -> "Page":
+def end(shop: Shop, order: Any, path: Any) -> Page:
     """Where the checkout of an order that is not to be paid leads to."""
     page = shop.get(path(order) + "?lang=en")
     assert page.location == path(order) + "/complete?lang=en"
     return shop.get(page.location)
 
 
-def test_paid_order_shows_its_last_page(shop: "Shop", path: Any) -> None:
+def test_paid_order_shows_its_last_page(shop: Shop, path: Any) -> None:
     """What was paid, with what, and that fulfilment follows order.paid (spec: 8)."""
     order = shop.order()
     shop.submit(path(order), test_card="visa")
@@ -266,7 +265,7 @@ def test_paid_order_shows_its_last_page(shop: "Shop", path: Any) -> None:
     assert_protected(page)
 
 
-def test_refund_shows_on_the_last_page(shop: "Shop", path: Any) -> None:
+def test_refund_shows_on_the_last_page(shop: Shop, path: Any) -> None:
     """A shopper who comes back sees what was returned."""
     order = shop.order()
     shop.submit(path(order), test_card="mastercard")
@@ -274,7 +273,7 @@ def test_refund_shows_on_the_last_page(shop: "Shop", path: Any) -> None:
     assert end(shop, order, path).rows["Refunded"] == "€10.00"
 
 
-def test_authorized_order_is_not_called_paid(shop: "Shop", path: Any) -> None:
+def test_authorized_order_is_not_called_paid(shop: Shop, path: Any) -> None:
     """The amount is reserved; the developer is told that order.paid follows the capture."""
     order = shop.order(capture_method="manual")
     assert "reserved now" in shop.get(path(order) + "?lang=en").one("form", id="pay-card").text
@@ -288,7 +287,7 @@ def test_authorized_order_is_not_called_paid(shop: "Shop", path: Any) -> None:
     assert "€50.00" in captured.one("main").text
 
 
-def test_processing_order_waits_for_the_bank(shop: "Shop", path: Any) -> None:
+def test_processing_order_waits_for_the_bank(shop: Shop, path: Any) -> None:
     """A debit is on its way until the bank confirms; then the same address shows it as paid."""
     order = shop.order()
     shop.submit(path(order), "sepa_debit", test_iban="confirmed_late")
@@ -301,7 +300,7 @@ def test_processing_order_waits_for_the_bank(shop: "Shop", path: Any) -> None:
     assert again.one("h1").text == "Thank you. Your payment is complete."
 
 
-def test_rejected_debit_leads_back_to_paying(shop: "Shop", path: Any) -> None:
+def test_rejected_debit_leads_back_to_paying(shop: Shop, path: Any) -> None:
     """The shopper who checks again is told, and can pay in another way."""
     order = shop.order()
     shop.submit(path(order), "sepa_debit", test_iban="rejected_late")
@@ -315,7 +314,7 @@ def test_rejected_debit_leads_back_to_paying(shop: "Shop", path: Any) -> None:
     assert shop.again(order)["status"] == "paid"
 
 
-def test_cancelled_order_asks_for_nothing(shop: "Shop", path: Any) -> None:
+def test_cancelled_order_asks_for_nothing(shop: Shop, path: Any) -> None:
     """There is nothing to pay and no form to do it with."""
     order = shop.order()
     shop.api("POST", f"/v1/orders/{order['id']}/cancel", {})
@@ -325,7 +324,7 @@ def test_cancelled_order_asks_for_nothing(shop: "Shop", path: Any) -> None:
     assert "Paid with" not in page.rows
 
 
-def test_unpaid_order_has_no_last_page(shop: "Shop", path: Any) -> None:
+def test_unpaid_order_has_no_last_page(shop: Shop, path: Any) -> None:
     """Whoever opens the last address early is led to paying, and told nothing of a failure."""
     order = shop.order()
     page = shop.get(shop.get(path(order) + "/complete").location)

@@ -1,19 +1,17 @@
 """Paying: every way from the form to the order, through the rules of the checkout control."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from svc.sandbox.checkout import test_cards
-
-if TYPE_CHECKING:
-    from unit.sandbox.checkout.conftest import Page, Shop
+from unit.sandbox.checkout.shop import Page, Shop
 
 CARD = {"number": "4242 4242 4242 4242", "expiry": "12 / 39", "cvc": "123"}
 ENGLISH = "?lang=en"
 
 
-def status(shop: "Shop", order: Any) -> Any:
+def status(shop: Shop, order: Any) -> Any:
     return shop.again(order)["status"]
 
 
@@ -31,7 +29,7 @@ def status(shop: "Shop", order: Any) -> Any:
     ],
     ids=["plain", "hyphens", "short expiry", "long year", "full-width"],
 )
-def test_typed_card_pays(shop: "Shop", path: Any, changes: dict[str, str]) -> None:
+def test_typed_card_pays(shop: Shop, path: Any, changes: dict[str, str]) -> None:
     """However people write their card, the order is paid and the browser led to the last page."""
     order = shop.order()
     page = shop.submit(path(order), **{**CARD, **changes})
@@ -44,7 +42,7 @@ def test_typed_card_pays(shop: "Shop", path: Any, changes: dict[str, str]) -> No
     assert shop.events() == ["payment.captured", "order.paid"]
 
 
-def test_card_is_saved_on_request(shop: "Shop", path: Any) -> None:
+def test_card_is_saved_on_request(shop: Shop, path: Any) -> None:
     """The box saves the card with its expiry date."""
     order = shop.order()
     shop.submit(path(order), save_card="on", **CARD)
@@ -53,7 +51,7 @@ def test_card_is_saved_on_request(shop: "Shop", path: Any) -> None:
 
 
 @pytest.mark.parametrize("group", test_cards.CARDS)
-def test_every_test_card_does_what_its_button_says(shop: "Shop", path: Any, group: str) -> None:
+def test_every_test_card_does_what_its_button_says(shop: Shop, path: Any, group: str) -> None:
     """One click: approved ones pay, challenged ones lead to the bank, the rest are declined."""
     for card in test_cards.CARDS[group]:
         order = shop.order()
@@ -71,7 +69,7 @@ def test_every_test_card_does_what_its_button_says(shop: "Shop", path: Any, grou
             assert status(shop, order) == "paid"
 
 
-def test_soft_decline_is_rescued_by_a_smart_retry(shop: "Shop", path: Any) -> None:
+def test_soft_decline_is_rescued_by_a_smart_retry(shop: Shop, path: Any) -> None:
     """With smart retries on, the button is as good as its word (spec: 10)."""
     shop.control("POST", "/settings", {"smart_retries": True})
     order = shop.order()
@@ -94,7 +92,7 @@ def test_soft_decline_is_rescued_by_a_smart_retry(shop: "Shop", path: Any) -> No
     ],
 )
 def test_decline_is_told_as_a_shopper_may_know_it(
-    shop: "Shop", path: Any, tag: str, words: str, field: str | None
+    shop: Shop, path: Any, tag: str, words: str, field: str | None
 ) -> None:
     """One sentence; of stolen cards and fraud no more than that it was declined."""
     order = shop.order()
@@ -109,13 +107,13 @@ def test_decline_is_told_as_a_shopper_may_know_it(
     assert tag not in page.one("section", class_="card pay").text
 
 
-def test_decline_is_told_in_the_shoppers_language(shop: "Shop", path: Any) -> None:
+def test_decline_is_told_in_the_shoppers_language(shop: Shop, path: Any) -> None:
     """In German to a shopper in Germany."""
     page = shop.submit(path(shop.order()), test_card="insufficient_funds")
     assert page.message.startswith("Das Guthaben reicht nicht aus.")
 
 
-def test_form_is_kept_after_a_decline(shop: "Shop", path: Any) -> None:
+def test_form_is_kept_after_a_decline(shop: Shop, path: Any) -> None:
     """All but the security code, which is never shown again; then the order can be paid."""
     order = shop.order()
     typed = {**CARD, "number": "4000 0000 0000 9995", "save_card": "on"}
@@ -144,7 +142,7 @@ def test_form_is_kept_after_a_decline(shop: "Shop", path: Any) -> None:
     ],
 )
 def test_gaps_are_marked_before_anybody_is_asked(
-    shop: "Shop", path: Any, changes: dict[str, str], missing: list[str]
+    shop: Shop, path: Any, changes: dict[str, str], missing: list[str]
 ) -> None:
     """Each incomplete field says what it needs; no attempt is made."""
     order = shop.order()
@@ -168,7 +166,7 @@ def test_gaps_are_marked_before_anybody_is_asked(
     ],
 )
 def test_unusable_card_leaves_no_payment(
-    shop: "Shop", path: Any, changes: dict[str, str], words: str
+    shop: Shop, path: Any, changes: dict[str, str], words: str
 ) -> None:
     """As at the control: no payment object, nothing sent (assumptions: Card behaviour)."""
     order = shop.order()
@@ -191,7 +189,7 @@ def test_unusable_card_leaves_no_payment(
     ],
 )
 def test_all_that_is_wrong_is_marked_in_one_round(
-    shop: "Shop", path: Any, changes: dict[str, str], status: int, marked: list[str]
+    shop: Shop, path: Any, changes: dict[str, str], status: int, marked: list[str]
 ) -> None:
     """A number that is none and a date that is none are corrected together, each with its text."""
     page = shop.submit(path(order := shop.order()) + ENGLISH, **{**CARD, **changes})
@@ -218,7 +216,7 @@ def test_all_that_is_wrong_is_marked_in_one_round(
     ],
 )
 def test_what_was_typed_comes_back_in_groups(
-    shop: "Shop", path: Any, typed: tuple[str, str], shown: tuple[str, str]
+    shop: Shop, path: Any, typed: tuple[str, str], shown: tuple[str, str]
 ) -> None:
     """As it stands on the card, so that it can be compared; what is neither stays as it is."""
     number, expiry = typed
@@ -227,7 +225,7 @@ def test_what_was_typed_comes_back_in_groups(
     assert tuple(fields) == shown
 
 
-def test_button_pressed_twice_pays_once(shop: "Shop", path: Any) -> None:
+def test_button_pressed_twice_pays_once(shop: Shop, path: Any) -> None:
     """The second form of a double click finds the order paid and is led to the last page."""
     order = shop.order()
     form = {**shop.get(path(order)).hidden("pay-card"), **CARD}
@@ -238,7 +236,7 @@ def test_button_pressed_twice_pays_once(shop: "Shop", path: Any) -> None:
 
 
 @pytest.mark.parametrize("total", [None, "", "1-EUR"])
-def test_nobody_pays_a_total_that_was_not_shown(shop: "Shop", path: Any, total: Any) -> None:
+def test_nobody_pays_a_total_that_was_not_shown(shop: Shop, path: Any, total: Any) -> None:
     """When the merchant changes the order meanwhile, the shopper sees the new total first."""
     order = shop.order()
     form = {**shop.get(path(order)).hidden("pay-card"), **CARD}
@@ -256,7 +254,7 @@ def test_nobody_pays_a_total_that_was_not_shown(shop: "Shop", path: Any, total: 
     assert shop.payments(order)[0]["amount"] == shown
 
 
-def test_live_order_is_never_paid(shop: "Shop", path: Any) -> None:
+def test_live_order_is_never_paid(shop: Shop, path: Any) -> None:
     """The page works in live mode, and every card is declined (assumptions: Card behaviour)."""
     order = shop.order(key="sk_live_sandbox")
     page = shop.get(path(order) + ENGLISH)
@@ -270,14 +268,14 @@ def test_live_order_is_never_paid(shop: "Shop", path: Any) -> None:
 # --- 3-D Secure -------------------------------------------------------------------------------
 
 
-def challenge(shop: "Shop", order: Any, path: Any, tag: str = "challenge", **more: str) -> "Page":
+def challenge(shop: Shop, order: Any, path: Any, tag: str = "challenge", **more: str) -> Page:
     """The challenge that a card leads to."""
     page = shop.get(shop.submit(path(order) + ENGLISH, test_card=tag, **more).location)
     assert page.status == 200
     return page
 
 
-def answered(shop: "Shop", page: "Page", word: str) -> "Page":
+def answered(shop: Shop, page: Page, word: str) -> Page:
     """Presses a button of a stand-in page and follows where it leads."""
     form = page.one("form", class_="choices")
     hidden = {e.attrs["name"]: e.attrs["value"] for e in form.inside if e.tag == "input"}
@@ -286,7 +284,7 @@ def answered(shop: "Shop", page: "Page", word: str) -> "Page":
     return shop.get(answer.location)
 
 
-def test_challenge_names_amount_and_card(shop: "Shop", path: Any) -> None:
+def test_challenge_names_amount_and_card(shop: Shop, path: Any) -> None:
     """The shopper sees what is confirmed; nothing has happened yet."""
     order = shop.order()
     page = challenge(shop, order, path)
@@ -296,14 +294,14 @@ def test_challenge_names_amount_and_card(shop: "Shop", path: Any) -> None:
     assert shop.payments(order) == []
 
 
-def test_challenge_address_holds_no_card_number(shop: "Shop", path: Any) -> None:
+def test_challenge_address_holds_no_card_number(shop: Shop, path: Any) -> None:
     """Addresses end in histories and logs; a number that was typed is not in this one."""
     order = shop.order()
     typed = {**CARD, "number": "4000 0000 0000 3220"}
     assert "3220" not in shop.submit(path(order), **typed).location
 
 
-def test_confirmed_challenge_pays(shop: "Shop", path: Any) -> None:
+def test_confirmed_challenge_pays(shop: Shop, path: Any) -> None:
     """And the card is saved with the date that was typed, if the box was ticked."""
     order = shop.order()
     typed = {**CARD, "number": "4000 0000 0000 3220", "save_card": "on"}
@@ -313,7 +311,7 @@ def test_confirmed_challenge_pays(shop: "Shop", path: Any) -> None:
     assert status(shop, order) == "paid"
 
 
-def test_failed_challenge_is_told_and_can_be_repeated(shop: "Shop", path: Any) -> None:
+def test_failed_challenge_is_told_and_can_be_repeated(shop: Shop, path: Any) -> None:
     """`fail` leaves a failed payment; the order can still be paid."""
     order = shop.order()
     page = answered(shop, challenge(shop, order, path), "fail")
@@ -323,7 +321,7 @@ def test_failed_challenge_is_told_and_can_be_repeated(shop: "Shop", path: Any) -
     assert status(shop, order) == "paid"
 
 
-def test_challenge_can_be_left(shop: "Shop", path: Any) -> None:
+def test_challenge_can_be_left(shop: Shop, path: Any) -> None:
     """`abandon` makes no payment and sends no event."""
     order = shop.order()
     page = answered(shop, challenge(shop, order, path), "abandon")
@@ -332,7 +330,7 @@ def test_challenge_can_be_left(shop: "Shop", path: Any) -> None:
     assert shop.events() == []
 
 
-def test_card_may_be_declined_after_its_challenge(shop: "Shop", path: Any) -> None:
+def test_card_may_be_declined_after_its_challenge(shop: Shop, path: Any) -> None:
     """The second challenged card is confirmed by the shopper and declined by the bank."""
     order = shop.order()
     page = answered(shop, challenge(shop, order, path, "challenge_declined"), "succeed")
@@ -340,7 +338,7 @@ def test_card_may_be_declined_after_its_challenge(shop: "Shop", path: Any) -> No
     assert shop.payments(order)[0]["failure_code"] == "generic_decline"
 
 
-def test_challenge_on_a_changed_total_pays_nothing(shop: "Shop", path: Any) -> None:
+def test_challenge_on_a_changed_total_pays_nothing(shop: Shop, path: Any) -> None:
     """What was confirmed at the bank is the amount that is paid, or none."""
     order = shop.order()
     page = challenge(shop, order, path)
@@ -350,7 +348,7 @@ def test_challenge_on_a_changed_total_pays_nothing(shop: "Shop", path: Any) -> N
     assert shop.payments(order) == []
 
 
-def test_challenge_of_a_paid_order_leads_to_the_end(shop: "Shop", path: Any) -> None:
+def test_challenge_of_a_paid_order_leads_to_the_end(shop: Shop, path: Any) -> None:
     """Another tab was faster: no second payment."""
     order = shop.order()
     page = challenge(shop, order, path)
@@ -362,7 +360,7 @@ def test_challenge_of_a_paid_order_leads_to_the_end(shop: "Shop", path: Any) -> 
 
 
 @pytest.mark.parametrize("tag", ["", "nothing", "visa"])
-def test_only_challenged_cards_have_a_challenge(shop: "Shop", path: Any, tag: str) -> None:
+def test_only_challenged_cards_have_a_challenge(shop: Shop, path: Any, tag: str) -> None:
     """An address that somebody made up leads back; above all, "do not confirm" never pays."""
     order = shop.order()
     assert shop.get(f"{path(order)}/challenge?card={tag}").location == path(order)
@@ -376,7 +374,7 @@ def test_only_challenged_cards_have_a_challenge(shop: "Shop", path: Any, tag: st
 
 
 @pytest.mark.parametrize("iban", ["DE89 3704 0044 0532 0130 00", "de89370400440532013000"])
-def test_iban_is_debited(shop: "Shop", path: Any, iban: str) -> None:
+def test_iban_is_debited(shop: Shop, path: Any, iban: str) -> None:
     """A debit is on its way at once and paid when the bank confirms."""
     order = shop.order()
     page = shop.submit(path(order), "sepa_debit", iban=iban)
@@ -391,7 +389,7 @@ def test_iban_is_debited(shop: "Shop", path: Any, iban: str) -> None:
     ("iban", "words"),
     [("", "Please check the marked fields."), ("DE00 1234", "This IBAN is not valid.")],
 )
-def test_wrong_iban_is_marked(shop: "Shop", path: Any, iban: str, words: str) -> None:
+def test_wrong_iban_is_marked(shop: Shop, path: Any, iban: str, words: str) -> None:
     """The form stays open with what was typed, and nothing was tried."""
     order = shop.order()
     page = shop.submit(path(order) + ENGLISH, "sepa_debit", iban=iban)
@@ -403,7 +401,7 @@ def test_wrong_iban_is_marked(shop: "Shop", path: Any, iban: str, words: str) ->
     assert shop.payments(order) == []
 
 
-def test_every_test_account_is_one_click_away(shop: "Shop", path: Any) -> None:
+def test_every_test_account_is_one_click_away(shop: Shop, path: Any) -> None:
     """Each of the test IBANs starts a debit that ends as its button says."""
     ends = {"confirmed": "paid", "confirmed_late": "paid", "disputed": "paid"}
     for account in test_cards.ACCOUNTS:
@@ -418,7 +416,7 @@ def test_every_test_account_is_one_click_away(shop: "Shop", path: Any) -> None:
     [("GBP", "GB", "bacs_debit"), ("USD", "US", "us_bank_account"), ("AUD", "AU", "becs_debit")],
 )
 def test_other_debits_need_no_account(
-    shop: "Shop", path: Any, currency: str, country: str, method: str
+    shop: Shop, path: Any, currency: str, country: str, method: str
 ) -> None:
     """They have no test account; the button is enough."""
     order = shop.order(currency=currency, shipping={"country": country})
@@ -435,7 +433,7 @@ def test_other_debits_need_no_account(
     ],
 )
 def test_redirect_method_goes_to_the_bank_and_back(
-    shop: "Shop", path: Any, word: str, after: str, events: list[str]
+    shop: Shop, path: Any, word: str, after: str, events: list[str]
 ) -> None:
     """The stand-in page plays each outcome (assumptions: Card behaviour)."""
     order = shop.order()
@@ -449,7 +447,7 @@ def test_redirect_method_goes_to_the_bank_and_back(
         assert "checked" in back.one("input", id="choose-klarna").attrs
 
 
-def test_method_that_is_not_offered_is_refused(shop: "Shop", path: Any) -> None:
+def test_method_that_is_not_offered_is_refused(shop: Shop, path: Any) -> None:
     """Neither the form nor a bank's page takes it."""
     order = shop.order()
     fields = shop.get(path(order)).hidden("pay-card")

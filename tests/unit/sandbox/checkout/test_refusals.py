@@ -1,17 +1,16 @@
 """Who is kept out: other sites, strange hosts, wrong keys, unknown orders, odd requests."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
-if TYPE_CHECKING:
-    from unit.sandbox.checkout.conftest import Page, Shop
+from unit.sandbox.checkout.shop import Page, Shop
 
 FORM = "application/x-www-form-urlencoded"
 
 
-def assert_refused(page: "Page", status: int) -> None:
+def assert_refused(page: Page, status: int) -> None:
     """A plain page without a form, under the same protection as all."""
     assert page.status == status
     assert page.headers["content-type"] == "text/html; charset=utf-8"
@@ -22,7 +21,7 @@ def assert_refused(page: "Page", status: int) -> None:
     assert page.all("form") == []
 
 
-def posted(shop: "Shop", path: str, headers: dict[str, str]) -> "Page":
+def posted(shop: Shop, path: str, headers: dict[str, str]) -> Page:
     """A form that pays at once, with just these headers."""
     fields = {**shop.get(path).hidden("pay-card"), "test_card": "visa"}
     return shop.call("POST", path, {"Content-Type": FORM, **headers}, urlencode(fields))
@@ -42,7 +41,7 @@ def posted(shop: "Shop", path: str, headers: dict[str, str]) -> "Page":
         {"Sec-Fetch-Site": "cross-site", "Origin": "OWN"},
     ],
 )
-def test_forms_of_other_sites_are_refused(shop: "Shop", path: Any, headers: dict[str, str]) -> None:
+def test_forms_of_other_sites_are_refused(shop: Shop, path: Any, headers: dict[str, str]) -> None:
     """A page elsewhere cannot have the shopper's browser pay."""
     order = shop.order()
     own = {name: text.replace("OWN", shop.url) for name, text in headers.items()}
@@ -59,21 +58,21 @@ def test_forms_of_other_sites_are_refused(shop: "Shop", path: Any, headers: dict
         {"Sec-Fetch-Site": "same-origin", "Origin": "OWN"},
     ],
 )
-def test_forms_of_our_own_pages_are_taken(shop: "Shop", path: Any, headers: dict[str, str]) -> None:
+def test_forms_of_our_own_pages_are_taken(shop: Shop, path: Any, headers: dict[str, str]) -> None:
     """Whichever of the two headers a browser sends."""
     own = {name: text.replace("OWN", shop.url) for name, text in headers.items()}
     assert posted(shop, path(shop.order()), own).status == 303
 
 
 @pytest.mark.parametrize("step", ["", "/challenge", "/bank"])
-def test_every_post_is_guarded(shop: "Shop", path: Any, step: str) -> None:
+def test_every_post_is_guarded(shop: Shop, path: Any, step: str) -> None:
     """Not only the first one."""
     page = shop.call("POST", path(shop.order()) + step, {"Content-Type": FORM}, "a=b")
     assert_refused(page, 403)
 
 
 @pytest.mark.parametrize("host", ["shop.example", "127.0.0.1.shop.example", ""])
-def test_only_loopback_hosts_are_served(shop: "Shop", path: Any, host: str) -> None:
+def test_only_loopback_hosts_are_served(shop: Shop, path: Any, host: str) -> None:
     """A name that somebody bound to this machine reads nothing (DNS rebinding)."""
     page = shop.call("GET", path(shop.order()), {"Host": host})
     assert page.status in (400, 403)
@@ -83,7 +82,7 @@ def test_only_loopback_hosts_are_served(shop: "Shop", path: Any, host: str) -> N
 @pytest.mark.parametrize(
     "secret", ["nothing", "ord_x_secret_y", "%00", "..%2f", "%ff", "%3Cscript%3E", "a" * 3000]
 )
-def test_unknown_secret_is_a_plain_404(shop: "Shop", secret: str) -> None:
+def test_unknown_secret_is_a_plain_404(shop: Shop, secret: str) -> None:
     """It names neither the order nor what was asked for."""
     page = shop.get(f"/checkout/{secret}")
     assert_refused(page, 404)
@@ -91,7 +90,7 @@ def test_unknown_secret_is_a_plain_404(shop: "Shop", secret: str) -> None:
     assert "script" not in page.body
 
 
-def test_wrong_secret_of_a_real_order_is_unknown(shop: "Shop", path: Any) -> None:
+def test_wrong_secret_of_a_real_order_is_unknown(shop: Shop, path: Any) -> None:
     """Half of the secret, or the id alone, opens nothing."""
     order = shop.order()
     for secret in (order["id"], order["client_secret"][:-1], order["client_secret"] + "x"):
@@ -100,7 +99,7 @@ def test_wrong_secret_of_a_real_order_is_unknown(shop: "Shop", path: Any) -> Non
     assert_refused(shop.get(path(order) + "/other"), 404)
 
 
-def test_missing_page_speaks_the_language_that_was_asked_for(shop: "Shop") -> None:
+def test_missing_page_speaks_the_language_that_was_asked_for(shop: Shop) -> None:
     """There is no order that could say another."""
     page = shop.get("/checkout/nothing?lang=fr")
     assert page.one("html").attrs["lang"] == "fr"
@@ -108,7 +107,7 @@ def test_missing_page_speaks_the_language_that_was_asked_for(shop: "Shop") -> No
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS"])
-def test_other_verbs_are_refused(shop: "Shop", path: Any, method: str) -> None:
+def test_other_verbs_are_refused(shop: Shop, path: Any, method: str) -> None:
     """Only GET and POST are known, and no preflight is answered."""
     page = shop.call(method, path(shop.order()), {"Origin": "https://shop.example"})
     assert_refused(page, 405)
@@ -127,14 +126,14 @@ def test_other_verbs_are_refused(shop: "Shop", path: Any, method: str) -> None:
     ],
 )
 def test_bodies_that_are_no_form_of_ours_are_refused(
-    shop: "Shop", path: Any, headers: dict[str, str], body: str, status: int
+    shop: Shop, path: Any, headers: dict[str, str], body: str, status: int
 ) -> None:
     """Small forms in UTF-8, and nothing else."""
     headers = {"Sec-Fetch-Site": "same-origin", **headers}
     assert_refused(shop.call("POST", path(shop.order()), headers, body), status)
 
 
-def test_made_up_answer_of_a_bank_is_refused(shop: "Shop", path: Any) -> None:
+def test_made_up_answer_of_a_bank_is_refused(shop: Shop, path: Any) -> None:
     """An outcome that no button has changes nothing."""
     order = shop.order()
     fields = {**shop.get(path(order)).hidden("pay-klarna"), "answer": "perhaps"}
@@ -148,7 +147,7 @@ def test_made_up_answer_of_a_bank_is_refused(shop: "Shop", path: Any) -> None:
 @pytest.mark.parametrize(
     "key", ["sk_test_sandbox", "rk_test_readonly", "pk_test_nothing", "sk_live_sandbox", "x"]
 )
-def test_only_publishable_keys_mount_the_page(shop: "Shop", path: Any, key: str) -> None:
+def test_only_publishable_keys_mount_the_page(shop: Shop, path: Any, key: str) -> None:
     """A secret key in the address is refused, told to the developer and not repeated."""
     order = shop.order()
     page = shop.get(f"{path(order)}?key={key}")
@@ -160,14 +159,14 @@ def test_only_publishable_keys_mount_the_page(shop: "Shop", path: Any, key: str)
     assert shop.payments(order) == []
 
 
-def test_secret_key_is_explained(shop: "Shop", path: Any) -> None:
+def test_secret_key_is_explained(shop: Shop, path: Any) -> None:
     """The developer learns what to open instead."""
     note = shop.get(f"{path(shop.order())}?key=sk_test_sandbox").one("aside").text
     assert "secret keys stay on the server" in note
     assert "?key=pk_test_" in note
 
 
-def test_another_publishable_key_stays_with_the_shopper(shop: "Shop", path: Any) -> None:
+def test_another_publishable_key_stays_with_the_shopper(shop: Shop, path: Any) -> None:
     """From page to page, and into the payment."""
     made = shop.control("POST", "/keys", {"type": "publishable"})["secret"]
     order = shop.order()
@@ -180,7 +179,7 @@ def test_another_publishable_key_stays_with_the_shopper(shop: "Shop", path: Any)
     assert shop.get(paid.location).status == 200
 
 
-def test_rolled_key_mounts_nothing(shop: "Shop", path: Any) -> None:
+def test_rolled_key_mounts_nothing(shop: Shop, path: Any) -> None:
     """A page with a key that has ended says so to the developer (spec: Authentication)."""
     (key,) = (k for k in shop.control("GET", "/keys")["data"] if k["type"] == "publishable")
     order = shop.order()
@@ -190,6 +189,6 @@ def test_rolled_key_mounts_nothing(shop: "Shop", path: Any) -> None:
     assert "rolled" in page.one("aside").text
 
 
-def test_key_of_the_other_mode_finds_no_order(shop: "Shop", path: Any) -> None:
+def test_key_of_the_other_mode_finds_no_order(shop: Shop, path: Any) -> None:
     """Modes are kept apart (spec: What it does, 9)."""
     assert_refused(shop.get(f"{path(shop.order())}?key=pk_live_sandbox"), 404)

@@ -1,12 +1,11 @@
 """The fixture `demo`, object by object."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from unit.sandbox.control.conftest import Lab
+from unit.sandbox.control.lab import Lab
 
 
-def test_demo_has_what_the_contract_lists(lab: "Lab") -> None:
+def test_demo_has_what_the_contract_lists(lab: Lab) -> None:
     """Four orders, two refunds, two payouts, an open dispute with a draft, both kinds of quote."""
     lab.control("/reset", {"fixture": "demo"})
     events = lab.sandbox.event_types()
@@ -31,7 +30,7 @@ def test_demo_has_what_the_contract_lists(lab: "Lab") -> None:
     ]
 
 
-def test_equal_seeds_give_equal_demos(lab: "Lab") -> None:
+def test_equal_seeds_give_equal_demos(lab: Lab) -> None:
     """The same bytes for the same seed at the same moment, others for another one."""
 
     def state(seed: int) -> Any:
@@ -43,5 +42,5 @@ def test_equal_seeds_give_equal_demos(lab: "Lab") -> None:
     assert state(8) != first
 
 
-def _order_quote(lab: "Lab", order: str) -> str:
+def _order_quote(lab: Lab, order: str) -> str:
     return str(lab.sandbox.get(f"/v1/orders/{order}").json["landed_cost"]["quote"])

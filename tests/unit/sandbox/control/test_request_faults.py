@@ -1,20 +1,18 @@
 """Fault rules for requests, word by word: what the API's own tests do not reach."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from svc.sandbox.faults.api import ApiRule, Faults
 from svc.sandbox.http.exchange import HttpReply
 from svc.sandbox.parameters.problems import Problem
-
-if TYPE_CHECKING:
-    from unit.sandbox.control.conftest import Lab
+from unit.sandbox.control.lab import Lab
 
 
 @pytest.mark.parametrize("phase", ["before", "after"])
-def test_delay_holds_the_idempotency_lock(lab: "Lab", phase: str) -> None:
+def test_delay_holds_the_idempotency_lock(lab: Lab, phase: str) -> None:
     """While a late answer is under way, the same key is in use; afterwards it replays."""
     sandbox = lab.sandbox
     sandbox.get("/v1/orders")  # the very first request also pins the version, which takes a moment
@@ -26,7 +24,7 @@ def test_delay_holds_the_idempotency_lock(lab: "Lab", phase: str) -> None:
     assert (again.body, again.headers["idempotent-replayed"]) == (late.body, "true")
 
 
-def test_after_is_kept_for_a_request_that_succeeds(lab: "Lab") -> None:
+def test_after_is_kept_for_a_request_that_succeeds(lab: Lab) -> None:
     """A refused request has no answer to lose, and does not use the rule up."""
     lab.control("/faults", {"phase": "after", "effect": {"status": 500}})
     assert lab.sandbox.post("/v1/orders", {}).status == 400
@@ -68,7 +66,7 @@ BODIES = [
 
 
 @pytest.mark.parametrize(("body", "media"), BODIES)
-def test_body_is_sent_verbatim_with_a_fitting_type(lab: "Lab", body: str, media: str) -> None:
+def test_body_is_sent_verbatim_with_a_fitting_type(lab: Lab, body: str, media: str) -> None:
     """What a proxy would send, with the type that it would give; nothing is the API's error."""
     lab.control("/faults", {"effect": {"status": 502, "body": body}})
     answer = lab.sandbox.get("/v1/orders")
@@ -76,14 +74,14 @@ def test_body_is_sent_verbatim_with_a_fitting_type(lab: "Lab", body: str, media:
     assert answer.body == body.encode()
 
 
-def test_method_is_matched_in_either_case(lab: "Lab") -> None:
+def test_method_is_matched_in_either_case(lab: Lab) -> None:
     """`post` is POST."""
     lab.control("/faults", {"match": {"method": "post"}, "effect": {"status": 500}})
     assert lab.sandbox.get("/v1/orders").status == 200
     assert lab.sandbox.post("/v1/orders", lab.sandbox.order_params).status == 500
 
 
-def test_drip_sends_byte_by_byte(lab: "Lab", monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drip_sends_byte_by_byte(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole answer comes in the end, if the caller waits (promise R90)."""
     monkeypatch.setattr("svc.sandbox.faults.api._DRIP_SECONDS", 0)
     order = lab.sandbox.order()

@@ -1,16 +1,15 @@
 """Webhook fault rules: what a receiver sees of them, and what the log says (R90)."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from unit.sandbox.control.conftest import Lab
+from unit.sandbox.control.lab import Lab
 
 SCHEDULE = [0, 60, 660, *(4260 + 6 * 3600 * step for step in range(12))]
 
 
-def test_no_rule_delivers_once(lab: "Lab") -> None:
+def test_no_rule_delivers_once(lab: Lab) -> None:
     """Without a rule every event arrives once, verified."""
     lab.listen("order.cancelled")
     event = lab.cancel()
@@ -19,7 +18,7 @@ def test_no_rule_delivers_once(lab: "Lab") -> None:
     assert (got.event, got.attempt, got.verdict, got.time) == (event, "1", "verified", 0)
 
 
-def test_duplicate_delivers_the_same_event_again(lab: "Lab") -> None:
+def test_duplicate_delivers_the_same_event_again(lab: Lab) -> None:
     """Same event id and bytes, `count` times more, each with a new delivery id; all are logged."""
     lab.listen("order.cancelled")
     lab.fault("duplicate", count=2)
@@ -35,7 +34,7 @@ def test_duplicate_delivers_the_same_event_again(lab: "Lab") -> None:
     assert lab.run()["deliveries"] == 1
 
 
-def test_copies_do_not_disturb_the_retries(lab: "Lab") -> None:
+def test_copies_do_not_disturb_the_retries(lab: Lab) -> None:
     """A duplicated first attempt fails: the 14 others follow at their times, numbered on."""
     lab.listen("order.cancelled")
     lab.fault("duplicate", count=3)
@@ -47,7 +46,7 @@ def test_copies_do_not_disturb_the_retries(lab: "Lab") -> None:
     assert {got.attempt for got in lab.got[1:4]} == {"1"}
 
 
-def test_copy_of_a_failed_delivery_may_succeed(lab: "Lab") -> None:
+def test_copy_of_a_failed_delivery_may_succeed(lab: Lab) -> None:
     """What a copy brings is written down; the chain of retries goes on as before."""
     lab.listen("order.cancelled")
     lab.fault("duplicate")
@@ -59,7 +58,7 @@ def test_copy_of_a_failed_delivery_may_succeed(lab: "Lab") -> None:
     assert [got.attempt for got in lab.got] == ["1", "1", "2"]
 
 
-def test_reorder_delivers_the_last_first(lab: "Lab") -> None:
+def test_reorder_delivers_the_last_first(lab: Lab) -> None:
     """Three are held and go in reverse; what comes later is in order again."""
     lab.listen("order.cancelled")
     lab.fault("reorder", count=3)
@@ -71,7 +70,7 @@ def test_reorder_delivers_the_last_first(lab: "Lab") -> None:
     assert {got.verdict for got in lab.got} == {"verified"}
 
 
-def test_reorder_takes_a_pair_by_default(lab: "Lab") -> None:
+def test_reorder_takes_a_pair_by_default(lab: Lab) -> None:
     """One change's two events arrive the wrong way round."""
     lab.listen("payment.captured", "order.paid")
     lab.fault("reorder")
@@ -80,7 +79,7 @@ def test_reorder_takes_a_pair_by_default(lab: "Lab") -> None:
     assert [got.type for got in lab.got] == ["order.paid", "payment.captured"]
 
 
-def test_reorder_holds_over_moments_of_one_advance(lab: "Lab") -> None:
+def test_reorder_holds_over_moments_of_one_advance(lab: Lab) -> None:
     """Events of different moments are reordered too, as long as one advance covers them."""
     lab.listen("refund.created", "refund.succeeded")
     lab.fault("reorder")
@@ -91,7 +90,7 @@ def test_reorder_holds_over_moments_of_one_advance(lab: "Lab") -> None:
     assert starts == dict.fromkeys(("refund.created", "refund.succeeded"), "2026-10-01T09:00:05Z")
 
 
-def test_incomplete_group_goes_at_the_end_of_an_advance(lab: "Lab") -> None:
+def test_incomplete_group_goes_at_the_end_of_an_advance(lab: Lab) -> None:
     """Too few came: what is held goes in reverse, and the advance ends."""
     lab.listen("order.cancelled")
     lab.fault("reorder", count=50)
@@ -100,7 +99,7 @@ def test_incomplete_group_goes_at_the_end_of_an_advance(lab: "Lab") -> None:
     assert [got.event for got in lab.got] == list(reversed(events))
 
 
-def test_held_deliveries_do_not_stop_a_failing_endpoint_from_being_disabled(lab: "Lab") -> None:
+def test_held_deliveries_do_not_stop_a_failing_endpoint_from_being_disabled(lab: Lab) -> None:
     """Five days of failures end in `disabled` although a rule holds attempts back."""
     endpoint = lab.listen("order.cancelled")
     lab.postman.codes = [500]
@@ -114,7 +113,7 @@ def test_held_deliveries_do_not_stop_a_failing_endpoint_from_being_disabled(lab:
     assert (shown["id"], shown["status"]) == (endpoint, "disabled")
 
 
-def test_resend_is_never_held(lab: "Lab") -> None:
+def test_resend_is_never_held(lab: Lab) -> None:
     """A resend answers although a rule would hold the delivery back."""
     lab.listen("order.cancelled")
     event = lab.cancel()
@@ -124,7 +123,7 @@ def test_resend_is_never_held(lab: "Lab") -> None:
     assert made["status"] == "succeeded"
 
 
-def test_resend_lets_what_is_held_go(lab: "Lab") -> None:
+def test_resend_lets_what_is_held_go(lab: Lab) -> None:
     """Asked for the very delivery that a rule holds: it goes now, once."""
     lab.listen("order.cancelled")
     lab.fault("reorder", count=2)
@@ -135,7 +134,7 @@ def test_resend_lets_what_is_held_go(lab: "Lab") -> None:
     assert [got.event for got in lab.got] == [event]
 
 
-def test_clearing_a_rule_lets_what_it_holds_go(lab: "Lab") -> None:
+def test_clearing_a_rule_lets_what_it_holds_go(lab: Lab) -> None:
     """Nothing waits for a rule that is gone."""
     lab.listen("order.cancelled")
     rule = lab.fault("reorder", count=3)
@@ -147,7 +146,7 @@ def test_clearing_a_rule_lets_what_it_holds_go(lab: "Lab") -> None:
     assert [got.event for got in lab.got] == [second, first]
 
 
-def test_drop_counts_as_failed_without_sending(lab: "Lab") -> None:
+def test_drop_counts_as_failed_without_sending(lab: Lab) -> None:
     """Nothing reaches the receiver; the retry comes a minute later and does."""
     lab.listen("order.cancelled")
     lab.fault("drop")
@@ -161,7 +160,7 @@ def test_drop_counts_as_failed_without_sending(lab: "Lab") -> None:
     assert [(got.event, got.attempt) for got in lab.got] == [(event, "2")]
 
 
-def test_bad_signature_is_off_by_its_last_digit(lab: "Lab") -> None:
+def test_bad_signature_is_off_by_its_last_digit(lab: Lab) -> None:
     """The header differs in one hex digit and does not verify, not even during a rotation."""
     endpoint = lab.listen("order.cancelled")
     lab.fault("bad_signature", times=2)
@@ -177,7 +176,7 @@ def test_bad_signature_is_off_by_its_last_digit(lab: "Lab") -> None:
     assert len(header.split(",")) == 3
 
 
-def test_stale_timestamp_is_ten_minutes_old_and_signed(lab: "Lab") -> None:
+def test_stale_timestamp_is_ten_minutes_old_and_signed(lab: Lab) -> None:
     """The signature is right; only its age is not."""
     lab.listen("order.cancelled")
     lab.fault("stale_timestamp")
@@ -187,7 +186,7 @@ def test_stale_timestamp_is_ten_minutes_old_and_signed(lab: "Lab") -> None:
     assert (got.verdict, got.time) == ("timestamp_too_old", -600)
 
 
-def test_delay_sends_later(lab: "Lab") -> None:
+def test_delay_sends_later(lab: Lab) -> None:
     """The attempt waits for real milliseconds, and the signature is made when it leaves."""
     lab.listen("order.cancelled")
     lab.fault("delay", delay_ms=20)
@@ -209,7 +208,7 @@ MATCHES: list[tuple[dict[str, Any], bool]] = [
 
 
 @pytest.mark.parametrize(("match", "hit"), MATCHES)
-def test_match(lab: "Lab", match: dict[str, Any], hit: bool) -> None:
+def test_match(lab: Lab, match: dict[str, Any], hit: bool) -> None:
     """Type pattern and endpoint must both fit; null fits everything."""
     lab.listen("order.cancelled")
     lab.fault("drop", match=match)
@@ -218,7 +217,7 @@ def test_match(lab: "Lab", match: dict[str, Any], hit: bool) -> None:
     assert len(lab.got) == (0 if hit else 1)
 
 
-def test_a_rule_for_one_endpoint_spares_the_other(lab: "Lab") -> None:
+def test_a_rule_for_one_endpoint_spares_the_other(lab: Lab) -> None:
     """The id of an endpoint limits a rule to it."""
     spared, hit = lab.listen("order.cancelled"), lab.listen("order.cancelled")
     lab.fault("drop", match={"endpoint": hit})
@@ -228,7 +227,7 @@ def test_a_rule_for_one_endpoint_spares_the_other(lab: "Lab") -> None:
     assert statuses == {spared: "succeeded", hit: "failed"}
 
 
-def test_skip_and_times(lab: "Lab") -> None:
+def test_skip_and_times(lab: Lab) -> None:
     """`skip` lets some pass, `times` limits how often it fires; retries count too."""
     lab.listen("order.cancelled")
     lab.fault("drop", skip=1, times=2)
@@ -241,7 +240,7 @@ def test_skip_and_times(lab: "Lab") -> None:
     assert rule["fired"] == 2
 
 
-def test_times_counts_groups_of_a_reorder(lab: "Lab") -> None:
+def test_times_counts_groups_of_a_reorder(lab: Lab) -> None:
     """Two groups of two are reordered, the fifth delivery is not."""
     lab.listen("order.cancelled")
     lab.fault("reorder", count=2, times=2)
@@ -253,7 +252,7 @@ def test_times_counts_groups_of_a_reorder(lab: "Lab") -> None:
     assert len(order) == 5
 
 
-def test_dropping_keeps_the_schedule(lab: "Lab") -> None:
+def test_dropping_keeps_the_schedule(lab: Lab) -> None:
     """15 dropped attempts at the 15 times of the schedule, and not one request."""
     lab.listen("order.cancelled")
     lab.fault("drop", times=100)
@@ -265,7 +264,7 @@ def test_dropping_keeps_the_schedule(lab: "Lab") -> None:
     assert mail["type"] == "webhook_failing"
 
 
-def test_rules_are_shown_and_removed(lab: "Lab") -> None:
+def test_rules_are_shown_and_removed(lab: Lab) -> None:
     """A rule of each kind has its own list; one or all can be deleted; a reset forgets them."""
     shown = lab.control("/webhook_faults", {"effect": "drop", "match": {"type": "order.*"}})
     assert shown == {
@@ -309,13 +308,13 @@ ROWS: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("rule", "code", "param"), ROWS)
-def test_rules_are_checked(lab: "Lab", rule: Any, code: str, param: str) -> None:
+def test_rules_are_checked(lab: Lab, rule: Any, code: str, param: str) -> None:
     """A rule that could not mean anything is refused."""
     answer = lab.sandbox.control("/webhook_faults", rule)
     assert (answer.status, answer.code, answer.param) == (400, code, param)
 
 
-def test_stopping_forgets_nothing_that_is_held(lab: "Lab") -> None:
+def test_stopping_forgets_nothing_that_is_held(lab: Lab) -> None:
     """A reset while a rule holds deliveries ends them; the sandbox goes on."""
     lab.listen("order.cancelled")
     lab.fault("reorder", count=9)

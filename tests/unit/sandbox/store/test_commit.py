@@ -1,16 +1,14 @@
 """Group commit: together on disk, apart in failure (R82)."""
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 
 from svc.errors import LocalError
+from svc.sandbox.resources import api_keys
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
-
-if TYPE_CHECKING:
-    from unit.sandbox.conftest import Kit, Lab
+from unit.sandbox.lab import Kit, Lab
 
 
 @pytest.fixture
@@ -27,7 +25,7 @@ def commits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
-def test_calls_of_one_turn_share_a_commit(lab: "Lab", kit: "Kit", commits: list[str]) -> None:
+def test_calls_of_one_turn_share_a_commit(lab: Lab, kit: Kit, commits: list[str]) -> None:
     """Two calls that arrive together cost one commit; two in a row cost two."""
 
     async def story() -> None:
@@ -44,7 +42,7 @@ def test_calls_of_one_turn_share_a_commit(lab: "Lab", kit: "Kit", commits: list[
     lab.play(story)
 
 
-def test_call_returns_only_after_its_commit(lab: "Lab", kit: "Kit", commits: list[str]) -> None:
+def test_call_returns_only_after_its_commit(lab: Lab, kit: Kit, commits: list[str]) -> None:
     """Nobody is told of an effect that is not on disk (R82)."""
 
     async def story() -> None:
@@ -61,7 +59,7 @@ def test_call_returns_only_after_its_commit(lab: "Lab", kit: "Kit", commits: lis
     lab.play(story)
 
 
-def test_failed_call_takes_back_only_its_own_effects(lab: "Lab", kit: "Kit") -> None:
+def test_failed_call_takes_back_only_its_own_effects(lab: Lab, kit: Kit) -> None:
     """A neighbour in the same commit keeps its object, event and balance."""
 
     async def story() -> None:
@@ -95,7 +93,7 @@ def test_failed_call_takes_back_only_its_own_effects(lab: "Lab", kit: "Kit") -> 
     lab.play(story)
 
 
-def test_failed_call_draws_no_ids(lab: "Lab", kit: "Kit") -> None:
+def test_failed_call_draws_no_ids(lab: Lab, kit: Kit) -> None:
     """With a seed a refused call does not shift the ids of the next one."""
 
     async def next_id(*, refused: bool) -> str:
@@ -114,7 +112,7 @@ def test_failed_call_draws_no_ids(lab: "Lab", kit: "Kit") -> None:
     assert lab.play(lambda: next_id(refused=True)) == lab.play(lambda: next_id(refused=False))
 
 
-def test_read_does_not_show_what_is_not_on_disk(lab: "Lab", kit: "Kit", commits: list[str]) -> None:
+def test_read_does_not_show_what_is_not_on_disk(lab: Lab, kit: Kit, commits: list[str]) -> None:
     """A read that meets an open transaction answers after its commit."""
 
     async def story() -> None:
@@ -131,7 +129,7 @@ def test_read_does_not_show_what_is_not_on_disk(lab: "Lab", kit: "Kit", commits:
     lab.play(story)
 
 
-def test_peek_does_not_wait(lab: "Lab", kit: "Kit", commits: list[str]) -> None:
+def test_peek_does_not_wait(lab: Lab, kit: Kit, commits: list[str]) -> None:
     """Looking up whose key it is holds nobody up, whatever is being committed."""
 
     async def story() -> None:
@@ -147,7 +145,7 @@ def test_peek_does_not_wait(lab: "Lab", kit: "Kit", commits: list[str]) -> None:
 
 
 def test_failed_commit_fails_every_call_of_the_group(
-    lab: "Lab", kit: "Kit", monkeypatch: pytest.MonkeyPatch
+    lab: Lab, kit: Kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full disk at the commit: all calls learn of it, none happened, the next one works."""
 
@@ -176,7 +174,7 @@ def test_failed_commit_fails_every_call_of_the_group(
 
 
 def test_lost_transaction_fails_the_neighbours_too(
-    lab: "Lab", kit: "Kit", monkeypatch: pytest.MonkeyPatch
+    lab: Lab, kit: Kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """When SQLite gives up a whole transaction inside one call, no other call reports success."""
 
@@ -202,7 +200,7 @@ def test_lost_transaction_fails_the_neighbours_too(
     lab.play(story)
 
 
-def test_cancelled_caller_does_not_disturb_the_group(lab: "Lab", kit: "Kit") -> None:
+def test_cancelled_caller_does_not_disturb_the_group(lab: Lab, kit: Kit) -> None:
     """A client that goes away before the commit leaves its neighbours' answers alone."""
 
     async def story() -> None:
@@ -213,5 +211,58 @@ def test_cancelled_caller_does_not_disturb_the_group(lab: "Lab", kit: "Kit") -> 
             gone.cancel()
             await stays
             assert len(await engine.read("test", lambda tx: tx.find("order"))) == 2
+
+    lab.play(story)
+
+
+def test_what_is_kept_in_memory_is_what_is_stored(lab: "Lab") -> None:
+    """What every request asks for is read once, and anew when it changed or was taken back."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            key = await engine.run("test", lambda tx: api_keys.create(tx, {"type": "secret"}))
+
+            def known(tx: Transaction) -> object:
+                found = api_keys.find(tx, key["secret"])
+                return found and found["expires_at"]
+
+            def roll(tx: Transaction) -> None:
+                api_keys.roll(tx, tx.stored("api_key", key["id"]), {})
+                assert known(tx)
+
+            def refused(tx: Transaction) -> None:
+                roll(tx)
+                raise ValueError
+
+            assert engine.peek("test", known) is None
+            with pytest.raises(ValueError):
+                await engine.run("test", refused)
+            assert engine.peek("test", known) is None
+            await engine.run("test", roll)
+            assert engine.peek("test", known)
+            assert engine.peek("live", lambda tx: api_keys.find(tx, key["secret"])) is None
+            await engine.reset(seed=7)
+            assert engine.peek("test", lambda tx: api_keys.find(tx, key["secret"])) is None
+
+    lab.play(story)
+
+
+def test_what_was_removed_is_no_longer_known(lab: "Lab") -> None:
+    """A removed key is refused at once, and its text may be another's from then on."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            key = await engine.run("test", lambda tx: api_keys.create(tx, {"type": "secret"}))
+            assert engine.peek("test", lambda tx: api_keys.find(tx, key["secret"]))
+
+            def remove(tx: Transaction) -> None:
+                assert tx.remove("api_key", key["id"])
+                assert api_keys.find(tx, key["secret"]) is None
+
+            await engine.run("test", remove)
+            await engine.run("test", lambda tx: api_keys.register(tx, key["secret"], "restricted"))
+            found = engine.peek("test", lambda tx: api_keys.find(tx, key["secret"]))
+            assert found is not None
+            assert found["type"] == "restricted"
 
     lab.play(story)

@@ -2,14 +2,11 @@
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import pytest
 
 from svc.sandbox.store.ids import IdSource
-
-if TYPE_CHECKING:
-    from unit.sandbox.conftest import Kit, Lab
+from unit.sandbox.lab import Kit, Lab
 
 
 def zeros(count: int) -> bytes:
@@ -65,7 +62,7 @@ def test_derived_ids_do_not_move_the_sequence() -> None:
     assert one.derived("dlv_", "evt_1", "we_1", 1) == other.derived("dlv_", "evt_1", "we_1", 1)
 
 
-def test_restart_continues_the_sequence(lab: "Lab", kit: "Kit") -> None:
+def test_restart_continues_the_sequence(lab: Lab, kit: Kit) -> None:
     """A sandbox that was stopped gives the ids that it would have given."""
 
     async def draw(path: str, runs: list[int]) -> list[str]:
@@ -80,7 +77,7 @@ def test_restart_continues_the_sequence(lab: "Lab", kit: "Kit") -> None:
     assert len(set(interrupted)) == 6
 
 
-def test_request_ids_stay_unique_over_restarts(lab: "Lab") -> None:
+def test_request_ids_stay_unique_over_restarts(lab: Lab) -> None:
     """Reads are not saved, yet no request id comes twice."""
 
     async def draw() -> list[str]:
@@ -91,7 +88,7 @@ def test_request_ids_stay_unique_over_restarts(lab: "Lab") -> None:
     assert len(set(drawn)) == 15
 
 
-def test_reset_begins_the_sequence_again(lab: "Lab", kit: "Kit") -> None:
+def test_reset_begins_the_sequence_again(lab: Lab, kit: Kit) -> None:
     """Reset replays the seed it has, or takes the one that it is given."""
 
     async def story() -> None:

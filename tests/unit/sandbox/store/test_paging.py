@@ -2,21 +2,19 @@
 
 import sqlite3
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from svc.sandbox.store.documents import Doc, DocumentRows
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
-
-if TYPE_CHECKING:
-    from unit.sandbox.conftest import Kit, Lab
+from unit.sandbox.lab import Kit, Lab
 
 STATUSES = ("requires_payment", "paid", "cancelled")
 
 
-def fill(lab: "Lab", kit: "Kit", count: int, *, apart: int) -> list[str]:
+def fill(lab: Lab, kit: Kit, count: int, *, apart: int) -> list[str]:
     """Creates orders, `apart` seconds from each other; returns their ids, oldest first."""
 
     async def story() -> list[str]:
@@ -37,7 +35,7 @@ def page(tx: Transaction, kind: str = "order", **asked: Any) -> tuple[list[Doc],
     return tx.page(kind, **asked)
 
 
-def pages(lab: "Lab", **asked: Any) -> list[list[str]]:
+def pages(lab: Lab, **asked: Any) -> list[list[str]]:
     """Follows the pages to the end."""
 
     async def story() -> list[list[str]]:
@@ -53,14 +51,14 @@ def pages(lab: "Lab", **asked: Any) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("apart", [0, 1], ids=["same second", "a second apart"])
-def test_pages_show_every_order_once_newest_first(lab: "Lab", kit: "Kit", apart: int) -> None:
+def test_pages_show_every_order_once_newest_first(lab: Lab, kit: Kit, apart: int) -> None:
     """Equal times are ordered by creation, newest first (assumptions: Lists)."""
     made = fill(lab, kit, 7, apart=apart)
     newest = made[::-1]
     assert pages(lab, limit=3) == [newest[:3], newest[3:6], newest[6:]]
 
 
-def test_page_that_ends_exactly_has_no_more(lab: "Lab", kit: "Kit") -> None:
+def test_page_that_ends_exactly_has_no_more(lab: Lab, kit: Kit) -> None:
     """`has_more` is true only when a further match exists."""
     made = fill(lab, kit, 6, apart=0)
     assert pages(lab, limit=6) == [made[::-1]]
@@ -68,7 +66,7 @@ def test_page_that_ends_exactly_has_no_more(lab: "Lab", kit: "Kit") -> None:
     assert pages(lab, limit=3, equals={"status": "nothing"}) == [[]]
 
 
-def test_page_filters_and_still_counts_further_matches(lab: "Lab", kit: "Kit") -> None:
+def test_page_filters_and_still_counts_further_matches(lab: Lab, kit: Kit) -> None:
     """A filter applies before the limit and before `has_more`."""
     made = fill(lab, kit, 9, apart=0)
     paid = made[1::3][::-1]
@@ -87,7 +85,7 @@ def test_page_filters_and_still_counts_further_matches(lab: "Lab", kit: "Kit") -
     ],
 )
 def test_page_bounds_are_exact(
-    lab: "Lab", kit: "Kit", bounds: dict[str, str], expected: list[int]
+    lab: Lab, kit: Kit, bounds: dict[str, str], expected: list[int]
 ) -> None:
     """`created[gte]` and its kin include or leave out the very second."""
     made = fill(lab, kit, 5, apart=1)
@@ -95,7 +93,7 @@ def test_page_bounds_are_exact(
     assert found == [made[number] for number in expected]
 
 
-def test_page_starts_after_an_object_that_no_filter_matches(lab: "Lab", kit: "Kit") -> None:
+def test_page_starts_after_an_object_that_no_filter_matches(lab: Lab, kit: Kit) -> None:
     """`starting_after` need not match the filters (assumptions: Lists)."""
     made = fill(lab, kit, 6, apart=0)
 
@@ -111,7 +109,7 @@ def test_page_starts_after_an_object_that_no_filter_matches(lab: "Lab", kit: "Ki
 
 
 @pytest.mark.parametrize("after", ["ord_nothing", "ord_\ud800"])
-def test_page_after_an_unknown_object_is_refused(lab: "Lab", kit: "Kit", after: str) -> None:
+def test_page_after_an_unknown_object_is_refused(lab: Lab, kit: Kit, after: str) -> None:
     """An id of nothing, of the other mode or of another kind is no place to start."""
 
     async def story() -> None:
@@ -140,7 +138,7 @@ def test_deep_page_costs_what_the_second_costs(equals: dict[str, str]) -> None:
     for number in range(4000):
         doc = {"id": f"ord_{number}", "object": "order", "created": "2026-10-01T09:00:00Z"}
         extra = {"status": "paid", "order": "ord_1", "payment": "pay_1"}
-        DocumentRows(store, "test").add({**doc, **extra})
+        DocumentRows(store, "test", {}).add({**doc, **extra})
     store.commit()
     second = steps(store, equals, "ord_3899")
     assert 0.9 * second < steps(store, equals, "ord_300") < 1.1 * second
@@ -158,12 +156,12 @@ def steps(store: Store, equals: dict[str, str], after: str | None) -> int:
 
     db: sqlite3.Connection = store._db
     db.set_progress_handler(count, 1)
-    DocumentRows(store, "test").page("order", equals=equals, limit=100, after=after)
+    DocumentRows(store, "test", {}).page("order", equals=equals, limit=100, after=after)
     db.set_progress_handler(None, 0)
     return counted
 
 
-def test_find_returns_the_oldest_first(lab: "Lab", kit: "Kit") -> None:
+def test_find_returns_the_oldest_first(lab: Lab, kit: Kit) -> None:
     """State machines walk objects in the order in which they came to be."""
     made = fill(lab, kit, 6, apart=0)
 
@@ -175,7 +173,7 @@ def test_find_returns_the_oldest_first(lab: "Lab", kit: "Kit") -> None:
     assert lab.play(story) == [made[1], made[4]]
 
 
-def test_modes_never_see_each_other(lab: "Lab", kit: "Kit") -> None:
+def test_modes_never_see_each_other(lab: Lab, kit: Kit) -> None:
     """A live object exists in live mode only: get, find, page, save, remove (R86)."""
 
     async def story() -> None:
@@ -196,7 +194,7 @@ def test_modes_never_see_each_other(lab: "Lab", kit: "Kit") -> None:
     lab.play(story)
 
 
-def test_saved_document_keeps_its_place(lab: "Lab", kit: "Kit") -> None:
+def test_saved_document_keeps_its_place(lab: Lab, kit: Kit) -> None:
     """A change moves an order between filters, not within the list; copies are fresh."""
     made = fill(lab, kit, 3, apart=0)
 

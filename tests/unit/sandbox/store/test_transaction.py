@@ -2,7 +2,6 @@
 
 import json
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,15 +10,13 @@ from svc.sandbox.store.documents import compact, public
 from svc.sandbox.store.settings import DEFAULTS
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import VERSIONS
-
-if TYPE_CHECKING:
-    from unit.sandbox.conftest import Kit, Lab, Receiver
+from unit.sandbox.lab import Kit, Lab, Receiver
 
 DAY = 86400
 SECOND = 1_000_000
 
 
-def test_stored_result_is_held_for_exactly_24_hours(lab: "Lab") -> None:
+def test_stored_result_is_held_for_exactly_24_hours(lab: Lab) -> None:
     """One microsecond before 24 h it is replayed byte for byte; at 24 h the key is free (R81)."""
 
     async def story() -> None:
@@ -45,7 +42,7 @@ def test_stored_result_is_held_for_exactly_24_hours(lab: "Lab") -> None:
     lab.play(story)
 
 
-def test_stored_result_survives_a_restart(lab: "Lab") -> None:
+def test_stored_result_survives_a_restart(lab: Lab) -> None:
     """A replay after a crash gives the same bytes; start-up only clears what is over."""
 
     async def put() -> None:
@@ -61,7 +58,7 @@ def test_stored_result_survives_a_restart(lab: "Lab") -> None:
     assert lab.play(look) is not None
 
 
-def test_start_clears_stored_results_whose_time_is_over(lab: "Lab") -> None:
+def test_start_clears_stored_results_whose_time_is_over(lab: Lab) -> None:
     """The file does not keep what can never be replayed again."""
 
     async def run(advance: int) -> int:
@@ -81,7 +78,7 @@ def test_start_clears_stored_results_whose_time_is_over(lab: "Lab") -> None:
     assert lab.play(lambda: run(0)) == 1  # the first is over, the second is not
 
 
-def test_event_is_a_snapshot_without_secrets(lab: "Lab", kit: "Kit") -> None:
+def test_event_is_a_snapshot_without_secrets(lab: Lab, kit: Kit) -> None:
     """The event carries the object as a GET shows it, and never changes (assumptions: Events)."""
 
     async def story() -> None:
@@ -118,7 +115,7 @@ def test_event_is_a_snapshot_without_secrets(lab: "Lab", kit: "Kit") -> None:
     lab.play(story)
 
 
-def test_event_carries_the_pinned_version(lab: "Lab", kit: "Kit") -> None:
+def test_event_carries_the_pinned_version(lab: Lab, kit: Kit) -> None:
     """`api_version` is the account's version at emission (assumptions: Events)."""
 
     async def story() -> None:
@@ -131,7 +128,7 @@ def test_event_carries_the_pinned_version(lab: "Lab", kit: "Kit") -> None:
     lab.play(story)
 
 
-def test_event_is_kept_for_30_days(lab: "Lab", kit: "Kit") -> None:
+def test_event_is_kept_for_30_days(lab: Lab, kit: Kit) -> None:
     """A moment before 30 days it is there; at 30 days it is gone; never in the other mode."""
 
     async def story() -> None:
@@ -147,7 +144,7 @@ def test_event_is_kept_for_30_days(lab: "Lab", kit: "Kit") -> None:
     lab.play(story)
 
 
-def test_what_is_over_makes_room(lab: "Lab", kit: "Kit", receiver: "Receiver") -> None:
+def test_what_is_over_makes_room(lab: Lab, kit: Kit, receiver: Receiver) -> None:
     """A sandbox that runs for years keeps a day of results and 30 days of events and deliveries."""
     counted = ("results", "events", "deliveries")
 
@@ -170,9 +167,7 @@ def test_what_is_over_makes_room(lab: "Lab", kit: "Kit", receiver: "Receiver") -
     lab.play(story)
 
 
-def test_event_that_is_owed_outlives_its_30_days(
-    lab: "Lab", kit: "Kit", receiver: "Receiver"
-) -> None:
+def test_event_that_is_owed_outlives_its_30_days(lab: Lab, kit: Kit, receiver: "Receiver") -> None:
     """Held back for a year, it is delivered all the same when it may go."""
 
     async def story() -> None:
@@ -190,7 +185,7 @@ def test_event_that_is_owed_outlives_its_30_days(
 
 
 @pytest.mark.parametrize("identity", ["evt_nothing", "", "evt_\ud800", "evt_\x00"])
-def test_unknown_event_is_none(lab: "Lab", identity: str) -> None:
+def test_unknown_event_is_none(lab: Lab, identity: str) -> None:
     """No id of any spelling breaks the look-up."""
 
     async def story() -> None:
@@ -201,7 +196,7 @@ def test_unknown_event_is_none(lab: "Lab", identity: str) -> None:
     lab.play(story)
 
 
-def test_balances_are_kept_apart_by_mode(lab: "Lab") -> None:
+def test_balances_are_kept_apart_by_mode(lab: Lab) -> None:
     """A balance may fall below zero; currencies come in alphabetical order."""
 
     async def story() -> None:
@@ -221,7 +216,7 @@ def test_balances_are_kept_apart_by_mode(lab: "Lab") -> None:
     lab.play(story)
 
 
-def test_settings_begin_as_the_contract_says_and_persist(lab: "Lab") -> None:
+def test_settings_begin_as_the_contract_says_and_persist(lab: Lab) -> None:
     """The defaults (assumptions: Settings); a change survives a restart."""
     assert DEFAULTS["smart_retries"] is False  # spec: off by default
     assert DEFAULTS["settlement_currency"] == "USD"
@@ -240,7 +235,7 @@ def test_settings_begin_as_the_contract_says_and_persist(lab: "Lab") -> None:
     lab.play(look)
 
 
-def test_unknown_setting_is_a_mistake_of_the_caller(lab: "Lab") -> None:
+def test_unknown_setting_is_a_mistake_of_the_caller(lab: Lab) -> None:
     """A misspelt name is never stored."""
 
     async def story() -> None:
@@ -259,7 +254,7 @@ def test_public_strips_private_keys_of_the_top_level_only() -> None:
 
 
 @pytest.mark.parametrize("value", ["Grüße", "\u2028", "日本", "\U0001f600", "\ud800", "\x00"])
-def test_documents_keep_every_text(lab: "Lab", kit: "Kit", value: str) -> None:
+def test_documents_keep_every_text(lab: Lab, kit: Kit, value: str) -> None:
     """Any string that JSON can hold comes back as it went in, from documents and events."""
     assert json.loads(compact({"a": value})) == {"a": value}
 

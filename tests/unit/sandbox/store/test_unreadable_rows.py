@@ -2,19 +2,17 @@
 
 import logging
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from svc.errors import LocalError
 from svc.sandbox.clock import LAST
 from svc.sandbox.store import jobs
-
-if TYPE_CHECKING:
-    from unit.sandbox.conftest import Kit, Lab
+from unit.sandbox.lab import Kit, Lab
 
 
-def change_file(lab: "Lab", sql: str, *args: Any) -> None:
+def change_file(lab: Lab, sql: str, *args: Any) -> None:
     with sqlite3.connect(lab.path) as db:
         assert db.execute(sql, args).rowcount > 0
     db.close()
@@ -25,7 +23,7 @@ def change_file(lab: "Lab", sql: str, *args: Any) -> None:
     [("due", -(2**62)), ("args", "no JSON"), ("args", "[]")],
 )
 def test_an_unreadable_job_holds_up_no_other(
-    lab: "Lab", kit: "Kit", caplog: pytest.LogCaptureFixture, column: str, value: Any
+    lab: Lab, kit: Kit, caplog: pytest.LogCaptureFixture, column: str, value: Any
 ) -> None:
     """It is parked, counted and logged; the job behind it runs on time."""
     ran: list[str] = []
@@ -54,7 +52,7 @@ def test_an_unreadable_job_holds_up_no_other(
     assert "its row cannot be read" in caplog.text
 
 
-def test_a_job_behind_the_end_of_dates_is_only_never_done(lab: "Lab", kit: "Kit") -> None:
+def test_a_job_behind_the_end_of_dates_is_only_never_done(lab: Lab, kit: Kit) -> None:
     """The clock can still be shown, and what is due before it happens."""
     ran: list[str] = []
     lab.handlers["bell"] = lambda tx, job: ran.append(job.subject)
@@ -76,8 +74,8 @@ def test_a_job_behind_the_end_of_dates_is_only_never_done(lab: "Lab", kit: "Kit"
 
 
 def test_a_runner_that_meets_a_bug_goes_on(
-    lab: "Lab",
-    kit: "Kit",
+    lab: Lab,
+    kit: Kit,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -118,7 +116,7 @@ def test_a_runner_that_meets_a_bug_goes_on(
     ],
 )
 def test_a_file_with_an_impossible_clock_is_opened_with_a_clear_error(
-    lab: "Lab", find: str, put: str
+    lab: Lab, find: str, put: str
 ) -> None:
     """Nothing breaks later in its place, and the file is left as it was."""
 

@@ -5,16 +5,13 @@ import ssl
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from support.certificates import Authority
 from svc.sandbox.webhooks import sender as sending
 from svc.sandbox.webhooks.sender import HttpSender, KeptConnections, Outgoing, ReceiverReply
-
-if TYPE_CHECKING:
-    from unit.sandbox.conftest import Kit, Lab, Receiver
+from unit.sandbox.lab import Kit, Lab, Receiver
 
 BODY = b'{"id":"evt_1"}'
 HEADERS = (("Content-Type", "application/json"),)
@@ -47,7 +44,7 @@ class Player:
 
 
 def told(
-    lab: "Lab",
+    lab: Lab,
     answers: list[bytes],
     story: Story = one_by_one,
     *,
@@ -76,7 +73,7 @@ async def until(condition: Callable[[], object]) -> None:
 
 
 def test_connection_is_kept_over_tls(
-    lab: "Lab", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A receiver that somebody vouches for: one handshake for attempts in a row."""
     authority = Authority(tmp_path)
@@ -88,7 +85,7 @@ def test_connection_is_kept_over_tls(
     assert opened == 1
 
 
-def test_receiver_that_hangs_up_gets_a_new_connection(lab: "Lab") -> None:
+def test_receiver_that_hangs_up_gets_a_new_connection(lab: Lab) -> None:
     """It keeps no connection and does not say so: the next attempt does not run into that."""
 
     async def story(sender: HttpSender, url: str) -> list[ReceiverReply]:
@@ -106,7 +103,7 @@ def test_receiver_that_hangs_up_gets_a_new_connection(lab: "Lab") -> None:
 @pytest.mark.parametrize(
     "more", [b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n", b"\r\n", b"garbage"]
 )
-def test_bytes_behind_an_answer_are_no_answer(lab: "Lab", more: bytes) -> None:
+def test_bytes_behind_an_answer_are_no_answer(lab: Lab, more: bytes) -> None:
     """What comes behind an answer is never taken for that of the next delivery."""
     replies, opened = told(lab, [OK + more, OK])
     assert [reply.code for reply in replies] == [200, 200, 200]
@@ -120,14 +117,14 @@ def test_bytes_behind_an_answer_are_no_answer(lab: "Lab", more: bytes) -> None:
         b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n",
     ],
 )
-def test_answer_may_end_the_connection(lab: "Lab", answer: bytes) -> None:
+def test_answer_may_end_the_connection(lab: Lab, answer: bytes) -> None:
     """A receiver that says that it closes is not asked again over the same connection."""
     replies, opened = told(lab, [answer], hang_up=True)
     assert [reply.accepted for reply in replies] == [True, True, True]
     assert opened == 3
 
 
-def test_early_hint_is_not_the_answer(lab: "Lab") -> None:
+def test_early_hint_is_not_the_answer(lab: Lab) -> None:
     """Informational answers are passed over."""
     replies, opened = told(lab, [b"HTTP/1.1 103 Early Hints\r\n\r\n" + OK])
     assert [reply.code for reply in replies] == [200, 200, 200]
@@ -135,7 +132,7 @@ def test_early_hint_is_not_the_answer(lab: "Lab") -> None:
 
 
 def test_connections_are_bounded_over_all_receivers(
-    lab: "Lab", kit: "Kit", receiver: "Receiver", monkeypatch: pytest.MonkeyPatch
+    lab: Lab, kit: Kit, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More attempts than connections wait for their turn; none is lost, one cut short is let go."""
     monkeypatch.setattr(sending, "CONNECTIONS_MAX", 3)
@@ -164,7 +161,7 @@ def test_connections_are_bounded_over_all_receivers(
 
 
 def test_attempt_that_is_cut_short_ends_its_connection(
-    lab: "Lab", kit: "Kit", receiver: "Receiver"
+    lab: Lab, kit: Kit, receiver: "Receiver"
 ) -> None:
     """The late answer to an attempt that was given up is not that of the next one."""
     gate = asyncio.Event()
@@ -188,7 +185,7 @@ def test_attempt_that_is_cut_short_ends_its_connection(
 
 
 def test_room_of_who_was_cut_short_is_the_next_ones(
-    lab: "Lab", monkeypatch: pytest.MonkeyPatch
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An attempt that is ended just as its turn comes hands it on: nobody waits for ever."""
     monkeypatch.setattr(sending, "CONNECTIONS_MAX", 1)

@@ -6,7 +6,7 @@ import hmac
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,9 +19,7 @@ from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.attempts import retry_delay
 from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply
-
-if TYPE_CHECKING:
-    from unit.sandbox.conftest import Kit, Lab, Receiver
+from unit.sandbox.lab import Kit, Lab, Receiver
 
 HOUR = 3600
 DAY = 86400
@@ -79,7 +77,7 @@ def test_schedule_is_15_attempts_within_three_days() -> None:
 
 
 def test_failing_receiver_sees_15_attempts_at_exact_times(
-    lab: "Lab", kit: "Kit", receiver: "Receiver"
+    lab: Lab, kit: Kit, receiver: "Receiver"
 ) -> None:
     """Over a real socket, three days in one advance, and not one real sleep (R83)."""
     receiver.answers = [kit.status(500)]
@@ -103,7 +101,7 @@ def test_failing_receiver_sees_15_attempts_at_exact_times(
 
 
 def test_schedule_survives_a_restart_between_any_attempts(
-    lab: "Lab", kit: "Kit", receiver: "Receiver"
+    lab: Lab, kit: Kit, receiver: "Receiver"
 ) -> None:
     """The store is closed and opened again between all attempts: none lost, none early (R85)."""
     receiver.answers = [kit.status(503)]
@@ -130,7 +128,7 @@ def test_schedule_survives_a_restart_between_any_attempts(
     assert [arrival.at for arrival in receiver.arrivals] == SCHEDULE
 
 
-def test_attempts_end_with_the_first_success(lab: "Lab", kit: "Kit", receiver: "Receiver") -> None:
+def test_attempts_end_with_the_first_success(lab: Lab, kit: Kit, receiver: Receiver) -> None:
     """A 2xx at the third attempt: no fourth, and no e-mail."""
     receiver.answers = [kit.status(500), kit.status(302), kit.status(204)]
 
@@ -159,7 +157,7 @@ def test_attempts_end_with_the_first_success(lab: "Lab", kit: "Kit", receiver: "
 
 
 def test_every_attempt_is_signed_anew_and_verifies(
-    lab: "Lab", kit: "Kit", receiver: "Receiver"
+    lab: Lab, kit: Kit, receiver: "Receiver"
 ) -> None:
     """The real time of the attempt signs it; the official check and plain HMAC agree (R84)."""
     receiver.answers = [kit.status(500)]
@@ -185,7 +183,7 @@ def test_every_attempt_is_signed_anew_and_verifies(
         assert mac == "v1=" + hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest()
 
 
-def test_setting_signs_with_the_sandboxs_time(lab: "Lab", kit: "Kit") -> None:
+def test_setting_signs_with_the_sandboxs_time(lab: Lab, kit: Kit) -> None:
     """`signature_time=virtual`: t is the moment of the attempt on the sandbox's clock."""
     post = Post(500)
 
@@ -201,7 +199,7 @@ def test_setting_signs_with_the_sandboxs_time(lab: "Lab", kit: "Kit") -> None:
     assert stamps == [f"t={kit.start // SECOND + at}" for at in SCHEDULE if at <= DAY]
 
 
-def test_body_is_the_event_as_compact_json(lab: "Lab", kit: "Kit") -> None:
+def test_body_is_the_event_as_compact_json(lab: Lab, kit: Kit) -> None:
     """The delivered bytes are the event that a GET shows, compact and in UTF-8."""
     post = Post()
 
@@ -219,7 +217,7 @@ def test_body_is_the_event_as_compact_json(lab: "Lab", kit: "Kit") -> None:
     assert "Grüße" in shown
 
 
-def test_rotation_signs_with_both_secrets_for_the_grace_period(lab: "Lab", kit: "Kit") -> None:
+def test_rotation_signs_with_both_secrets_for_the_grace_period(lab: Lab, kit: Kit) -> None:
     """The new secret first; at the end of the grace period the old one signs no more."""
     post = Post()
 
@@ -241,7 +239,7 @@ def test_rotation_signs_with_both_secrets_for_the_grace_period(lab: "Lab", kit: 
         assert header.count("v1=") == len(secrets)
 
 
-def test_rotation_without_grace_ends_the_old_secret_at_once(lab: "Lab", kit: "Kit") -> None:
+def test_rotation_without_grace_ends_the_old_secret_at_once(lab: Lab, kit: Kit) -> None:
     """`expires_in=0` leaves one secret."""
 
     async def story() -> None:
@@ -253,7 +251,7 @@ def test_rotation_without_grace_ends_the_old_secret_at_once(lab: "Lab", kit: "Ki
     lab.play(story)
 
 
-def test_failing_endpoint_is_warned_of_then_disabled(lab: "Lab", kit: "Kit") -> None:
+def test_failing_endpoint_is_warned_of_then_disabled(lab: Lab, kit: Kit) -> None:
     """One e-mail at the first exhausted event; at exactly 5 days disabled, with another (F80)."""
 
     async def story() -> None:
@@ -282,7 +280,7 @@ def test_failing_endpoint_is_warned_of_then_disabled(lab: "Lab", kit: "Kit") -> 
     lab.play(story)
 
 
-def test_disabled_endpoint_gets_nothing_more(lab: "Lab", kit: "Kit") -> None:
+def test_disabled_endpoint_gets_nothing_more(lab: Lab, kit: Kit) -> None:
     """Pending attempts are dropped and new events are not queued (assumptions: Delivery)."""
     post = Post(500)
 
@@ -304,7 +302,7 @@ def test_disabled_endpoint_gets_nothing_more(lab: "Lab", kit: "Kit") -> None:
     lab.play(story)
 
 
-def test_success_begins_the_five_days_anew(lab: "Lab", kit: "Kit") -> None:
+def test_success_begins_the_five_days_anew(lab: Lab, kit: Kit) -> None:
     """One 2xx on day 4: the endpoint is still enabled on day 6, and warned of anew later."""
     post = Post(500)
 
@@ -337,7 +335,7 @@ def test_success_begins_the_five_days_anew(lab: "Lab", kit: "Kit") -> None:
     lab.play(story)
 
 
-def test_enabled_endpoint_begins_with_a_clean_record(lab: "Lab", kit: "Kit") -> None:
+def test_enabled_endpoint_begins_with_a_clean_record(lab: Lab, kit: Kit) -> None:
     """Enabling after a disablement: new events go out, what was dropped stays dropped."""
     post = Post(500)
 
@@ -363,7 +361,7 @@ def test_enabled_endpoint_begins_with_a_clean_record(lab: "Lab", kit: "Kit") -> 
 
 
 def test_event_goes_to_those_enabled_and_subscribed_when_it_was_created(
-    lab: "Lab", kit: "Kit"
+    lab: Lab, kit: "Kit"
 ) -> None:
     """Type, mode and status are those at the event's creation (R85, R86; assumptions: Delivery)."""
     post = Post()
@@ -389,7 +387,7 @@ def test_event_goes_to_those_enabled_and_subscribed_when_it_was_created(
     assert [outgoing.url for outgoing in post.sent] == [LOCAL + "/paid"]
 
 
-def test_event_is_delivered_without_an_advance(lab: "Lab", kit: "Kit") -> None:
+def test_event_is_delivered_without_an_advance(lab: Lab, kit: Kit) -> None:
     """The first attempt is due at once, also while the clock stands still."""
     post = Post()
 
@@ -402,7 +400,7 @@ def test_event_is_delivered_without_an_advance(lab: "Lab", kit: "Kit") -> None:
     lab.play(story)
 
 
-def test_retries_in_realtime_wait_for_the_real_clock(lab: "Lab", kit: "Kit") -> None:
+def test_retries_in_realtime_wait_for_the_real_clock(lab: Lab, kit: Kit) -> None:
     """The runner asks to be woken when the next attempt is due, and makes it then."""
     post = Post(500)
 
@@ -424,7 +422,7 @@ def test_retries_in_realtime_wait_for_the_real_clock(lab: "Lab", kit: "Kit") -> 
     lab.play(story)
 
 
-def test_attempt_that_was_missed_is_made_late_and_counts_from_then(lab: "Lab", kit: "Kit") -> None:
+def test_attempt_that_was_missed_is_made_late_and_counts_from_then(lab: Lab, kit: Kit) -> None:
     """Down for an hour: the attempt of 1 min is made at the start, the next 10 min after it."""
     post = Post(500)
 
@@ -445,7 +443,7 @@ def test_attempt_that_was_missed_is_made_late_and_counts_from_then(lab: "Lab", k
     assert lab.play(later) == kit.start + (HOUR + 600) * SECOND
 
 
-def test_attempt_cut_short_is_made_again(lab: "Lab", kit: "Kit", receiver: "Receiver") -> None:
+def test_attempt_cut_short_is_made_again(lab: Lab, kit: Kit, receiver: Receiver) -> None:
     """A stop while the receiver still thinks: the same attempt comes again, none is lost (R85)."""
     gate = asyncio.Event()
     receiver.answers = [kit.after(gate, kit.status(200)), kit.status(200)]
@@ -468,7 +466,7 @@ def test_attempt_cut_short_is_made_again(lab: "Lab", kit: "Kit", receiver: "Rece
 
 
 def test_attempts_of_one_moment_run_at_once_and_later_ones_after_them(
-    lab: "Lab", kit: "Kit", receiver: "Receiver"
+    lab: Lab, kit: Kit, receiver: "Receiver"
 ) -> None:
     """Six events at once: a few attempts at a time, all before the clock moves on."""
 
@@ -496,9 +494,7 @@ def test_attempts_of_one_moment_run_at_once_and_later_ones_after_them(
     assert receiver.open_most == 8
 
 
-def test_hanging_receiver_holds_up_nobody_else(
-    lab: "Lab", kit: "Kit", receiver: "Receiver"
-) -> None:
+def test_hanging_receiver_holds_up_nobody_else(lab: Lab, kit: Kit, receiver: "Receiver") -> None:
     """Twenty events wait for one endpoint that never answers; the other one gets its own."""
     gate = asyncio.Event()
     receiver.answers = [kit.after(gate, kit.status(200))]
@@ -526,7 +522,7 @@ def test_hanging_receiver_holds_up_nobody_else(
     lab.play(story)
 
 
-def test_manual_delivery_holds_attempts_until_an_advance(lab: "Lab", kit: "Kit") -> None:
+def test_manual_delivery_holds_attempts_until_an_advance(lab: Lab, kit: Kit) -> None:
     """`webhook_delivery=manual`: nothing by itself; an advance of 0 seconds lets it out."""
     post = Post(500)
 
@@ -546,7 +542,7 @@ def test_manual_delivery_holds_attempts_until_an_advance(lab: "Lab", kit: "Kit")
     lab.play(story)
 
 
-def test_held_attempts_go_out_when_the_setting_ends(lab: "Lab", kit: "Kit") -> None:
+def test_held_attempts_go_out_when_the_setting_ends(lab: Lab, kit: Kit) -> None:
     """Back to `auto`: what was held is delivered."""
     post = Post()
 
@@ -562,7 +558,7 @@ def test_held_attempts_go_out_when_the_setting_ends(lab: "Lab", kit: "Kit") -> N
     lab.play(story)
 
 
-def test_resend_makes_a_held_attempt(lab: "Lab", kit: "Kit") -> None:
+def test_resend_makes_a_held_attempt(lab: Lab, kit: Kit) -> None:
     """Under manual delivery a resend lets the event out, and it is not sent again."""
     post = Post()
 
@@ -581,7 +577,7 @@ def test_resend_makes_a_held_attempt(lab: "Lab", kit: "Kit") -> None:
 
 @pytest.mark.parametrize("turns", range(12))
 def test_resend_that_meets_a_reset_takes_no_job_of_the_new_state(
-    lab: "Lab", kit: "Kit", turns: int
+    lab: Lab, kit: Kit, turns: int
 ) -> None:
     """Numbers of jobs begin anew with a reset; what the new state has to do is still done."""
     ran: list[str] = []
@@ -611,7 +607,7 @@ def test_resend_that_meets_a_reset_takes_no_job_of_the_new_state(
     lab.play(story)
 
 
-def test_resend_is_an_extra_attempt_beside_the_schedule(lab: "Lab", kit: "Kit") -> None:
+def test_resend_is_an_extra_attempt_beside_the_schedule(lab: Lab, kit: Kit) -> None:
     """A failed resend is not retried and moves no retry; numbers follow the order in time."""
     post = Post(500)
 
@@ -635,7 +631,7 @@ def test_resend_is_an_extra_attempt_beside_the_schedule(lab: "Lab", kit: "Kit") 
     lab.play(story)
 
 
-def test_successful_resend_ends_the_retries(lab: "Lab", kit: "Kit") -> None:
+def test_successful_resend_ends_the_retries(lab: Lab, kit: Kit) -> None:
     """The receiver has the event: the pending retry is dropped."""
     post = Post(500, 200)
 
@@ -658,7 +654,7 @@ def test_successful_resend_ends_the_retries(lab: "Lab", kit: "Kit") -> None:
 
 
 @pytest.mark.parametrize("url", ["http://192.0.2.1/hook", "https://example.com/hook"])
-def test_receiver_elsewhere_gets_nothing_unless_told(lab: "Lab", kit: "Kit", url: str) -> None:
+def test_receiver_elsewhere_gets_nothing_unless_told(lab: Lab, kit: Kit, url: str) -> None:
     """Webhooks go to this machine only; `allow_remote_webhooks` lifts that (R89)."""
     post = Post()
 
@@ -677,7 +673,7 @@ def test_receiver_elsewhere_gets_nothing_unless_told(lab: "Lab", kit: "Kit", url
     lab.play(story)
 
 
-def test_deleted_endpoint_ends_its_attempts(lab: "Lab", kit: "Kit") -> None:
+def test_deleted_endpoint_ends_its_attempts(lab: Lab, kit: Kit) -> None:
     """Deleting between attempts: nothing more is sent, the log stays, time goes on."""
     post = Post(500)
 
@@ -695,7 +691,7 @@ def test_deleted_endpoint_ends_its_attempts(lab: "Lab", kit: "Kit") -> None:
     assert len(post.sent) == 1
 
 
-def test_deliveries_do_not_change_the_ids_of_objects(lab: "Lab", kit: "Kit") -> None:
+def test_deliveries_do_not_change_the_ids_of_objects(lab: Lab, kit: Kit) -> None:
     """With a seed, the ids are the same whether receivers answer or not."""
 
     async def ids(*codes: int) -> list[Any]:

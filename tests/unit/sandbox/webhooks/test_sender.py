@@ -8,7 +8,6 @@ import sys
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -18,17 +17,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from support.absence import importable
 from svc.sandbox.webhooks.sender import REPLY_READ_MAX, HttpSender, Outgoing, ReceiverReply
-
-if TYPE_CHECKING:
-    from unit.sandbox.conftest import Answer, Kit, Lab, Receiver
+from unit.sandbox.lab import Answer, Kit, Lab, Receiver
 
 BODY = '{"id":"evt_1","näme":1}'.encode()
 HEADERS = (("Content-Type", "application/json; charset=utf-8"), ("User-Agent", "Svc-Webhooks/1.0"))
 
 
-def send(
-    lab: "Lab", receiver: "Receiver", times: int = 1, deadline: float = 5
-) -> list[ReceiverReply]:
+def send(lab: Lab, receiver: Receiver, times: int = 1, deadline: float = 5) -> list[ReceiverReply]:
     """Sends to the receiver, one after the other, with one sender."""
 
     async def story() -> list[ReceiverReply]:
@@ -56,7 +51,7 @@ def test_sending_loads_no_command_line_of_httpx() -> None:
     assert not loaded & {"httpx._main", *importable(["rich", "pygments"])}
 
 
-def test_request_carries_the_bytes_and_headers_given(lab: "Lab", receiver: "Receiver") -> None:
+def test_request_carries_the_bytes_and_headers_given(lab: Lab, receiver: Receiver) -> None:
     """The body arrives byte for byte; User-Agent and Content-Type are ours alone."""
     (reply,) = send(lab, receiver)
     (arrival,) = receiver.arrivals
@@ -72,7 +67,7 @@ def test_request_carries_the_bytes_and_headers_given(lab: "Lab", receiver: "Rece
     [(200, True), (201, True), (299, True), (301, False), (304, False), (400, False), (500, False)],
 )
 def test_only_2xx_is_success(
-    lab: "Lab", kit: "Kit", receiver: "Receiver", code: int, accepted: bool
+    lab: Lab, kit: Kit, receiver: Receiver, code: int, accepted: bool
 ) -> None:
     """Anything but 2xx is a failure (spec: Delivery and retries)."""
     receiver.answers = [kit.status(code)]
@@ -81,7 +76,7 @@ def test_only_2xx_is_success(
 
 
 def test_redirect_is_not_followed_and_no_cookie_is_kept(
-    lab: "Lab", kit: "Kit", receiver: "Receiver"
+    lab: Lab, kit: Kit, receiver: "Receiver"
 ) -> None:
     """A receiver can neither send us elsewhere nor mark us (R24, R29)."""
     headers = "Location: /elsewhere\r\nSet-Cookie: a=b\r\n"
@@ -93,7 +88,7 @@ def test_redirect_is_not_followed_and_no_cookie_is_kept(
 
 
 def test_proxy_settings_have_no_effect(
-    lab: "Lab", receiver: "Receiver", monkeypatch: pytest.MonkeyPatch
+    lab: Lab, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """HTTP_PROXY and ALL_PROXY are ignored (R26)."""
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
@@ -102,15 +97,13 @@ def test_proxy_settings_have_no_effect(
     assert reply.accepted
 
 
-def test_connection_is_kept(lab: "Lab", receiver: "Receiver") -> None:
+def test_connection_is_kept(lab: Lab, receiver: Receiver) -> None:
     """Attempts in a row share one connection."""
     send(lab, receiver, times=3)
     assert [arrival.connection for arrival in receiver.arrivals] == [1, 1, 1]
 
 
-def test_silent_receiver_fails_at_the_deadline(
-    lab: "Lab", kit: "Kit", receiver: "Receiver"
-) -> None:
+def test_silent_receiver_fails_at_the_deadline(lab: Lab, kit: Kit, receiver: "Receiver") -> None:
     """No answer within the deadline is a failure without a status."""
     receiver.answers = [kit.after(asyncio.Event(), kit.status(200))]
     (reply,) = send(lab, receiver, deadline=0.05)
@@ -118,7 +111,7 @@ def test_silent_receiver_fails_at_the_deadline(
     assert 50 <= reply.ms < 2000
 
 
-def test_dripping_receiver_fails_at_the_deadline(lab: "Lab", receiver: "Receiver") -> None:
+def test_dripping_receiver_fails_at_the_deadline(lab: Lab, receiver: Receiver) -> None:
     """The deadline covers the whole exchange, not each read."""
 
     async def drip(writer: asyncio.StreamWriter) -> None:
@@ -133,7 +126,7 @@ def test_dripping_receiver_fails_at_the_deadline(lab: "Lab", receiver: "Receiver
     assert (reply.code, reply.error) == (None, "timeout")
 
 
-def test_endless_body_is_ignored_after_64_kib(lab: "Lab", receiver: "Receiver") -> None:
+def test_endless_body_is_ignored_after_64_kib(lab: Lab, receiver: Receiver) -> None:
     """A 200 whose body never ends is a success; the rest is not read."""
     written = 0
 
@@ -166,14 +159,14 @@ async def stop_short(writer: asyncio.StreamWriter) -> None:
 
 
 @pytest.mark.parametrize("answer", [hang_up, babble, stop_short])
-def test_broken_answer_is_a_failure(lab: "Lab", receiver: "Receiver", answer: "Answer") -> None:
+def test_broken_answer_is_a_failure(lab: Lab, receiver: Receiver, answer: Answer) -> None:
     """A closed connection, garbage and half an answer are failures, never exceptions."""
     receiver.answers = [answer]
     (reply,) = send(lab, receiver)
     assert (reply.code, reply.error, reply.accepted) == (None, "connection_lost", False)
 
 
-def test_refused_connection_is_a_failure(lab: "Lab") -> None:
+def test_refused_connection_is_a_failure(lab: Lab) -> None:
     """Nobody listens there."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
@@ -188,7 +181,7 @@ def test_refused_connection_is_a_failure(lab: "Lab") -> None:
         assert lab.play(story).error == "connect_failed"
 
 
-def test_untrusted_certificate_is_a_failure(lab: "Lab", tmp_path: Path) -> None:
+def test_untrusted_certificate_is_a_failure(lab: Lab, tmp_path: Path) -> None:
     """Certificates are checked: a receiver that nobody vouches for gets nothing."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(self_signed(tmp_path))
@@ -238,7 +231,7 @@ def self_signed(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999/", "gopher://localhost/"])
-def test_impossible_address_is_a_failure(lab: "Lab", url: str) -> None:
+def test_impossible_address_is_a_failure(lab: Lab, url: str) -> None:
     """Whatever was registered, an attempt ends in a reply."""
 
     async def story() -> ReceiverReply:

@@ -160,13 +160,18 @@ def without_empty(**fields: Any) -> Body:
     return {name: value for name, value in fields.items() if value not in (None, {}, [])}
 
 
-def pairs_of(texts: Sequence[str] | None, option: str) -> dict[str, str]:
-    """Reads repeated `KEY=TEXT` options; an empty text is kept, since it clears a field."""
+def pairs_of(texts: Sequence[str] | None, option: str, hint: str | None = None) -> dict[str, str]:
+    """Reads repeated `KEY=TEXT` options; an empty text is kept, since it clears a field.
+
+    `hint` says what a word that is none may have been meant for.
+    """
     found: dict[str, str] = {}
     for text in texts or []:
         key, equals, value = text.partition("=")
         if not equals or not key:
-            raise UsageError(f"{option} {text!r} is not KEY=TEXT.", param=option)
+            named = option.startswith("--")
+            what = f"{option} {text!r} is not KEY=TEXT." if named else f"{text!r} is not {option}."
+            raise UsageError(what, param=option, hint=hint)
         found[key] = value
     return found
 

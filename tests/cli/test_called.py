@@ -1,0 +1,126 @@
+"""What is suggested to people begins with the name by which svc was called."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.running import Result
+from svc.render.called import Called
+
+PROGRAM = f"#!{sys.executable}\nfrom svc.__main__ import main\n\nmain()\n"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A folder with the program in it, as an installation into `.venv/bin` leaves it."""
+    program = tmp_path / ".venv" / "bin" / "svc"
+    program.parent.mkdir(parents=True)
+    program.write_text(PROGRAM, encoding="utf-8")
+    program.chmod(0o755)
+    return tmp_path
+
+
+def typed(shop: Path, *argv: str, path: str = os.defpath, called: str = ".venv/bin/svc") -> Result:
+    """Runs the program as a shell in that folder would."""
+    done = subprocess.run(
+        [called, *argv],
+        cwd=shop,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    return Result(done.returncode, done.stdout, done.stderr)
+
+
+def test_what_an_error_suggests_can_be_typed(shop: Path) -> None:
+    """The second step works as it stands, where `svc` alone is not found."""
+    said = typed(shop, "listen", "-o", "human")
+    assert said.err.splitlines() == [
+        "Error: No such command 'listen'. Did you mean '.venv/bin/svc events listen'?",
+        "  Next: What it takes: .venv/bin/svc events listen --help",
+    ]
+    assert "  Next: What it takes: .venv/bin/svc --help\n" in typed(shop, "x", "-o", "human").err
+
+
+def test_a_name_that_the_shell_finds_is_enough(shop: Path) -> None:
+    """However it was called, when the very program is on PATH."""
+    found = f"{shop}/.venv/bin{os.pathsep}{os.defpath}"
+    for called in (".venv/bin/svc", f"{shop}/.venv/bin/svc"):
+        said = typed(shop, "listen", "-o", "human", path=found, called=called)
+        assert "Next: What it takes: svc events listen --help\n" in said.err
+
+
+def test_another_program_of_that_name_on_path_is_not_suggested(shop: Path, tmp_path: Path) -> None:
+    """The path leads to the one that was called."""
+    other = tmp_path / "other" / "svc"
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\n", encoding="utf-8")
+    other.chmod(0o755)
+    said = typed(shop, "listen", "-o", "human", path=f"{other.parent}{os.pathsep}{os.defpath}")
+    assert "Next: What it takes: .venv/bin/svc events listen --help\n" in said.err
+
+
+def test_programs_read_the_plain_name(shop: Path) -> None:
+    """What is read by a script is the same wherever it is installed."""
+    assert "What it takes: svc events listen --help" in typed(shop, "listen").error["message"]
+    examples = [
+        line for each in typed(shop, "commands").json["commands"] for line in each["examples"]
+    ]
+    assert any(line.startswith("svc orders create ") for line in examples)
+    assert not [line for line in examples if ".venv" in line]
+
+
+@pytest.mark.parametrize(
+    ("argv", "line"),
+    [
+        (("--help",), "  .venv/bin/svc orders create --help"),
+        (("orders", "--help"), "For one of them: .venv/bin/svc orders COMMAND --help"),
+        (("payments", "retrieve", "--help"), "  .venv/bin/svc payments retrieve pay_"),
+        (("help", "sandbox"), '  eval "$(.venv/bin/svc sandbox env)"'),
+        (("keys", "list", "-o", "human"), "Add one: .venv/bin/svc keys add"),
+        (("doctor", "-o", "human"), "Install it: .venv/bin/svc completion bash --install"),
+    ],
+)
+def test_examples_and_remedies_can_be_typed(
+    shop: Path, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...], line: str
+) -> None:
+    """Help, topics, hints and the check-up's remedies."""
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    said = typed(shop, *argv)
+    assert line in said.out + said.err
+
+
+def test_a_file_to_copy_keeps_the_plain_name(shop: Path) -> None:
+    """A crontab is read elsewhere, where a path from here leads nowhere."""
+    assert "0 9 * * 1  svc keys remind" in typed(shop, "help", "reminders").out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Add one: svc keys add", "Add one: a/svc keys add"),
+        ("See svc sandbox logs.", "See a/svc sandbox logs."),
+        ("Did you mean 'svc keys'?", "Did you mean 'a/svc keys'?"),
+        ('eval "$(svc sandbox env)"', 'eval "$(a/svc sandbox env)"'),
+        ("svc get ID; then svc requests forget x", "a/svc get ID; then a/svc requests forget x"),
+        ("What it takes: svc --help", "What it takes: a/svc --help"),
+        # Sentences about the program, and words of others.
+        ("in a keyring that svc may not use now", None),
+        ("Another svc command sends it", None),
+        ("svc batch.csv", None),
+        ("/usr/bin/svc keys add", None),
+    ],
+)
+def test_commands_within_a_text(text: str, said: str | None) -> None:
+    """Only a command gets the name: a known word follows it, and no path stands before it."""
+    words = ("keys", "sandbox", "get", "requests", "batch")
+    assert Called("a/svc", "", words).within(text) == (said or text)
+
+
+def test_a_path_with_spaces_is_quoted(tmp_path: Path) -> None:
+    """What is copied is one word for the shell."""
+    assert Called(f"{tmp_path}/my shop/svc", "", ("keys",)).name == f"'{tmp_path}/my shop/svc'"

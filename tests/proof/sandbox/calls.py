@@ -1,0 +1,181 @@
+"""A sandbox in memory or by HTTP, and the calls that proofs make at it."""
+
+import asyncio
+import json
+import os
+from contextlib import AsyncExitStack
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+from support.serving import Postman
+from svc.clock import ManualClock, SystemClock
+from svc.sandbox.app import create_app
+from svc.sandbox.clock import parse
+from svc.sandbox.process import launch
+from svc.sandbox.process.launch import LaunchOptions
+
+START = "2026-10-01T09:00:00Z"
+Doc = dict[str, Any]
+JSON = (b"content-type", b"application/json")
+
+
+KEYS = {"test": "sk_test_sandbox", "live": "sk_live_sandbox"}
+SHOPPERS = {"test": "pk_test_sandbox", "live": "pk_live_sandbox"}
+
+
+class Calls:
+    """The calls of a test; how a request gets to the sandbox is for `send_raw` to say."""
+
+    calls = 0
+
+    def get(self, path: str, mode: str = "test") -> Doc:
+        """The object or list at a path; it must be there."""
+        status, shown = self.ask(path, mode)
+        assert status == 200, (path, shown)
+        return shown
+
+    def ask(self, path: str, mode: str) -> tuple[int, Doc]:
+        """A GET with the mode's secret key: the status and what was answered."""
+        return self.send("GET", path, None, KEYS[mode])
+
+    def post(self, path: str, body: Doc | None = None, mode: str = "test") -> tuple[int, Doc]:
+        """A POST with the mode's secret key: the status and what was answered."""
+        return self.send("POST", path, body or {}, KEYS[mode])
+
+    def control(self, path: str, body: Doc | None = None, mode: str = "test") -> tuple[int, Doc]:
+        """A control call."""
+        return self.send("POST", f"/_sandbox{path}", {**(body or {}), "mode": mode}, "")
+
+    def pay(self, body: Doc, mode: str = "test") -> tuple[int, Doc]:
+        """An attempt at the checkout, with the mode's publishable key."""
+        return self.send("POST", "/_sandbox/checkout/pay", body, SHOPPERS[mode])
+
+    def look(self, path: str) -> Doc:
+        """A control that only shows something."""
+        status, shown = self.send("GET", f"/_sandbox{path}", None, "")
+        assert status == 200, (path, shown)
+        return shown
+
+    def advance(self, **how: Any) -> Doc:
+        status, shown = self.send("POST", "/_sandbox/clock/advance", how, "")
+        assert status == 200, shown
+        return shown
+
+    def reset(self, seed: int, fixture: str | None = None) -> None:
+        chosen = {"seed": seed} if fixture is None else {"seed": seed, "fixture": fixture}
+        assert self.send("POST", "/_sandbox/reset", chosen, "")[0] == 200
+
+    def send(self, method: str, path: str, body: Doc | None, key: str) -> tuple[int, Doc]:
+        """One request; the answer's status and its body as JSON."""
+        status, raw = self.send_raw(method, path, body, key)
+        shown: Doc = json.loads(raw)
+        return status, shown
+
+    def send_raw(
+        self, method: str, path: str, body: Doc | None, key: str, *more: tuple[bytes, bytes]
+    ) -> tuple[int, bytes]:
+        """One request, with further header lines; the answer's status and bytes."""
+        raise NotImplementedError
+
+
+class Wire(Calls):
+    """A running sandbox; every call is a whole request through its ASGI interface."""
+
+    def __init__(self, **options: Any) -> None:
+        clock = ManualClock(parse(START).timestamp())
+        chosen = {"seed": 7, "real_clock": clock, "sender": Postman(), **options}
+        self.app = create_app(":memory:", **chosen)
+        self._runner = asyncio.Runner()
+        self._stack = AsyncExitStack()
+        self._runner.run(
+            self._stack.enter_async_context(self.app.router.lifespan_context(self.app))
+        )
+
+    def close(self) -> None:
+        try:
+            self._runner.run(self._stack.aclose())
+        finally:
+            self._runner.close()
+
+    def send_raw(
+        self, method: str, path: str, body: Doc | None, key: str, *more: tuple[bytes, bytes]
+    ) -> tuple[int, bytes]:
+        """One request, with further header lines; the answer's status and bytes."""
+        self.calls += 1
+        return self._runner.run(self._exchange(method, path, body, key, more))
+
+    async def _exchange(
+        self,
+        method: str,
+        path: str,
+        body: Doc | None,
+        key: str,
+        more: tuple[tuple[bytes, bytes], ...],
+    ) -> tuple[int, bytes]:
+        path, _, query = path.partition("?")
+        lines = [(b"host", b"127.0.0.1"), (b"svc-sandbox", b"1"), *more]
+        if key:
+            lines.append((b"authorization", f"Bearer {key}".encode()))
+        payload = b""
+        if body is not None:
+            lines.append(JSON)
+            payload = json.dumps(body).encode()
+        scope = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": method,
+            "path": path,
+            "root_path": "",
+            "query_string": query.encode(),
+            "scheme": "http",
+            "headers": lines,
+            "client": ("127.0.0.1", 50000),
+            "server": ("127.0.0.1", 4242),
+        }
+        sent: list[Any] = []
+
+        parts = iter([{"type": "http.request", "body": payload, "more_body": False}])
+
+        async def receive() -> Doc:
+            for part in parts:
+                return part
+            return await asyncio.Future()  # the caller stays until it has its answer
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await self.app(scope, receive, send)
+        return sent[0]["status"], b"".join(part.get("body", b"") for part in sent[1:])
+
+
+class Socket(Calls):
+    """A sandbox process, called over one kept-alive connection."""
+
+    def __init__(self, folder: Path) -> None:
+        self._options = LaunchOptions(":memory:", 0, str(folder))
+        self._record = launch.start(self._options, os.environ, SystemClock())
+        self._connection = HTTPConnection("127.0.0.1", self._record.port, timeout=10)
+
+    def close(self) -> None:
+        self._connection.close()
+        launch.stop(self._options.folder, self._record, SystemClock())
+
+    def reset(self, seed: int, fixture: str | None = None) -> None:
+        super().reset(seed, fixture)
+        assert self.send("POST", "/_sandbox/clock", {"mode": "frozen"}, "")[0] == 200
+
+    def send_raw(
+        self, method: str, path: str, body: Doc | None, key: str, *more: tuple[bytes, bytes]
+    ) -> tuple[int, bytes]:
+        """One request, with further header lines; the answer's status and bytes."""
+        self.calls += 1
+        lines = {"Svc-Sandbox": "1", **{name.decode(): text.decode() for name, text in more}}
+        if key:
+            lines["Authorization"] = f"Bearer {key}"
+        if body is not None:
+            lines["Content-Type"] = "application/json"
+        sent = None if body is None else json.dumps(body)
+        self._connection.request(method, path, sent, lines)
+        answer = self._connection.getresponse()
+        return answer.status, answer.read()

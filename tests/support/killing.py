@@ -1,0 +1,13 @@
+"""The end of sandboxes that a test has started, as a power cut brings it."""
+
+import os
+import signal
+from pathlib import Path
+
+from svc.sandbox.process.records import running
+
+
+def kill_sandboxes(folder: Path) -> None:
+    """Kills those that say in a folder of run records that they run."""
+    for record in running(folder):
+        os.kill(record.pid, signal.SIGKILL)

@@ -1,0 +1,126 @@
+"""HTTP servers on loopback that tests write in a few lines, one for webhooks, and free ports."""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply
+
+
+def free_port() -> int:
+    """A port of this machine on which nobody listens now."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Takes every POST and has nothing to GET; keeps connections open, and prints nothing."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.get()
+
+    def do_POST(self) -> None:
+        self.post()
+
+    def get(self) -> None:
+        self.answer(404)
+
+    def post(self) -> None:
+        self.body()
+        self.answer(200)
+
+    def body(self) -> bytes:
+        """The body of the request."""
+        return self.rfile.read(int(self.headers["Content-Length"]))
+
+    def answer(self, status: int, body: bytes = b"", kind: str = "application/json") -> None:
+        """Sends the whole answer; `kind` is the type of a body."""
+        self.send_response(status)
+        if body:
+            self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = False
+    block_on_close = False  # a connection that is kept open is its owner's to close
+
+
+@contextmanager
+def serving(handler: type[Handler]) -> Iterator[str]:
+    """Serves on a port of its own; gives the origin, such as `http://127.0.0.1:8000`."""
+    with _Server(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@dataclass(frozen=True)
+class Hook:
+    """One webhook as it came; names of headers are in lower case."""
+
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def signed_at(self) -> int:
+        """What its signature says of the time, which is the sandbox's (unix seconds)."""
+        return int(self.headers["svc-signature"].partition(",")[0].removeprefix("t="))
+
+
+@dataclass
+class Receiver:
+    """Takes webhooks at `url`, answers all of them alike, and calls `heard` before it does."""
+
+    status: int = 200
+    heard: Callable[[Hook], None] = lambda _: None
+    hooks: list[Hook] = field(default_factory=list)
+    url: str = ""
+
+    @contextmanager
+    def listening(self) -> Iterator["Receiver"]:
+        """Serves meanwhile."""
+        receiver = self
+
+        class Taking(Handler):
+            def post(self) -> None:
+                receiver.take(Hook({k.lower(): v for k, v in self.headers.items()}, self.body()))
+                self.answer(receiver.status)
+
+        with serving(Taking) as origin:
+            self.url = f"{origin}/hook"
+            yield self
+
+    def take(self, hook: Hook) -> None:
+        self.hooks.append(hook)
+        self.heard(hook)
+
+
+@dataclass
+class Postman:
+    """Takes webhooks in place of a network; answers with `codes`, the last one for ever."""
+
+    sent: list[Outgoing] = field(default_factory=list)
+    codes: list[int] = field(default_factory=lambda: [200])
+
+    async def send(self, outgoing: Outgoing) -> ReceiverReply:
+        self.sent.append(outgoing)
+        code = self.codes.pop(0) if len(self.codes) > 1 else self.codes[0]
+        return ReceiverReply(code, None, 1)
+
+    async def close(self) -> None:
+        """Nothing is open."""

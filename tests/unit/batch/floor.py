@@ -1,0 +1,191 @@
+"""A list of refunds, a service without a network, and a real journal: what runs are tested with."""
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from svc.base_url import BaseUrl
+from svc.batch.imports import Import
+from svc.batch.journal import BatchJournal
+from svc.batch.operations import named
+from svc.batch.outcome import Totals
+from svc.batch.plan import plan
+from svc.batch.results import Results
+from svc.batch.rows import Bad, BatchRow, Read
+from svc.batch.run import Run, RunDeps, halting
+from svc.batch.validate import Validator
+from svc.batch.workers import Rate, SharedQuota, Workers
+from svc.client.client import Client
+from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
+from svc.client.journal.journal import Journal
+from svc.client.journal.leases import Leases
+from svc.client.journal.stored import Scope
+from svc.clock import SystemClock
+from svc.state import Database
+
+BASE = BaseUrl.parse("https://api.example.com")
+KEY = "sk_test_canary"
+SCOPE = Scope("default", "test", str(BASE), "sk_test_…nary")
+Answer = RawReply | Failure
+
+
+class QuickClock(SystemClock):
+    """The machine's time, but nobody waits longer than the moment in which ends are gathered."""
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(min(seconds, 0.01))
+
+
+class Service:
+    """Answers refunds without a network, and remembers what it was asked.
+
+    `answer` decides over a request: a number is an error's status, None is success.
+    """
+
+    def __init__(self) -> None:
+        self.answer: Callable[[WireRequest, int], Answer | int | None] = lambda request, nth: None
+        self.requests: list[WireRequest] = []
+        self.made: dict[str, str] = {}
+        self.at_once = self.most_at_once = 0
+        self._lock = threading.Lock()
+
+    def exchange(
+        self, request: WireRequest, *, deadline: Deadline, connect_seconds: float
+    ) -> Answer:
+        with self._lock:
+            self.requests.append(request)
+            nth = len(self.requests)
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            found = self.answer(request, nth)
+            return self._made(request) if found is None else _answer(found)
+        finally:
+            with self._lock:
+                self.at_once -= 1
+
+    def close(self) -> None:
+        pass
+
+    @property
+    def keys(self) -> list[str]:
+        return [dict(request.headers)["Idempotency-Key"] for request in self.requests]
+
+    def commit(self, request: WireRequest) -> str:
+        """Makes the refund of a request, once for each key."""
+        key = dict(request.headers)["Idempotency-Key"]
+        with self._lock:
+            return self.made.setdefault(key, f"rf_{len(self.made) + 1}")
+
+    def _made(self, request: WireRequest, **more: Any) -> RawReply:
+        asked = json.loads(request.body)
+        refund = {"object": "refund", "livemode": False, "currency": "EUR", **asked}
+        body = json.dumps({"id": self.commit(request), **refund, **more}).encode()
+        return RawReply(200, (), body)
+
+
+def _answer(found: Answer | int) -> Answer:
+    if not isinstance(found, int):
+        return found
+    return RawReply(found, (), json.dumps({"code": f"code_{found}", "message": "No."}).encode())
+
+
+class Watch:
+    """A progress bar that a test looks through."""
+
+    def __init__(self) -> None:
+        self.told: Callable[[Totals], None] = lambda tally: None
+        self.cleared = 0
+
+    def tell(self, tally: Totals) -> None:
+        self.told(tally)
+
+    def clear(self) -> None:
+        self.cleared += 1
+
+
+class Floor:
+    """A list of refunds, the journal, the service, and runs of the list."""
+
+    def __init__(self, folder: Path, state: Database) -> None:
+        self.clock: SystemClock = QuickClock()
+        self.service = Service()
+        self.watch = Watch()
+        self.state = state
+        self.folder = folder
+        self.path = folder / "r.ndjson"
+        self.leases = Leases(folder / "state" / "senders")
+        self.intents = Journal(lambda: state, self.leases, self.clock)
+        self.what = Import("/a/refunds.csv", "refunds.create", SCOPE)
+        self.quota = SharedQuota(10_000)
+
+    def connect(self, **more: Any) -> Client:
+        return Client(
+            BASE, KEY, mode="test", clock=self.clock, wire=self.service, quota=self.quota, **more
+        )
+
+    def run(
+        self,
+        amounts: "list[int | str]",
+        *,
+        size: int = 4,
+        in_order: bool = False,
+        connect: Callable[[], Client] | None = None,
+    ) -> Run:
+        """Runs the list with these amounts; a text is a row that is bad."""
+        todo = plan(
+            self.what.id,
+            _rows(amounts),
+            self.intents.list(batch=self.what.id),
+            now=self.clock.now(),
+        )
+        self.quota = SharedQuota(len(todo.tasks))
+        desk = BatchJournal(
+            self.intents,
+            import_id=self.what.id,
+            scope=self.what.scope,
+            base_url=BASE,
+            encoding="json",
+            api_version=None,
+        )
+        halts = halting(named("refunds.create"), self.quota)
+        pace = Rate(self.clock, None)
+        fleet = Workers(size, connect or self.connect, halts, pace, self.clock)
+        with Results(self.path, self.what.id) as results:
+            crew = RunDeps(desk, fleet, results, self.quota, self.clock)
+            self.last = Run(
+                todo,
+                named("refunds.create"),
+                crew,
+                size=size,
+                in_order=in_order,
+                progress=self.watch,
+            )
+            try:
+                self.last.go()
+            finally:
+                self.leases.close()  # as at the process's end
+        return self.last
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.path.read_text().splitlines()]
+
+    @property
+    def outcomes(self) -> list[str]:
+        return [line["outcome"] for line in self.results]
+
+    @property
+    def states(self) -> list[str]:
+        """What the journal has of the rows, in their order."""
+        return [intent.state for intent in self.intents.list(batch=self.what.id)]
+
+
+def _rows(amounts: "list[int | str]") -> list[BatchRow | Bad]:
+    shaper = Validator(named("refunds.create"), SCOPE)
+    return [
+        shaper.shape(Read(number, number, {"amount": amount, "payment": "pay_1"}))
+        for number, amount in enumerate(amounts, 1)
+    ]

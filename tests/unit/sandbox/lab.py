@@ -1,0 +1,215 @@
+"""Engines over one file on a clock that is set, and a receiver that answers by the book."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from svc.clock import ManualClock
+from svc.sandbox.clock import micros, parse
+from svc.sandbox.engine import Engine, Fixture
+from svc.sandbox.jobs.runner import Handler
+from svc.sandbox.resources import webhook_endpoints
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.sqlite import Store
+from svc.sandbox.store.transaction import Transaction
+from svc.sandbox.webhooks.sender import WebhookSender
+
+T = TypeVar("T")
+START = "2026-10-01T09:00:00Z"
+
+
+@dataclass
+class Arrival:
+    """One request as the receiver saw it; `at` is the sandbox's clock in seconds after START."""
+
+    at: float
+    headers: dict[str, str]
+    body: bytes
+    connection: int
+
+
+Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
+
+
+@dataclass
+class Receiver:
+    """A webhook receiver on loopback; `answers` are played in turn, the last one for ever."""
+
+    answers: list[Answer] = field(default_factory=list)
+    arrivals: list[Arrival] = field(default_factory=list)
+    engine: Engine | None = None
+    url: str = ""
+    open_now: int = 0
+    open_most: int = 0
+    _connections: int = 0
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator["Receiver"]:
+        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook"
+        try:
+            yield self
+        finally:
+            server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._connections += 1
+        connection = self._connections
+        try:
+            while head := await self._read_head(reader):
+                body = await reader.readexactly(int(head["content-length"]))
+                self.arrivals.append(Arrival(self._now(), head, body, connection))
+                await self._answer(writer)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    async def _answer(self, writer: asyncio.StreamWriter) -> None:
+        self.open_now += 1
+        self.open_most = max(self.open_most, self.open_now)
+        try:
+            play = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+            await play(writer)
+            await writer.drain()
+        finally:
+            self.open_now -= 1
+
+    async def _read_head(self, reader: asyncio.StreamReader) -> dict[str, str]:
+        try:
+            raw = await reader.readuntil(b"\r\n\r\n")
+        except asyncio.IncompleteReadError:
+            return {}
+        lines = raw.decode().split("\r\n")[1:-2]
+        return {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+
+    def _now(self) -> float:
+        if self.engine is None:
+            return 0.0
+        return (self.engine.clock.now() - micros(parse(START))) / 1_000_000
+
+
+def status(code: int, headers: str = "", body: bytes = b"") -> Answer:
+    """Answers with a status at once."""
+
+    async def play(writer: asyncio.StreamWriter) -> None:
+        head = f"HTTP/1.1 {code} X\r\n{headers}Content-Length: {len(body)}\r\n\r\n"
+        writer.write(head.encode() + body)
+
+    return play
+
+
+def after(gate: asyncio.Event, then: Answer) -> Answer:
+    """Answers when a gate opens."""
+
+    async def play(writer: asyncio.StreamWriter) -> None:
+        await gate.wait()
+        await then(writer)
+
+    return play
+
+
+@dataclass
+class Lab:
+    """Builds engines over one file; time is real nowhere."""
+
+    path: str
+    real: ManualClock = field(default_factory=lambda: ManualClock(parse(START).timestamp()))
+    naps: list[float | None] = field(default_factory=list)
+    handlers: dict[str, Handler] = field(default_factory=dict)
+    fixture: Fixture | None = None
+
+    def play(self, story: Callable[[], Awaitable[T]]) -> T:
+        """Runs one story on an event loop of its own."""
+
+        async def main() -> T:
+            return await asyncio.wait_for(story(), 30)
+
+        return asyncio.run(main())
+
+    @asynccontextmanager
+    async def running(
+        self,
+        *,
+        path: str | None = None,
+        frozen: bool = True,
+        seed: int | None = 7,
+        sender: WebhookSender | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> AsyncIterator[Engine]:
+        """A started engine; frozen at START the first time, if it is to be frozen."""
+        engine = self.engine(path=path, seed=seed, sender=sender)
+        fresh = engine.is_new
+        try:
+            if fresh:
+                await engine.reset()
+            if fresh and frozen:
+                await engine.set_clock("frozen")
+            if settings:
+                await engine.run("test", lambda tx: tx.update_settings(settings))
+            await engine.start()
+            yield engine
+        finally:
+            await engine.stop()
+
+    def engine(
+        self, *, path: str | None = None, seed: int | None = 7, sender: WebhookSender | None = None
+    ) -> Engine:
+        return Engine(
+            Store.open(path or self.path),
+            handlers=self.handlers,
+            fixture=self.fixture,
+            seed=seed,
+            clock=self.real,
+            sender=sender,
+            pause=self.nap,
+        )
+
+    async def nap(self, woken: asyncio.Event, seconds: float | None) -> None:
+        """Stands in for real waiting: notes how long it would be, and waits to be woken only."""
+        self.naps.append(seconds)
+        await woken.wait()
+
+
+def new_order(tx: Transaction, **changes: Any) -> Doc:
+    """Adds a small order."""
+    doc: Doc = {
+        "id": tx.new_id("ord_"),
+        "object": "order",
+        "status": "requires_payment",
+        "amount": 100,
+        "created": tx.now_text,
+        "_client_secret": "hidden",
+        **changes,
+    }
+    tx.add(doc)
+    return doc
+
+
+def emit_paid(tx: Transaction, **changes: Any) -> str:
+    """Adds an order and emits order.paid for it; returns the event's id."""
+    event: str = tx.emit("order.paid", new_order(tx, **changes))["id"]
+    return event
+
+
+def endpoint(url: str, *types: str) -> Callable[[Transaction], Doc]:
+    """Registers an endpoint for these types, or for order.paid."""
+
+    def add(tx: Transaction) -> Doc:
+        events = list(types) or ["order.paid"]
+        return webhook_endpoints.new_endpoint(tx, url=url, events=events, description=None)
+
+    return add
+
+
+class Kit:
+    """The helpers above, since test modules cannot import from here at run time."""
+
+    start = micros(parse(START))
+    new_order = staticmethod(new_order)
+    emit_paid = staticmethod(emit_paid)
+    endpoint = staticmethod(endpoint)
+    status = staticmethod(status)
+    after = staticmethod(after)
