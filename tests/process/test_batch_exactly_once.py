@@ -22,8 +22,8 @@ from support.batches import (
     outcomes_of,
     refs,
     results_of,
-    running,
 )
+from support.forking import Forking
 from support.patience import patient
 from support.running import Sandbox, Svc
 
@@ -46,9 +46,9 @@ def wait_for_lines(path: Path, count: int) -> None:
     raise AssertionError(f"{count} rows did not end, only {seen}")
 
 
-def kill_at(path: Path, count: int, *argv: str) -> None:
+def kill_at(svc: Svc, path: Path, count: int, *argv: str) -> None:
     """Starts a batch and kills it when so many rows have ended."""
-    process = running("batch", "orders.create", str(path), *argv)
+    process = svc.begin("batch", "orders.create", str(path), *argv)
     try:
         wait_for_lines(path, count)
     finally:
@@ -64,7 +64,7 @@ def test_three_kills_and_dropped_answers_make_exactly_as_many_orders(
     path = orders_file(tmp_path, range(300))
     drop_a_tenth(sandbox, 300)
     for rows in (40, 130, 220):
-        kill_at(path, rows)
+        kill_at(svc, path, rows)
     summary = svc.ok("batch", "orders.create", str(path))
     assert summary["done"] + summary["skipped"] == summary["rows"] == 300
     assert dropped(sandbox) >= 25
@@ -83,8 +83,8 @@ def test_thousands_of_rows_three_kills_and_a_tenth_dropped(
     path = orders_file(tmp_path, range(ROWS))
     drop_a_tenth(sandbox, ROWS)
     for hundredths in (15, 48, 83):
-        kill_at(path, ROWS * hundredths // 100, "--concurrency", "64")
-    process = running("batch", "orders.create", str(path), "--concurrency", "64", "-o", "json")
+        kill_at(svc, path, ROWS * hundredths // 100, "--concurrency", "64")
+    process = svc.begin("batch", "orders.create", str(path), "--concurrency", "64", "-o", "json")
     out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     assert f'"rows": {ROWS}' in out
@@ -114,11 +114,14 @@ def test_thousands_of_rows_three_kills_and_a_tenth_dropped(
     ],
 )
 def test_a_death_at_any_point_loses_and_doubles_nothing(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path, point: str, nth: int
+    forking: Forking, svc: Svc, sandbox: Sandbox, tmp_path: Path, point: str, nth: int
 ) -> None:
     """Killed anywhere between the plan and the result: run again, one object a row."""
     path = orders_file(tmp_path, range(60))
-    assert dying(point, nth, "batch", "orders.create", str(path), "--concurrency", "4") == KILLED
+    assert (
+        dying(forking, point, nth, "batch", "orders.create", str(path), "--concurrency", "4")
+        == KILLED
+    )
     if point == "before_record":
         assert made(svc) == []
     assert svc.ok("batch", "orders.create", str(path))["unknown"] == 0
@@ -134,7 +137,7 @@ def test_one_bad_row_and_a_kill(svc: Svc, sandbox: Sandbox, tmp_path: Path, coun
     text = path.read_text()
     good, bad = order_line(60), order_line(60, "129.00")
     path.write_text(text.replace(f"{good}\n", f"{bad}\n"))
-    kill_at(path, count // 2)
+    kill_at(svc, path, count // 2)
     result = svc("batch", "orders.create", str(path))
     assert result.code == 9
     (problem,) = result.json["problems"]
@@ -204,7 +207,7 @@ def test_a_key_that_is_rolled_in_the_middle(svc: Svc, sandbox: Sandbox, tmp_path
         for one in sandbox.control("GET", "/keys")["data"]
         if (one["type"], one["livemode"]) == ("secret", False)
     ]
-    process = running("batch", "orders.create", str(path), "--rate", "150", "-o", "json")
+    process = svc.begin("batch", "orders.create", str(path), "--rate", "150", "-o", "json")
     wait_for_lines(path, 30)
     rolled = sandbox.control("POST", f"/keys/{key['id']}/roll", {})
     result = ended(process)
@@ -237,7 +240,7 @@ def test_a_signal_ends_it_within_a_second_and_it_goes_on_later(
     path = orders_file(tmp_path, range(100))
     slow = {"match": {"path": "/v1/orders"}, "skip": 40, "times": 99, "effect": {"delay_ms": 900}}
     sandbox.control("POST", "/faults", slow)
-    process = running("batch", "orders.create", str(path), "-o", "json")
+    process = svc.begin("batch", "orders.create", str(path), "-o", "json")
     wait_for_lines(path, 40)
     begun = time.monotonic()
     process.send_signal(number)
@@ -258,7 +261,7 @@ def test_an_interrupted_list_says_what_to_type(svc: Svc, sandbox: Sandbox, tmp_p
     path = orders_file(tmp_path, range(30))
     slow = {"match": {"path": "/v1/orders"}, "skip": 10, "times": 99, "effect": {"delay_ms": 900}}
     sandbox.control("POST", "/faults", slow)
-    process = running("batch", "orders.create", str(path), "-o", "human")
+    process = svc.begin("batch", "orders.create", str(path), "-o", "human")
     wait_for_lines(path, 10)
     process.send_signal(signal.SIGTERM)
     process.wait(5)
@@ -281,7 +284,7 @@ def test_a_signal_is_heard_while_another_process_holds_the_journal(
 ) -> None:
     """R68, R78: what cannot be kept now is unresolved, and the next run settles it."""
     path = orders_file(tmp_path, range(60))
-    process = running("batch", "orders.create", str(path), "--rate", "100", "-o", "json")
+    process = svc.begin("batch", "orders.create", str(path), "--rate", "100", "-o", "json")
     wait_for_lines(path, 10)
     with closing(sqlite3.connect(isolated / "state" / "state.db", timeout=5)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -298,7 +301,7 @@ def test_a_signal_is_heard_while_another_process_holds_the_journal(
 def test_two_at_once_do_not_send_twice(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """R69: the second one stops with exit 6; the first one goes on."""
     path = orders_file(tmp_path, range(40))
-    process = running("batch", "orders.create", str(path), "--rate", "60", "-o", "json")
+    process = svc.begin("batch", "orders.create", str(path), "--rate", "60", "-o", "json")
     wait_for_lines(path, 3)
     second = svc("batch", "orders.create", str(path))
     assert (second.code, second.error["code"]) == (6, "batch_in_progress")

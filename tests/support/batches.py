@@ -3,11 +3,11 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from support.forking import Begun, Forking
 from support.running import Result, Sandbox, Svc
 
 HEAD = (
@@ -74,31 +74,12 @@ def dropped(sandbox: Sandbox) -> int:
     return sum(rule["fired"] for rule in sandbox.control("GET", "/faults")["data"])
 
 
-def dying(point: str, nth: int, *argv: str) -> int:
+def dying(forking: Forking, point: str, nth: int, *argv: str) -> int:
     """Runs the program until it is killed at a point; gives its end."""
-    path = Path(__file__).parent / "dying.py"
-    done = subprocess.run(
-        [sys.executable, str(path), point, str(nth), *argv],
-        env=os.environ,
-        capture_output=True,
-        check=False,
-        timeout=60,
-    )
-    return done.returncode
+    return forking.run((point, str(nth), *argv), os.environ, entry="support.dying").code
 
 
-def running(*argv: str) -> "subprocess.Popen[str]":
-    """Starts the program and leaves it running."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "svc", *argv],
-        env=os.environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def ended(process: "subprocess.Popen[str]") -> Result:
+def ended(process: "Begun | subprocess.Popen[str]") -> Result:
     """Waits for a started program."""
     out, err = process.communicate(timeout=30)
     assert "Traceback" not in err, err

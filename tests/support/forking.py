@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, Self, cast
+from tempfile import TemporaryFile
+from typing import IO, Any, Final, Self, cast
 
 SERVER: Final = Path(__file__).with_name("fork_server.py")
 # Variables that an interpreter reads once, when it starts: a fork comes too late for them.
@@ -107,6 +108,13 @@ class Forking:
         streams = (terminal, terminal if out is None else out, terminal)
         return self._leave_running(argv, env, "svc.__main__", streams)
 
+    def begin(
+        self, argv: Sequence[str], env: Mapping[str, str], entry: str = "svc.__main__"
+    ) -> "Begun":
+        """Leaves the program running, and keeps what it says."""
+        out, err = TemporaryFile(), TemporaryFile()  # noqa: SIM115  closed when they are read
+        return Begun(self.start(argv, env, out.fileno(), err.fileno(), entry), out, err)
+
     def _leave_running(
         self, argv: Sequence[str], env: Mapping[str, str], entry: str, streams: Sequence[int]
     ) -> "Forked":
@@ -174,6 +182,43 @@ class Forked:
     def kill(self) -> None:
         """Ends it as a power cut would."""
         self.send_signal(signal.SIGKILL)
+
+
+class Begun:
+    """A run that goes on and whose words are kept; to be used as `subprocess.Popen[str]`."""
+
+    def __init__(self, forked: Forked, out: IO[bytes], err: IO[bytes]) -> None:
+        self.args, self.pid = forked.args, forked.pid
+        self.poll, self.wait = forked.poll, forked.wait
+        self.send_signal, self.kill = forked.send_signal, forked.kill
+        self._forked, self._said = forked, (out, err)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            self.kill()
+        self.wait()
+        for file in self._said:
+            file.close()
+
+    @property
+    def returncode(self) -> int | Any:
+        """Its exit code, negative for the signal that ended it; None while it runs."""
+        return self._forked.returncode
+
+    def communicate(self, timeout: float = 60.0) -> tuple[str, str]:
+        """Waits for its end; gives what it wrote."""
+        self.wait(timeout)
+        out, err = (_whole(file) for file in self._said)
+        return out, err
+
+
+def _whole(file: IO[bytes]) -> str:
+    with file:
+        file.seek(0)
+        return file.read().decode()
 
 
 def at_start(env: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from http.client import HTTPConnection
 from typing import Any, Final
 from unittest.mock import patch
 
-from support.forking import Ended, Forking
+from support.forking import Begun, Ended, Forking
 from support.surroundings import GIVEN
 
 SECONDS: Final = 60.0
@@ -69,6 +69,13 @@ class Svc:
             timeout=SECONDS,
         )
         return Ended(done.returncode, done.stdout, done.stderr)
+
+    def begin(self, *argv: str) -> "Begun | subprocess.Popen[str]":
+        """Starts the program and leaves it running."""
+        if self._forking is not None and self._forking.can_run(os.environ):
+            return self._forking.begin(argv, os.environ)
+        command = [sys.executable, "-m", "svc", *argv]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def ok(self, *argv: str, stdin: str = "", env: dict[str, str] | None = None) -> Any:
         """Runs a command that must succeed and returns its JSON."""

@@ -20,7 +20,6 @@ from support.batches import (
     outcomes_of,
     refs,
     results_of,
-    running,
 )
 from support.on_terminal import OpenTerminal
 from support.orders import ORDER
@@ -433,7 +432,7 @@ def test_a_service_with_a_rate_limit_is_not_run_against(
 def test_the_rate_is_kept(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """`--rate 30`: 31 rows take a second at least."""
     path = orders_file(tmp_path, range(31))
-    process = running("batch", "orders.create", str(path), "--rate", "30", "-o", "json")
+    process = svc.begin("batch", "orders.create", str(path), "--rate", "30", "-o", "json")
     assert ended(process).code == 0
     times = [one["created"] for one in sandbox.control("GET", "/requests?limit=100")["data"]]
     assert len(set(times)) >= 2

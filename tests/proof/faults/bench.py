@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from proof.faults.ledger import CLIENT_SECRET, SIGNING_SECRET, Ledger
-from support.forking import Forking
+from support.forking import Begun, Forking
 from support.running import Result
 
 CANARY = "canary7Qx2Lw9Zp4"
 KEY = f"sk_test_{CANARY}"
 HURRY = 50
-DRIVER = Path(__file__).parent / "driver.py"
+DRIVER, ENTRY = Path(__file__).parent / "driver.py", "proof.faults.driver"
 EXITS = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 129, 130, 141, 143}
 
 
@@ -52,13 +52,16 @@ class Machine:
         `wrap` is a command that runs the rest of its command line.
         """
         orders = json.dumps({"hurry": HURRY, **how})
+        whole = {**self.env, **(env or {})}
+        if not wrap and self.forking.can_run(whole):
+            return self.forking.begin((orders, *argv), whole, entry=ENTRY)
         return subprocess.Popen(
             [*wrap, sys.executable, str(DRIVER), orders, *argv],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**self.env, **(env or {})},
+            env=whole,
         )
 
     def run(
@@ -74,7 +77,7 @@ class Machine:
             with self.start(*argv, env=env, wrap=wrap or (), **how) as process:
                 return self.ended(process)
         orders = json.dumps({"hurry": HURRY, **how})
-        ended = self.forking.run((orders, *argv), whole, entry="proof.faults.driver")
+        ended = self.forking.run((orders, *argv), whole, entry=ENTRY)
         return self._checked(ended.code, ended.out.decode(), ended.err.decode(), "kill" in orders)
 
     def ended(self, process: "Process") -> Result:
@@ -116,4 +119,4 @@ class Machine:
         return [row["id"] for row in listed.json]
 
 
-Process = subprocess.Popen[str]
+Process = Begun | subprocess.Popen[str]

@@ -9,6 +9,7 @@ from proof.faults.ledger import Fault
 from proof.faults.operations import command
 from proof.faults.test_fault_matrix import closed, refusal, says
 from support.batches import dying, orders_file, outcomes_of
+from support.forking import Forking
 from support.running import Sandbox, Svc
 
 OWN = (*command("refund", "mark-1"), "--idempotency-key", "refund-1", "-o", "json")
@@ -68,11 +69,13 @@ def test_refusal_to_a_key_of_the_same_account_settles_it(machine: Machine) -> No
     assert machine.unresolved() == []
 
 
-def test_rows_of_another_account_say_what_to_do(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_rows_of_another_account_say_what_to_do(
+    forking: Forking, svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
     """R12: nothing proves that both keys are of one account, so a person must say it."""
     path = orders_file(tmp_path, range(3))
     argv = ("batch", "orders.create", str(path), "--concurrency", "1")
-    assert dying("after_bytes", 1, *argv) == -signal.SIGKILL
+    assert dying(forking, "after_bytes", 1, *argv) == -signal.SIGKILL
     new = {"SVC_API_KEY": roll(sandbox)}
     refused = svc(*argv, env=new)
     assert (refused.code, refused.error["code"]) == (6, "other_account")
@@ -93,12 +96,12 @@ def roll(sandbox: Sandbox) -> str:
 
 
 def test_rows_that_a_rolled_key_left_open_are_settled_by_the_new_one(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path
+    forking: Forking, svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:
     """Killed with rows under way, rolled outside svc, run again: exactly one order a row."""
     path = orders_file(tmp_path, range(40))
     argv = ("batch", "orders.create", str(path), "--concurrency", "4")
-    assert dying("after_reply", 20, *argv) == -signal.SIGKILL
+    assert dying(forking, "after_reply", 20, *argv) == -signal.SIGKILL
     assert svc.ok("requests", "list", "--unresolved") != []
     new = {"SVC_API_KEY": roll(sandbox)}
     assert svc.ok(*argv, env=new)["unknown"] == 0

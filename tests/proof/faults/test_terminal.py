@@ -3,18 +3,17 @@
 import os
 import pty
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from proof.faults.bench import Machine
+from proof.faults.bench import Machine, Process
 from proof.faults.ledger import Fault
 from proof.faults.operations import command
 from proof.faults.test_sharing import wait_for_posts
-from support.batches import orders_file, refs, running
+from support.batches import orders_file, refs
 from support.patience import patient
 from support.running import Sandbox, Svc
 
@@ -49,7 +48,7 @@ def test_second_signal_ends_it_at_once(svc: Svc, sandbox: Sandbox, tmp_path: Pat
     path = orders_file(tmp_path, range(40))
     slow = {"match": {"path": "/v1/orders"}, "times": 99, "effect": {"delay_ms": 900}}
     sandbox.control("POST", "/faults", slow)
-    process = running("batch", "orders.create", str(path))
+    process = svc.begin("batch", "orders.create", str(path))
     wait_for_workers(process)
     process.send_signal(signal.SIGINT)
     time.sleep(0.05)
@@ -63,7 +62,7 @@ def test_second_signal_ends_it_at_once(svc: Svc, sandbox: Sandbox, tmp_path: Pat
     assert refs(svc) == sorted(f"A-{number}" for number in range(40))
 
 
-def wait_for_workers(process: "subprocess.Popen[str]") -> None:
+def wait_for_workers(process: Process) -> None:
     """Waits until a batch has threads, and then sends."""
     deadline = time.monotonic() + 20
     while len(list(Path(f"/proc/{process.pid}/task").iterdir())) < 9:
