@@ -1,7 +1,7 @@
 """How a help page is written: headings in colour, two columns where they fit, nothing broken."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -150,15 +150,18 @@ def columns(
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """Breaks a text between its words, as `textwrap` does, which takes a while to load."""
+    return _filled(text.split(), max(width, _NARROWEST), indent)
+
+
+def _filled(words: Iterable[str], width: int, indent: str) -> list[str]:
+    """Sets words one after another, and begins a line with `indent` where one is full."""
     lines: list[str] = []
-    line = ""
-    for word in text.split():
-        joined = f"{line} {word}" if line.strip() else line + word
-        if line.strip() and len(joined) > max(width, _NARROWEST):
-            lines.append(line)
-            joined = indent + word
-        line = joined
-    return [*lines, line] if line else lines
+    for word in words:
+        if lines and len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(indent + word if lines else word)
+    return lines
 
 
 def styled(text: str, style: str, *, color: bool) -> str:
@@ -198,15 +201,8 @@ def folded(command: str, width: int) -> list[str]:
     words = re.findall(_TOGETHER, command)
     if " ".join(words) != command:  # a quote that nothing closes
         return [command]
-    lines: list[str] = []
-    line = ""
-    for word in words:
-        joined = f"{line} {word}" if line.strip() else line + word
-        if line.strip() and len(joined) > width - 2:
-            lines.append(f"{line} \\")
-            joined = f"    {word}"
-        line = joined
-    return [*lines, line]
+    *lines, last = _filled(words, width - 2, "    ")
+    return [*(f"{line} \\" for line in lines), last]
 
 
 def help_of(command: Any, ctx: Any) -> str:
