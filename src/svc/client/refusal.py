@@ -17,12 +17,15 @@ _OTHER_MODE: Final = (
 )
 _NO_PATH: Final = "The API has no such path."
 _ABSENT: Final = ("parameter_missing", "parameter_invalid_empty")
+_CONTROLS: Final = "/_sandbox/"
 _PLAIN: Final = r"[A-Za-z0-9_]+(?:\[[A-Za-z0-9_]+\])*"
 
 
 def parameter(call: Call, code: str | None, param: str | None) -> str | None:
     """Names the option that gives a parameter; `param` is in bracket form."""
     if not call.changes or not (code or "").startswith("parameter_"):
+        return None
+    if call.path.startswith(_CONTROLS):  # whose fields are options of other names
         return None
     if code == "parameter_unknown":
         return "The documented fields are in the command's --help; a name may be misspelt"

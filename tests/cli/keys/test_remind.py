@@ -120,6 +120,7 @@ def test_each_format_tells_the_same(svc: Svc, aged: Age, state: Path) -> None:
     assert "the old key sk_live_…old1 works until" in words
     assert "svc keys roll --profile default --live" in text.out
     assert text.err.startswith("Error: 1 secret is overdue")
+    assert "keyring" not in text.out + text.err  # a sandbox's secret lies in none
 
     marks = svc("keys", "remind", "--format", "github").out.splitlines()
     assert [mark.split("::")[1].split(" ")[0] for mark in marks] == ["error", "warning", "warning"]

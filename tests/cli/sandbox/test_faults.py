@@ -13,7 +13,7 @@ import pytest
 from typer.main import get_command
 
 from support.orders import ORDER
-from support.running import Sandbox
+from support.running import Sandbox, Svc
 from support.serving import Hook, Receiver
 from svc import signature
 from svc.cli.help.page import Shown, page_of
@@ -263,3 +263,11 @@ def test_help_of_the_command_shows_the_same_examples() -> None:
     examples = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
     assert examples
     assert set(examples) <= set(explained)
+
+
+def test_a_wrong_value_names_no_option_that_there_is_not(svc: Svc, sandbox: Sandbox) -> None:
+    """The sandbox's word is enough: the field has another name than the option."""
+    assert sandbox.port
+    refused = svc("sandbox", "fault", "add", "--status", "700", "-o", "human")
+    assert "effect[status] must be an integer from 400 to 599" in refused.err
+    assert "-d" not in refused.err

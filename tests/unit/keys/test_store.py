@@ -180,7 +180,8 @@ def test_each_refusal_has_its_own_words(
         assert caught.value.exit_code == ExitCode.AUTH
         assert caught.value.code == code
         assert words in caught.value.message
-        assert "SVC_API_KEY" in str(caught.value.hint)
+        assert "SVC_API_KEY in place of a stored key" in str(caught.value.hint)
+        assert "for this command" not in str(caught.value.hint)  # whoever asks: there may be none
         assert len(fake.calls) == 1
 
 

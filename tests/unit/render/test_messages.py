@@ -140,6 +140,12 @@ def test_refusal_says_what_why_what_next_and_the_request_id(told: Tell) -> None:
     )
 
 
+def test_the_two_ids_of_a_request_have_two_names(told: Tell) -> None:
+    """The service's and the journal's, on one line."""
+    error = ApiError("No.", status=400, request_id="req_1", request="rq_1", outcome="refused")
+    assert told(error).splitlines()[-1] == "  Request id: req_1, journal: rq_1"
+
+
 def test_unknown_outcome_is_never_called_failed(told: Tell) -> None:
     """The request may have been carried out: that, the ids and the next command are said (R10)."""
     assert told(UNKNOWN) == (

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from svc.batch.outcome import PROBLEMS_MAX, Money, Totals, bad_line, money_planned
 from svc.batch.plan import BatchPlan
@@ -41,15 +41,13 @@ _SETTLE: Final = (
 )
 
 
-class Report:
-    """The end of one run."""
+class Report(NamedTuple):
+    """The end of one run; `command` is the line that goes on where it ends."""
 
-    def __init__(self, given: BatchInput, tally: Totals, results: Path, command: str) -> None:
-        """Takes the command line that goes on where this one ends."""
-        self._given = given
-        self._tally = tally
-        self._results = results
-        self._command = command
+    given: BatchInput
+    tally: Totals
+    results: Path
+    command: str
 
     def show(self, out: "Output") -> None:
         """Prints the summary: on stderr for people, else one JSON document on stdout.
@@ -68,8 +66,8 @@ class Report:
     def interrupted(self, out: "Output") -> None:
         """Shows the summary of a run that somebody has stopped, and what goes on with it."""
         self.show(out)
-        if self._tally.not_done and out.format == "human":
-            out.hint(f"To go on, done rows are skipped: {self._command}")
+        if self.tally.not_done and out.format == "human":
+            out.hint(f"To go on, done rows are skipped: {self.command}")
 
     def error(self, failure: SvcError | None, stop: BaseException | None) -> SvcError | None:
         """The error that the command ends with; None when every row is done."""
@@ -78,7 +76,7 @@ class Report:
         if isinstance(stop, ReplyContradiction):
             stop.hint = _AGAIN if stop.outcome == "unknown" else stop.hint
             return stop
-        tally, reason = self._tally, stop if isinstance(stop, SvcError) else None
+        tally, reason = self.tally, stop if isinstance(stop, SvcError) else None
         if not tally.not_done:
             return _contradicted(tally) if tally.contradicted else None
         nothing = not (tally.done or tally.skipped or tally.counts["unknown"])
@@ -87,7 +85,7 @@ class Report:
         return self._partly(reason)
 
     def _partly(self, stop: SvcError | None) -> PartlyDone:
-        tally = self._tally
+        tally = self.tally
         why = f" The batch was stopped: {stop.message}" if stop is not None else ""
         some = tally.done or tally.skipped or tally.counts["unknown"]
         return PartlyDone(
@@ -103,50 +101,50 @@ class Report:
     def _hint(self, stop: SvcError | None) -> str:
         if isinstance(stop, Unauthorized | Forbidden):
             return _NEW_KEY
-        counts = self._tally.counts
+        counts = self.tally.counts
         if stop is None and counts["invalid"] + counts["refused"]:
-            return f"Correct the rows ({self._results.name} says why), then run this again"
+            return f"Correct the rows ({self.results.name} says why), then run this again"
         if stop is None and counts["unknown"]:
-            return f"{self._command}; what stays unknown: svc requests list --unresolved"
-        return self._command
+            return f"{self.command}; what stays unknown: svc requests list --unresolved"
+        return self.command
 
     def _data(self) -> dict[str, Any]:
-        tally = self._tally
+        tally = self.tally
         return {
             "object": "batch",
-            "operation": self._given.operation.name,
-            "import": self._given.what.id,
-            "name": self._given.what.name,
+            "operation": self.given.operation.name,
+            "import": self.given.what.id,
+            "name": self.given.what.name,
             "rows": tally.rows,
             "done": tally.done,
             "skipped": tally.skipped,
             **{outcome: tally.counts[outcome] for outcome in _OUTCOMES},
             "totals": tally.money.as_data(),
-            "results": str(self._results),
-            "left_out": list(self._given.left_out),
+            "results": str(self.results),
+            "left_out": list(self.given.left_out),
             "problems": _problems(tally.problems),
         }
 
     def _tell(self, out: "Output") -> None:
-        tally = self._tally
+        tally = self.tally
         for line in tally.problems:
             out.note(f"line {line.line}: {_WORDS.get(line.outcome, line.outcome)}: {_why(line)}")
         _note_more(out, tally.wrong)
         counts = _counted(tally, ("done", "skipped", *_OUTCOMES))
-        out.note(": ".join(filter(None, (self._given.operation.name, _rows(tally.rows), counts))))
+        out.note(": ".join(filter(None, (self.given.operation.name, _rows(tally.rows), counts))))
         if tally.money.rows:
             out.note(f"Done now: {in_words(tally.money)}")
-        out.note(f"Results: {self._results}")
+        out.note(f"Results: {self.results}")
         if tally.skipped == tally.rows > 0 and not tally.contradicted:
             out.hint(_ALL_DONE)
 
     def _lost(self, error: OSError) -> LocalError:
         why = system_words(error)
         lost = LocalError(
-            f"{self._tally.done} rows were done, but the summary could not be written: {why}.",
+            f"{self.tally.done} rows were done, but the summary could not be written: {why}.",
             code="result_not_written",
             outcome="done",
-            hint=f"The ids are in {self._results}",
+            hint=f"The ids are in {self.results}",
         )
         if isinstance(error, BrokenPipeError):
             lost.exit_code = ExitCode.BROKEN_PIPE

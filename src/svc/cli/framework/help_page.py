@@ -1,7 +1,7 @@
 """How a help page is written: headings in colour, two columns where they fit, nothing broken."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -66,7 +66,7 @@ class HelpPage:
         indent = " " * (len(first) if self.width - len(first) >= _SECOND_MIN else 4)
         # The parser puts what must be given into braces, which nobody types.
         plain = arguments.replace("{", "").replace("}", "")
-        lines = self._wrapped(first + plain, self.width, indent)
+        lines = wrapped(first + plain, self.width, indent)
         self.write(self._styled("Usage:", HEADING) + "\n".join(lines).removeprefix("Usage:"))
         self.write("\n")
 
@@ -78,24 +78,16 @@ class HelpPage:
         """Writes paragraphs, which an empty line parts, each broken anew."""
         margin, room = " " * self._indent, self.width - self._indent
         paragraphs = [
-            [margin + line for line in self._wrapped(self._callable(paragraph), room)]
+            [margin + line for line in wrapped(self._callable(paragraph), room)]
             for paragraph in text.split("\n\n")
         ]
         self.write("\n\n".join("\n".join(lines) for lines in paragraphs) + "\n")
 
     def write_dl(self, rows: Sequence[tuple[str, str]]) -> None:
         """Writes names and what they mean, beside each other or, on a narrow page, below."""
-        longest = min(max((len(name) for name, _ in rows), default=0), _FIRST_MAX)
-        column = self._indent + longest + _GAP
-        word = max((len(word) for _, meaning in rows for word in meaning.split()), default=0)
-        beside = self.width - column >= max(_SECOND_MIN, word)
-        for name, meaning in rows:
-            start = column if beside else _BELOW
-            lines = self._wrapped(without_signs(meaning), self.width - start)
-            self.write(" " * self._indent + self._styled(name, NAME))
-            if beside and len(name) <= longest and lines:
-                self.write(" " * (start - self._indent - len(name)) + lines.pop(0))
-            self.write("".join(f"\n{'':{start}}{line}" for line in lines) + "\n")
+        clear = [(name, without_signs(meaning)) for name, meaning in rows]
+        lines = columns(clear, self.width, indent=self._indent, most=_FIRST_MAX, color=self.color)
+        self.write("".join(f"{line}\n" for line in lines))
 
     def write_examples(self, examples: Sequence[str], title: str = "") -> None:
         """Writes example lines to be copied."""
@@ -133,18 +125,43 @@ class HelpPage:
     def _styled(self, text: str, style: str) -> str:
         return styled(text, style, color=self.color)
 
-    @staticmethod
-    def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
-        """Breaks a text between its words, as `textwrap` does, which takes a while to load."""
-        lines: list[str] = []
-        line = ""
-        for word in text.split():
-            joined = f"{line} {word}" if line.strip() else line + word
-            if line.strip() and len(joined) > max(width, _NARROWEST):
-                lines.append(line)
-                joined = indent + word
-            line = joined
-        return [*lines, line] if line else lines
+
+def columns(
+    rows: Sequence[tuple[str, str]], width: int, *, indent: int, most: int, color: bool
+) -> Iterator[str]:
+    """Lays names and meanings out beside each other, or each meaning below where it is narrow.
+
+    A name of more than `most` columns stands on a line of its own in any case.
+    """
+    longest = min(max((len(name) for name, _ in rows), default=0), most)
+    column = indent + longest + _GAP
+    word = max((len(word) for _, meaning in rows for word in meaning.split()), default=0)
+    beside = width - column >= max(_SECOND_MIN, word)
+    start = column if beside else _BELOW
+    for name, meaning in rows:
+        lines = wrapped(meaning, width - start)
+        *above, last = wrapped(name, width - indent)
+        yield from (" " * indent + styled(part, NAME, color=color) for part in above)
+        first = lines.pop(0) if beside and len(name) <= longest and lines else ""
+        gap = " " * (start - indent - len(last)) if first else ""
+        yield " " * indent + styled(last, NAME, color=color) + gap + first
+        yield from (f"{'':{start}}{line}" for line in lines)
+
+
+def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Breaks a text between its words, as `textwrap` does, which takes a while to load."""
+    return _filled(text.split(), max(width, _NARROWEST), indent)
+
+
+def _filled(words: Iterable[str], width: int, indent: str) -> list[str]:
+    """Sets words one after another, and begins a line with `indent` where one is full."""
+    lines: list[str] = []
+    for word in words:
+        if lines and len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(indent + word if lines else word)
+    return lines
 
 
 def styled(text: str, style: str, *, color: bool) -> str:
@@ -184,15 +201,8 @@ def folded(command: str, width: int) -> list[str]:
     words = re.findall(_TOGETHER, command)
     if " ".join(words) != command:  # a quote that nothing closes
         return [command]
-    lines: list[str] = []
-    line = ""
-    for word in words:
-        joined = f"{line} {word}" if line.strip() else line + word
-        if line.strip() and len(joined) > width - 2:
-            lines.append(f"{line} \\")
-            joined = f"    {word}"
-        line = joined
-    return [*lines, line]
+    *lines, last = _filled(words, width - 2, "    ")
+    return [*(f"{line} \\" for line in lines), last]
 
 
 def help_of(command: Any, ctx: Any) -> str:

@@ -253,7 +253,7 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
         return wrong_choice(param or "", literal_eval(word), choices)
     message = error.format_message().strip().replace("\n", " ")
     if message.startswith("Missing ") and param:
-        message = f"{where} needs {param}."
+        message = f"{where} needs {_with_what_follows(error.param, context)}."
     if message.startswith(_EXTRA):
         message = f"Nothing more is expected here: {message.removeprefix(_EXTRA).rstrip(')')}"
         if redact(message) != message:
@@ -272,6 +272,13 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
         param=wrong,
         hint=meant or f"What it takes: {where} --help",
     )
+
+
+def _with_what_follows(param: Any, context: Any) -> str:
+    """A missing argument with all that are behind it: where one is missing, they are, too."""
+    needed = [each for each in context.command.params if each.required]
+    behind = needed[needed.index(param) :] if param.param_type_name == "argument" else [param]
+    return " and ".join(str(_param_of(each)) for each in behind)
 
 
 def _param_of(param: Any) -> str | None:

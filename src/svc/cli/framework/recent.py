@@ -84,23 +84,12 @@ def entries(shown: object, depth: int = _DEPTH) -> Iterator[tuple[str, str, str]
 
 def label(shown: dict[str, Any]) -> str:
     """A few words to tell an object by: money and status, or the type of an event."""
-    amount = next(
-        (
-            value
-            for name in ("amount_total", "amount", "total")
-            if type(value := shown.get(name)) is int
-        ),
-        None,
-    )
-    currency = shown.get("currency")
-    money = ""
-    if (
-        amount is not None
-        and isinstance(currency, str)
-        and currency.isascii()
-        and currency.isalpha()
-    ):
-        money = format_amount(amount, currency)
+    amounts = (shown.get(name) for name in ("amount_total", "amount", "total"))
+    amount = next((value for value in amounts if type(value) is int), None)
+    currency, money = shown.get("currency"), ""
+    if amount is not None and isinstance(currency, str):
+        is_code = currency.isascii() and currency.isalpha()
+        money = format_amount(amount, currency) if is_code else ""
     words = [shown.get(name) for name in ("type", "status")]
     plain = [word for word in words if isinstance(word, str) and _WORD.fullmatch(word)]
     text = " ".join(filter(None, (money, *plain)))

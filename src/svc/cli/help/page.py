@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
-from svc.cli.framework.help_page import HEADING, NAME, folded, styled
+from svc.cli.framework.help_page import HEADING, columns, folded, styled, wrapped
 from svc.render.called import Called
 
 _MARGIN: Final = "  "
@@ -89,7 +89,8 @@ class _Form:
 
 def _laid_out(part: Part, form: _Form) -> Iterable[str]:
     if isinstance(part, Rows):
-        return _columns(part, form)
+        # Beside its meaning stands a name of at most a third of the page.
+        return columns(part.rows, form.width, indent=2, most=form.width // 3, color=form.color)
     if isinstance(part, Shown):
         return [_MARGIN + line for shown in part.lines for line in _copied(shown, form)]
     if isinstance(part, File):
@@ -98,7 +99,7 @@ def _laid_out(part: Part, form: _Form) -> Iterable[str]:
         return _flowed(part.words, form.width)
     if isinstance(part, Heading):
         return [styled(part.text, HEADING, color=form.color)]
-    return wrap(" ".join(part.split()), form.width, break_long_words=False, break_on_hyphens=False)
+    return wrapped(part, form.width)
 
 
 def _copied(line: str, form: _Form) -> list[str]:
@@ -117,22 +118,6 @@ def _flowed(words: tuple[str, ...], width: int) -> Iterator[str]:
     for start in range(0, len(words), beside):
         row = words[start : start + beside]
         yield _MARGIN + "".join(f"{word:{column}}" for word in row).rstrip()
-
-
-def _columns(part: Rows, form: _Form) -> Iterator[str]:
-    """Two columns; the first is as wide as its longest name, at most a third of the page."""
-    first = min(max(len(name) for name, _ in part.rows), form.width // 3)
-    gap = " " * (first + len(_MARGIN))
-    for name, meaning in part.rows:
-        lines = wrap(meaning, form.width - first - 2 * len(_MARGIN), break_on_hyphens=False)
-        if len(name) > first:
-            for line in wrap(name, form.width - len(_MARGIN), break_long_words=False):
-                yield _MARGIN + styled(line, NAME, color=form.color)
-        else:
-            shown = styled(name, NAME, color=form.color)
-            yield f"{_MARGIN}{shown}{'':{first - len(name)}}{_MARGIN}{lines.pop(0)}".rstrip()
-        for line in lines:
-            yield f"{_MARGIN}{gap}{line}"
 
 
 ASSUMPTIONS: Final = "assumptions"

@@ -1,6 +1,5 @@
 """`svc keys roll`: the page, the new key, the swap, and what is reported."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -59,9 +58,7 @@ def roll(
             seconds = ask_grace(session)
     ends = _end(seconds, since, works=works)
     fact = _swap(session, old, new, ends, checked=before is not None)
-    report = _RollReport(fact, works=works, same=same, asked=seconds)
-    session.out.value(report.shown(), name="profile")
-    report.tell(session)
+    _report(session, fact, works=works, same=same, asked=seconds)
 
 
 def _end(seconds: int | None, since: float, *, works: bool | None) -> float | None:
@@ -93,40 +90,32 @@ def _swap(session: Session, old: Any, new: ApiKey, ends: float | None, *, checke
         raise
 
 
-@dataclass(frozen=True, slots=True)
-class _RollReport:
-    """What is said of a roll; `asked` is the grace that was given, in seconds."""
-
-    fact: KeyFact
-    works: bool | None
-    same: bool | None
-    asked: int | None
-
-    def shown(self) -> dict[str, Any]:
-        return {**key_shown(self.fact), "old_key_works": self.works, "same_account": self.same}
-
-    def tell(self, session: Session) -> None:
-        fact, out = self.fact, session.out
-        if self.same is None:
-            out.note("That it is of the same account was not checked: no object is known from it.")
-        if self.works and fact.old_ends_at is None:
-            out.warn(
-                f"The old key {fact.old_fingerprint} still works; until when, nobody has said "
-                f"(--grace). It ends by {utc(fact.added_at + KEY_GRACE_MAX_SECONDS)} at the latest."
-            )
-        if self.works is False and self.asked:
-            out.warn(
-                f"The old key {fact.old_fingerprint} works no more, although --grace gives it "
-                "more time."
-            )
-        if session.settings.sandbox:
-            out.hint("A reset sandbox knows its public key again; to use it: svc keys remove")
-        if fact.backend == SANDBOX_DATA:
-            out.note(
-                "There is no usable keyring; the sandbox's key, which is test data, is kept in the "
-                "state database."
-            )
-        tell_of_variable(session)
+def _report(
+    session: Session, fact: KeyFact, *, works: bool | None, same: bool | None, asked: int | None
+) -> None:
+    """Prints what was rolled and what of it must be known; `asked` is the grace, in seconds."""
+    out = session.out
+    out.value({**key_shown(fact), "old_key_works": works, "same_account": same}, name="profile")
+    if same is None:
+        out.note("That it is of the same account was not checked: no object is known from it.")
+    if works and fact.old_ends_at is None:
+        out.warn(
+            f"The old key {fact.old_fingerprint} still works; until when, nobody has said "
+            f"(--grace). It ends by {utc(fact.added_at + KEY_GRACE_MAX_SECONDS)} at the latest."
+        )
+    if works is False and asked:
+        out.warn(
+            f"The old key {fact.old_fingerprint} works no more, although --grace gives it "
+            "more time."
+        )
+    if session.settings.sandbox:
+        out.hint("A reset sandbox knows its public key again; to use it: svc keys remove")
+    if fact.backend == SANDBOX_DATA:
+        out.note(
+            "There is no usable keyring; the sandbox's key, which is test data, is kept in the "
+            "state database."
+        )
+    tell_of_variable(session)
 
 
 def page_of(text: str | None) -> str | None:

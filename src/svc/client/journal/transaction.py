@@ -196,7 +196,7 @@ class JournalTransaction(NamedTuple):
             self.new_id(),
             asked.scope,
             kept,
-            _hash(kept.body),
+            hashlib.sha256(kept.body).hexdigest(),
             asked.identity,
             *(now, now, now),
             sendings=1,
@@ -256,10 +256,6 @@ def by_key(rows: Rows, key: str, scope: Scope) -> Intent | None:
     """The request that used an idempotency key in a scope."""
     found = rows(_BY_KEY, (key, scope.base_url, scope.mode, scope.profile))
     return intent_of(found[0]) if found else None
-
-
-def _hash(body: bytes) -> str:
-    return hashlib.sha256(body).hexdigest()
 
 
 def _settled_under(intent: Intent, end: Settled) -> str:

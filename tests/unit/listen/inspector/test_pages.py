@@ -464,6 +464,16 @@ def test_event_of_the_other_mode_is_not_sent_by_a_mere_click(
     assert target.ids == ["evt_1"]
 
 
+def test_what_was_not_tried_yet_says_what_becomes_of_it(tmp_path: Path) -> None:
+    """In the words of the filter: it is still to be forwarded."""
+    with Target(lambda _: None) as silent, watching(tmp_path, silent.port) as watched:
+        watched.send(event(1))
+        watched.until(lambda: silent.received != [])
+        said = texts(watched.get().body)
+        assert "pending: still to be forwarded" in said
+        assert "\nstill to be forwarded\n" in said
+
+
 def test_copies_are_counted(watched: Watched) -> None:
     """A delivery that came more than once says how often."""
     for _ in range(3):

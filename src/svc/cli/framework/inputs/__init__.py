@@ -174,8 +174,3 @@ def pairs_of(texts: Sequence[str] | None, option: str, hint: str | None = None) 
             raise UsageError(what, param=option, hint=hint)
         found[key] = value
     return found
-
-
-def metadata_of(texts: list[str] | None) -> dict[str, str]:
-    """Reads `--metadata KEY=TEXT`."""
-    return pairs_of(texts, "--metadata")
