@@ -10,7 +10,7 @@ from svc.client.operations import COLLECTIONS
 from svc.client.retry import AttemptResult, Refusal
 from svc.client.text import one_line, without_tags
 from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
-from svc.spec import ID_PREFIXES
+from svc.spec import API_ROOT, ID_PREFIXES
 
 _OTHER_MODE: Final = (
     "Objects of the other mode are invisible to this key; --live or --test chooses it."
@@ -59,21 +59,29 @@ def not_found(call: Call, code: str | None, param: str | None) -> str | None:
 
 
 def _other_kind(path: str) -> str | None:
-    """Points to the right command when the id in a path is of another kind than the path."""
+    """Points to the right command when the id in a path is of another kind, or is no id."""
+    path = path.replace(_CONTROLS, f"{API_ROOT}/", 1)
     for kind, collection in COLLECTIONS.items():
         if path.startswith(f"{collection.path}/"):
             identifier = path.removeprefix(f"{collection.path}/").partition("/")[0]
-            return _kind_hint(identifier, but_not=kind)
+            prefix = ID_PREFIXES[kind]
+            known = identifier.startswith(prefix)
+            form = None if known else f"The id of {_one(kind)} begins with {prefix}"
+            return _kind_hint(identifier, but_not=kind) or form
     return None
 
 
 def _kind_hint(identifier: str, *, but_not: str) -> str | None:
     for kind, prefix in ID_PREFIXES.items():
         if kind != but_not and identifier.startswith(prefix):
-            words = kind.replace("_", " ").replace("landed cost", "landed-cost")
-            said = f"{identifier} is {'an' if words[0] in 'aeiou' else 'a'} {words}"
+            said = f"{identifier} is {_one(kind)}"
             return f"{said}: svc get {identifier}" if kind in COLLECTIONS else f"{said}."
     return None
+
+
+def _one(kind: str) -> str:
+    words = kind.replace("_", " ").replace("landed cost", "landed-cost")
+    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
 _REQUEST_ID_HEADERS = ("request-id", "svc-request-id", "x-request-id")

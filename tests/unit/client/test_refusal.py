@@ -9,7 +9,7 @@ from svc.client.call import Call
 from svc.client.exchange import RawReply
 from svc.client.refusal import api_error, permission, read
 from svc.client.reply import classify
-from svc.client.resources import disputes, events, orders, payouts, quotes, refunds
+from svc.client.resources import controls, disputes, events, orders, payouts, quotes, refunds
 from svc.client.text import one_line
 from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
 
@@ -159,6 +159,21 @@ def test_a_404_of_an_assumed_call_says_so() -> None:
     assert "documentation" in (hint or "")
     hint = raised(404, {"code": "resource_missing"}, disputes.accept("dp_1")).hint
     assert "mode" in (hint or "")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (orders.retrieve("nope"), "The id of an order begins with ord_"),
+        (controls.checkout_url("ORDER"), "The id of an order begins with ord_"),
+        (orders.retrieve("pay_1"), "pay_1 is a payment: svc get pay_1"),
+        (controls.decide_dispute("dp_1", "won"), "Objects of the other mode are invisible"),
+    ],
+)
+def test_a_404_says_what_an_id_looks_like(call: Call, words: str) -> None:
+    """What is no id at all is in no mode; of a sandbox's controls as of the API."""
+    body = {"message": "No.", "code": "resource_missing", "param": "id"}
+    assert (raised(404, body, call).hint or "").startswith(words)
 
 
 @pytest.mark.parametrize(
