@@ -94,6 +94,15 @@ def test_examples_and_remedies_can_be_typed(
     assert line in said.out + said.err
 
 
+def test_what_a_started_sandbox_suggests_can_be_typed(shop: Path) -> None:
+    """The README's second step, by the path of its first."""
+    started = typed(shop, "sandbox", "start", "--detach", "--port", "0", "-o", "human")
+    stopped = typed(shop, "sandbox", "stop")
+    assert "; .venv/bin/svc sandbox stop ends it)\n" in started.out
+    assert started.out.endswith("\nNext: .venv/bin/svc orders list\n")
+    assert stopped.code == 0
+
+
 def test_a_file_to_copy_keeps_the_plain_name(shop: Path) -> None:
     """A crontab is read elsewhere, where a path from here leads nowhere."""
     assert "0 9 * * 1  svc keys remind" in typed(shop, "help", "reminders").out

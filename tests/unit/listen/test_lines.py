@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from svc.cli.events.lines import HumanLines
 from svc.cli.events.ndjson import as_ndjson
 from svc.listen.records import EventReceived, Forwarded, Rejected, TunnelDown, TunnelUp
+from svc.render.called import Called
 from svc.render.layout import LineLayout
 
 AT = 1_790_863_402.1049
@@ -170,6 +171,16 @@ def test_target_that_is_not_waited_for_is_asked_about_once() -> None:
     texts = [shown.forward(lost), shown.forward(lost)]
     assert ["connection refused" in text for text in texts] == [True, True]
     assert ["running?" in text for text in texts] == [True, False]
+
+
+def test_the_command_that_sends_again_is_whole_at_forty_columns() -> None:
+    """It stands on a line of its own, with the name by which svc was called."""
+    gone = replace(FORWARD, status=None, error="connection refused")
+    called = Called(".venv/bin/svc", "", ("events",))
+    layout = LineLayout(width=40, color=False, utc=True, called=called)
+    told = HumanLines(layout).forward(gone).splitlines()
+    assert told[-1] == "  .venv/bin/svc events replay --failed"
+    assert max(map(len, told)) <= 40
 
 
 def test_next_try_of_the_real_schedule_is_shown() -> None:
