@@ -52,6 +52,7 @@ def test_no_script_starts_a_program(name: str) -> None:
     """Neither svc nor Python nor a tool: a Tab must not wait for a process."""
     code = [line for line in scripts()[name].splitlines() if not line.lstrip().startswith("#")]
     engine = "\n".join(line for line in code if "'" not in line)
+    assert len(engine.splitlines()) > 20
     assert not re.search(r"(?m)^\s*(command |svc |python|cat |ls |sed |grep |awk )", engine)
 
 

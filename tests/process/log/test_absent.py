@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from support.absence import importable
+
 LOG = "nats://127.0.0.1/shop"
 # An interpreter in which the client of NATS cannot be found, whether or not it is installed.
 WITHOUT = """
@@ -55,5 +57,6 @@ def test_whoever_names_no_log_loads_nothing_of_it(argv: tuple[str, ...]) -> None
     done = run("import sys\nfrom svc.cli.main import main", "events", *argv)
     loaded = set(done.stderr.rsplit("@@", 1)[1].split())
     assert "svc.cli.events" in loaded
+    assert importable(["nats", "svc.listen.log"])
     assert not {name for name in loaded if name.split(".")[0] == "nats"}
     assert not {name for name in loaded if name.startswith("svc.listen.log")}

@@ -22,7 +22,8 @@ def forms(key: str) -> tuple[bytes, ...]:
 
 
 def holders(secrets: Iterable[bytes], folder: Path) -> list[str]:
-    """The files below a folder that hold a secret."""
+    """The files below a folder, which is there, that hold a secret."""
+    assert folder.is_dir()
     found = []
     for path in folder.rglob("*"):
         with suppress(OSError):
