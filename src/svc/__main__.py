@@ -30,6 +30,12 @@ _POSTPONED = {
 
 def main() -> None:
     """Runs the command line and ends the process."""
+    # Before and after a command, Ctrl-C ends the process without a traceback (promise R79). The
+    # built-in half of `signal` is there at once; the other is read from files, and Ctrl-C meanwhile
+    # would show one.
+    import _signal  # type: ignore[import-not-found]  # as it is built in
+
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
     # A short command ends before the collector would pay; long-running ones enable it again.
     gc.disable()
     if sys.argv[1:] in (["--version"], ["-V"]):
@@ -38,10 +44,6 @@ def main() -> None:
 
         os._exit(_said(f"svc {__version__}\n"))
     _leave_no_core()
-    import signal
-
-    # Before and after a command, Ctrl-C ends the process without a traceback (promise R79).
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     code = _run()
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -87,6 +87,32 @@ def command(name: str, folder: Path) -> Iterator[tuple[list[str], dict[str, str]
         yield words[name], env
 
 
+# Ctrl-C comes with the first file that is read once the program has begun.
+EARLY = """
+import importlib.machinery, os, signal, sys
+from svc.__main__ import main
+for name in ("signal", "resource", "contextlib"):
+    sys.modules.pop(name, None)
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+main()
+"""
+
+
+def test_ctrl_c_shows_no_traceback_while_the_first_modules_are_read() -> None:
+    """R79: from its first statement on the program ends at once, by the signal."""
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY, "orders", "list"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
 LATEST = 1.2  # seconds: the shortest of the five takes longer
 
 
