@@ -8,10 +8,9 @@ import typer
 from svc import __version__
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
-from svc.cli.help.environment import VARIABLES
-from svc.cli.help.exit_codes import MEANINGS
-from svc.cli.help.page import Heading, Page, Rows
+from svc.cli.help.page import Heading, Page, Rows, page_of
 from svc.completion.tree import Argument, Command, Option, Tree, Values
+from svc.errors import ExitCode
 
 app = new_app()
 
@@ -56,12 +55,19 @@ def document(tree: Tree) -> dict[str, Any]:
                 for group, options in tree.shared.items()
             },
         },
-        "environment": [{"name": name, "meaning": meaning} for name, meaning in VARIABLES.items()],
+        "environment": [
+            {"name": name, "meaning": meaning} for name, meaning in _first_table("environment")
+        ],
         "exit_codes": [
-            {"code": int(code), "name": code.name.lower(), "meaning": meaning}
-            for code, meaning in MEANINGS.items()
+            {"code": int(code), "name": ExitCode(int(code)).name.lower(), "meaning": meaning}
+            for code, meaning in _first_table("exit-codes")
         ],
     }
+
+
+def _first_table(topic: str) -> tuple[tuple[str, str], ...]:
+    """What a help page tells first, by its names."""
+    return next(part.rows for part in page_of(topic).parts if isinstance(part, Rows))
 
 
 def _command(command: Command) -> dict[str, Any]:
