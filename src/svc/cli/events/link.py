@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Final
 
 from svc.api_keys import fingerprint
@@ -154,6 +155,7 @@ _END_SECONDS: Final = 0.5  # promise R78: stopped in under a second, whatever th
 _HERE: Final = "127.0.0.1"
 
 
+@dataclass(slots=True)
 class SandboxWatch:
     """Looks whether the sandbox has forgotten the endpoint, on a thread of its own.
 
@@ -162,17 +164,11 @@ class SandboxWatch:
     for some seconds, with what was the matter.
     """
 
-    def __init__(
-        self,
-        renew: Callable[[], Endpoint | None],
-        absent: Callable[[SvcError], None],
-        renewed: Callable[[Listener, Endpoint], None],
-    ) -> None:
-        self._renew = renew
-        self._absent = absent
-        self._renewed = renewed
-        self._closing = threading.Event()
-        self._thread: threading.Thread | None = None
+    renew: Callable[[], Endpoint | None]
+    absent: Callable[[SvcError], None]
+    renewed: Callable[[Listener, Endpoint], None]
+    _closing: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
 
     def attach(self, relay: Listener) -> None:
         """From now on tells the relay that runs in this loop."""
@@ -190,16 +186,16 @@ class SandboxWatch:
         pause = _LOOK_SECONDS
         while not self._closing.wait(pause):
             try:
-                renewed = self._renew()
+                renewed = self.renew()
             except SvcError as error:  # it is away, and may have forgotten when it comes back
                 pause = min(2 * pause, _MOST_SECONDS)
                 if pause == _TELL_SECONDS and not self._closing.is_set():
-                    self._absent(error)
+                    self.absent(error)
                 continue
             pause = _LOOK_SECONDS
             if renewed is not None and not self._closing.is_set():
                 with suppress(RuntimeError):  # the loop has ended
-                    loop.call_soon_threadsafe(self._renewed, relay, renewed)
+                    loop.call_soon_threadsafe(self.renewed, relay, renewed)
 
 
 class LocalLink:

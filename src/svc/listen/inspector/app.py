@@ -4,6 +4,8 @@ import asyncio
 import shlex
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
 from importlib.resources import files
 from typing import Final, TypeVar
 
@@ -48,34 +50,26 @@ _NUMBER_MAX: Final = 9
 _SAID_MAX: Final = 32
 
 
+@dataclass(slots=True)
 class InspectorApp:
     """Answers requests that the guard has let pass.
 
     Everything that reads or draws runs on a thread, so that the receiver never waits for it.
     """
 
-    def __init__(
-        self,
-        place: PageFrame,
-        path_of: Callable[[HttpHead], str],
-        catalogue: DeliveryList,
-        feed: Feed,
-        again: Replayer,
-        clock: Clock,
-    ) -> None:
-        self._place = place
-        self._path_of = path_of
-        self._catalogue = catalogue
-        self._feed = feed
-        self._again = again
-        self._clock = clock
-        self._sent = 0
-        self._said: dict[int, tuple[str, str]] = {}
-        self._thread = ThreadPoolExecutor(1, "inspector")
+    place: PageFrame
+    path_of: Callable[[HttpHead], str]
+    catalogue: DeliveryList
+    feed: Feed
+    again: Replayer
+    clock: Clock
+    _sent: int = 0
+    _said: dict[int, tuple[str, str]] = field(default_factory=dict)
+    _thread: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, 1, "inspector"))
 
     async def respond(self, request: HttpRequest) -> PageAnswer:
         """Answers one request; never fails."""
-        path, _, query = self._path_of(request.head).partition("?")
+        path, _, query = self.path_of(request.head).partition("?")
         try:
             return await self._route(request, path.split("/"), query)
         except LocalError as error:
@@ -110,7 +104,7 @@ class InspectorApp:
             case ["delivery", event_id, "curl"]:
                 return await self._curl(event_id)
             case ["delivery", event_id, "replay"]:  # a refused form that is loaded again
-                return http.see_other(self._place.url(f"delivery/{event_id}"))
+                return http.see_other(self.place.url(f"delivery/{event_id}"))
             case ["rejected", number]:
                 return await self._rejected(number, query)
             case _:
@@ -119,37 +113,37 @@ class InspectorApp:
     async def _delivery(
         self, event_id: str, query: str, replayed: Replayed | None = None, status: int = 200
     ) -> PageAnswer:
-        whole = await self._on_thread(lambda: self._catalogue.whole(event_id))
+        whole = await self._on_thread(lambda: self.catalogue.whole(event_id))
         if whole is None:
             return await self._missing(_GONE)
         said = replayed or Replayed(news=self._news(event_id, fields(query).get("sent", "")))
 
         def detail(filter_query: str) -> Markup:
-            verdict = self._again.verdict(whole)
-            return delivery(self._place, whole, verdict, filter_query, said)
+            verdict = self.again.verdict(whole)
+            return delivery(self.place, whole, verdict, filter_query, said)
 
         return await self._draw(f"delivery/{event_id}", query, detail, status)
 
     async def _rejected(self, number: str, query: str) -> PageAnswer:
         known = number.isascii() and number.isdigit() and len(number) <= _NUMBER_MAX
-        one = self._feed.find(int(number)) if known else None
+        one = self.feed.find(int(number)) if known else None
         if one is None:
             return await self._missing(_LOST)
         return await self._draw(
-            f"rejected/{number}", query, lambda text: rejection(self._place, one, text)
+            f"rejected/{number}", query, lambda text: rejection(self.place, one, text)
         )
 
     async def _curl(self, event_id: str) -> PageAnswer:
         def text() -> str | None:
-            whole = self._catalogue.whole(event_id)
+            whole = self.catalogue.whole(event_id)
             if whole is None:
                 return None
             try:
-                headers = self._again.headers(whole, original=False)
+                headers = self.again.headers(whole, original=False)
             except UsageError:
                 headers = whole.content.headers
             try:
-                url = str(self._again.targets(whole, "")[0])
+                url = str(self.again.targets(whole, "")[0])
             except UsageError:
                 url = None
             return curl(event_id, url, headers, whole.content)
@@ -165,23 +159,23 @@ class InspectorApp:
             return PageAnswer(415)
         form = fields(request.body.decode("latin-1"))
         to, original = form.get("to", "").strip(), "original" in form
-        whole = await self._on_thread(lambda: self._catalogue.whole(event_id))
+        whole = await self._on_thread(lambda: self.catalogue.whole(event_id))
         if whole is None:
             return await self._missing(_GONE)
         try:
-            targets = self._again.targets(whole, to)
-            headers = await self._on_thread(lambda: self._again.headers(whole, original=original))
+            targets = self.again.targets(whole, to)
+            headers = await self._on_thread(lambda: self.again.headers(whole, original=original))
         except UsageError as error:
             replayed = Replayed("", error.message, to, original)
             return await self._delivery(event_id, query, replayed, 400)
-        started = self._clock.now()
-        replies = await self._again.send(whole, targets, headers)
-        await self._on_thread(lambda: self._again.note(whole, targets, replies, started))
-        self._feed.changed()
+        started = self.clock.now()
+        replies = await self.again.send(whole, targets, headers)
+        await self._on_thread(lambda: self.again.note(whole, targets, replies, started))
+        self.feed.changed()
         there = ListFilter.parse(query).query()
         number = self._keep_news(event_id, targets, replies)
         sent = f"{there}{'&' if there else '?'}sent={number}"
-        return http.see_other(self._place.url(f"delivery/{event_id}", sent, "said"))
+        return http.see_other(self.place.url(f"delivery/{event_id}", sent, "said"))
 
     def _keep_news(
         self, event_id: str, targets: Sequence[Target], replies: Sequence[TargetReply]
@@ -206,24 +200,24 @@ class InspectorApp:
         self, chosen: str, query: str, detail: Callable[[str], Markup | None], status: int = 200
     ) -> PageAnswer:
         wanted = ListFilter.parse(query)
-        turned_away = self._feed.turned_away
+        turned_away = self.feed.turned_away
 
         def draw() -> PageAnswer:
-            shown = self._catalogue.page(wanted, turned_away)
-            listed = deliveries(self._place, shown, wanted, chosen, self._clock.now())
+            shown = self.catalogue.page(wanted, turned_away)
+            listed = deliveries(self.place, shown, wanted, chosen, self.clock.now())
             title = chosen.rpartition("/")[2] or "Deliveries"
-            whole = document(self._place, title, listed, detail(wanted.query()))
+            whole = document(self.place, title, listed, detail(wanted.query()))
             return http.whole_page(whole, status)
 
         return await self._on_thread(draw)
 
     async def _missing(self, text: str) -> PageAnswer:
-        detail = notice(self._place, "Nothing here", text)
+        detail = notice(self.place, "Nothing here", text)
         return await self._draw("", "", lambda _: detail, 404)
 
     def _sorry(self, title: str, text: str, status: int) -> PageAnswer:
         return http.whole_page(
-            document(self._place, title, Markup(), notice(self._place, title, text)), status
+            document(self.place, title, Markup(), notice(self.place, title, text)), status
         )
 
     async def _on_thread(self, call: Callable[[], T]) -> T:

@@ -2,7 +2,7 @@
 
 import logging
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from starlette.types import Receive, Scope, Send
@@ -143,24 +143,16 @@ class RequestContext:
         return wanted if wanted in VERSIONS else self.settings["pinned_version"] or VERSIONS[-1]
 
 
+@dataclass(slots=True)
 class Api:
     """An ASGI application; with `strict_https` no setting lets plain HTTP pass."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        routes: ApiRoutes,
-        memory: RunMemory,
-        limit: RateLimit,
-        *,
-        strict_https: bool,
-    ) -> None:
-        self._engine = engine
-        self._routes = routes
-        self._memory = memory
-        self._limit = limit
-        self._strict_https = strict_https
-        self._in_flight = InFlight()
+    engine: Engine
+    routes: ApiRoutes
+    memory: RunMemory
+    limit: RateLimit
+    strict_https: bool
+    _in_flight: InFlight = field(default_factory=InFlight, init=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = await read_request(scope, receive)
@@ -188,47 +180,47 @@ class Api:
         return reply.with_headers(
             (REQUEST_ID_HEADER, context.id),
             (VERSION_HEADER, context.version),
-            (SANDBOX_WORLD_HEADER, self._engine.world),
-            (SANDBOX_TIME_HEADER, self._engine.clock.now_text()),
+            (SANDBOX_WORLD_HEADER, self.engine.world),
+            (SANDBOX_TIME_HEADER, self.engine.clock.now_text()),
         )
 
     async def _pass(self, context: RequestContext) -> HttpReply:
         operation, identity = await self._admit(context)
         request, key = context.request, context.idempotency_key
-        fault = self._memory.faults.pick(request, key)
+        fault = self.memory.faults.pick(request, key)
         with self._in_flight.claim(context.mode, key, finished=self._is_finished(context)) as mine:
-            spoilt = await self._memory.faults.spoil(fault, "before", None)
+            spoilt = await self.memory.faults.spoil(fault, "before", None)
             if spoilt is not None:
                 return spoilt
-            with self._memory.faults.unless_refused(fault):
+            with self.memory.faults.unless_refused(fault):
                 _check_version(request)
                 work = decode(request, operation, identity, context.settings)
                 self._note_params(context, work)
                 reply = await self._carry_out(context, work, mine=mine)
-            return await self._memory.faults.spoil(fault, "after", reply) or reply
+            return await self.memory.faults.spoil(fault, "after", reply) or reply
 
     async def _admit(self, context: RequestContext) -> tuple[ApiOperation, str]:
         """Steps 1 to 6: who asks for what, and whether that is allowed now."""
         request, settings = context.request, context.settings
-        strict = self._strict_https or settings["insecure_http"] == "reject"
+        strict = self.strict_https or settings["insecure_http"] == "reject"
         if strict and not request.secure:
             raise auth.https_required()
         text = auth.key_text(request.header("authorization"))
         context.entry.key = api_keys.masked(text)
         context.mode = auth.mode_of(text)
-        key = self._engine.peek(context.mode, lambda tx: auth.authenticate(tx, text))
+        key = self.engine.peek(context.mode, lambda tx: auth.authenticate(tx, text))
         context.entry.mode = context.mode
         if settings["pinned_version"] is None:
-            await self._engine.run(context.mode, _pin)
-        operation, identity = self._routes.find(request.method, request.path)
+            await self.engine.run(context.mode, _pin)
+        operation, identity = self.routes.find(request.method, request.path)
         auth.permit(key, operation.noun.resource, operation.level)
         if settings["rate_limit"] == "on":
-            self._limit.take(context.mode)
+            self.limit.take(context.mode)
         return operation, identity
 
     def _is_finished(self, context: RequestContext) -> bool:
         key = context.idempotency_key
-        return key is not None and self._engine.peek(
+        return key is not None and self.engine.peek(
             context.mode, lambda tx: tx.get_result(key) is not None
         )
 
@@ -237,17 +229,17 @@ class Api:
     ) -> HttpReply:
         """Steps 10 to 15; returns when everything is on disk."""
         if work.operation.method != POST:
-            return await self._engine.read(context.mode, work.run)
+            return await self.engine.read(context.mode, work.run)
         key = idempotency.checked_key(context.idempotency_key)
         if key is None:
-            return await self._engine.run(context.mode, work.run)
-        return await self._engine.run(context.mode, lambda tx: work.run_once(tx, key, mine=mine))
+            return await self.engine.run(context.mode, work.run)
+        return await self.engine.run(context.mode, lambda tx: work.run_once(tx, key, mine=mine))
 
     def _context(self, request: AsgiRequest) -> RequestContext:
-        identity = self._engine.request_id()
-        now, key = self._engine.clock.now_text(), request.header(IDEMPOTENCY_HEADER)
+        identity = self.engine.request_id()
+        now, key = self.engine.clock.now_text(), request.header(IDEMPOTENCY_HEADER)
         entry = LoggedRequest(identity, now, request.method, request.path, key)
-        return RequestContext(request, identity, self._engine.settings, entry)
+        return RequestContext(request, identity, self.engine.settings, entry)
 
     def _refused(self, context: RequestContext, problem: Problem) -> HttpReply:
         context.entry.code = problem.code
@@ -263,7 +255,7 @@ class Api:
         entry = context.entry
         entry.status = reply.status
         entry.replayed = any(name == REPLAYED_HEADER for name, _ in reply.headers)
-        self._memory.log.add(entry)
+        self.memory.log.add(entry)
 
 
 def _check_version(request: AsgiRequest) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from svc.errors import LocalError
@@ -57,6 +57,7 @@ async def pause(woken: asyncio.Event, seconds: float | None) -> None:
             await woken.wait()
 
 
+@dataclass(slots=True)
 class Runner:
     """Runs ordinary jobs one after the other in the order of their due moments.
 
@@ -64,31 +65,24 @@ class Runner:
     whose handler broke is set aside, and the others go on.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        groups: GroupCommit,
-        clock: VirtualClock,
-        dispatcher: WebhookDispatcher,
-        handlers: Mapping[str, Handler],
-        holds_webhooks: Callable[[], bool],
-        pause: Pause,
-    ) -> None:
-        self._store = store
-        self._groups = groups
-        self._clock = clock
-        self._dispatcher = dispatcher
-        self._handlers = handlers
-        self._holds_webhooks = holds_webhooks
-        self._pause = pause
-        self._woken = asyncio.Event()
-        self._broken = BrokenJobs()
-        self._background: asyncio.Task[None] | None = None
-        self._done = Counts()
-        self._advance: Advance | None = None
-        self.era = 0  # how many times the tables were replaced
-        self.lock = asyncio.Lock()  # held by whoever runs jobs; holding it keeps others from it
-        dispatcher.on_done = self.wake
+    store: Store
+    groups: GroupCommit
+    clock: VirtualClock
+    dispatcher: WebhookDispatcher
+    handlers: Mapping[str, Handler]
+    holds_webhooks: Callable[[], bool]
+    pause: Pause
+    era: int = 0  # how many times the tables were replaced
+    # Held by whoever runs jobs; holding it keeps others from it.
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _woken: asyncio.Event = field(default_factory=asyncio.Event)
+    _broken: BrokenJobs = field(default_factory=BrokenJobs)
+    _background: asyncio.Task[None] | None = None
+    _done: Counts = Counts()
+    _advance: Advance | None = None
+
+    def __post_init__(self) -> None:
+        self.dispatcher.on_done = self.wake
 
     def wake(self) -> None:
         """Something changed: jobs were added, an attempt is over, the clock moved."""
@@ -104,22 +98,22 @@ class Runner:
             self._background.cancel()
             await asyncio.wait([self._background])
             self._background = None
-        await self._dispatcher.stop(_GRACE_SECONDS)
+        await self.dispatcher.stop(_GRACE_SECONDS)
 
     def clear(self) -> None:
         """Begins anew: the tables were replaced."""
         self.era += 1
         self._broken.clear()
-        self._dispatcher.clear()
+        self.dispatcher.clear()
 
     @property
     def broken(self) -> int:
         """How many jobs broke and wait to be tried again."""
-        return len(self._broken) + self._dispatcher.broken
+        return len(self._broken) + self.dispatcher.broken
 
     def next_due(self) -> int | None:
         """The moment of the next job (microseconds), held ones included; None if there is none."""
-        return _earlier(self._next_main(), self._dispatcher.next_due())
+        return _earlier(self._next_main(), self.dispatcher.next_due())
 
     async def advance(
         self,
@@ -145,7 +139,7 @@ class Runner:
         try:
             async with self.lock:
                 await self._turn(advance)
-                await self._groups.save_clock()
+                await self.groups.save_clock()
                 return _difference(self._counts(), advance.before)
         finally:
             watch.cancel()
@@ -162,17 +156,17 @@ class Runner:
 
     async def _turn(self, advance: "Advance") -> None:
         self._broken.clear()
-        self._dispatcher.retry()
-        await self._drain(self._clock.now(), advance)
+        self.dispatcher.retry()
+        await self._drain(self.clock.now(), advance)
         to, until = advance.to, advance.until
-        last = self._clock.now() + IDLE_SECONDS_MAX * SECOND if to is None else to
+        last = self.clock.now() + IDLE_SECONDS_MAX * SECOND if to is None else to
         while not advance.gone.is_set() and (due := self.next_due()) is not None and due <= last:
-            self._clock.move_to(due)
+            self.clock.move_to(due)
             await self._drain(due, advance)
             if until == "next" or (until == "idle" and self._exhausted(advance.before)):
                 break
         if to is not None and not advance.gone.is_set():
-            self._clock.move_to(to)
+            self.clock.move_to(to)
         await self._release_held(advance)
 
     async def _wake_when(self, gone: asyncio.Event) -> None:
@@ -184,19 +178,19 @@ class Runner:
             self._woken.clear()
             try:
                 async with self.lock:
-                    await self._run_ready(self._clock.now(), held=self._holds_webhooks())
+                    await self._run_ready(self.clock.now(), held=self.holds_webhooks())
                 nap = self._nap()
             except Exception as error:  # noqa: BLE001  time must go on, whatever broke
                 silent = isinstance(error, LocalError)
                 why = "the store does not answer" if silent else "they could not be looked at"
                 _log.exception("the jobs that are due wait: %s", why)
                 nap = _TROUBLE_SECONDS
-            await self._pause(self._woken, nap)
+            await self.pause(self._woken, nap)
 
     def _nap(self) -> float | None:
-        webhook = None if self._holds_webhooks() else self._dispatcher.next_due(free=True)
+        webhook = None if self.holds_webhooks() else self.dispatcher.next_due(free=True)
         due = _earlier(_earlier(self._next_main(), webhook), self._next_retry())
-        wait = None if due is None else self._clock.seconds_until(due)
+        wait = None if due is None else self.clock.seconds_until(due)
         return None if wait is None else min(wait, _NAP_MAX_SECONDS)
 
     async def _drain(self, until: int, advance: "Advance") -> None:
@@ -204,39 +198,39 @@ class Runner:
         while not advance.gone.is_set():
             self._woken.clear()
             await self._run_ready(until, held=False)
-            if self._dispatcher.moving:
+            if self.dispatcher.moving:
                 await self._woken.wait()
                 continue
             due = self.next_due()
             if due is None or due > until:
                 return
-            self._dispatcher.release_held()  # or it would hold up what is due
+            self.dispatcher.release_held()  # or it would hold up what is due
 
     async def _release_held(self, advance: "Advance") -> None:
         """Makes the attempts that fault rules hold back until there are more of them."""
-        while self._dispatcher.holds and not advance.gone.is_set():
-            self._dispatcher.release_held()
-            await self._drain(self._clock.now(), advance)
+        while self.dispatcher.holds and not advance.gone.is_set():
+            self.dispatcher.release_held()
+            await self._drain(self.clock.now(), advance)
 
     async def _run_ready(self, until: int, *, held: bool) -> None:
-        await self._groups.settled()
+        await self.groups.settled()
         while batch := self._batch(until):
             await asyncio.gather(*(self._run(job) for job in batch))
         if not held:
-            self._dispatcher.launch(until)
+            self.dispatcher.launch(until)
 
     def _batch(self, until: int) -> list[Job]:
         """The next jobs that share their due moment: what they add comes after them."""
-        found = jobs.due(self._store, jobs.MAIN, until, _BATCH, self._held())
+        found = jobs.due(self.store, jobs.MAIN, until, _BATCH, self._held())
         return [job for job in found if job.due == found[0].due]
 
     async def _run(self, job: Job) -> None:
         try:
-            emitted = await self._groups.run(
+            emitted = await self.groups.run(
                 job.mode, lambda tx: self._perform(tx, job), micros(job.due)
             )
         except Exception:  # noqa: BLE001  one broken handler must not stop time
-            self._broken.add(job, self._clock.now())
+            self._broken.add(job, self.clock.now())
         else:
             self._broken.done(job)
             done = self._done
@@ -245,20 +239,20 @@ class Runner:
     def _perform(self, tx: Transaction, job: Job) -> int:
         jobs.refuse_unreadable(job)
         if jobs.finish(tx.store, job):  # else an earlier job of this moment cancelled it
-            self._handlers[job.name](tx, job)
+            self.handlers[job.name](tx, job)
         return tx.emitted
 
     def _next_main(self) -> int | None:
-        return jobs.next_due(self._store, jobs.MAIN, self._held())
+        return jobs.next_due(self.store, jobs.MAIN, self._held())
 
     def _held(self) -> list[int]:
-        return self._broken.waiting(self._clock.now())
+        return self._broken.waiting(self.clock.now())
 
     def _next_retry(self) -> int | None:
-        return _earlier(self._broken.next(self._clock.now()), self._dispatcher.next_retry())
+        return _earlier(self._broken.next(self.clock.now()), self.dispatcher.next_retry())
 
     def _counts(self) -> Counts:
-        return Counts(self._done.jobs, self._done.events, self._dispatcher.made, self.broken)
+        return Counts(self._done.jobs, self._done.events, self.dispatcher.made, self.broken)
 
     def _exhausted(self, before: Counts) -> bool:
         done = _difference(self._counts(), before)

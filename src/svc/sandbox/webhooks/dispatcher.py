@@ -35,39 +35,33 @@ class EndpointQueue:
         return [*self.under_way, *self.broken.waiting(now)]
 
 
+@dataclass(slots=True)
 class WebhookDispatcher:
     """Makes the attempts that are due; `landed` is called whenever one is over."""
 
-    def __init__(
-        self,
-        store: Store,
-        groups: GroupCommit,
-        clock: VirtualClock,
-        sender: WebhookSender,
-        wall: Callable[[], float],
-        faults: WebhookFaults,
-    ) -> None:
-        self._store = store
-        self._groups = groups
-        self._clock = clock
-        self._sender = sender
-        self._wall = wall
-        self._faults = faults
-        self._queues: dict[str, EndpointQueue] = {}
-        self.on_done: Callable[[], object] = lambda: None
-        self.made = 0
-        faults.holding.changed = self._held_one
+    store: Store
+    groups: GroupCommit
+    clock: VirtualClock
+    sender: WebhookSender
+    wall: Callable[[], float]
+    faults: WebhookFaults
+    made: int = 0
+    on_done: Callable[[], object] = lambda: None
+    _queues: dict[str, EndpointQueue] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.faults.holding.changed = self._held_one
 
     @property
     def moving(self) -> bool:
         """True while attempts are under way that fault rules do not hold back."""
         under_way = sum(len(queue.under_way) for queue in self._queues.values())
-        return under_way > self._faults.holding.held
+        return under_way > self.faults.holding.held
 
     @property
     def holds(self) -> bool:
         """True while a fault rule holds attempts back until there are more."""
-        return self._faults.holding.held > 0
+        return self.faults.holding.held > 0
 
     @property
     def broken(self) -> int:
@@ -81,21 +75,21 @@ class WebhookDispatcher:
 
     def next_retry(self) -> int | None:
         """When the first broken job is tried again (microseconds)."""
-        now = self._clock.now()
+        now = self.clock.now()
         moments = [queue.broken.next(now) for queue in self._queues.values()]
         return min((moment for moment in moments if moment is not None), default=None)
 
     def release_held(self) -> None:
         """Has what is held back go: nothing more comes that it could wait for."""
-        self._faults.holding.release()
+        self.faults.holding.release()
 
     def next_due(self, *, free: bool = False) -> int | None:
         """The moment of the next job (microseconds); `free` leaves blocked lanes out."""
-        moments, now = [], self._clock.now()
+        moments, now = [], self.clock.now()
         for name in self._names():
             queue = self._queues.setdefault(name, EndpointQueue())
             if not (free and queue.blocked):
-                moments.append(jobs.next_due(self._store, name, queue.busy(now)))
+                moments.append(jobs.next_due(self.store, name, queue.busy(now)))
         return min((due for due in moments if due is not None), default=None)
 
     def launch(self, until: int) -> None:
@@ -131,14 +125,14 @@ class WebhookDispatcher:
     def _names(self) -> list[str]:
         sql = "SELECT id FROM docs WHERE mode = ? AND kind = ?"
         kind = webhook_endpoints.KIND
-        return [row[0] for mode in MODES for row in self._store.all(sql, mode, kind)]
+        return [row[0] for mode in MODES for row in self.store.all(sql, mode, kind)]
 
     def _fill(self, name: str, queue: EndpointQueue, until: int) -> None:
         queue.blocked = True
         if queue.closing:
             return
-        room = QUEUE_WIDTH + self._faults.holding.held - len(queue.under_way)
-        waiting = jobs.due(self._store, name, until, QUEUE_WIDTH + 1, queue.busy(self._clock.now()))
+        room = QUEUE_WIDTH + self.faults.holding.held - len(queue.under_way)
+        waiting = jobs.due(self.store, name, until, QUEUE_WIDTH + 1, queue.busy(self.clock.now()))
         for job in waiting[: max(room, 0)]:
             queue.closing = job.name == jobs.DISABLE
             if queue.closing and queue.under_way:
@@ -159,11 +153,11 @@ class WebhookDispatcher:
         try:
             jobs.refuse_unreadable(job)
             if job.name == jobs.DISABLE:
-                await self._groups.run(job.mode, lambda tx: _disable(tx, job))
+                await self.groups.run(job.mode, lambda tx: _disable(tx, job))
             else:
                 await self._attempt(job, at_once=at_once)
         except Exception:  # noqa: BLE001  one broken attempt must not stop the others
-            queue.broken.add(job, self._clock.now())
+            queue.broken.add(job, self.clock.now())
         else:
             queue.broken.done(job)
         finally:
@@ -173,48 +167,48 @@ class WebhookDispatcher:
 
     async def _attempt(self, job: Job, *, at_once: bool) -> None:
         rule = await self._rule_for(job, at_once=at_once)
-        async with self._faults.turn(rule):
+        async with self.faults.turn(rule):
             attempt = await self._make(job, rule)
             if rule is not None and attempt is not None:
                 await self._send_copies(attempt, rule)
 
     async def _rule_for(self, job: Job, *, at_once: bool) -> WebhookRule | None:
         """The fault rule for an attempt that is still owed."""
-        if not self._faults.every():
+        if not self.faults.every():
             return None
-        delivery = await self._groups.read(
+        delivery = await self.groups.read(
             job.mode, lambda tx: deliveries.retrieve(tx.store, job.subject)
         )
         if delivery is None or delivery.status != "pending":
             return None
-        return self._faults.pick(delivery.type, job.lane, at_once=at_once)
+        return self.faults.pick(delivery.type, job.lane, at_once=at_once)
 
     async def _make(self, job: Job, rule: WebhookRule | None) -> PreparedAttempt | None:
         start, age = self._start_of(job), 0 if rule is None else rule.age
-        wall = int(self._wall())
-        attempt = await self._groups.read(
+        wall = int(self.wall())
+        attempt = await self.groups.read(
             job.mode, lambda tx: attempts.prepare(tx, job, wall, age=age), start
         )
         if attempt is None:
-            await self._groups.run(job.mode, lambda tx: attempts.give_up(tx, job))
+            await self.groups.run(job.mode, lambda tx: attempts.give_up(tx, job))
             return None
         reply = await self._send(attempt, rule)
-        await self._groups.run(job.mode, lambda tx: attempts.record(tx, attempt, reply), start)
+        await self.groups.run(job.mode, lambda tx: attempts.record(tx, attempt, reply), start)
         self.made += 1
         return attempt
 
     async def _send_copies(self, attempt: PreparedAttempt, rule: WebhookRule) -> None:
         for number in range(rule.copies):
-            await self._faults.pause(rule)
+            await self.faults.pause(rule)
             await self._send_copy(attempt, number)
 
     async def _send_copy(self, attempt: PreparedAttempt, number: int) -> None:
-        mode, wall = attempt.job.mode, int(self._wall())
-        copy = await self._groups.read(mode, lambda tx: attempts.copy_of(tx, attempt, number, wall))
+        mode, wall = attempt.job.mode, int(self.wall())
+        copy = await self.groups.read(mode, lambda tx: attempts.copy_of(tx, attempt, number, wall))
         if copy is None:
             return
         reply = await self._send(copy, None)
-        await self._groups.run(mode, lambda tx: attempts.record_copy(tx, copy, reply))
+        await self.groups.run(mode, lambda tx: attempts.record_copy(tx, copy, reply))
         self.made += 1
 
     async def _send(self, attempt: PreparedAttempt, rule: WebhookRule | None) -> ReceiverReply:
@@ -224,12 +218,12 @@ class WebhookDispatcher:
         if rule is not None and rule.effect == "drop":
             return ReceiverReply(None, "dropped_by_fault_rule", 0)
         if rule is not None and rule.effect == "bad_signature":
-            return await self._sender.send(with_bad_signature(attempt.outgoing))
-        return await self._sender.send(attempt.outgoing)
+            return await self.sender.send(with_bad_signature(attempt.outgoing))
+        return await self.sender.send(attempt.outgoing)
 
     def _start_of(self, job: Job) -> int:
         """When the attempt is made: its due moment, unless it was held or the sandbox was down."""
-        now, due = self._clock.now(), micros(job.due)
+        now, due = self.clock.now(), micros(job.due)
         return now if now - due >= _LATE or due > now else due
 
 
