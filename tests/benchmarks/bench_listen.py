@@ -106,6 +106,7 @@ def main() -> None:
     if not asked.paced:
         bursts(contenders, asked)
     latencies(contenders, asked.runs)
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 
 def bursts(contenders: dict[str, Contender], asked: argparse.Namespace) -> None:

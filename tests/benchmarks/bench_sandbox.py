@@ -24,7 +24,7 @@ from svc.sandbox.process import launch
 from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.records import RunRecord
 
-TARGETS = {1: 500, 16: 1500}
+TARGETS = {1: 1200, 16: 2200}
 BODY = (
     b'{"currency":"EUR","amount":12900,"settlement_currency":"USD",'
     b'"shipping":{"country":"DE","postal_code":"10115"},'

@@ -2,8 +2,8 @@
 
     python tests/benchmarks/bench_startup.py [RUNS]
 
-Peers are found on PATH, or named by the environment: STRIPE=/path/to/stripe. What is missing is
-said. Nothing is installed.
+The peer is named by the environment, STRIPE=/path/to/stripe, or is in a node_modules here or above,
+or on PATH. What is missing is said. Nothing is installed.
 """
 
 import json
@@ -23,6 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.command import parser
+from benchmarks.listen_peers import found
 
 ORDER = json.dumps({"id": "ord_1", "object": "order", "amount": 12900, "livemode": False}).encode()
 REPLY = (
@@ -96,7 +97,7 @@ def main() -> None:
     command.add_argument("runs", nargs="?", type=int, default=15)
     runs = command.parse_args().runs
     svc = str(Path(sys.executable).parent / "svc")
-    stripe = os.environ.get("STRIPE") or shutil.which("stripe")
+    [stripe] = found().get("stripe") or [shutil.which("stripe")]
     with server() as port, tempfile.TemporaryDirectory() as home:
         env = {
             **os.environ,
@@ -128,6 +129,7 @@ def main() -> None:
             print("stripe was not found: no ratio against it")
         for title, commands in rows:
             compare(title, commands, env, runs)
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 
 if __name__ == "__main__":
