@@ -18,6 +18,7 @@ _POSTPONED = {
     "ipaddress": (),
     "linecache": (),
     "platform": (),
+    "shellingham": (),
     "shutil": ("get_terminal_size",),
     "subprocess": (),
     "textwrap": (),

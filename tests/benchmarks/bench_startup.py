@@ -22,8 +22,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from benchmarks import listen_peers
 from benchmarks.command import parser
-from benchmarks.listen_peers import found
 
 ORDER = json.dumps({"id": "ord_1", "object": "order", "amount": 12900, "livemode": False}).encode()
 REPLY = (
@@ -97,7 +97,8 @@ def main() -> None:
     command.add_argument("runs", nargs="?", type=int, default=15)
     runs = command.parse_args().runs
     svc = str(Path(sys.executable).parent / "svc")
-    [stripe] = found().get("stripe") or [shutil.which("stripe")]
+    installed = listen_peers.found().get("stripe")
+    stripe = installed[0] if installed else shutil.which("stripe")
     with server() as port, tempfile.TemporaryDirectory() as home:
         env = {
             **os.environ,

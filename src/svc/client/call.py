@@ -1,11 +1,8 @@
-"""One request to the service as a value, and its body as bytes: JSON, or a form with brackets."""
+"""One request to the service as a value."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from json.encoder import encode_basestring
-from math import isfinite
+from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
-from svc.client.json import ExactNumber
 from svc.errors import UsageError
 
 Body: TypeAlias = Mapping[str, object]
@@ -99,130 +96,6 @@ def query_of(params: Params) -> Query:
     """
     if isinstance(params, tuple):
         return params
+    from svc.client.encoding import form_pairs
 
     return tuple(form_pairs({name: one for name, one in params.items() if one is not None}))
-
-
-Pair: TypeAlias = tuple[str, str]
-
-_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-
-
-def json_bytes(body: Mapping[str, object]) -> bytes:
-    """Encodes as compact UTF-8 JSON; numbers keep their spelling.
-
-    Raises:
-        UsageError: on a value that JSON cannot hold (NaN, a lone surrogate, a Python object).
-    """
-    return _utf8(_json(body))
-
-
-def form_bytes(body: Mapping[str, object]) -> bytes:
-    """Encodes as `application/x-www-form-urlencoded` with brackets.
-
-    Raises:
-        UsageError: on what a form cannot say without loss: an empty list or object, a bracket in
-            a name, NaN.
-    """
-    return pairs_text(form_pairs(body)).encode("ascii")
-
-
-def pairs_text(pairs: Iterator[Pair] | Sequence[Pair]) -> str:
-    """Joins names and values to `a=1&b=2`, everything but unreserved characters escaped."""
-    return "&".join(f"{quoted(name)}={quoted(value)}" for name, value in pairs)
-
-
-def quoted(text: str) -> str:
-    """Percent-encodes all but RFC 3986's unreserved characters."""
-    return "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in _utf8(text))
-
-
-def form_pairs(body: Mapping[str, object]) -> Iterator[Pair]:
-    """Spreads a nested body to pairs: `a[b]`, `list[]` for values, `list[0][c]` for objects."""
-    for name, value in body.items():
-        yield from _pairs(_checked_name(name), value)
-
-
-def scalar_text(value: object) -> str:
-    """Spells a value as a form does: `true`, `false`, nothing for `None`, digits for numbers."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return value
-    return _number(value)
-
-
-def _pairs(name: str, value: object) -> Iterator[Pair]:
-    if isinstance(value, Mapping):
-        _refuse_empty(name, value)
-        for key, inner in value.items():
-            yield from _pairs(f"{name}[{_checked_name(key)}]", inner)
-    elif isinstance(value, (list, tuple)):
-        _refuse_empty(name, value)
-        plain = not any(isinstance(item, (Mapping, list, tuple)) for item in value)
-        for index, item in enumerate(value):
-            yield from _pairs(f"{name}[]" if plain else f"{name}[{index}]", item)
-    else:
-        yield name, scalar_text(value)
-
-
-def _refuse_empty(name: str, value: Mapping[str, object] | Sequence[object]) -> None:
-    if not value:
-        raise UsageError(
-            f"{name} is empty, which a form body cannot say.",
-            code="form_impossible",
-            param=name,
-            hint="Leave it out, or send JSON with --json-body.",
-        )
-
-
-def _checked_name(name: object) -> str:
-    if not isinstance(name, str) or not name or "[" in name or "]" in name:
-        raise UsageError(
-            f"The name {name!r} cannot stand in a form body.",
-            code="form_impossible",
-            hint="Send JSON with --json-body.",
-        )
-    return name
-
-
-def _json(value: object) -> str:
-    if isinstance(value, str):
-        return encode_basestring(value)
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{_key(key)}:{_json(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ",".join(map(_json, value)) + "]"
-    return _number(value)
-
-
-def _key(key: object) -> str:
-    if not isinstance(key, str):
-        raise UsageError(f"The name {key!r} in the body is not text.", code="body_invalid")
-    return encode_basestring(key)
-
-
-def _number(value: object) -> str:
-    if isinstance(value, ExactNumber):
-        return value.text
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, float) and isfinite(value):
-        return repr(value)
-    raise UsageError(f"The body holds {value!r}, which is no value of JSON.", code="body_invalid")
-
-
-def _utf8(text: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise UsageError(
-            "The request holds a character that is not valid Unicode (a lone surrogate).",
-            code="body_invalid",
-        ) from None

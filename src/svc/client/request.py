@@ -7,7 +7,8 @@ from typing import NamedTuple
 from svc import __version__
 from svc.api_keys import refuse_secrets
 from svc.base_url import BaseUrl
-from svc.client.call import Call, Encoding, form_bytes, json_bytes, pairs_text
+from svc.client.call import Call, Encoding
+from svc.client.encoding import form_bytes, json_bytes, pairs_text
 from svc.client.exchange import Headers
 from svc.errors import UsageError
 from svc.spec import API_ROOT, IDEMPOTENCY_HEADER, VERSION_HEADER

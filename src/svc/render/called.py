@@ -1,7 +1,7 @@
 """By which name the program is to be called again, in the commands that it suggests."""
 
+import os
 import re
-import shlex
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -25,13 +25,21 @@ class Called:
     @cached_property
     def name(self) -> str:
         """The plain name where a shell finds this very program by it, else the path to it."""
-        from shutil import which
-
         there = Path(self._typed)
-        found = which(PROGRAM, path=self._search)
-        if there.name != PROGRAM or (found and Path(found).resolve() == there.resolve()):
+        if there.name != PROGRAM or self._is_found(there):
             return PROGRAM
-        return shlex.quote(self._typed)
+        from shlex import quote
+
+        return quote(self._typed)
+
+    def _is_found(self, there: Path) -> bool:
+        # As `shutil.which` does it, which takes longer to load than a help page to write.
+        search = os.defpath if self._search is None else self._search
+        for folder in search.split(os.pathsep) if search else ():
+            first = Path(folder, PROGRAM)
+            if os.access(first, os.X_OK) and first.is_file():
+                return first.resolve() == there.resolve()
+        return False
 
     def within(self, text: str) -> str:
         """A text whose commands begin with that name; a sentence about svc stays as it is."""

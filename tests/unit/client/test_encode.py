@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc.client.call import form_bytes, json_bytes, pairs_text
+from svc.client.encoding import form_bytes, json_bytes, pairs_text
 from svc.client.json import ExactNumber, parse
 from svc.errors import UsageError
 

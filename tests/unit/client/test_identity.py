@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from svc.client.call import form_bytes, json_bytes
+from svc.client.encoding import form_bytes, json_bytes
 from svc.client.journal.identity import UnreadableBody, fields_of, identity, place_of
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases

@@ -1,6 +1,5 @@
 """What every command of the API does after its options are read: show, confirm, send, print."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -297,4 +296,6 @@ def _readable(body: bytes) -> Any:
     if not body:
         return None
     text = body.decode()
+    import json
+
     return json.loads(text) if text.startswith("{") else text
