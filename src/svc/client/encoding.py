@@ -96,6 +96,8 @@ def _checked_name(name: object) -> str:
 def _json(value: object) -> str:
     if isinstance(value, str):
         return encode_basestring(value)
+    if type(value) is int:
+        return str(value)
     if value is None:
         return "null"
     if isinstance(value, bool):

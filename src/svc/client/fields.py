@@ -93,6 +93,8 @@ def check_names(fields: Fields, value: Any, within: str = "") -> None:
     Raises:
         UsageError: naming the field that was probably meant.
     """
+    if isinstance(value, str):
+        return
     if isinstance(value, list):
         for index, item in enumerate(value if "*" in fields else ()):
             check_names(fields["*"], item, f"{within}[{index}]")

@@ -4,8 +4,9 @@ The bytes that leave are kept apart from this: they are repeated as they were, t
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from operator import itemgetter
 from typing import Final, TypeAlias
 
 from svc.base_url import BaseUrl
@@ -46,11 +47,13 @@ def identity(base_url: str, mode: str, path: str, fields: Mapping[str, object]) 
 
     The account is no part of it, for a key does not name one: see `entry.Account`.
     """
-    pairs = sorted(_pairs((), fields, drop=is_making(path)), key=lambda pair: pair[0])
+    pairs: list[tuple[Names, str]] = []
+    _spread(pairs, (), fields, drop=is_making(path))
+    pairs.sort(key=itemgetter(0))
     parts = [place_of(base_url), mode, "POST", path]
     for names, text in pairs:
         parts += ["\x1f".join(names), text]
-    told = b"".join(b"%d:%s" % (len(one), one) for one in map(_bytes, parts))
+    told = b"".join([b"%d:%s" % (len(one), one) for one in map(_bytes, parts)])
     return hashlib.sha256(told).hexdigest()[:_LENGTH]
 
 
@@ -74,19 +77,22 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _pairs(names: Names, value: object, *, drop: bool) -> Iterator[tuple[Names, str]]:
-    if isinstance(value, Mapping):
-        inside = [(str(name), inner) for name, inner in value.items()]
-    elif isinstance(value, list | tuple):
-        inside = [(str(index), inner) for index, inner in enumerate(value)]
+def _spread(pairs: list[tuple[Names, str]], names: Names, value: object, *, drop: bool) -> None:
+    if isinstance(value, str):
+        pairs.append((names, value))
+        return
+    if isinstance(value, list | tuple):
+        inside: Iterable[tuple[object, object]] = enumerate(value)
+    elif isinstance(value, Mapping):
+        inside = value.items()
     else:
         if value is not None or not drop:
-            yield names, _text(value)
+            pairs.append((names, _text(value)))
         return
-    if not inside and names and not drop:
-        yield names, "{}"
+    if not value and names and not drop:
+        pairs.append((names, "{}"))
     for name, inner in inside:
-        yield from _pairs((*names, name), inner, drop=drop)
+        _spread(pairs, (*names, str(name)), inner, drop=drop)
 
 
 def _text(value: object) -> str:
