@@ -293,9 +293,7 @@ def _quoted(word: str) -> str:
 
 def _readable(body: bytes) -> Any:
     """A JSON body as JSON, a form as its text, none as null."""
-    if not body:
-        return None
-    text = body.decode()
-    import json
+    from json import loads
 
-    return json.loads(text) if text.startswith("{") else text
+    text = body.decode()
+    return loads(text) if text.startswith("{") else text or None
