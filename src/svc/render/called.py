@@ -1,7 +1,7 @@
 """By which name the program is to be called again, in the commands that it suggests."""
 
+import os
 import re
-import shlex
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -25,13 +25,19 @@ class Called:
     @cached_property
     def name(self) -> str:
         """The plain name where a shell finds this very program by it, else the path to it."""
-        from shutil import which
-
         there = Path(self._typed)
-        found = which(PROGRAM, path=self._search)
-        if there.name != PROGRAM or (found and Path(found).resolve() == there.resolve()):
+        if there.name != PROGRAM or self._found() == there.resolve():
             return PROGRAM
-        return shlex.quote(self._typed)
+        from shlex import quote
+
+        return quote(self._typed)
+
+    def _found(self) -> Path | None:
+        """What a shell runs by the plain name; `shutil` is slow to load, and help asks, too."""
+        folders = (self._search or "").split(os.pathsep)
+        paths = (Path(folder, PROGRAM) for folder in folders)
+        found = (path for path in paths if path.is_file() and os.access(path, os.X_OK))
+        return next((path.resolve() for path in found), None)
 
     def within(self, text: str) -> str:
         """A text whose commands begin with that name; a sentence about svc stays as it is."""
