@@ -95,6 +95,7 @@ class Sender:
     acknowledged: list[int] = field(default_factory=list)
     refused: int = 0
     secret: str = SECRET
+    pause: float = 0.0  # seconds after each
 
     def run(self, first: int, step: int) -> None:
         drawn = random.Random(self.seed + first)
@@ -103,6 +104,7 @@ class Sender:
             if drawn.random() < 0.02:
                 self.deliver(number)
             self.acknowledged.append(number)
+            time.sleep(self.pause)
 
     def deliver(self, number: int) -> None:
         """Sends one event until it is taken."""

@@ -164,14 +164,14 @@ def meaning_of(method: str, status: int, code: str | None, *, replayed: bool) ->
 
     `replayed` is whether the service says that the answer is a stored one.
     """
+    if status < 400:  # noqa: PLR2004
+        return Meaning.REDIRECT
     if status == 429:  # noqa: PLR2004
         return Meaning.LIMITED
     if status == 409 and is_in_progress(code):  # noqa: PLR2004
         return Meaning.BUSY
-    if 400 <= status < 500:  # noqa: PLR2004
+    if status < 500:  # noqa: PLR2004
         return Meaning.REFUSED
-    if status < 400:  # noqa: PLR2004
-        return Meaning.REDIRECT
     if replayed and method == "POST":
         return Meaning.REPEATED
     return Meaning.FAILING if status in _STATUSES_RETRIED else Meaning.BROKEN

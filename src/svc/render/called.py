@@ -26,20 +26,18 @@ class Called:
     def name(self) -> str:
         """The plain name where a shell finds this very program by it, else the path to it."""
         there = Path(self._typed)
-        if there.name != PROGRAM or self._is_found(there):
+        if there.name != PROGRAM or self._found() == there.resolve():
             return PROGRAM
         from shlex import quote
 
         return quote(self._typed)
 
-    def _is_found(self, there: Path) -> bool:
-        # As `shutil.which` does it, which takes longer to load than a help page to write.
-        search = os.defpath if self._search is None else self._search
-        for folder in search.split(os.pathsep) if search else ():
-            first = Path(folder, PROGRAM)
-            if os.access(first, os.X_OK) and first.is_file():
-                return first.resolve() == there.resolve()
-        return False
+    def _found(self) -> Path | None:
+        """What a shell runs by the plain name; `shutil` is slow to load, and help asks, too."""
+        folders = (self._search or "").split(os.pathsep)
+        paths = (Path(folder, PROGRAM) for folder in folders)
+        found = (path for path in paths if path.is_file() and os.access(path, os.X_OK))
+        return next((path.resolve() for path in found), None)
 
     def within(self, text: str) -> str:
         """A text whose commands begin with that name; a sentence about svc stays as it is."""

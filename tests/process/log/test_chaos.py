@@ -22,6 +22,7 @@ from support.team_log import make_streams
 from support.team_members import SOUND, Member, Sender
 
 EVENTS = int(os.environ.get("CHAOS_EVENTS", "500"))
+SENDING_SECONDS = 25.0  # at least: time enough for kills, however quick the machine
 # Notes its position before it has kept the events, and acknowledges before a target has them.
 SABOTAGED = """
 import time
@@ -162,7 +163,7 @@ def play(folder: Path, seed: int, count: int, before: str = "", patience: float 
     """Lets it all happen; gives what became of the events that were acknowledged."""
     over = threading.Event()
     with Target() as anna, Target() as ci, team(folder, anna.port, ci.port, before) as made:
-        sender = Sender(made.address, count, seed)
+        sender = Sender(made.address, count, seed, pause=SENDING_SECONDS * 8 / count)
         threads = [threading.Thread(target=sender.run, args=(n, 8)) for n in range(8)]
         found: list[Counter[str]] = []
         drawn = random.Random(seed)

@@ -17,7 +17,7 @@ from svc.sandbox.http.exchange import CallerGoneError, HttpReply, Limit, read_bo
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.process import launch
 from svc.sandbox.process.launch import LaunchOptions
-from svc.sandbox.process.protocol import DeadlineProtocol
+from svc.sandbox.process.protocol import HEAD_SECONDS, DeadlineProtocol
 
 HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 KEY = b"Authorization: Bearer sk_test_sandbox\r\n"
@@ -102,14 +102,16 @@ def refused(problem: Problem) -> HttpReply:
     return refusal(problem, "req_1")
 
 
-def spoken(*said: bytes, silence: int = 60) -> bytes:
+def spoken(*said: bytes, silence: int = 60, head: float = HEAD_SECONDS) -> bytes:
     """What a server answers to bytes until it closes; it has the first before it gets the next."""
 
     async def talk() -> bytes:
         config = uvicorn.Config(hello, log_config=None, timeout_keep_alive=silence)
         config.load()
         server = await asyncio.get_running_loop().create_server(
-            lambda: DeadlineProtocol(config, ServerState(), {}, refuse=refused), "127.0.0.1", 0
+            lambda: DeadlineProtocol(config, ServerState(), {}, refuse=refused, head_seconds=head),
+            "127.0.0.1",
+            0,
         )
         reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
         try:
@@ -127,10 +129,9 @@ def spoken(*said: bytes, silence: int = 60) -> bytes:
 
 
 @pytest.mark.parametrize("before", [(), (HEAD + b"\r\n",)], ids=["first", "after an answer"])
-def test_half_a_head_is_refused(monkeypatch: pytest.MonkeyPatch, before: tuple[bytes, ...]) -> None:
+def test_half_a_head_is_refused(before: tuple[bytes, ...]) -> None:
     """408 in the error shape, also on a connection that has served a request."""
-    monkeypatch.setattr("svc.sandbox.process.protocol.HEAD_SECONDS", 0.02)
-    answered = spoken(*before, HEAD[:20])
+    answered = spoken(*before, HEAD[:20], head=0.02)
     head, _, body = answered.rpartition(b"\r\n\r\n")
     assert head.count(b"HTTP/1.1 200 ") == len(before)
     assert b"HTTP/1.1 408 Request Timeout\r\n" in head
@@ -138,10 +139,9 @@ def test_half_a_head_is_refused(monkeypatch: pytest.MonkeyPatch, before: tuple[b
     assert json.loads(body)["code"] == "request_timeout"
 
 
-def test_answer_may_take_longer_than_a_head(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_may_take_longer_than_a_head() -> None:
     """The time for a head ends with the head, in however many pieces it came."""
-    monkeypatch.setattr("svc.sandbox.process.protocol.HEAD_SECONDS", 0.25)
-    answered = spoken(HEAD[:20], HEAD[20:] + b"Connection: close\r\n\r\n")
+    answered = spoken(HEAD[:20], HEAD[20:] + b"Connection: close\r\n\r\n", head=0.25)
     assert answered.startswith(b"HTTP/1.1 200 ")
     assert answered.endswith(b"ok")
 

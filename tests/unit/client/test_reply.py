@@ -12,7 +12,14 @@ from svc.client.contradiction import Contradiction, other_object, refuse_contrad
 from svc.client.exchange import RawReply, header
 from svc.client.journal.entry import settled_with
 from svc.client.json import NotJson, parse, parse_list
-from svc.client.reply import classify, is_replayed, limits_of, understood
+from svc.client.reply import (
+    ReplyLimits,
+    classify,
+    is_replayed,
+    is_too_much,
+    limits_of,
+    understood,
+)
 from svc.client.resources import find, orders, payments, payouts, quotes, refunds
 from svc.client.retry import Meaning
 from svc.errors import ReplyContradiction
@@ -306,6 +313,22 @@ def test_more_is_read_of_a_page_than_of_an_object(call: Call, mebibytes: int) ->
     limits = limits_of(call)
     assert limits.size == mebibytes * 1024 * 1024
     assert limits.values == {1: 20_000, 16: 200_000}[mebibytes]
+
+
+@pytest.mark.parametrize(
+    ("text", "much"),
+    [
+        ("[" + "1," * 9 + "1]", False),
+        ("[" + "1," * 90 + "1]", True),
+        ('["' + "1," * 90 + '"]', False),
+        ('"' + "x" * 9_000_000 + '"', False),
+        ('"' + "x" * 9_000_000 + '\U0001f600"', True),
+    ],
+    ids=["few", "many", "one text", "long", "long and wide"],
+)
+def test_what_would_fill_the_memory_is_not_parsed(text: str, much: bool) -> None:
+    """R99: by its values, and by its size, which one emoji makes four times as large."""
+    assert is_too_much(text, ReplyLimits(1024 * 1024, 50)) is much
 
 
 def test_headers_are_found_and_joined() -> None:

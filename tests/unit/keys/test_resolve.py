@@ -139,6 +139,7 @@ def test_no_key_says_how_to_add_one(key_of: Resolve) -> None:
     """R34: exit 4, with the command and the variable."""
     error = refused(key_of, settings())
     assert error.message == f"There is no test key for {SHOP} (profile shop)."
+    assert error.code == "api_key_missing"
     assert error.hint == "Add one: svc keys add --profile shop, or set SVC_API_KEY"
     live = refused(key_of, settings("live"))
     assert "svc keys add --profile shop --live" in str(live.hint)
@@ -151,6 +152,7 @@ def test_a_key_of_another_origin_is_not_given_out(
     stored(fake, facts, KeyPlace(SHOP, "shop", "test"), TEST_KEY)
     error = refused(key_of, settings(base_url="https://evil.example"))
     assert f"was added for {SHOP} and is not given to https://evil.example" in error.message
+    assert error.code == "api_key_missing"
     assert fake.calls == [
         "read https://evil.example|shop|test",
         "read https://evil.example|shop|test|new",

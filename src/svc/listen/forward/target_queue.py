@@ -23,12 +23,16 @@ _NO_TIME: Final = TargetReply(0.0, trouble="timeout", error="there was no time l
 
 @dataclass(frozen=True, slots=True)
 class ForwardOptions:
-    """How a listener forwards; `seconds` is the limit for one attempt."""
+    """How a listener forwards; `seconds` is the limit for one attempt.
+
+    `hold` gives the seconds in which a target is left alone after so many failures in a row.
+    """
 
     concurrency: int = 8
     ordered: bool = False
     retry: Retry = "fast"
     seconds: float = FORWARD_SECONDS
+    hold: Callable[[int], float] = hold_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +205,7 @@ class TargetQueue:
         loop = asyncio.get_running_loop()
         if self._held is None:
             self._failures += 1
-            self._held = loop.call_later(hold_seconds(self._failures), self._release)
+            self._held = loop.call_later(self._manner.hold(self._failures), self._release)
         self._turns.keep(replace(item, attempt=item.attempt + 1))
         self._hooks.tried(self.target, item, reply, max(self._held.when() - loop.time(), 0.0))
 

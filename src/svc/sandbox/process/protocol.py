@@ -19,8 +19,8 @@ HEAD_SECONDS: Final = 10.0  # for a request line and headers once their first by
 Refuse = Callable[[Problem], HttpReply]
 
 
-def _late() -> Problem:
-    message = f"The head of the request was not there after {HEAD_SECONDS:g} seconds."
+def _late(seconds: float) -> Problem:
+    message = f"The head of the request was not there after {seconds:g} seconds."
     return Problem(408, "request_timeout", message, headers={"Connection": "close"})
 
 
@@ -32,8 +32,11 @@ class DeadlineProtocol(H11Protocol):
 
     _head_timer: asyncio.TimerHandle | None = None
 
-    def __init__(self, *args: Any, refuse: Refuse, **options: Any) -> None:
+    def __init__(
+        self, *args: Any, refuse: Refuse, head_seconds: float = HEAD_SECONDS, **options: Any
+    ) -> None:
         super().__init__(*args, **options)
+        self._head_seconds = head_seconds
         self._refusal_of = refuse
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -52,7 +55,8 @@ class DeadlineProtocol(H11Protocol):
         if not self._between_requests:
             self._stop_timer()
         elif self._head_timer is None and not self.transport.is_closing():
-            self._head_timer = self.loop.call_later(HEAD_SECONDS, self._refuse, _late())
+            late = _late(self._head_seconds)
+            self._head_timer = self.loop.call_later(self._head_seconds, self._refuse, late)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  in uvicorn's own words
         self._refuse(http_invalid("The request is no valid HTTP/1.1."))

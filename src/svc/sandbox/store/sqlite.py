@@ -80,8 +80,10 @@ class Store:
         self.recount()
 
     @classmethod
-    def open(cls, path: str) -> "Store":
+    def open(cls, path: str, busy_ms: int = _BUSY_MS) -> "Store":
         """Opens or creates the file (mode 0600), or a database in memory for `:memory:`.
+
+        `busy_ms` is how long another sandbox that holds the file is waited for.
 
         Raises:
             LocalError: if it cannot be opened, is in use, damaged, newer or no file of ours.
@@ -89,11 +91,11 @@ class Store:
         if path != MEMORY:
             _prepare_file(Path(path))
         try:
-            connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_MS / 1000)
+            connection = sqlite3.connect(path, isolation_level=None, timeout=busy_ms / 1000)
         except sqlite3.Error as error:
             raise _local(error, path) from error
         try:
-            _set_up(connection, path)
+            _set_up(connection, path, busy_ms)
             return cls(connection, path)
         except sqlite3.Error as error:
             connection.close()
@@ -210,9 +212,9 @@ def _prepare_file(path: Path) -> None:
         raise _foreign(str(path))
 
 
-def _set_up(db: sqlite3.Connection, path: str) -> None:
+def _set_up(db: sqlite3.Connection, path: str, busy_ms: int) -> None:
     """Sets the connection up and, in an empty file, creates the tables."""
-    db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+    db.execute(f"PRAGMA busy_timeout = {busy_ms}")
     db.execute("PRAGMA locking_mode = EXCLUSIVE")
     empty = _check_identity(db, path)
     db.execute("PRAGMA journal_mode = WAL")

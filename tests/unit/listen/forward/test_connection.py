@@ -45,11 +45,10 @@ def closing(answers: list[bytes]) -> Closing:
 
 @pytest.mark.parametrize("retry", ["off", "fast"])
 def test_request_that_a_kept_connection_swallowed_is_a_recorded_attempt(
-    retry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    retry: str, tmp_path: Path
 ) -> None:
     """A target that read the request and closed may have acted on it: nothing repeats unseen."""
-    monkeypatch.setattr("svc.listen.forward.target_queue.hold_seconds", lambda _: 0.05)
-    manner = ForwardOptions(1, retry=retry)  # type: ignore[arg-type]
+    manner = ForwardOptions(1, retry=retry, hold=lambda _: 0.05)  # type: ignore[arg-type]
     with (
         closing([OK, b"", OK]) as target,
         listening(tmp_path, target.port, manner=manner) as listener,

@@ -280,16 +280,14 @@ def test_fast_retry_leaves_http_errors_alone(tmp_path: Path) -> None:
     assert len(target.received) == 2
 
 
-def test_target_that_dies_of_an_event_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_target_that_dies_of_an_event_is_given_up(tmp_path: Path) -> None:
     """A target that closes without an answer is tried five times; then the next event goes."""
-    monkeypatch.setattr("svc.listen.forward.target_queue.hold_seconds", lambda _: 0.01)
+    quick = ForwardOptions(hold=lambda _: 0.01)
 
     def reply(request: Received) -> bytes:
         return b"" if b'"evt_1"' in request.body else OK
 
-    with Dying(reply) as target, listening(tmp_path, target.port) as listener:
+    with Dying(reply) as target, listening(tmp_path, target.port, manner=quick) as listener:
         listener.send(event(1))
         listener.forwards(1)
         listener.send(event(2))

@@ -1,10 +1,10 @@
 """The checkout in a real Chromium: clicks, keys, colours, sizes, and what other sites may not do."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, ViewportSize, expect
 
 from support.browsing import browser, needs_chromium
 from unit.sandbox.checkout.shop import Shop
@@ -13,6 +13,7 @@ __all__ = ["browser"]  # a fixture
 
 PHONE: ViewportSize = {"width": 360, "height": 740}
 DESKTOP: ViewportSize = {"width": 1280, "height": 800}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LANGUAGES = ("en", "de", "fr", "es", "ja")
 
 # Contrast of every visible text with what lies behind it, and of every field's edge (WCAG 2.1,
@@ -122,23 +123,23 @@ def test_test_card_pays_by_one_click(shop: Shop, path: Any, open_page: Open) -> 
     expect(page).to_have_url(f"{shop.url}{path(order)}/complete")
 
 
-@pytest.mark.parametrize(
-    ("keys", "number"),
-    [
-        ("4242424242424242", "4242 4242 4242 4242"),
-        ("378282246310005", "3782 822463 10005"),
-        ("4242 4242 4242 4242", "4242 4242 4242 4242"),
-        ("6200000000000000005", "6200 0000 0000 0000005"),
-    ],
-)
-def test_digits_are_set_in_groups_while_typed(
-    shop: Shop, path: Any, open_page: Open, keys: str, number: str
-) -> None:
+def typed(field: Locator, keys: str) -> None:
+    field.fill("")
+    field.press_sequentially(keys)
+
+
+def test_digits_are_set_in_groups_while_typed(shop: Shop, path: Any, open_page: Open) -> None:
     """As on the card; browsers are told which field is which, so that they fill them in."""
     page = open_page(english(path, shop.order()))
     field = page.get_by_label("Card number")
-    field.press_sequentially(keys)
-    expect(field).to_have_value(number)
+    for keys, number in {
+        "4242424242424242": "4242 4242 4242 4242",
+        "378282246310005": "3782 822463 10005",
+        "4242 4242 4242 4242": "4242 4242 4242 4242",
+        "6200000000000000005": "6200 0000 0000 0000005",
+    }.items():
+        typed(field, keys)
+        expect(field).to_have_value(number)
     tokens = [
         page.get_by_label(label).get_attribute("autocomplete")
         for label in ("Card number", "Expiry date", "Security code")
@@ -160,27 +161,22 @@ def test_a_digit_in_the_middle_moves_nothing_but_itself(
     expect(field).to_have_value("no number")
 
 
-@pytest.mark.parametrize(
-    ("keys", "date"),
-    [
-        ("1239", "12 / 39"),
-        ("539", "05 / 39"),
-        ("12/39", "12 / 39"),
-        ("1/39", "01 / 39"),
-        ("12 / 2039", "12 / 2039"),
-    ],
-)
-def test_the_slash_is_set_while_typed(
-    shop: Shop, path: Any, open_page: Open, keys: str, date: str
-) -> None:
+def test_the_slash_is_set_while_typed(shop: Shop, path: Any, open_page: Open) -> None:
     """However one writes a date; and it can be taken away again."""
     page = open_page(english(path, shop.order()))
     field = page.get_by_label("Expiry date")
-    field.press_sequentially(keys)
-    expect(field).to_have_value(date)
-    for _ in date:
-        field.press("Backspace")
-    expect(field).to_have_value("")
+    for keys, date in {
+        "1239": "12 / 39",
+        "539": "05 / 39",
+        "12/39": "12 / 39",
+        "1/39": "01 / 39",
+        "12 / 2039": "12 / 2039",
+    }.items():
+        typed(field, keys)
+        expect(field).to_have_value(date)
+        for _ in date:
+            field.press("Backspace")
+        expect(field).to_have_value("")
 
 
 @pytest.mark.slow
@@ -419,3 +415,15 @@ def test_stranger_cannot_frame_the_page(
     expect(page.frame_locator("iframe").locator("body")).not_to_be_empty()
     assert page.frame_locator("iframe").locator("form").count() == 0
     assert "frame-ancestors 'none'" in complaints.pop()
+
+
+def test_the_sandbox_s_own_address_can_be_read_on_every_screen(open_page: Open) -> None:
+    """Nothing is cut or pushed aside, all of it has contrast, and links are hit by a finger."""
+    page = open_page("/")
+    for width in (320, 1280):
+        page.set_viewport_size({"width": width, "height": 740})
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert [found for found in page.evaluate(CONTRASTS) if found[1] < found[2]] == []
+            assert [found for found in page.evaluate(TARGETS) if found[2] < 24] == []

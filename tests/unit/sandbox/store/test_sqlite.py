@@ -111,12 +111,11 @@ def test_store_refuses_a_damaged_file(path: Path) -> None:
         Store.open(str(path))
 
 
-def test_store_refuses_a_file_that_is_in_use(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_store_refuses_a_file_that_is_in_use(path: Path) -> None:
     """Two sandboxes on one file would each believe in their own clock: the second is refused."""
-    monkeypatch.setattr("svc.sandbox.store.sqlite._BUSY_MS", 10)
     first = Store.open(str(path))
     with pytest.raises(LocalError, match="in use by another sandbox"):
-        Store.open(str(path))
+        Store.open(str(path), busy_ms=10)
     first.close()
     make(path)
 
