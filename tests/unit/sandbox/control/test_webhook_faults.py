@@ -16,6 +16,7 @@ def test_no_rule_delivers_once(lab: Lab) -> None:
     assert lab.run()["deliveries"] == 1
     (got,) = lab.got
     assert (got.event, got.attempt, got.verdict, got.time) == (event, "1", "verified", 0)
+    assert dict(lab.postman.sent[0].headers)["User-Agent"] == "Svc-Webhooks/1.0"
 
 
 def test_duplicate_delivers_the_same_event_again(lab: Lab) -> None:
