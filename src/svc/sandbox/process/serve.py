@@ -156,6 +156,7 @@ class _Noticing:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "lifespan":
+            scope["app"] = self._made  # or a router would answer what it does not know, not raise
             await self.app(scope, receive, send)
             return
         try:
