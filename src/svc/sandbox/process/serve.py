@@ -155,8 +155,6 @@ class _Noticing:
         self.failure: BaseException | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        # What Starlette's own start of a request does: routers then raise what their rooms word.
-        scope["app"] = self._made
         if scope["type"] != "lifespan":
             scope["app"] = self._made  # or a router would answer what it does not know, not raise
             await self.app(scope, receive, send)
