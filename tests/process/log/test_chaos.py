@@ -18,6 +18,7 @@ import pytest
 
 from support.listening import Received, Target
 from support.log_servers import Node, Servers, servers
+from support.patience import patient
 from support.team_log import make_streams
 from support.team_members import SOUND, Member, Sender
 
@@ -117,7 +118,7 @@ def wait(true: Callable[[], bool], made: Team, seconds: float) -> None:
 def kill_by_turns(made: Team, drawn: random.Random, until: threading.Event) -> Counter[str]:
     """Kills one thing after the other, a majority of the servers now and then, until it is over."""
     kills: Counter[str] = Counter()
-    while not until.wait(drawn.uniform(0.8, 2.2)):
+    while not until.wait(patient(drawn.uniform(0.8, 2.2))):
         made.revive()
         what = drawn.choice(["node", "node", "two", "all", "receiver", "laptop", "job", "job"])
         kills[what] += 1
