@@ -155,10 +155,11 @@ def _lines(lines: Iterable[str]) -> str:
 
 def _write() -> None:
     """Puts the pages in the place of those that are there."""
+    made = pages(json.load(sys.stdin))  # before anything goes: what cannot be read costs no page
     FOLDER.mkdir(exist_ok=True)
     for old in FOLDER.iterdir():
         old.unlink()
-    for name, text in pages(json.load(sys.stdin)).items():
+    for name, text in made.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
 
 

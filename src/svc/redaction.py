@@ -1,4 +1,4 @@
-"""Taking secrets out of text before anybody reads it (promise R39)."""
+"""What no text may show as it came: secrets (promise R39), and marks that act (promise R61)."""
 
 import re
 from collections.abc import Callable
@@ -23,6 +23,27 @@ _HIDDEN: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
 )
 _TAIL: Final = 4
 _SHORTEST_TAIL: Final = 12  # of a shorter secret, four characters would be too much of it
+# Promise R61 names the first four: controls, bidi controls, zero-width characters, surrogates.
+# Those of the last line hide, split or reorder text in the same way: Arabic letter mark, line
+# separators, soft hyphen, Mongolian vowel separator, deprecated format characters, byte order mark,
+# annotations, tags, and the fillers of Hangul, which are letters without a shape.
+_FILLERS: Final = "\u115f\u1160\u3164\uffa0"
+UNSAFE: Final = (
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"
+    "\u202a-\u202e\u2060-\u2069"
+    "\u200b-\u200f"
+    "\ud800-\udfff"
+    "\u061c\u2028\u2029\u206a-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f"
+    f"\u00ad\u180e{_FILLERS}]"
+)
+
+
+def is_plain(text: str) -> bool:
+    """A quick proof that text holds neither UNSAFE characters nor tabs and line feeds.
+
+    All of them are unprintable, but for the fillers: the expression is compiled only where one is.
+    """
+    return text.isprintable() and (text.isascii() or not any(map(text.__contains__, _FILLERS)))
 
 
 def redact(text: str) -> str:

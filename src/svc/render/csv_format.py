@@ -10,10 +10,11 @@ from itertools import chain
 from typing import Final
 
 from svc.errors import PartlyDone
+from svc.redaction import UNSAFE, is_plain
 from svc.render.dump import dump, scalar
 from svc.render.paths import Path, bracketed, flatten, lookup, parse
 from svc.render.printer import Objects, Printer, Write, chunks
-from svc.render.text import UNSAFE, is_plain, visible
+from svc.render.text import visible
 
 # What begins a formula for a spreadsheet, in full width as well, and behind blanks, which some
 # take away. A cell begins at the text's start, and where one that parts cells by semicolons or tabs

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from svc.render.text import UNSAFE, is_plain
+from svc.redaction import UNSAFE, is_plain
 
 if TYPE_CHECKING:  # of the service no number comes as one
     from decimal import Decimal

@@ -130,6 +130,11 @@ def test_one_line_keeps_what_people_write() -> None:
     assert one_line("x" * 10, 5) == "xxxx\u2026"
 
 
+def test_what_a_screen_would_escape_is_not_in_a_line() -> None:
+    """R61: soft hyphens, fillers and tags go like the other marks that nobody sees."""
+    assert one_line("re\u00adfu\u115fse\u061cd \U000e0041 now") == "refused now"
+
+
 @pytest.mark.parametrize(
     ("call", "needed"),
     [
