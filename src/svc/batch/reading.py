@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from svc.batch.columns import Columns
 from svc.batch.operations import BatchOperation
 from svc.batch.rows import BadRow, Read, parse
-from svc.client.inputs import STDIN, decoded
 from svc.errors import UsageError
+from svc.inputs import STDIN, decoded
 
 if TYPE_CHECKING:
     import _csv

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from svc.batch.operations import named
 from svc.batch.reading import format_of, rows_of
 from svc.batch.rows import BadRow, Read
-from svc.client.inputs import read_bytes
 from svc.errors import UsageError
+from svc.inputs import read_bytes
 from svc.render.csv_format import cell, row
 
 

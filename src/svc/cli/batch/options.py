@@ -8,8 +8,8 @@ import typer
 
 from svc.batch.operations import OPERATIONS
 from svc.cli.framework.options import OptionSet, argument
-from svc.client.inputs import STDIN
 from svc.errors import UsageError
+from svc.inputs import STDIN
 
 CONCURRENCY_MAX: Final = 64
 _ENDING: Final = ".results.ndjson"

@@ -9,8 +9,8 @@ from svc.batch.rows import Bad, BatchRow
 from svc.batch.validate import Validator
 from svc.cli.batch.options import BatchOptions
 from svc.cli.framework.session import Session
-from svc.client.inputs import read_bytes
 from svc.client.journal.stored import Scope
+from svc.inputs import read_bytes
 
 
 @dataclass(frozen=True, slots=True)

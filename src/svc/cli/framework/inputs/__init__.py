@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TextIO
 
 from svc.client.amounts import amount_option, whole_number
-from svc.client.inputs import read_text
 from svc.client.json import NotJson, parse_given
 from svc.errors import UsageError
+from svc.inputs import read_text
 
 # Texts, not patterns: few commands look at any, and compiling one takes as long as ten calls.
 _PATH: Final = r"(?P<head>[^\[\]=:]+)(?P<rest>(?:\[[^\[\]]*\])*)"
