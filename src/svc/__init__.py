@@ -1,4 +1,8 @@
-"""Operate a merchant's account on a cross-border order service."""
+"""Operate a merchant's account on a cross-border order service.
+
+Begin at `__main__` and `cli`, which walks through one command; README's "Working on svc" has the
+map of the rooms.
+"""
 
 RELEASE = "0.1.0"
 

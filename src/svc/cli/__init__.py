@@ -1,8 +1,8 @@
 """The command line: parsing, asking, printing; every call goes through `svc.client`.
 
 A folder or a file here is a word after `svc`; what words share is in `framework`. Nothing but
-`svc.__main__` imports this room. One command, `svc refunds create --payment pay_x`, from its entry
-to its exit code:
+`svc.__main__` imports this room. Begin with `main.py`. One command, `svc refunds create --payment
+pay_x`, from its entry to its exit code:
 
 1. `main.py`: `main` makes a `Session` and is the one place where an error becomes an exit code.
 2. `framework/app.py`: `Root` finds `refunds` in `framework/registry.py` and imports it, only it.

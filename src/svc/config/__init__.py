@@ -1,7 +1,7 @@
 """Profiles and settings: the user's TOML file, and what a command line makes of it.
 
-`model` has every name that the file may hold; `reading` and `editing` are the file, `settings` is
-what one command works with. `cli` and `keys` use this room.
+Begin with `model`, which has every name that the file may hold; `reading` and `editing` are the
+file, `settings` is what one command works with. `cli` and `keys` use this room.
 """
 
 from svc.config.model import Config, Profile

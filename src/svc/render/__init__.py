@@ -2,6 +2,7 @@
 
 `output.py` is where to begin: the one object that commands print through. It chooses a format,
 `human`, `json_format.py` or `csv_format.py`; `views` says as data how an object is shown to people.
-`svc.cli` imports this room; `svc.batch` and `svc.listen` only what spells text (`csv_format.py`,
-`text.py`). It knows no network, no settings, and no clock but the one that it is given.
+`svc.cli` imports this room; `svc.batch` and `svc.listen` only what spells a text or a value
+(`csv_format.py`, `text.py`, `human/cells.py`). It knows no network, no settings, and no clock but
+the one that it is given.
 """

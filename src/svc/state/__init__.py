@@ -1,7 +1,8 @@
 """The state database: key facts, webhook endpoints, the inbox, requests and batches.
 
 `schema` has its tables, `database` is where to begin. Each room has its own SQL and passes it in;
-`client.journal`, `batch`, `keys`, `listen` and some commands do.
+`client.journal`, `batch`, `keys` and `listen` do. A command opens the database for them and asks
+them, in words.
 """
 
 from typing import Final

@@ -1,4 +1,7 @@
-"""`svc batch`: run an operation for every row of a file, each exactly once."""
+"""`svc batch`: run an operation for every row of a file, each exactly once.
+
+Begin with `run`; `svc.batch` does the work, this folder asks and reports.
+"""
 
 from math import inf
 

@@ -1,4 +1,9 @@
-"""`svc events`: retrieve events; the verbs that receive webhooks are loaded only when named."""
+"""`svc events`: retrieve events; the verbs that receive webhooks are loaded only when named.
+
+A verb has a file of its name: `listen`, `receive`, `replay`, `verify`, `inbox` and `log`. Begin
+with `run`, which puts a listener together of a port, an `endpoint`, a `tunnel` and `svc.listen`;
+`screen` prints what it tells. `svc doctor` looks at the parts, no other word imports them.
+"""
 
 import typer
 

@@ -1,4 +1,7 @@
-"""`svc keys`: keep API keys in the OS keyring, roll them, and be told when it is time to."""
+"""`svc keys`: keep API keys in the OS keyring, roll them, and be told when it is time to.
+
+Begin with `roll`, the longest of the verbs; `svc.keys` keeps what they store.
+"""
 
 from svc.cli.framework.app import new_noun
 from svc.cli.keys import remind, roll, stored

@@ -1,1 +1,6 @@
-"""The inspector: a page on this machine that shows what a listener receives and sends it again."""
+"""The inspector: a page on this machine that shows what a listener receives and sends it again.
+
+Begin with `app`, its routes. `list_page` and `delivery_page` draw in the frame of `page` what
+`history` and `feed` know; `replay` is its one deed, and `server` its port. Only
+`svc events listen --inspect` makes one; nothing else in `listen` imports it.
+"""

@@ -1,1 +1,6 @@
-"""The checkout page, where a shopper sees an order and pays it (spec: What the service does)."""
+"""The checkout page, where a shopper sees an order and pays it (spec: What the service does).
+
+Begin with `app`, its routes. A `visit` is who comes and what for, an `attempt` a try to pay by the
+steps of `resources.shopper`; `pages` draw it of `forms`, `layout` and `html`. `home` is the page at
+`/`. `sandbox.app` serves it; `control` takes addresses from it.
+"""

@@ -1,1 +1,6 @@
-"""Everything on disk: one SQLite file, and what one call sees and changes in it."""
+"""Everything on disk: one SQLite file, and what one call sees and changes in it.
+
+Begin with `transaction`, all that a noun gets of it: `documents`, `events`, `jobs` and `settings`
+by name. `commit` joins the calls of a moment, `sqlite` has the tables, `export` takes all out and
+in. All of the sandbox above it uses it.
+"""
