@@ -53,7 +53,8 @@ def rows_of(
 
     Raises:
         UsageError: the file as a whole cannot be read: its encoding, its head, a quote that is
-            never closed, a carriage return in the middle of a line. After that no row could be trusted.
+            never closed, a carriage return in the middle of a line. After that no row could be
+            trusted.
     """
     text = decoded(data, "the file", "FILE").removeprefix("\ufeff")
     if form == "ndjson":

@@ -99,7 +99,7 @@ def test_a_column_added_behind_the_end_of_lines_sends_nothing(
     refused = svc("batch", "refunds.create", str(path), *more)
     assert (refused.code, refused.error["code"]) == (2, "file_invalid")
     said = "Line 1 of the file holds a carriage return (CR) in its middle."
-    assert refused.error["message"] == said
+    assert refused.error["message"].startswith(said)
     assert sandbox.control("GET", "/requests")["data"] == []
     path.write_bytes(path.read_bytes().replace(b"\r", b""))  # as the hint says
     assert svc.ok("batch", "refunds.create", str(path), "--dry-run")["to_send"] == 1
