@@ -222,7 +222,7 @@ def take_away(path: Path) -> bool:
     try:
         path.unlink()
     except OSError as error:
-        raise LocalError(f"{path} cannot be removed: {error.strerror}.") from error
+        raise _failed(path, "removed", error) from error
     return True
 
 
