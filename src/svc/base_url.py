@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from svc.errors import ConfigError
 
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+DEFAULT_PORTS = {"http": 80, "https": 443}
 _PORT_MAX = 65535
 _BYTES, _BYTE_MAX, _BYTE_DIGITS = 4, 255, 3
 # One shape for everything that is allowed; whatever urlsplit might read in two ways is not in it.
@@ -40,7 +40,7 @@ class BaseUrl(NamedTuple):
                 hint="Give scheme, host and port only, such as https://api.example.com",
             )
         scheme, host = match["scheme"], _checked_host(match["host"].strip("[]").lower(), text)
-        port = int(match["port"] or _DEFAULT_PORTS[scheme])
+        port = int(match["port"] or DEFAULT_PORTS[scheme])
         prefix = match["prefix"]
         if not 0 < port <= _PORT_MAX or {".", ".."} & set(prefix.split("/")):
             raise ConfigError(f"The base URL {_shown(text)} has an impossible port or path.")
@@ -49,8 +49,7 @@ class BaseUrl(NamedTuple):
     @property
     def host_header(self) -> str:
         """Host and, where it is not the scheme's own, port: the value of the `Host` header."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+        return authority(self.scheme, self.host, self.port)
 
     @property
     def origin(self) -> str:
@@ -79,6 +78,12 @@ class BaseUrl(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.origin}{self.prefix}"
+
+
+def authority(scheme: str, host: str, port: int) -> str:
+    """Host and, where it is not the scheme's own, port; an IPv6 address stands in brackets."""
+    host = f"[{host}]" if ":" in host else host
+    return host if port == DEFAULT_PORTS[scheme] else f"{host}:{port}"
 
 
 def _shown(text: str) -> str:

@@ -4,6 +4,11 @@ import time
 from typing import Protocol
 
 
+def utc(seconds: float) -> str:
+    """Unix seconds as RFC 3339 in UTC, whole seconds, as the service writes them."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
 class Clock(Protocol):
     """What needs time asks for this; all figures are in seconds."""
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from svc.base_url import BaseUrl
-from svc.cli.framework.app import new_noun, repairing
+from svc.cli.framework.app import new_word, repairing
 from svc.cli.framework.options import argument
 from svc.cli.framework.session import Session
 from svc.config import Config
@@ -14,7 +14,7 @@ from svc.config.model import PROFILE, SETTINGS
 from svc.config.settings import DEFAULTS
 from svc.redaction import redact
 
-app = new_noun("Read and change settings.")
+app = new_word("config")
 
 Name = Annotated[str, argument("NAME", "The setting, such as output or profiles.shop.base_url.")]
 

@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import listing, new_noun, reading, writing
+from svc.cli.framework.app import listing, new_word, reading, writing
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import EVIDENCE
 from svc.client.resources import disputes
 from svc.spec import DISPUTE_STATUSES
 
-app = new_noun("Answer disputes with evidence.")
+app = new_word("disputes")
 
 Status = Annotated[str | None, options.status(DISPUTE_STATUSES)]
 

@@ -3,13 +3,13 @@
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import new_noun, reading, writing
+from svc.cli.framework.app import new_word, reading, writing
 from svc.cli.framework.sending import send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import QUOTE
 from svc.client.resources import quotes
 
-app = new_noun("Quote duties, taxes and fees.")
+app = new_word("landed-cost-quotes")
 
 
 @writing(app, fields=QUOTE)

@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import listing, new_noun, reading, writing
+from svc.cli.framework.app import listing, new_word, reading, writing
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import CANCELLATION, CAPTURE, ORDER, ORDER_UPDATE
 from svc.client.resources import orders
 from svc.spec import ORDER_STATUSES
 
-app = new_noun("Create, retrieve, update, capture, cancel and list orders.")
+app = new_word("orders")
 
 Status = Annotated[str | None, options.status(ORDER_STATUSES)]
 

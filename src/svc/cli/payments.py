@@ -5,13 +5,13 @@ from typing import Annotated
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import listing, new_noun, reading
+from svc.cli.framework.app import listing, new_word, reading
 from svc.cli.framework.sending import send_list, send_read
 from svc.cli.framework.session import Session
 from svc.client.resources import payments
 from svc.spec import PAYMENT_STATUSES
 
-app = new_noun("Retrieve and list payments.")
+app = new_word("payments")
 
 Status = Annotated[str | None, options.status(PAYMENT_STATUSES)]
 

@@ -5,14 +5,14 @@ from typing import Annotated
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import listing, new_noun, reading, writing
+from svc.cli.framework.app import listing, new_word, reading, writing
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import PAYOUT
 from svc.client.resources import payouts
 from svc.spec import PAYOUT_STATUSES
 
-app = new_noun("Send money to receiving banks.")
+app = new_word("payouts")
 
 Status = Annotated[str | None, options.status(PAYOUT_STATUSES)]
 

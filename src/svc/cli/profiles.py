@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from svc.cli.framework.app import new_noun, repairing
+from svc.cli.framework.app import new_word, repairing
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.prompts import confirm
 from svc.cli.framework.session import Session
@@ -15,7 +15,7 @@ from svc.errors import ConfigError, UsageError
 from svc.redaction import redact
 from svc.spec import Auth
 
-app = new_noun("Name accounts and switch between them.")
+app = new_word("profiles")
 
 Name = Annotated[str, argument("NAME", "The profile's name: letters, digits, - and _.")]
 

@@ -5,14 +5,14 @@ from typing import Annotated
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import listing, new_noun, reading, writing
+from svc.cli.framework.app import listing, new_word, reading, writing
 from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import REFUND
 from svc.client.resources import refunds
 from svc.spec import REFUND_STATUSES
 
-app = new_noun("Return all or part of a payment.")
+app = new_word("refunds")
 
 Status = Annotated[str | None, options.status(REFUND_STATUSES)]
 

@@ -1,24 +1,25 @@
 """`svc requests`: what was sent, what became of it, and sending it once more (R3, R4)."""
 
-import json
 from typing import Annotated, Any
 
 import typer
 
 from svc.cli.framework.account import is_own
-from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.app import new_word, verb
 from svc.cli.framework.control import refuse_expired_key, served_now
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
 from svc.cli.framework.recorded import deliver, journal_of, not_sent
+from svc.cli.framework.sending import readable
 from svc.cli.framework.session import Session
 from svc.client.journal.commands import resume_command
-from svc.client.journal.entry import Intent, moment
+from svc.client.journal.entry import Intent
 from svc.client.journal.refusals import unknown_request
 from svc.client.journal.stored import restored
 from svc.client.operations import OPERATIONS
 from svc.client.resources import find
 from svc.client.retry import KEY_SAFE_SECONDS
+from svc.clock import utc
 from svc.errors import LocalError, UsageError
 from svc.redaction import redact
 from svc.state.files import set_aside_of
@@ -44,7 +45,7 @@ def summary_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
         "object": "request",
         "status": status_of(intent, in_flight=in_flight),
         "operation": operation_of(intent.stored.path),
-        "created": moment(intent.created_at),
+        "created": utc(intent.created_at),
         "path": intent.stored.path,
         "object_id": settled.object_id if settled else None,
         "error_code": settled.error_code if settled else None,
@@ -63,12 +64,12 @@ def record_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
         "base_url": intent.scope.base_url,
         "key_fingerprint": intent.scope.key_hint,
         "api_version": intent.stored.api_version,
-        "body": _readable(intent.stored.body),
+        "body": readable(redact(intent.stored.body.decode("utf-8", "replace"))),
         "body_sha256": intent.body_sha256,
         "sendings": intent.sendings,
-        "last_sent": moment(intent.last_sent_at),
+        "last_sent": utc(intent.last_sent_at),
         "resumable_until": _until(intent),
-        "settled": moment(intent.settled_at) if intent.settled_at is not None else None,
+        "settled": utc(intent.settled_at) if intent.settled_at is not None else None,
         "http_status": settled.status if settled else None,
         "request_id": settled.request_id if settled else None,
         "error_message": settled.error_message if settled else None,
@@ -80,21 +81,10 @@ def record_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
 def _until(intent: Intent) -> str | None:
     if not intent.is_unresolved:
         return None
-    return moment(intent.first_sent_at + KEY_SAFE_SECONDS)
+    return utc(intent.first_sent_at + KEY_SAFE_SECONDS)
 
 
-def _readable(body: bytes) -> Any:
-    """A JSON body as JSON, a form as its text, none as null."""
-    text = redact(body.decode("utf-8", "replace"))
-    if not text.startswith("{"):
-        return text or None
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
-
-
-app = new_noun("See what was sent and what became of it; settle what is unresolved.")
+app = new_word("requests")
 
 RequestId = Annotated[str, argument("ID", "The request, rq_...")]
 _SHOWN = 100

@@ -2,13 +2,13 @@
 
 import typer
 
-from svc.cli.framework.app import new_noun, writing
+from svc.cli.framework.app import new_word, writing
 from svc.cli.framework.sending import send_write
 from svc.cli.framework.session import Session
 from svc.client.options import ENDPOINT
 from svc.client.resources import webhook_endpoints
 
-app = new_noun("Register webhook endpoints.")
+app = new_word("webhook-endpoints")
 
 
 @writing(app, fields=ENDPOINT)

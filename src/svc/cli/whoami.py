@@ -6,8 +6,9 @@ import typer
 
 from svc import api_keys
 from svc.cli.framework.app import new_app, verb
-from svc.cli.framework.key_check import ask, mend, utc
+from svc.cli.framework.key_check import ask, mend
 from svc.cli.framework.session import Session
+from svc.clock import utc
 from svc.errors import AuthError, NetworkError, SvcError, Unauthorized
 from svc.keys.age import days_old
 from svc.keys.resolve import VARIABLE

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from svc.client.call import Call, is_id
 from svc.client.exchange import Headers, header
-from svc.client.retry import AttemptResult
+from svc.client.retry import AttemptResult, safe_again
 from svc.client.text import one_line
 from svc.errors import Outcome, ReplyContradiction
 from svc.spec import ID_PREFIXES, SANDBOX_WORLD_HEADER
@@ -65,7 +65,7 @@ def refuse_contradiction(
         outcome=outcome,
         retryable=outcome == "unknown",
         idempotency_key=idempotency_key,
-        hint=f"Within 23 hours it is safe to send it again with --idempotency-key {idempotency_key}"
+        hint=safe_again(idempotency_key)
         if outcome == "unknown"
         else "Do not repeat it. Retrieve the object and ask the service, naming the request id.",
     )

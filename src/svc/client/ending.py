@@ -7,7 +7,7 @@ from svc.client import refusal
 from svc.client.call import Call
 from svc.client.reply import NOT_OURS
 from svc.client.request import Prepared
-from svc.client.retry import OPEN, AttemptResult, Meaning, Reason
+from svc.client.retry import OPEN, AttemptResult, Meaning, Reason, safe_again
 from svc.errors import NetworkError, OutcomeUnknown, RateLimited, ServerError, SvcError
 
 _REASONS = {
@@ -83,8 +83,7 @@ def _hint_unknown(ending: CallEnd) -> str:
         return "Do not send it again before the clock is right; or look at what the service did."
     if ending.reason is Reason.KEY_AGE:
         return "Do not send it again: look at the service for what it did."
-    key = ending.prepared.idempotency_key
-    return f"Within 23 hours it is safe to send it again with --idempotency-key {key}"
+    return safe_again(ending.prepared.idempotency_key)
 
 
 def _unreached(ending: CallEnd) -> NetworkError:

@@ -10,14 +10,14 @@ from svc.client.operations import COLLECTIONS
 from svc.client.retry import AttemptResult, Refusal
 from svc.client.text import one_line, without_tags
 from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
-from svc.spec import API_ROOT, ID_PREFIXES
+from svc.spec import API_ROOT, ID_PREFIXES, SANDBOX_ROOT
 
 _OTHER_MODE: Final = (
     "Objects of the other mode are invisible to this key; --live or --test chooses it."
 )
 _NO_PATH: Final = "The API has no such path."
 _ABSENT: Final = ("parameter_missing", "parameter_invalid_empty")
-_CONTROLS: Final = "/_sandbox/"
+_CONTROLS: Final = f"{SANDBOX_ROOT}/"
 # What only a list of the sandbox shows, and the API has no call to retrieve.
 _LISTED: Final = {
     f"{_CONTROLS}webhook_endpoints/": "svc sandbox endpoints list shows the ids",

@@ -159,6 +159,12 @@ class CallProgress(NamedTuple):
     age: float = 0.0
 
 
+def safe_again(key: str | None) -> str:
+    """The next step where nobody knows whether a POST was carried out."""
+    hours = KEY_SAFE_SECONDS // 3600
+    return f"Within {hours} hours it is safe to send it again with --idempotency-key {key}"
+
+
 def meaning_of(method: str, status: int, code: str | None, *, replayed: bool) -> Meaning:
     """Classifies an answer that is not a 2xx by its status, then by its code.
 

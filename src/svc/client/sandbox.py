@@ -23,7 +23,7 @@ from svc.clock import Clock, SystemClock
 from svc.errors import NetworkError, OutcomeUnknown, SvcError, UsageError
 from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
 
-HEALTH = Call("GET", "/_sandbox/health")
+HEALTH = Call("GET", f"{SANDBOX_ROOT}/health")
 _CONNECT_SECONDS = 3.0
 _HEALTH_MAX = 64 * 1024  # bytes: whoever answers there may be no sandbox (promise R99)
 _STATE_MAX = 1024 * 1024 * 1024  # bytes: an export holds all that a sandbox has

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from svc.base_url import DEFAULT_PORTS, authority
 from svc.errors import UsageError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -77,7 +78,6 @@ _SHAPE: Final = re.compile(
     r"(?::(?P<port>[0-9]{1,5}))?"
     r"(?P<path>/[!-~]*)?"
 )
-_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _PORT_MAX: Final = 65535
 _NUMERIC: Final = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)(?:\.(?:0x[0-9a-f]*|[0-9]+))*")
 
@@ -117,7 +117,7 @@ class Target:
         scheme, host = match["scheme"] or "http", (match["host"] or "localhost").strip("[]").lower()
         if match["scheme"] is None and match["port"] is None and "." not in host:
             raise _refusal(text, "it has no port")
-        port = int(match["port"] or _DEFAULT_PORTS[scheme])
+        port = int(match["port"] or DEFAULT_PORTS[scheme])
         if not 0 < port <= _PORT_MAX:
             raise _refusal(text, "its port is impossible")
         target = cls(scheme, host, port, match["path"] or "/", allow_remote)
@@ -147,8 +147,7 @@ class Target:
     @property
     def authority(self) -> str:
         """The value of the Host header."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+        return authority(self.scheme, self.host, self.port)
 
     def __str__(self) -> str:
         return self._text

@@ -14,7 +14,7 @@ from svc.redaction import UNSAFE, is_plain
 if TYPE_CHECKING:  # of the service no number comes as one
     from decimal import Decimal
 
-_TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+|\S', re.DOTALL)
+TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+|\S', re.DOTALL)
 _RAW_CONTROL: Final = f"{UNSAFE}|[\t\n]"
 _DEEPEST_INDENT: Final = 64  # hostile nesting must not make the output grow with its square
 _BASIC_PLANE: Final = 0xFFFF
@@ -56,7 +56,7 @@ def compact(text: str) -> str:
 
 
 def _tokens(text: str) -> Iterator[str]:
-    tokens = (found[0] for found in _TOKEN.finditer(text))
+    tokens = (found[0] for found in TOKEN.finditer(text))
     return tokens if is_plain(text) else map(harmless, tokens)
 
 

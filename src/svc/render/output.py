@@ -4,8 +4,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import tzinfo
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Literal, TextIO, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeGuard
 
+from svc.config.model import Format
 from svc.errors import SvcError
 from svc.render.json_format import Ids, Json, Ndjson
 from svc.render.printer import Objects, Printer, Stream
@@ -14,7 +15,6 @@ from svc.render.text import escape
 if TYPE_CHECKING:
     from svc.render.called import Called
 
-Format = Literal["human", "json", "ndjson", "csv", "id"]
 Search = Callable[[object], object]
 Path = tuple[str, ...]
 

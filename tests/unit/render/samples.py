@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from datetime import timedelta, timezone
 from typing import Any
 
-from svc.render.output import Format, Output
+from svc.config.model import Format
+from svc.render.output import Output
 
 ZONE = timezone(timedelta(hours=2))
 NOW = 1790852400.0  # 2026-10-01T11:00:00Z

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from svc.config.model import Format
 from svc.errors import ApiError
 from svc.redaction import UNSAFE
 from svc.render.csv_format import restore
 from svc.render.dump import harmless
-from svc.render.output import Format
 from svc.render.text import escape, one_line
 
 HOSTILE = [

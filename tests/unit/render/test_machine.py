@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from svc.config.model import Format
 from svc.errors import NetworkError
 from svc.render.dump import compact, dump, indent
-from svc.render.output import Format, Output
+from svc.render.output import Output
 
 KINDS = "order payment refund payout quote dispute event endpoint method".split()
 FORMATS = "json ndjson id csv human".split()

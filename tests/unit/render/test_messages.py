@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from svc.config.model import Format
 from svc.errors import (
     ApiError,
     AuthError,
@@ -22,7 +23,6 @@ from svc.errors import (
     SvcError,
     UsageError,
 )
-from svc.render.output import Format
 
 KEYS = [
     "type",

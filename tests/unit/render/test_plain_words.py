@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from svc.config.model import Format
 from svc.render.human.columns import label_of
-from svc.render.output import Format
 
 
 @pytest.mark.parametrize("form", ["human", "csv"])

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from svc.config.model import Format
 from svc.errors import LocalError, UsageError
-from svc.render.output import Format
 
 pytestmark = pytest.mark.smoke
 

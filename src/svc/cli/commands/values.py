@@ -63,7 +63,7 @@ def _card_meaning(behaviour: cards.Behaviour) -> str:
 
 
 _CARDS: Final = {
-    "4242424242424242": "paid",
+    cards.APPROVED["visa"]: "paid",
     **{number: _card_meaning(behaviour) for number, behaviour in cards.BEHAVIOURS.items()},
 }
 _PERMISSIONS: Final = tuple(

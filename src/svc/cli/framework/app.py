@@ -181,6 +181,11 @@ def new_noun(help_text: str, cls: type[Noun] = Noun) -> typer.Typer:
     return app
 
 
+def new_word(name: str, more: str = "", cls: type[Noun] = Noun) -> typer.Typer:
+    """Makes the app of a word after `svc`; its help begins with its line in `svc --help`."""
+    return new_noun(COMMANDS[name].summary + more, cls)
+
+
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
 
 

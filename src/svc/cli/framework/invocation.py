@@ -7,9 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 
-from svc.cli.framework.options import FORMATS, Format, GlobalOptions, SharedOptions
+from svc.cli.framework.options import GlobalOptions, SharedOptions
 from svc.cli.framework.streams import Streams
 from svc.clock import Clock, SystemClock
+from svc.config.model import FORMATS, Format
 from svc.errors import SvcError, UsageError, wrong_choice
 from svc.paths import CONFIG_FILE, NoFolder, Paths
 from svc.redaction import redact

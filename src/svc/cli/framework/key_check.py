@@ -1,6 +1,5 @@
 """Asking the service whether it knows a key, and what is shown of a stored one."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -8,6 +7,7 @@ from svc.cli.framework.session import Session
 from svc.client.contradiction import id_in
 from svc.client.reply import Reply
 from svc.client.resources import orders
+from svc.clock import utc
 from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthorized
 from svc.keys.facts import KeyFact
 from svc.keys.places import KeyPlace, title
@@ -103,8 +103,3 @@ def _roll_shown(fact: KeyFact) -> dict[str, Any]:
 def place_shown(place: KeyPlace) -> dict[str, Any]:
     """What a stored key is bound to."""
     return {"profile": place.profile, "origin": place.origin, "mode": place.mode}
-
-
-def utc(seconds: float) -> str:
-    """Unix seconds as ISO 8601 in UTC (spec: Conventions)."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

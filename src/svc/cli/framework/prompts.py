@@ -56,21 +56,27 @@ def confirm(session: Session, *why: str, otherwise: str = NOTHING_SENT) -> None:
 def _is_yes(session: Session, why: tuple[str, ...], otherwise: str) -> bool:
     """Asks at the terminal, a line a fact; what comes from files cannot draw there (R61)."""
     streams = session.streams
-    forget_what_was_typed(streams.stdin)
     first, *others = (one_line(redact(fact)) for fact in why)
     width = streams.width(session.env)
     lines = [wrap_message(fact, width) for fact in (first, *(f"  {fact}" for fact in others))]
-    streams.stderr.write("\n".join(part for parts in lines for part in parts))
+    shown = "\n".join(part for parts in lines for part in parts)
     try:
-        streams.stderr.write("\nGo ahead? [y/N] ")
-        streams.stderr.flush()
-        answer = streams.stdin.readline()
+        answer = ask_line(session, f"{shown}\nGo ahead? [y/N] ")
     except BaseException as error:
         streams.stderr.write(f"\nStopped. {otherwise}\n")
         if isinstance(error, Stopped):
             error.told = True
         raise
-    return answer.strip().lower() in ("y", "yes")
+    return answer.lower() in ("y", "yes")
+
+
+def ask_line(session: Session, question: str) -> str:
+    """Asks for a line at the terminal; what was typed before the question is no answer to it."""
+    streams = session.streams
+    forget_what_was_typed(streams.stdin)
+    streams.stderr.write(question)
+    streams.stderr.flush()
+    return streams.stdin.readline().strip()
 
 
 def confirm_money(

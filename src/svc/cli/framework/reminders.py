@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from svc.cli.framework.key_check import utc
+from svc.clock import utc
 from svc.keys.age import Held, Judged
 from svc.keys.resolve import VARIABLE
 

@@ -9,12 +9,13 @@ from svc.api_keys import ApiKey, refuse_plain_http
 from svc.base_url import BaseUrl
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.inputs.times import seconds_of
-from svc.cli.framework.key_check import check_new_key, key_shown, tell_of_variable, utc
+from svc.cli.framework.key_check import check_new_key, key_shown, tell_of_variable
 from svc.cli.framework.options import flag, option
-from svc.cli.framework.prompts import may_ask, open_page, read_secret
+from svc.cli.framework.prompts import ask_line, may_ask, open_page, read_secret
 from svc.cli.framework.session import Session
 from svc.cli.keys import old_key
 from svc.cli.keys.old_key import Before, OldKey
+from svc.clock import utc
 from svc.errors import AuthError, KeyStoreError, LocalError, SvcError, UsageError
 from svc.keys.facts import KeyFact, Roll
 from svc.keys.places import SANDBOX_DATA, KeyPlace
@@ -229,11 +230,9 @@ def grace_of(text: str | None) -> int | None:
 
 def ask_grace(session: Session) -> int | None:
     """Asks a person what was chosen in the dashboard; only there is it known."""
-    stderr = session.streams.stderr
+    question = "The old key still works. For how long, as chosen (such as 24h; at most 7d): "
     while True:
-        stderr.write("The old key still works. For how long, as chosen (such as 24h; at most 7d): ")
-        stderr.flush()
-        answer = session.streams.stdin.readline().strip()
+        answer = ask_line(session, question)
         try:
             return grace_of(answer or None)
         except UsageError as error:

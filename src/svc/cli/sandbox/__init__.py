@@ -5,7 +5,7 @@ A file has the verbs of one subject, such as `time` and `webhooks`; what several
 starts the sandbox. The other verbs call its controls by `svc.client.sandbox`.
 """
 
-from svc.cli.framework.app import Noun, new_noun
+from svc.cli.framework.app import Noun, new_word
 from svc.cli.sandbox import (
     bank,
     env,
@@ -35,8 +35,9 @@ class SandboxNoun(Noun):
     }
 
 
-app = new_noun(
-    """Run the whole service on this machine.
+app = new_word(
+    "sandbox",
+    """
 
     $ svc sandbox start --detach --fixture demo
     $ svc sandbox trigger order.paid

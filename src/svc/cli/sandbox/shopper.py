@@ -16,18 +16,17 @@ from svc.cli.framework.session import Session
 from svc.client.call import segment
 from svc.client.resources import controls
 from svc.errors import ApiError, UsageError
+from svc.sandbox.reference import cards
 from svc.spec import DISPUTE_REASONS, SANDBOX_KEYS
 
 app = new_app()
 
-_CARD: Final = "4242424242424242"
+_CARD: Final = cards.APPROVED["visa"]
 _AMEX: Final = ("34", "37")
 _YEARS_GOOD: Final = 3
 _DECLINED: Final = 402
 
-Number = Annotated[
-    str | None, option("NUMBER", "A test card.", "--card", show_default="4242424242424242")
-]
+Number = Annotated[str | None, option("NUMBER", "A test card.", "--card", show_default=_CARD)]
 Expiry = Annotated[str | None, option("MM/YY", "The card's expiry.")]
 Cvc = Annotated[str | None, option("DIGITS", "The card's code.")]
 

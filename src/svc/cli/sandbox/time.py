@@ -18,6 +18,7 @@ from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import Fixture, Seed
 from svc.client.resources import controls
 from svc.errors import SvcError, UsageError
+from svc.sandbox.clock import ClockMode
 
 if TYPE_CHECKING:
     from svc.client.reply import Reply
@@ -63,7 +64,6 @@ def _tell(session: Session, live: LiveLine, over: Event) -> None:
             live.show(f"{now}, jobs: {jobs}, attempts: {attempts}  {live.seconds():.0f} s")
 
 
-ClockMode = Literal["realtime", "frozen"]
 Until = Literal["next", "idle"]
 
 

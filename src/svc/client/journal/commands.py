@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from svc.client.journal.entry import Intent, moment
+from svc.client.journal.entry import Intent
 from svc.client.journal.identity import UnreadableBody, fields_of
 from svc.client.journal.stored import Scope
+from svc.clock import utc
 
 # A clock that differs a little from the service's must not hide the object.
 _MARGIN_SECONDS = 300
@@ -38,7 +39,7 @@ def where_to_look(intent: Intent, say: Say) -> str:
 
 
 def _command(intent: Intent) -> str | None:
-    since = f"--all --created-gte {moment(intent.first_sent_at - _MARGIN_SECONDS)}"
+    since = f"--all --created-gte {utc(intent.first_sent_at - _MARGIN_SECONDS)}"
     match intent.stored.path.split("/")[2:]:
         case ["orders"]:
             return f"orders list {since}"

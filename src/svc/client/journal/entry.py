@@ -1,6 +1,5 @@
 """What the journal keeps of a POST, as values (promises R2, R10)."""
 
-import time
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -174,11 +173,6 @@ def settled_with(error: SvcError) -> Settled:
         redact(error.message),
         error.world if isinstance(error, Contradiction) else None,
     )
-
-
-def moment(seconds: float) -> str:
-    """A time for people and programs: RFC 3339, UTC, whole seconds."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def intent_of(row: Mapping[str, Any]) -> Intent:

@@ -3,9 +3,10 @@
 from typing import Any
 
 from svc.client.journal.commands import Say, resume_command, where_to_look
-from svc.client.journal.entry import Intent, Settled, moment
+from svc.client.journal.entry import Intent, Settled
 from svc.client.reply import NOT_OURS
 from svc.client.retry import CLOCK_STEP_SECONDS, KEY_SAFE_SECONDS
+from svc.clock import utc
 from svc.errors import Conflict, NotFound, Outcome, OutcomeUnknown, SvcError
 
 _HOURS = KEY_SAFE_SECONDS // 3600
@@ -124,7 +125,7 @@ def twin_of(intent: Intent, now: float) -> Conflict:
     else:
         way = resume_command(intent)
     return Conflict(
-        f"The same request ({_what(intent)}) was begun at {moment(intent.created_at)} and its "
+        f"The same request ({_what(intent)}) was begun at {utc(intent.created_at)} and its "
         "outcome is not known. Nothing was sent now.",
         **_about(intent, "request_unresolved"),
         hint=f"{way}; to send a second one, add --new-request",
@@ -134,7 +135,7 @@ def twin_of(intent: Intent, now: float) -> Conflict:
 def begun_anew(intent: Intent) -> Conflict:
     """What is to be resumed was begun a second time meanwhile, and that is unresolved (R91)."""
     return Conflict(
-        f"The same request ({_what(intent)}) was begun once more at {moment(intent.created_at)} "
+        f"The same request ({_what(intent)}) was begun once more at {utc(intent.created_at)} "
         "and its outcome is not known. Nothing was sent now.",
         **_about(intent, "request_unresolved"),
         hint=f"Settle that one first: {resume_command(intent)}",
@@ -155,7 +156,7 @@ def key_reused(intent: Intent) -> Conflict:
     """The user's key was used for something else (promise R12)."""
     return Conflict(
         f"The idempotency key {intent.stored.idempotency_key} was used for another request "
-        f"({_what(intent)}, {moment(intent.created_at)}). Nothing was sent.",
+        f"({_what(intent)}, {utc(intent.created_at)}). Nothing was sent.",
         **_about(intent, "idempotency_key_reused"),
         hint=f"Use a new key for this one. The earlier one: svc requests show {intent.id}",
     )
@@ -203,7 +204,7 @@ def done_before(intent: Intent, error: SvcError, say: Say) -> Conflict:
     what = f" ({made})" if made else ""
     return Conflict(
         f"The idempotency key {intent.stored.idempotency_key} is spent: {_what(intent)} was "
-        f"carried out with it{what}, first sent at {moment(intent.first_sent_at)}. Sent once "
+        f"carried out with it{what}, first sent at {utc(intent.first_sent_at)}. Sent once "
         f"more, it brought no result: {error.message}",
         **_about(intent, "idempotency_key_spent", outcome="done"),
         status=error.status,
@@ -216,7 +217,7 @@ def key_spent(intent: Intent) -> Conflict:
     """The same request was carried out so long ago that the service would do it again."""
     return Conflict(
         f"The same request ({_what(intent)}) was carried out with this key at "
-        f"{moment(intent.first_sent_at)}; after {_HOURS} hours the service may do it a second "
+        f"{utc(intent.first_sent_at)}; after {_HOURS} hours the service may do it a second "
         "time. Nothing was sent.",
         **_about(intent, "idempotency_key_too_old"),
         hint=f"See what it did: svc requests show {intent.id}; for a second one use a new key",
@@ -226,9 +227,9 @@ def key_spent(intent: Intent) -> Conflict:
 def not_again(intent: Intent, now: float, say: Say) -> OutcomeUnknown:
     """Sending it again could do it twice; the hint says where to see what it did (promise R4)."""
     behind = is_in_the_future(intent, now)
-    sent = moment(intent.first_sent_at)
+    sent = utc(intent.first_sent_at)
     why = (
-        f"the clock says {moment(now)}, which is before it was sent ({sent})"
+        f"the clock says {utc(now)}, which is before it was sent ({sent})"
         if behind
         else f"it was sent at {sent}, and the service keeps a key for 24 hours only"
     )
@@ -245,7 +246,7 @@ def forgotten(intent: Intent, served: float, say: Say) -> OutcomeUnknown:
     """A sandbox's clock was turned forward, so that it may have forgotten the key (promise R4)."""
     return OutcomeUnknown(
         f"The request {intent.id} ({_what(intent)}) is not sent again: the sandbox's clock says "
-        f"{moment(served)}, and it keeps a key for 24 hours only.",
+        f"{utc(served)}, and it keeps a key for 24 hours only.",
         **_about(intent, "idempotency_key_too_old", outcome="unknown"),
         hint=f"{where_to_look(intent, say)}; then svc requests forget {intent.id}",
     )

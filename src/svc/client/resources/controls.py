@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from svc.client.call import Body, Call, Params, query_of, segment
+from svc.spec import SANDBOX_ROOT
 
 Settings = Mapping[str, object]
 
@@ -17,100 +18,100 @@ def in_mode(call: Call, mode: str) -> Call:
 
 def checkout_view(client_secret: str) -> Call:
     """What the shopper sees; send it with a publishable key."""
-    return Call("POST", "/_sandbox/checkout/view", body={"client_secret": client_secret})
+    return Call("POST", f"{SANDBOX_ROOT}/checkout/view", body={"client_secret": client_secret})
 
 
 def checkout_pay(body: Body) -> Call:
     """Plays the browser checkout; send it with a publishable key, accept 402."""
-    return Call("POST", "/_sandbox/checkout/pay", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/checkout/pay", body=body)
 
 
 def checkout_url(order: str) -> Call:
     """Where an order's checkout page is."""
-    return Call("GET", f"/_sandbox/orders/{segment(order)}/checkout_url")
+    return Call("GET", f"{SANDBOX_ROOT}/orders/{segment(order)}/checkout_url")
 
 
 def settle_payment(payment: str, body: Body) -> Call:
     """Finishes a processing payment: `to` is `captured` or `failed`."""
-    return Call("POST", f"/_sandbox/payments/{segment(payment)}/transition", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/payments/{segment(payment)}/transition", body=body)
 
 
 def settle_refund(refund: str, body: Body) -> Call:
     """Finishes a pending refund: `to` is `succeeded` or `failed`."""
-    return Call("POST", f"/_sandbox/refunds/{segment(refund)}/transition", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/refunds/{segment(refund)}/transition", body=body)
 
 
 def settle_payout(payout: str, body: Body) -> Call:
     """Moves a payout one legal step: `to` is `sent`, `paid` or `failed`."""
-    return Call("POST", f"/_sandbox/payouts/{segment(payout)}/transition", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/payouts/{segment(payout)}/transition", body=body)
 
 
 def open_dispute(body: Body) -> Call:
     """Disputes a captured `payment`."""
-    return Call("POST", "/_sandbox/disputes", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/disputes", body=body)
 
 
 def decide_dispute(dispute: str, outcome: str) -> Call:
     """Decides a dispute under review: `won` or `lost`."""
-    path = f"/_sandbox/disputes/{segment(dispute)}/decide"
+    path = f"{SANDBOX_ROOT}/disputes/{segment(dispute)}/decide"
     return Call("POST", path, body={"outcome": outcome})
 
 
 def settings() -> Call:
     """Reads the account and server settings."""
-    return Call("GET", "/_sandbox/settings")
+    return Call("GET", f"{SANDBOX_ROOT}/settings")
 
 
 def change_settings(body: Body) -> Call:
     """Changes any of the settings (assumptions: Settings)."""
-    return Call("POST", "/_sandbox/settings", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/settings", body=body)
 
 
 def keys() -> Call:
     """Lists the keys; secrets are masked."""
-    return Call("GET", "/_sandbox/keys")
+    return Call("GET", f"{SANDBOX_ROOT}/keys")
 
 
 def create_key(body: Body) -> Call:
     """Creates a key of a `type`, with `permissions` for a restricted one."""
-    return Call("POST", "/_sandbox/keys", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/keys", body=body)
 
 
 def roll_key(key: str, expires_in: int = 0) -> Call:
     """Replaces a key; the old one works for `expires_in` seconds more."""
-    path = f"/_sandbox/keys/{segment(key)}/roll"
+    path = f"{SANDBOX_ROOT}/keys/{segment(key)}/roll"
     return Call("POST", path, body={"expires_in": expires_in})
 
 
 def endpoints() -> Call:
     """Lists the webhook endpoints."""
-    return Call("GET", "/_sandbox/webhook_endpoints")
+    return Call("GET", f"{SANDBOX_ROOT}/webhook_endpoints")
 
 
 def enable_endpoint(endpoint: str) -> Call:
     """Enables a webhook endpoint."""
-    return Call("POST", f"/_sandbox/webhook_endpoints/{segment(endpoint)}/enable")
+    return Call("POST", f"{SANDBOX_ROOT}/webhook_endpoints/{segment(endpoint)}/enable")
 
 
 def disable_endpoint(endpoint: str) -> Call:
     """Disables a webhook endpoint."""
-    return Call("POST", f"/_sandbox/webhook_endpoints/{segment(endpoint)}/disable")
+    return Call("POST", f"{SANDBOX_ROOT}/webhook_endpoints/{segment(endpoint)}/disable")
 
 
 def delete_endpoint(endpoint: str) -> Call:
     """Deletes a webhook endpoint."""
-    return Call("DELETE", f"/_sandbox/webhook_endpoints/{segment(endpoint)}")
+    return Call("DELETE", f"{SANDBOX_ROOT}/webhook_endpoints/{segment(endpoint)}")
 
 
 def roll_endpoint_secret(endpoint: str, expires_in: int) -> Call:
     """Replaces a signing secret; the old one signs along for `expires_in` seconds more."""
-    path = f"/_sandbox/webhook_endpoints/{segment(endpoint)}/roll_secret"
+    path = f"{SANDBOX_ROOT}/webhook_endpoints/{segment(endpoint)}/roll_secret"
     return Call("POST", path, body={"expires_in": expires_in})
 
 
 def events(params: Params = ()) -> Call:
     """Lists events: `type`, `limit`, `starting_after`."""
-    return Call("GET", "/_sandbox/events", query=query_of(params))
+    return Call("GET", f"{SANDBOX_ROOT}/events", query=query_of(params))
 
 
 def trigger(event_type: str, overrides: Settings | None = None) -> Call:
@@ -118,81 +119,81 @@ def trigger(event_type: str, overrides: Settings | None = None) -> Call:
     body: dict[str, object] = {"type": event_type}
     if overrides:
         body["overrides"] = overrides
-    return Call("POST", "/_sandbox/events/trigger", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/events/trigger", body=body)
 
 
 def deliveries(params: Params = ()) -> Call:
     """Lists webhook attempts: `event`, `endpoint`, `status`, `limit`, `starting_after`."""
-    return Call("GET", "/_sandbox/deliveries", query=query_of(params))
+    return Call("GET", f"{SANDBOX_ROOT}/deliveries", query=query_of(params))
 
 
 def resend(event: str, endpoint: str | None = None) -> Call:
     """Delivers an event once more now."""
     body = {} if endpoint is None else {"endpoint": endpoint}
-    return Call("POST", f"/_sandbox/events/{segment(event)}/resend", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/events/{segment(event)}/resend", body=body)
 
 
 def clock() -> Call:
     """Reads the sandbox's clock."""
-    return Call("GET", "/_sandbox/clock")
+    return Call("GET", f"{SANDBOX_ROOT}/clock")
 
 
 def set_clock(body: Body) -> Call:
     """Sets `mode` (`realtime` or `frozen`) and `now`."""
-    return Call("POST", "/_sandbox/clock", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/clock", body=body)
 
 
 def advance(body: Body) -> Call:
     """Moves the clock by `seconds`, `to` a time, or `until` `next` or `idle`."""
-    return Call("POST", "/_sandbox/clock/advance", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/clock/advance", body=body)
 
 
 def faults(kind: str = "faults") -> Call:
     """Lists fault rules; `kind` is `faults` or `webhook_faults`."""
-    return Call("GET", f"/_sandbox/{segment(kind)}")
+    return Call("GET", f"{SANDBOX_ROOT}/{segment(kind)}")
 
 
 def add_fault(body: Body, kind: str = "faults") -> Call:
     """Adds a fault rule."""
-    return Call("POST", f"/_sandbox/{segment(kind)}", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/{segment(kind)}", body=body)
 
 
 def clear_faults(rule: str | None = None, kind: str = "faults") -> Call:
     """Removes one fault rule or all of them."""
-    path = f"/_sandbox/{segment(kind)}"
+    path = f"{SANDBOX_ROOT}/{segment(kind)}"
     return Call("DELETE", path if rule is None else f"{path}/{segment(rule)}")
 
 
 def requests(params: Params = ()) -> Call:
     """Lists the logged requests: `limit`, `path`."""
-    return Call("GET", "/_sandbox/requests", query=query_of(params))
+    return Call("GET", f"{SANDBOX_ROOT}/requests", query=query_of(params))
 
 
 def emails(params: Params = ()) -> Call:
     """Lists the mails that the service would have sent: `limit`, `starting_after`."""
-    return Call("GET", "/_sandbox/emails", query=query_of(params))
+    return Call("GET", f"{SANDBOX_ROOT}/emails", query=query_of(params))
 
 
 def balances(params: Params = ()) -> Call:
     """Shows the balances."""
-    return Call("GET", "/_sandbox/balances", query=query_of(params))
+    return Call("GET", f"{SANDBOX_ROOT}/balances", query=query_of(params))
 
 
 def set_balance(body: Body) -> Call:
     """Sets the balance of a `currency` to `amount` minor units."""
-    return Call("POST", "/_sandbox/balances", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/balances", body=body)
 
 
 def reset(body: Body | None = None) -> Call:
     """Drops all state; `seed` and `fixture` may be given."""
-    return Call("POST", "/_sandbox/reset", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/reset", body=body)
 
 
 def export() -> Call:
     """Reads the whole state."""
-    return Call("GET", "/_sandbox/export")
+    return Call("GET", f"{SANDBOX_ROOT}/export")
 
 
 def restore(body: Body) -> Call:
     """Puts a state back that `export` gave."""
-    return Call("POST", "/_sandbox/import", body=body)
+    return Call("POST", f"{SANDBOX_ROOT}/import", body=body)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from svc.errors import SignatureError
+from svc.render.dump import TOKEN
 from svc.spec import SECRET_PREFIX
 
 _LARGEST: Final = 64 * 1024  # a guess is not worth more work than that
@@ -178,7 +179,6 @@ def _keys(secret: str) -> Iterator[tuple[bytes, str]]:
         yield base64.b64decode(rest, validate=True), "the base64-decoded secret"
 
 
-_TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+|\S', re.DOTALL)
 _DEEPEST: Final = 64  # hostile nesting must not make the text grow with its square
 
 # Between entries, behind a colon, one level of indent; in words.
@@ -197,7 +197,7 @@ def respelled(text: str) -> Iterator[tuple[bytes, str]]:
 
     Key order and numbers stay as they are spelled. A text that is no JSON gives something useless.
     """
-    tokens = _TOKEN.findall(text)
+    tokens = TOKEN.findall(text)
     for spelled in _spellings(tokens):
         for item, colon, step, words in _LAYOUTS:
             again = _laid_out(spelled, item, colon, step).encode("utf-8", "surrogatepass")
