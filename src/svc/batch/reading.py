@@ -15,10 +15,10 @@ from svc.inputs import STDIN, decoded
 if TYPE_CHECKING:
     import _csv
 
-Format = Literal["csv", "ndjson"]
+FileFormat = Literal["csv", "ndjson"]
 
 SIZE_MAX: Final = 256 * 1024 * 1024
-_ENDINGS: Final[dict[str, Format]] = {
+_ENDINGS: Final[dict[str, FileFormat]] = {
     ".csv": "csv",
     ".tsv": "csv",
     ".ndjson": "ndjson",
@@ -28,7 +28,7 @@ _ENDINGS: Final[dict[str, Format]] = {
 _SEPARATORS: Final = ",;\t"
 
 
-def format_of(name: str, data: bytes) -> Format:
+def format_of(name: str, data: bytes) -> FileFormat:
     """CSV or NDJSON: by the file's ending, else by how it begins; standard input is NDJSON."""
     if name == STDIN:
         return "ndjson"
@@ -40,7 +40,7 @@ def format_of(name: str, data: bytes) -> Format:
 
 def rows_of(
     data: bytes,
-    form: Format,
+    form: FileFormat,
     operation: BatchOperation,
     *,
     raw: bool = False,

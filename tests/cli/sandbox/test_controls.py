@@ -23,7 +23,7 @@ from support.running import Sandbox, Svc
 from svc.cli.help.page import Shown, page_of
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
-from svc.sandbox.faults import Connection, WebhookEffect
+from svc.sandbox.faults import ConnectionFault, WebhookEffect
 from svc.spec import EVENT_TYPES
 
 Start = Callable[..., Any]
@@ -193,7 +193,7 @@ def test_every_example_of_a_rule_works(
     capsys.readouterr()
     rules = sandbox.control("GET", "/faults")["data"]
     effects = [rule["effect"] for rule in rules]
-    assert {effect.get("connection") for effect in effects} == {*get_args(Connection), None}
+    assert {effect.get("connection") for effect in effects} == {*get_args(ConnectionFault), None}
     webhook = sandbox.control("GET", "/webhook_faults")["data"]
     assert [rule["effect"] for rule in webhook] == list(get_args(WebhookEffect))
     assert len(examples) == len(rules) + len(webhook)

@@ -51,7 +51,7 @@ class Heading:
     text: str
 
 
-Part = str | Rows | Shown | File | Words | Heading
+PagePart = str | Rows | Shown | File | Words | Heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Page:
     """One topic: a title in one line and its parts; strings are paragraphs, however broken."""
 
     title: str
-    parts: tuple[Part, ...]
+    parts: tuple[PagePart, ...]
 
     def text(
         self, width: int, *, person: bool = False, color: bool = False, called: Called | None = None
@@ -87,7 +87,7 @@ class _Form:
     called: Called | None
 
 
-def _laid_out(part: Part, form: _Form) -> Iterable[str]:
+def _laid_out(part: PagePart, form: _Form) -> Iterable[str]:
     if isinstance(part, Rows):
         # Beside its meaning stands a name of at most a third of the page.
         return columns(part.rows, form.width, indent=2, most=form.width // 3, color=form.color)
@@ -160,7 +160,7 @@ def written(text: str) -> Page:
     return Page(title, tuple(map(_part, parts)))
 
 
-def _part(text: str) -> Part:
+def _part(text: str) -> PagePart:
     if text.startswith("~~~"):
         return File(text.removeprefix("~~~\n").removesuffix("~~~"))
     if text.startswith("== "):

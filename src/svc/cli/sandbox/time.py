@@ -64,7 +64,7 @@ def _tell(session: Session, live: LiveLine, over: Event) -> None:
 
 
 ClockMode = Literal["realtime", "frozen"]
-Until = Literal["next", "idle"]
+AdvanceTo = Literal["next", "idle"]
 
 
 @verb(app)
@@ -72,7 +72,8 @@ def advance(
     ctx: typer.Context,
     duration: Annotated[str | None, argument("[DURATION]", "How far, as 3d, 1d12h or 90s.")] = None,
     until: Annotated[
-        Until | None, option("WHEN", "next: until the next job is done; idle: until none is left.")
+        AdvanceTo | None,
+        option("WHEN", "next: until the next job is done; idle: until none is left."),
     ] = None,
     to: Annotated[
         str | None,

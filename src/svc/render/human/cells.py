@@ -9,7 +9,7 @@ from svc.render.dump import dump
 from svc.render.paths import Record
 from svc.render.style import Cell, Screen, Style
 from svc.render.text import escape, one_line
-from svc.render.views.model import MEANINGS, Field, Kind
+from svc.render.views.model import MEANINGS, Field, FieldKind
 
 MONTHS: Final = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
@@ -222,7 +222,7 @@ def _joined(value: dict[str, Any], known: tuple[str, ...], between: str) -> str:
     return ", ".join([between.join(first), *others] if first else others)
 
 
-_FORMS: Final[dict[Kind, Callable[[object], Cell | None]]] = {
+_FORMS: Final[dict[FieldKind, Callable[[object], Cell | None]]] = {
     "id": _id,
     "digest": _digest,
     "number": _number,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-Kind = Literal[
+FieldKind = Literal[
     "text",
     "id",
     "number",
@@ -36,7 +36,7 @@ class Field:
 
     path: str | tuple[str, ...]
     label: str
-    kind: Kind = "text"
+    kind: FieldKind = "text"
     rank: int = 0
     currency: str | tuple[str, ...] = "currency"
     instead: str = ""
