@@ -68,6 +68,25 @@ EVIDENCE_KEYS_STATED: Final = ("tracking_number", "shipping_carrier")
 # --- We chose (the specification does not show it) --------------------------------------------
 
 ID_PREFIXES: Final = {**ID_PREFIXES_STATED, "webhook_endpoint": "we_", "request": "req_"}
+# The ids of the examples in `--help`, in the order in which the demo draws them: an example that is
+# typed as it stands finds what it is about.
+DEMO_IDS: Final[dict[str, tuple[str, ...]]] = {
+    ID_PREFIXES["order"]: (
+        "3kPq0aVb7cXd9eYf1gZh2iWj",
+        "7cXd9eYf1gZh2iWj3kPq0aVb",
+        "9eYf1gZh2iWj3kPq0aVb7cXd",  # authorised
+    ),
+    ID_PREFIXES["payment"]: ("7cXd9eYf1gZh2iWj3kPq0aVb",),
+    ID_PREFIXES["refund"]: ("9eYf1gZh2iWj3kPq0aVb7cXd",),
+    ID_PREFIXES["payout"]: ("1gZh2iWj3kPq0aVb7cXd9eYf", "2iWj3kPq0aVb7cXd9eYf1gZh"),
+    ID_PREFIXES["dispute"]: (
+        "Zh2iWj3kPq0aVb7cXd9eYf1g",
+        "9eYf1gZh2iWj3kPq0aVb7cXd",  # under review
+    ),
+    ID_PREFIXES["landed_cost_quote"]: ("2iWj3kPq0aVb7cXd9eYf1gZh",),
+    ID_PREFIXES["event"]: ("3kPq0aVb7cXd9eYf1gZh2iWj",),
+    ID_PREFIXES["webhook_endpoint"]: ("3kPq0aVb7cXd9eYf1gZh2iWj",),
+}
 
 REPLAYED_HEADER: Final = "Idempotent-Replayed"
 REQUEST_ID_HEADER: Final = "Request-Id"

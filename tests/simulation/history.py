@@ -23,6 +23,7 @@ from svc.cli.framework.session import Session
 _MEMORY: Final = Path("/dev/shm")
 _HOUR: Final = 3600.0
 _WAITS: Final = (1.0, 60.0, _HOUR, 6 * _HOUR, 23.5 * _HOUR, 25 * _HOUR)
+_HAND: Final = 0.03  # what a person needs at least before the next command
 _FINE: Final = 3 * _HOUR  # within which a key is young
 
 
@@ -226,6 +227,7 @@ class History:
 
     def _run(self, *started: "_Started", account: str | None = None) -> list[Process]:
         random, machine = self._random, self.world.machine
+        machine.wait(_HAND)
         ran: list[tuple[Process, _Started]] = []
         for one in started:
             self._count += 1

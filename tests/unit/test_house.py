@@ -126,6 +126,21 @@ def test_statements_of_a_table_stand_in_the_room_that_owns_it() -> None:
     }
 
 
+def test_errors_of_the_system_are_worded_in_one_place() -> None:
+    """An `OSError` may have no text of its own: `system_words` knows what to say then."""
+    named = {
+        _name(module)
+        for module in _modules()
+        for node in ast.walk(ast.parse(module.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr == "strerror"
+    }
+    assert named == {
+        "errors.py",
+        "cli/framework/streams.py",  # makes such an error
+        "listen/tunnels/leash.py",  # a script that imports nothing of svc
+    }
+
+
 @pytest.mark.parametrize("room", _rooms(), ids=_name)
 def test_a_room_says_what_it_is(room: Path) -> None:
     """In a sentence; one with many modules also says with which of them a reader begins."""

@@ -26,6 +26,7 @@ _ENDINGS: Final[dict[str, FileFormat]] = {
     ".json": "ndjson",
 }
 _SEPARATORS: Final = ",;\t"
+_LONE_RETURN: Final = "new-line character"  # how the csv module's error of one begins
 
 
 def format_of(name: str, data: bytes) -> FileFormat:
@@ -52,7 +53,8 @@ def rows_of(
 
     Raises:
         UsageError: the file as a whole cannot be read: its encoding, its head, a quote that is
-            never closed. After that no row could be trusted.
+            never closed, a carriage return in the middle of a line. After that no row could be
+            trusted.
     """
     text = decoded(data, "the file", "FILE").removeprefix("\ufeff")
     if form == "ndjson":
@@ -64,7 +66,11 @@ def rows_of(
 
 def _csv_rows(text: str, columns_of: Callable[[list[str]], Columns]) -> Iterator[Read]:
     _refuse_nul(text)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text), strict=True)
+    # Where lines end in a line feed, a carriage return without one ends none: whoever writes behind
+    # the end of such a line leaves it in the middle, and its cells would be taken for two rows. In
+    # a file without line feeds it is the end of a line.
+    ends = "\n" if "\n" in text else ""
+    reader = csv.reader(io.StringIO(text, newline=ends), delimiter=_separator(text), strict=True)
     lines = _records(reader)
     _, head = next(lines, (1, []))
     if not any(head):
@@ -103,6 +109,14 @@ def _records(reader: "_csv.Reader") -> Iterator[tuple[int, list[str]]]:
                 yield begins, cells
             begins = reader.line_num + 1
     except csv.Error as error:
+        if str(error).startswith(_LONE_RETURN):
+            raise UsageError(
+                f"Line {reader.line_num} of the file holds a carriage return (CR) in its middle.",
+                code="file_invalid",
+                param="FILE",
+                hint="Something was added behind the CR of a line that ended in CR LF. "
+                "Take all CRs out: tr -d '\\r' < FILE > NEW",
+            ) from None
         raise UsageError(
             f"The file is no valid CSV from line {begins} on: {error}.",
             code="file_invalid",

@@ -37,7 +37,7 @@ def completion(
     Commands, options and values complete without starting svc; ids come from what was seen lately.
 
     $ svc completion bash --install
-    $ svc completion fish > ~/.config/fish/completions/svc.fish
+    $ svc completion fish --install
     """
     session = Session.of(ctx)
     if install and uninstall:
@@ -222,7 +222,7 @@ def take_away(path: Path) -> bool:
     try:
         path.unlink()
     except OSError as error:
-        raise LocalError(f"{path} cannot be removed: {error.strerror}.") from error
+        raise _failed(path, "removed", error) from error
     return True
 
 

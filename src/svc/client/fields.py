@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 from svc.client.amounts import whole_number
 from svc.client.call import pattern_of
 from svc.errors import UsageError
+from svc.nearest import slips
 from svc.spec import ID_PREFIXES
 
 BodyPath: TypeAlias = tuple[str, ...]
@@ -77,10 +78,10 @@ def _check_codes(value: Mapping[str, Any], within: str = "") -> None:
     for name, inner in value.items():
         if isinstance(inner, Mapping):
             _check_codes(inner, _inside(within, name))
-        letters = next((n for word, n in _CODES.items() if name.endswith(word)), 0)
-        if isinstance(inner, str) and _SMALL.fullmatch(inner) and len(inner) == letters:
+        word = next((word for word in _CODES if name.endswith(word)), "")
+        if isinstance(inner, str) and _SMALL.fullmatch(inner) and len(inner) == _CODES.get(word):
             raise UsageError(
-                f"{_inside(within, name)} {inner!r} is written in capitals.",
+                f"A {word} is written in capitals: {inner.upper()}",
                 code="code_invalid",
                 param=_inside(within, name),
                 hint=f"--{name.replace('_', '-')} {inner.upper()}",
@@ -186,16 +187,7 @@ def _is_near(name: str, known: str) -> bool:
     left, right = ("".join(text.split()).casefold() for text in (name, known))
     if _SHORT.get(left) == right:
         return True
-    if abs(len(left) - len(right)) > 1:
-        return False
-    begin = next(
-        (at for at, pair in enumerate(zip(left, right, strict=False)) if pair[0] != pair[1]), None
-    )
-    if begin is None:
-        return True
-    left, right = left[begin:], right[begin:]
-    swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
-    return swapped or left[1:] == right[1:] or left[1:] == right or left == right[1:]
+    return slips(left, right, 1) <= 1
 
 
 def _fields(text: str, **inside: Fields) -> Fields:

@@ -25,6 +25,8 @@ class RequestOption(NamedTuple):
         least: the smallest amount.
         example: of a value, where a create cannot do without it: where the specification says that
             an object holds it, or we assume so. `svc post` sends whatever it is given.
+        instead: of one with an example, the options that may be given together in its place, each
+            with an example of its own.
     """
 
     name: str
@@ -35,11 +37,17 @@ class RequestOption(NamedTuple):
     words: str = ""
     least: int = 1
     example: str = ""
+    instead: tuple[tuple[str, str], ...] = ()
 
     @property
     def key(self) -> str:
         """The name as a parameter of Python's."""
         return self.name.removeprefix("--").replace("-", "_")
+
+    @property
+    def is_required(self) -> bool:
+        """Whether nothing can stand in its place."""
+        return bool(self.example) and not self.instead
 
 
 def _row(
@@ -151,7 +159,8 @@ PAYOUT: Final = (
         "IBAN",
         "The account's IBAN; where there is none, --account-number.",
         within="destination",
-    ),
+        example="DE89370400440532013000",
+    )._replace(instead=(("--account-number", "12345678"), ("--bank-code", "110000"))),
     _row(
         "--account-number",
         "DIGITS",

@@ -18,6 +18,11 @@ _OTHER_MODE: Final = (
 _NO_PATH: Final = "The API has no such path."
 _ABSENT: Final = ("parameter_missing", "parameter_invalid_empty")
 _CONTROLS: Final = "/_sandbox/"
+# What only a list of the sandbox shows, and the API has no call to retrieve.
+_LISTED: Final = {
+    f"{_CONTROLS}webhook_endpoints/": "svc sandbox endpoints list shows the ids",
+    f"{_CONTROLS}keys/": "svc sandbox keys list shows the ids",
+}
 _PLAIN: Final = r"[A-Za-z0-9_]+(?:\[[A-Za-z0-9_]+\])*"
 
 
@@ -60,6 +65,9 @@ def not_found(call: Call, code: str | None, param: str | None) -> str | None:
 
 def _other_kind(path: str) -> str | None:
     """Points to the right command when the id in a path is of another kind, or is no id."""
+    listed = next((words for start, words in _LISTED.items() if path.startswith(start)), None)
+    if listed is not None:
+        return listed
     path = path.replace(_CONTROLS, f"{API_ROOT}/", 1)
     for kind, collection in COLLECTIONS.items():
         if path.startswith(f"{collection.path}/"):
@@ -67,6 +75,8 @@ def _other_kind(path: str) -> str | None:
             prefix = ID_PREFIXES[kind]
             known = identifier.startswith(prefix)
             form = None if known else f"The id of {_one(kind)} begins with {prefix}"
+            if identifier == prefix:
+                form = f"{prefix} alone is no id: it has letters and digits behind it."
             return _kind_hint(identifier, but_not=kind) or form
     return None
 

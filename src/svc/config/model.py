@@ -69,7 +69,11 @@ class Config(NamedTuple):
             return self.profiles[name]
         if name == DEFAULT_PROFILE:
             return Profile(name)
-        raise ConfigError(
+        raise self.no_profile(name)
+
+    def no_profile(self, name: str) -> ConfigError:
+        """The error of a profile that the file does not hold; it says how to create one."""
+        return ConfigError(
             f"There is no profile {name!r} (known: {self._known()}).",
             code="profile_unknown",
             param="profile",

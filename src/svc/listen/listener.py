@@ -72,14 +72,21 @@ class Listener:
                 await self._wait()
         finally:
             self._halves.reception.close()
-            await source.stop_accepting()
-            chores.cancel()
-            pending = await self._halves.close(_GRACE_SECONDS)
-            await source.close()
+            pending = await self._close(source, chores)
         seconds = self._clock.monotonic() - started
         summary = self._halves.progress.summary(self._clock.now(), seconds, pending)
         self._tell(summary)
         return summary
+
+    async def _close(self, source: Source, chores: "asyncio.Future[None]") -> int:
+        """Ends all of it and gives how many are pending; raises what the source has died of."""
+        try:
+            await source.stop_accepting()
+        finally:  # what came before is forwarded and answered all the same
+            chores.cancel()
+            pending = await self._halves.close(_GRACE_SECONDS)
+            await source.close()
+        return pending
 
     def _source(self, way_in: "socket.socket | OpenSource") -> Source:
         if not isinstance(way_in, socket.socket):

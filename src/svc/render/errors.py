@@ -54,9 +54,10 @@ def _message(error: SvcError) -> str:
     own = error.status is None or error.exit_code in _OWN
     if not error.hint or not own:
         return error.message
-    # A full stop behind a command would be copied with it.
-    hint = f"Next: {error.hint}" if error.hint.startswith(_COMMAND) else error.hint
-    return f"{_ended(error.message)} {hint if _COMMAND in hint else _ended(hint)}"
+    # A full stop behind a command, or behind an option, would be copied with it.
+    is_typed = error.hint.startswith((_COMMAND, "-"))
+    hint = f"Next: {error.hint}" if is_typed else error.hint
+    return f"{_ended(error.message)} {hint if is_typed or _COMMAND in hint else _ended(hint)}"
 
 
 def _ended(text: str) -> str:

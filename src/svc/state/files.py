@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from svc.clock import Clock
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 from svc.system import files, locks
 
 _LOCK: Final = ".state.lock"
@@ -98,7 +98,7 @@ def folder_lock(folder: Path, clock: Clock) -> Iterator[None]:
 
 def local_error(what: str, error: OSError) -> LocalError:
     """Words a file system's refusal."""
-    return LocalError(f"{what}: {os.strerror(error.errno or 0).lower()}.", hint=files.advice(error))
+    return LocalError(f"{what}: {system_words(error)}.", hint=files.advice(error))
 
 
 def _check_private(path: Path, facts: os.stat_result, mode: str) -> None:

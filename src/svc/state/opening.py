@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from svc.clock import Clock
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 from svc.state import files
 from svc.state.schema import MIGRATIONS
 from svc.system.files import advice, put_in_place
@@ -43,7 +43,7 @@ def _descriptor_limit() -> tuple[str, str | None] | None:
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as refused:
-        return os.strerror(refused.errno or 0).lower(), advice(refused)
+        return system_words(refused), advice(refused)
     return None
 
 

@@ -15,6 +15,7 @@ from support.absence import holding
 from support.listeners import Listen, Pay
 from support.listening import NOW, Target, event
 from support.running import Sandbox, Svc
+from svc.api_keys import fingerprint
 from svc.cli.events import link
 from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
 from svc.cli.events.link import LocalLink, watching
@@ -244,10 +245,32 @@ def test_a_disabled_endpoint_is_told_and_registered_again(
     with Target() as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
         [ready] = running.wait("ready")
         sandbox.control("POST", f"/webhook_endpoints/{ready['endpoint']}/disable")
-        wait_for(lambda: "in place of others" in said(tmp_path))
+        wait_for(lambda: f"in place of {ready['endpoint']};" in said(tmp_path))
         pay()
         running.wait("forward", 2)
     assert said(tmp_path).count("has disabled the listener's webhook endpoint") == 1
+
+
+@pytest.mark.parametrize("command", [None, "sleep 60"])
+def test_a_reset_says_that_the_signing_secret_is_a_new_one(
+    sandbox: Sandbox, svc: Svc, tmp_path: Path, listen: Listen, command: str | None
+) -> None:
+    """A handler that has the old one refuses every delivery from then on: who runs it is told."""
+    more = () if command is None else ("--exec", command)
+    with listen(tmp_path, "--forward-to", "3000", *more) as running:
+        running.wait("ready")
+        sandbox.control("POST", "/reset", {"seed": 99})
+        wait_for(lambda: "have a new signing secret" in said(tmp_path))
+        fresh = svc("events", "listen", "--forward-to", "3000", "--print-secret").out.strip()
+    told = said(tmp_path).partition("Warning: ")[2]
+    assert told.startswith("The sandbox was reset: the listener's webhook endpoint is gone.")
+    assert f"new signing secret, {fingerprint(fresh)}." in told
+    assert "in place of" not in told  # nothing was left to be replaced
+    if command is None:
+        assert "Restart your handler with it: svc events listen" in told
+        assert "--print-secret" in told
+    else:
+        assert "The command of --exec still has the old one: stop this listener" in told
 
 
 def test_a_sandbox_that_does_not_answer_is_told_once() -> None:

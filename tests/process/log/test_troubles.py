@@ -1,8 +1,10 @@
 """What goes wrong around a log: no majority, credentials that end, certificates, another server."""
 
+import asyncio
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -10,8 +12,10 @@ from support.certificates import Authority
 from support.log_servers import Servers, free_ports, servers
 from support.team_log import arrival, connect, laptop, make_streams, publish, wait_for
 from svc.client.wire.tls import context
+from svc.clock import SystemClock
 from svc.errors import LocalError, SvcError
-from svc.listen.inbox.inbox import Batch, Kept
+from svc.listen.inbox.inbox import Batch, Kept, Position
+from svc.listen.log import group, own_cursor
 from svc.listen.log.address import LogAddress
 from svc.listen.log.checks import limits, payload, replicas, version
 from svc.listen.log.connection import LogConnection
@@ -126,3 +130,46 @@ def test_log_behind_tls_is_trusted_by_its_certificate_alone(tmp_path: Path) -> N
             LogConnection(address, None, context(None)),
         ):
             pass
+
+
+class Bug:
+    """What a source asks for its position or its target's address, and breaks at."""
+
+    def __init__(self) -> None:
+        self.met = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+
+    def position(self) -> Position:
+        self._loop.call_soon_threadsafe(self.met.set)
+        raise RuntimeError("a bug")
+
+    @property
+    def scheme(self) -> str:
+        self.met.set()
+        raise RuntimeError("a bug")
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["own position", "queue of a group"])
+def test_what_a_source_has_died_of_comes_out_at_its_stop(shared: bool, server: Servers) -> None:
+    """Both sources alike; a task that is only cancelled is no error."""
+    queue, cursor = group.Queue("ci", "test", 1), own_cursor.Cursor("c_anna", "test")
+
+    async def stopped(connection: LogConnection, bug: Any) -> None:
+        place = bug.position if bug else lambda: Position(0, "")
+        of_group = group.opened(connection, queue, (bug,) if bug else (), SystemClock())
+        own = own_cursor.opened(connection, cursor, place, SystemClock())
+        source = (of_group if shared else own)(cast("Any", None), lambda _: None)
+        await source.start()
+        await (bug.met.wait() if bug else asyncio.sleep(0))
+        await asyncio.sleep(0.05)  # the error is on its way out of the task
+        await source.stop_accepting()
+        await source.close()
+
+    async def broken(connection: LogConnection) -> None:
+        await stopped(connection, Bug())
+
+    with connect(server) as connection:
+        connection.run(group.ensure(connection, queue, {"deliver_policy": "all"}))
+        asyncio.run(stopped(connection, None))
+        with pytest.raises(RuntimeError, match="a bug"):
+            asyncio.run(broken(connection))

@@ -78,7 +78,7 @@ def test_cloudflared_stand_in_that_moves_gets_another_endpoint(
     }
     said = next(tmp_path.glob("listen-*.err")).read_text()
     assert f"Starting cloudflared as the tunnel: {cloudflared}" in said
-    assert "another signing secret: whsec_" in said
+    assert "Deliveries have a new signing secret, whsec_" in said
 
 
 def test_deliveries_go_on_after_a_cloudflared_stand_in_has_moved(

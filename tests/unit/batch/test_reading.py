@@ -92,7 +92,7 @@ def test_an_empty_cell_leaves_its_field_out() -> None:
         ("amount", "129.00", "129.00 with two decimals is 12900 in minor units"),
         ("amount,currency", "129.00,EUR", "129.00 EUR is 12900 in minor units"),
         ("amount,currency", "15.000,KWD", "15.000 KWD is 15000 in minor units"),
-        ("amount,currency", "15.5,JPY", "such as 12900 for 129.00 EUR"),
+        ("amount,currency", "15.5,JPY", "such as 12900 for 12900 JPY, which"),
         ("amount", '"1,290"', "amount '1,290' is not a whole number"),
         ("amount", "1e3", "amount '1e3' is not a whole number"),
         ("amount", "9" * 5000, "is not from 1 to 999999999999"),
@@ -142,6 +142,45 @@ def test_a_file_that_cannot_be_trusted_is_refused_whole(text: str, said: str) ->
     with pytest.raises(UsageError) as caught:
         csv_rows(text)
     assert said in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("payment\r,amount\npay_1\r,1200\n", 1),
+        ("payment\r,amount\r\npay_1\r,1200\r\n", 1),
+        ("payment,amount\npay_1\r,1200\n", 2),
+        ("payment,amount\npay_1,1200\npay_2\rpay_3\n", 3),
+        ('payment,amount\n"pay_1"\r,1200\n', 2),
+        ('payment,reason,amount\npay_1,"two\nlines",1\npay_2\r,none,1200\n', 4),
+    ],
+)
+def test_a_carriage_return_in_a_line_refuses_the_file(text: str, line: int) -> None:
+    """It is no end of a row: a refund would be made without the amount that stands behind it."""
+    with pytest.raises(UsageError) as caught:
+        csv_rows(text, operation="refunds.create")
+    said = f"Line {line} of the file holds a carriage return (CR) in its middle."
+    assert caught.value.message == said
+    assert "tr -d '\\r'" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("payment,amount,reason\rpay_1,5,\r", None),
+        ("payment,amount,reason\r\npay_1,5,\r\r\n", None),
+        ('payment,amount,reason\r\npay_1,5,"a\rb"\r\n', "a\rb"),
+        ('payment,amount,reason\npay_1,5,"a\r\nb"\n', "a\r\nb"),
+    ],
+)
+def test_carriage_returns_that_end_lines_or_stand_in_quotes_are_read(
+    text: str, reason: str | None
+) -> None:
+    """Old lists without any line feed, lines that end twice over, a text of two lines."""
+    (one,) = csv_rows(text, operation="refunds.create")
+    assert isinstance(one.given, dict)
+    assert (one.given["payment"], one.given["amount"]) == ("pay_1", 5)
+    assert one.given.get("reason") == reason
 
 
 def test_text_that_is_not_utf8_is_refused_with_its_line() -> None:

@@ -239,12 +239,16 @@ def test_twin_in_flight_is_waited_for(opened: Open) -> None:
         opened().record(asked(key="key-2"))
 
 
+@pytest.mark.parametrize("before", [0.5, 0.0])
 def test_what_another_process_ended_since_a_person_asked_is_not_sent_again(
-    opened: Open, clock: ManualClock
+    opened: Open, clock: ManualClock, before: float
 ) -> None:
-    """R91: a command that waited for the journal meets an end which the person could not know of."""
+    """R91: a command that waited for the journal meets an end which the person could not know of.
+
+    Nor does a clock whose ticks are longer than a request tell that the first was over.
+    """
     began_at = clock.now()
-    clock.advance(0.5)
+    clock.advance(before)
     first = opened().record(asked())
     end(opened(), first, "done")
     second = asked(key="key-2")._replace(meant_at=began_at)
@@ -253,6 +257,7 @@ def test_what_another_process_ended_since_a_person_asked_is_not_sent_again(
     assert (caught.value.outcome, caught.value.request) == ("not_sent", first.id)
     assert "--new-request" in (caught.value.hint or "")
     end(opened(), opened().record(second, new_request=True), "done")
+    clock.advance(0.1)
     later = asked(key="key-3")._replace(meant_at=clock.now())
     assert opened().record(later).sendings == 1
 

@@ -172,7 +172,10 @@ def test_a_404_of_an_assumed_call_says_so() -> None:
         (orders.retrieve("nope"), "The id of an order begins with ord_"),
         (controls.checkout_url("ORDER"), "The id of an order begins with ord_"),
         (orders.retrieve("pay_1"), "pay_1 is a payment: svc get pay_1"),
+        (orders.retrieve("ord_"), "ord_ alone is no id"),
         (controls.decide_dispute("dp_1", "won"), "Objects of the other mode are invisible"),
+        (controls.enable_endpoint("we_1"), "svc sandbox endpoints list shows the ids"),
+        (controls.roll_key("key_1"), "svc sandbox keys list shows the ids"),
     ],
 )
 def test_a_404_says_what_an_id_looks_like(call: Call, words: str) -> None:

@@ -17,13 +17,14 @@ from support.listening import (
     plan_for,
     status_line,
 )
-from svc.clock import ManualClock
+from svc.clock import Clock, ManualClock
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.halves import ListenerPlan
 from svc.listen.inbox.inbox import Source
 from svc.listen.listener import Listener
+from svc.listen.progress import Until
 from svc.listen.receive import Reception
 from svc.listen.records import ListenerRecord
 from svc.listen.verify.verify import Delivery, read_facts
@@ -59,17 +60,39 @@ class HeldSource:
         self._loop.call_soon_threadsafe(admit)
 
 
+class FailingSource(HeldSource):
+    """Gives one event, and cannot be stopped without an error."""
+
+    async def start(self) -> None:
+        await super().start()
+        self.give(1)
+
+    async def stop_accepting(self) -> None:
+        await super().stop_accepting()
+        raise RuntimeError("the source has died")
+
+
 class Fed(RunningListener):
     """A listener whose deliveries come from the test."""
 
     source: HeldSource
+
+    def __init__(
+        self,
+        state: Path,
+        plan: ListenerPlan,
+        clock: Clock,
+        kind: type[HeldSource] = HeldSource,
+    ) -> None:
+        super().__init__(state, plan, clock)
+        self._kind = kind
 
     async def _run(self) -> None:
         self._relay = Listener(self._plan, self.make_inbox(), self._clock, self.records.append)
         self._loop = asyncio.get_running_loop()
 
         def opened(reception: Reception, tell: Callable[[ListenerRecord], None]) -> Source:
-            self.source = HeldSource(reception, tell)
+            self.source = self._kind(reception, tell)
             return self.source
 
         self.summary = await self._relay.run(opened)
@@ -124,6 +147,17 @@ def test_target_behind_http_gets_no_marks(tmp_path: Path) -> None:
     with Target() as target, listening(tmp_path, target.port) as listener:
         listener.forwards(1)
     assert target.received[0].header("svc-redelivered") == []
+
+
+def test_source_that_fails_at_its_stop_takes_nothing_with_it(tmp_path: Path) -> None:
+    """Its error comes out of the listener; what it gave before is forwarded and answered first."""
+    with Target() as target:
+        plan = plan_for(target.port, ack="forwarded", until=Until.parse("order.paid"))
+        listener = Fed(tmp_path / "state" / "state.db", plan, ManualClock(NOW), FailingSource)
+        with pytest.raises(RuntimeError, match="the source has died"):
+            listener.run_here()
+    assert target.ids == ["evt_1"]
+    assert (listener.source.answers, listener.source.stops) == ([200], ["stop", "close"])
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ def _option(
         metavar=None if flag else param.metavar,
         help=param.help or "",
         default=_default(param),
-        required=bool(param.required or (row and row.example)),
+        required=bool(param.required or (row and row.is_required)),
         repeatable=bool(param.multiple),
         value_optional=not flag and _is_bracketed(param.metavar or ""),
         minimum=kind.minimum,

@@ -10,7 +10,14 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 from svc.cli.framework.key_check import ask, mend
 from svc.cli.framework.session import Session
 from svc.client.probe import Reached, probe
-from svc.errors import KeyStoreError, LocalError, NetworkError, SvcError, Unauthorized
+from svc.errors import (
+    KeyStoreError,
+    LocalError,
+    NetworkError,
+    SvcError,
+    Unauthorized,
+    system_words,
+)
 from svc.keys.places import title
 from svc.keys.resolve import VARIABLE
 from svc.redaction import redact
@@ -48,7 +55,7 @@ def guarded(name: str, check: Check, session: Session) -> Finding:
     except SvcError as error:
         return failed(name, error)
     except OSError as error:
-        return failed(name, LocalError(f"{error.filename or name}: {error.strerror or error}."))
+        return failed(name, LocalError(f"{error.filename or name}: {system_words(error)}."))
 
 
 def failed(name: str, error: SvcError) -> Finding:

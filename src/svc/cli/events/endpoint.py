@@ -185,10 +185,13 @@ class Endpoints:
     def _tell(self, made: Endpoint, earlier: Mapping[str, str]) -> None:
         """Says that an endpoint was registered: the API has no call to delete one."""
         note = self._session.out.note
-        if self._sandbox and earlier:
-            for endpoint_id, url in earlier.items():
-                self._forget(endpoint_id, url)
-            note(f"Registered the webhook endpoint {made.id} in place of others.")
+        if self._sandbox:
+            gone = [name for name, url in earlier.items() if self._forget(name, url)]
+            instead = f" in place of {', '.join(gone)}" if gone else ""
+            note(
+                f"Registered the webhook endpoint {made.id}{instead}; it is used again at this "
+                "address."
+            )
         elif earlier:
             note(
                 f"Registered another webhook endpoint, {made.id}. The API has no call to delete "
@@ -202,14 +205,17 @@ class Endpoints:
         else:
             note(f"Registered the webhook endpoint {made.id}; it is used again at this address.")
 
-    def _forget(self, endpoint_id: str, url: str) -> None:
+    def _forget(self, endpoint_id: str, url: str) -> bool:
+        """Deletes an endpoint of ours in the sandbox; says whether it was still there."""
         try:
             there = {one.get("id"): one.get("url") for one in self._listed()}
-            if there.get(endpoint_id) == url:  # else somebody else has the id by now
+            is_there = there.get(endpoint_id) == url  # else somebody else has the id by now
+            if is_there:
                 self._control(controls.delete_endpoint(endpoint_id))
         except SvcError:
-            return  # it is asked for again at the next start
+            return False  # it is asked for again at the next start
         self._table.forget(endpoint_id, url)
+        return is_there
 
     def _control(self, call: Call) -> dict[str, Any]:
         session = self._session

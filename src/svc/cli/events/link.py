@@ -7,7 +7,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from svc.api_keys import fingerprint
 from svc.base_url import BaseUrl
 from svc.cli.events.endpoint import Endpoint
 from svc.cli.events.tunnel import ChosenTunnel
@@ -107,12 +106,9 @@ class TunnelLink:
 
     def _move(self, relay: Listener, address: BaseUrl, endpoint: Endpoint) -> None:
         relay.move(address.host, _both(endpoint, self.endpoint))
-        note = self._session.out.note
         if endpoint.id is None:
-            note(f"The tunnel has another address. Deliveries have to go to {endpoint.url}")
-        elif endpoint.secrets != self.endpoint.secrets:
-            shown = fingerprint(endpoint.secrets[0])
-            note(f"The tunnel has another address, and deliveries another signing secret: {shown}")
+            words = f"The tunnel has another address. Deliveries have to go to {endpoint.url}"
+            self._session.out.note(words)
         self.address, self.endpoint = address, endpoint
 
     def _record(self, change: Up | Down) -> ListenerRecord:

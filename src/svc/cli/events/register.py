@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 
+from svc.api_keys import fingerprint
 from svc.base_url import BaseUrl
 from svc.cli.events.endpoint import Endpoint, Endpoints
 from svc.cli.events.options import ListenOptions
@@ -13,7 +14,7 @@ from svc.listen.identity import ListenerId, begin_anew, remember
 from svc.state import Database
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Registrar:
     """Registers the endpoint of one listener; `sandbox` says what kind of service it is."""
 
@@ -24,6 +25,7 @@ class Registrar:
     port: int
     sandbox: bool
     _one_at_a_time: Lock = field(default_factory=Lock)
+    _before: Endpoint | None = None
 
     def __call__(self, public: BaseUrl | None) -> Endpoint:
         """Finds or makes the endpoint at a public address, or at the local port.
@@ -32,7 +34,22 @@ class Registrar:
             SvcError: the service refused, or was not reached.
         """
         with self._one_at_a_time:  # a tunnel that has moved, and a sandbox that was reset
-            return self._registered(public)
+            before, self._before = self._before, self._registered(public)
+            if before is not None and before.secrets != self._before.secrets:
+                self._tell_secret(self._before)
+            return self._before
+
+    def _tell_secret(self, endpoint: Endpoint) -> None:
+        """Says that what checks signatures behind this listener has to have another secret.
+
+        The command of --exec is not started again: it runs once, and one that resets the sandbox
+        itself, as tests do, would be ended in their middle and begin anew for ever.
+        """
+        shown = " and ".join(fingerprint(secret) for secret in endpoint.secrets)
+        todo = f"Restart your handler with it: {self.asked.again} --print-secret"
+        if self.asked.command is not None:
+            todo = "The command of --exec still has the old one: stop this listener and run it anew"
+        self.session.out.warn(f"Deliveries have a new signing secret, {shown}. {todo}")
 
     def _registered(self, public: BaseUrl | None) -> Endpoint:
         url, _ = self.address(public)
@@ -62,6 +79,10 @@ class Registrar:
             standing = found.standing(self.claim.path, self.asked.events)
             if standing == "disabled":
                 self.session.out.warn("The sandbox has disabled the listener's webhook endpoint.")
+            elif standing == "forgotten":
+                self.session.out.warn(
+                    "The sandbox was reset: the listener's webhook endpoint is gone."
+                )
             return None if standing == "enabled" else self(public())
 
         return renew

@@ -19,7 +19,7 @@ from svc.errors import (
 )
 from svc.paths import NoFolder
 from svc.redaction import redact, redact_maybe
-from svc.spec import ID_PREFIXES
+from svc.spec import DEMO_IDS, ID_PREFIXES
 from svc.system.files import make_private, open_private
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def report_error(session: "Session", error: SvcError) -> int:
     """Prints an expected error on stderr and returns its exit code."""
     _name_key_source(session, error)
     _name_other_mode(session, error)
+    _name_demo(session, error)
     error.message = redact(error.message)
     error.hint = redact_maybe(error.hint)
     # What the service sends may hold a key as well: it saw ours (promise R39).
@@ -116,6 +117,21 @@ def _name_other_mode(session: "Session", error: SvcError) -> None:
         test = session.settings.mode == "live"
         way = "leave out --live" if test else "add --live"
         error.hint = f"{identifier} is an object of {'test' if test else 'live'} mode: {way}"
+
+
+def _name_demo(session: "Session", error: SvcError) -> None:
+    """Says of an id of the examples where it is: in the demo, which this sandbox does not hold."""
+    if not isinstance(error, NotFound) or error.code != "resource_missing":
+        return
+    from svc.cli.framework.control import is_sandbox
+
+    command = " ".join(session.argv)
+    ids = (prefix + name for prefix, names in DEMO_IDS.items() for name in names)
+    found = next((each for each in ids if each in command), None)
+    with suppress(SvcError):  # no key, which a sandbox's controls do without
+        if found is not None and is_sandbox(session):
+            load = session.command("sandbox reset --fixture demo")
+            error.hint = f"{found} is in the demo, which replaces all that is there: {load}"
 
 
 def _name_request(bug: SvcError, intent: "Intent") -> None:

@@ -221,7 +221,7 @@ def first_line(command: Any) -> str:
 def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
     """Writes arguments and options in their groups; global options by name only, below the root."""
     groups: dict[str, list[tuple[str, str]]] = {}
-    required = {row.name for row in getattr(command.callback, "rows", ()) if row.example}
+    required = {row.name for row in getattr(command.callback, "rows", ()) if row.is_required}
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx)
         if record is not None:

@@ -104,10 +104,11 @@ def send_list(session: Session, make: MakeCall, given: Mapping[str, str | None])
     filters = {name: value for name, value in given.items() if value}
     asked = session.given.listing
     if asked.limit is not None and not 1 <= asked.limit <= LIMIT_MAX:
+        most = f"--max {asked.limit}" if asked.limit > 0 else "--max N"
         raise UsageError(
             f"--limit is {asked.limit}; a page has 1 to {LIMIT_MAX} objects.",
             param="--limit",
-            hint=f"--max {max(asked.limit, 1)} follows pages, --all gives every object",
+            hint=f"{most} follows pages, --all gives every object",
         )
     if asked.max is not None and asked.max < 1:
         raise UsageError("--max is 1 or more.", param="--max")

@@ -88,7 +88,7 @@ def decide(
 ) -> None:
     """Decide a dispute whose evidence is under review.
 
-    $ svc sandbox decide dp_Zh2iWj3kPq0aVb7cXd9eYf1g won
+    $ svc sandbox decide dp_9eYf1gZh2iWj3kPq0aVb7cXd won
     """
     call_and_show(Session.of(ctx), controls.decide_dispute(dispute, outcome))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from svc.cli.framework.session import Session
 from svc.config.editing import create_profile, unset_value
-from svc.errors import ConfigError, LocalError, UsageError
+from svc.errors import ConfigError, LocalError, UsageError, system_words
 from svc.paths import NoFolder
 from svc.sandbox.process.launch import MEMORY
 from svc.sandbox.process.records import RunRecord, running
@@ -67,7 +67,7 @@ def _made(session: Session, folder: Path) -> Pair:
     try:
         home = _latest(folder, now) or _write_key(folder, now)
     except OSError as error:
-        raise LocalError(f"No certificate could be written: {error.strerror}.") from error
+        raise LocalError(f"No certificate could be written: {system_words(error)}.") from error
     return Pair(str(home / _CERTIFICATE), str(home / _PRIVATE_KEY), str(home / _AUTHORITY))
 
 
@@ -208,11 +208,11 @@ def forget(ready_file: Path | None) -> None:
         try:
             ready_file.unlink(missing_ok=True)
         except OSError as error:
-            raise LocalError(f"{ready_file} cannot be written: {error.strerror}.") from error
+            raise LocalError(f"{ready_file} cannot be written: {system_words(error)}.") from error
 
 
 def _write_ready_file(path: Path, text: str) -> None:
     try:
         replace_file(path, text.encode())
     except OSError as error:
-        raise LocalError(f"{path} cannot be written: {error.strerror}.") from error
+        raise LocalError(f"{path} cannot be written: {system_words(error)}.") from error

@@ -18,8 +18,8 @@ UNRESOLVED = "state IN ('open', 'unknown')"
 SELECT = "SELECT * FROM requests"
 _BY_KEY = f"{SELECT} WHERE idempotency_key = ? AND base_url = ? AND mode = ? AND profile = ?"
 TWINS = f"{SELECT} WHERE {UNRESOLVED} AND identity = ? ORDER BY seq DESC"
-# What somebody else has ended while this process waited for the journal.
-_MEANWHILE = f"{SELECT} WHERE state = 'done' AND identity = ? AND settled_at > ? ORDER BY seq DESC"
+# What somebody else has ended since a person asked: in the same tick of a coarse clock, too.
+_MEANWHILE = f"{SELECT} WHERE state = 'done' AND identity = ? AND settled_at >= ? ORDER BY seq DESC"
 # Who is about to send the same as a row of a list.
 RESERVED = """
 SELECT name, lease, key_hint FROM reservations JOIN batches ON batches.id = batch_id
@@ -89,7 +89,8 @@ class JournalTransaction(NamedTuple):
                     raise refusals.twin_in_flight(twin)
                 raise refusals.twin_of(twin, self.now)
         # A person who asked before that ended cannot have meant another one.
-        for row in self.tx.rows(_MEANWHILE, (same, asked.meant_at or self.now)):
+        ended = [] if asked.meant_at is None else self.tx.rows(_MEANWHILE, (same, asked.meant_at))
+        for row in ended:
             if row["key_hint"] not in asked.account.other:
                 raise refusals.done_meanwhile(intent_of(row), self.say)
         for row in self.tx.rows(RESERVED, (same,)):

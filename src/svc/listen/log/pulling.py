@@ -148,12 +148,12 @@ class PulledSource:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def stop_accepting(self) -> None:
-        """Takes nothing more."""
+        """Takes nothing more; raises what a task has died of, for nobody was told of it before."""
         self._connection.tell(lambda _: None)
         for task in self._tasks:
             task.cancel()
         for ended in await asyncio.gather(*self._tasks, return_exceptions=True):
-            if isinstance(ended, Exception):
+            if isinstance(ended, Exception):  # not that it was cancelled: that is how it ends
                 raise ended
 
     def _begin(self, *work: Coroutine[Any, Any, None]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final
 
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 from svc.listen.receiver.connection import Phase, ReceiverConnection, ReceiverHooks
 from svc.listen.receiver.http import READ_BYTES, HttpHead, Refused
 from svc.listen.receiver.slots import Slots
@@ -42,7 +42,7 @@ def bind(port: int = 0) -> socket.socket:
     except OSError as error:
         taken.close()
         raise LocalError(
-            f"Port {port} of this machine cannot be used: {(error.strerror or '').lower()}.",
+            f"Port {port} of this machine cannot be used: {system_words(error)}.",
             code="port_unavailable",
         ) from error
     return taken

@@ -7,32 +7,20 @@ from svc.sandbox.control import scenarios
 from svc.sandbox.jobs import handlers
 from svc.sandbox.parameters.problems import not_allowed_value
 from svc.sandbox.reference import fx
-from svc.sandbox.resources import api_keys, disputes, orders, payouts, quotes
+from svc.sandbox.resources import api_keys, disputes, orders, payouts, quotes, webhook_endpoints
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import ID_PREFIXES, RESTRICTED_RESOURCES, SANDBOX_KEYS
+from svc.spec import DEMO_IDS, RESTRICTED_RESOURCES, SANDBOX_KEYS
 
 _CLOSED_IBAN: Final = "DE35370400440532013002"
-# The ids of the examples in `--help`, in the order in which the demo draws them: an example that is
-# typed as it stands finds what it is about.
-_DEMO_IDS: Final = {
-    ID_PREFIXES["order"]: (
-        "3kPq0aVb7cXd9eYf1gZh2iWj",
-        "7cXd9eYf1gZh2iWj3kPq0aVb",
-        "9eYf1gZh2iWj3kPq0aVb7cXd",  # authorised
-    ),
-    ID_PREFIXES["payment"]: ("7cXd9eYf1gZh2iWj3kPq0aVb",),
-    ID_PREFIXES["refund"]: ("9eYf1gZh2iWj3kPq0aVb7cXd",),
-    ID_PREFIXES["payout"]: ("1gZh2iWj3kPq0aVb7cXd9eYf", "2iWj3kPq0aVb7cXd9eYf1gZh"),
-    ID_PREFIXES["dispute"]: ("Zh2iWj3kPq0aVb7cXd9eYf1g",),
-    ID_PREFIXES["landed_cost_quote"]: ("2iWj3kPq0aVb7cXd9eYf1gZh",),
-    ID_PREFIXES["event"]: ("3kPq0aVb7cXd9eYf1gZh2iWj",),
-}
+_RECEIVER: Final = "http://127.0.0.1:3000/webhooks"
 
 
 def fill_demo(tx: Transaction) -> None:
-    """Adds orders, refunds, payouts, a dispute and quotes, through the very steps of the API."""
+    """Adds one of each, through the very steps of the API, and an endpoint that takes nothing."""
     _add_orders(tx)
+    _add_disputes(tx)
     _add_payouts(tx)
+    _add_endpoint(tx)
     _add_quote(tx, "6203.39", "CN")
     _add_quote(tx, "6203", None)
 
@@ -44,19 +32,35 @@ def _add_orders(tx: Transaction) -> None:
     scenarios.attempt(tx, scenarios.new_order(tx, manual))
     cancelled = scenarios.new_order(tx, {"metadata": {"ref": "A-1004"}})
     orders.cancel(tx, cancelled, {"cancellation_reason": "abandoned"})
+    scenarios.new_refund(tx, paid, 1500)
     handlers.finish_refund(tx, scenarios.new_refund(tx, paid, 2500), None)
     handlers.finish_refund(tx, scenarios.new_refund(tx, paid, 1000), "declined")
+
+
+def _add_disputes(tx: Transaction) -> None:
+    """One with a draft of evidence, one whose evidence is under review."""
     evidence = {"evidence": {"tracking_number": "00340434161094042557"}}
-    disputes.update(tx, scenarios.new_dispute(tx, paid), evidence)
+    for ref, more in (("A-1005", {}), ("A-1006", {"submit": True})):
+        paid = scenarios.attempt(tx, scenarios.new_order(tx, {"metadata": {"ref": ref}}))
+        disputes.update(tx, scenarios.new_dispute(tx, paid), {**evidence, **more})
 
 
 def _add_payouts(tx: Transaction) -> None:
     paid = scenarios.new_payout(tx, {})
     payouts.send(tx, paid)
     payouts.arrive(tx, paid)
+    scenarios.new_payout(tx, {"reference": "INV-9"})
     closed = {"country": "DE", "account_holder_name": "Muster GmbH", "iban": _CLOSED_IBAN}
     failed = scenarios.new_payout(tx, {"destination": closed, "reference": "INV-8"})
     payouts.fail(tx, failed, "account_closed")
+
+
+def _add_endpoint(tx: Transaction) -> None:
+    """Disabled: a demo sends nothing to anybody before somebody asks for it."""
+    endpoint = webhook_endpoints.new_endpoint(
+        tx, url=_RECEIVER, events=["order.paid"], description="Demo"
+    )
+    webhook_endpoints.disable(tx, endpoint)
 
 
 def _add_quote(tx: Transaction, hs_code: str, origin: str | None) -> None:
@@ -82,7 +86,7 @@ def fill(test: Transaction, live: Transaction, name: str | None) -> None:
     """
     if name is not None and name not in FIXTURES:
         raise not_allowed_value("fixture", FIXTURES)
-    with test.ids.given(_DEMO_IDS if name == "demo" else {}):
+    with test.ids.given(DEMO_IDS if name == "demo" else {}):
         _fill(test, live, demo=name == "demo")
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
 from svc.system import files, locks
 from svc.system.loopback import claim
@@ -53,7 +53,7 @@ def _refusal(port: int, error: OSError) -> LocalError:
             hint=f"Another program has it; choose another: svc sandbox start --port {_other(port)}",
         )
     return LocalError(
-        f"Port {port} on {LOOPBACK} cannot be used: {error.strerror}.",
+        f"Port {port} on {LOOPBACK} cannot be used: {system_words(error)}.",
         code="port_refused",
         hint="Choose another: svc sandbox start --port 4242",
     )
@@ -96,7 +96,7 @@ def holding(folder: Path, record: RunRecord) -> Iterator[None]:
         handle = locks.hold(path)
     except OSError as error:
         raise LocalError(
-            f"The run record {path} cannot be written: {error.strerror}.",
+            f"The run record {path} cannot be written: {system_words(error)}.",
             hint="Check the folder's owner and mode, or set SVC_STATE_DIR",
         ) from error
     try:

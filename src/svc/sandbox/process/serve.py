@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 from svc.sandbox.app import create_app
 from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter
@@ -111,9 +111,8 @@ def _serve(
     on_served: OnServed | None,
 ) -> list[int]:
     made = make_app(options)
-    # Past Starlette's middlewares: what breaks is answered with 500 and logged by uvicorn as well.
-    surface = made.router
-    app = _Noticing(made, surface if on_served is None else Watched(surface, on_served))
+    watched = made if on_served is None else Watched(made, on_served)
+    app = _Noticing(watched, made.state.refuse)
     server = _Server(_config(app, options), app, on_ready)
     # Not the loop that Windows would choose: the port splitter asks which sockets can be read.
     runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
@@ -148,21 +147,17 @@ def _config(app: "_Noticing", options: LaunchOptions) -> uvicorn.Config:
 class _Noticing:
     """An app that remembers why its start failed; uvicorn only logs it."""
 
-    def __init__(self, made: Any, app: Any) -> None:
-        self.refuse = made.state.refuse
-        self._made = made
+    def __init__(self, app: ASGIApp, refuse: Any) -> None:
         self.app = app
+        self.refuse = refuse
         self.failure: BaseException | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "lifespan":
-            scope["app"] = self._made  # or a router would answer what it does not know, not raise
-            await self.app(scope, receive, send)
-            return
         try:
-            await self._made(scope, receive, send)
+            await self.app(scope, receive, send)
         except BaseException as error:
-            self.failure = error
+            if scope["type"] == "lifespan":
+                self.failure = error
             raise
 
 
@@ -263,7 +258,7 @@ def _logging_to(path: Path) -> Iterator[None]:
         handler = logging.FileHandler(path, mode=mode, encoding="utf-8")
         path.chmod(0o600)
     except OSError as error:
-        raise LocalError(f"The log {path} cannot be written: {error.strerror}.") from error
+        raise LocalError(f"The log {path} cannot be written: {system_words(error)}.") from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     handler.setLevel(logging.WARNING)
     root = logging.getLogger()

@@ -87,10 +87,10 @@ _KINDS: Final[dict[str, MethodKind]] = {CARD: "card", **{m.name: m.kind for m in
 _LOCALES: Final = {
     tag[3:]: tag
     for tag in (
-        "de-AT nl-BE bg-BG pt-BR de-CH zh-CN el-CY cs-CZ de-DE da-DK et-EE es-ES fi-FI fr-FR el- "
-        "GR zh-HK hr-HR hu-HU id-ID he-IL is-IS it-IT ja-JP ko-KR ar-KW de-LI lt-LT fr-LU lv-LV "
-        "fr-MC es-MX ms-MY nl-NL nb-NO pl-PL pt-PT ro-RO sv-SE sl-SI sk-SK it-SM th-TH tr-TR zh- "
-        "TW vi-VN"
+        "de-AT nl-BE bg-BG pt-BR de-CH zh-CN el-CY cs-CZ de-DE da-DK et-EE es-ES fi-FI fr-FR "
+        "el-GR zh-HK hr-HR hu-HU id-ID he-IL is-IS it-IT ja-JP ko-KR ar-KW de-LI lt-LT fr-LU "
+        "lv-LV fr-MC es-MX ms-MY nl-NL nb-NO pl-PL pt-PT ro-RO sv-SE sl-SI sk-SK it-SM th-TH "
+        "tr-TR zh-TW vi-VN"
     ).split()
 }
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 from svc.system import files
 
 APPLICATION_ID: Final = 0x53564342  # "SVCB": tells our file from anybody else's
@@ -205,7 +205,7 @@ def _prepare_file(path: Path) -> None:
             os.close(handle)
     except OSError as error:
         raise LocalError(
-            f"The sandbox file {path} cannot be opened: {error.strerror}.",
+            f"The sandbox file {path} cannot be opened: {system_words(error)}.",
             hint="Give another one with --db FILE, or --db :memory:",
         ) from error
     if head not in (b"", _MAGIC):

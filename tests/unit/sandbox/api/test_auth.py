@@ -1,5 +1,6 @@
 """Keys, modes, permissions, versions and the order of the checks before a request is read."""
 
+import asyncio
 import base64
 from typing import Any
 
@@ -523,3 +524,22 @@ def test_an_unexpected_exception_is_500_without_a_trace(
     assert b"Traceback" not in answer.body
     assert "secret detail" in caplog.text
     assert sandbox.get("/v1/orders").json["data"] == []
+
+
+def test_what_breaks_before_a_room_is_left_to_the_server(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tests call what is served: nothing stands before the app that would answer in its place."""
+    answers: list[Any] = []
+    scope = {"type": "http", "method": "GET", "path": "/v1/orders", "headers": []}
+
+    def broken(*_: Any) -> None:
+        raise RuntimeError("a bug")
+
+    async def nothing(message: Any = None) -> Any:
+        answers.append(message)
+
+    monkeypatch.setattr("svc.sandbox.app.check_host", broken)
+    with pytest.raises(RuntimeError, match="a bug"):
+        asyncio.run(sandbox.app(scope, nothing, nothing))
+    assert answers == []

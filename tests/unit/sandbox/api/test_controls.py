@@ -280,14 +280,21 @@ def test_demo_fixture_has_one_of_each(make_sandbox: Any) -> None:
     def statuses(path: str) -> list[str]:
         return sorted(entry["status"] for entry in demo.get(path).json["data"])
 
-    assert statuses("/v1/orders") == ["authorized", "cancelled", "paid", "requires_payment"]
-    assert statuses("/v1/refunds") == ["failed", "succeeded"]
-    assert statuses("/v1/payouts") == ["failed", "paid"]
-    (dispute,) = demo.get("/v1/disputes").json["data"]
+    assert statuses("/v1/orders") == [
+        *("authorized", "cancelled", "paid", "paid", "paid", "requires_payment")
+    ]
+    assert statuses("/v1/refunds") == ["failed", "pending", "succeeded"]
+    assert statuses("/v1/payouts") == ["created", "failed", "paid"]
+    reviewed, dispute = demo.get("/v1/disputes").json["data"]
+    assert reviewed["status"] == "under_review"
     assert (dispute["status"], dispute["evidence_status"]) == ("needs_response", "draft")
+    (endpoint,) = demo.control("/webhook_endpoints", method="GET").json["data"]
+    assert endpoint["status"] == "disabled"
     assert demo.call("GET", "/v1/orders", key=demo.live).json["data"] == []
     demo.advance(20 * 86400)
-    assert statuses("/v1/orders") == ["cancelled", "cancelled", "paid", "requires_payment"]
+    assert statuses("/v1/orders") == [
+        *("cancelled", "cancelled", "paid", "paid", "paid", "requires_payment")
+    ]
     assert demo.again(dispute)["status"] == "lost"
 
 
@@ -300,7 +307,7 @@ def test_reset_drops_everything(sandbox: Sandbox) -> None:
     assert sandbox.control("/reset", {"fixture": "demo"}).status == 200
     assert sandbox.control("/requests", method="GET").json["data"] == []
     assert sandbox.control("/faults", method="GET").json["data"] == []
-    assert len(sandbox.get("/v1/orders").json["data"]) == 4
+    assert len(sandbox.get("/v1/orders").json["data"]) == 6
     assert sandbox.call("GET", "/v1/orders", key=key).status == 401
     again = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
     assert "idempotent-replayed" not in again.headers

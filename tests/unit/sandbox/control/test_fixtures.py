@@ -6,15 +6,17 @@ from unit.sandbox.control.lab import Lab
 
 
 def test_demo_has_what_the_contract_lists(lab: Lab) -> None:
-    """Four orders, two refunds, two payouts, an open dispute with a draft, both kinds of quote."""
+    """Six orders, three refunds, three payouts, a draft and a review, both kinds of quote."""
     lab.control("/reset", {"fixture": "demo"})
     events = lab.sandbox.event_types()
     assert sorted(events) == sorted(
         [
             *("payment.captured", "order.paid", "payment.authorized", "order.cancelled"),
+            *("payment.captured", "order.paid", "payment.captured", "order.paid"),
             *("refund.created", "refund.succeeded", "refund.created", "refund.failed"),
             *("payout.created", "payout.sent", "payout.paid", "payout.created", "payout.failed"),
-            "dispute.opened",
+            *("refund.created", "payout.created"),
+            *("dispute.opened", "dispute.opened", "dispute.evidence_submitted"),
         ]
     )
     state = lab.control("/export", method="GET")["tables"]["docs"]

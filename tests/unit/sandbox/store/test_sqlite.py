@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from svc.errors import LocalError
-from svc.sandbox.store import sqlite
+from svc.sandbox.store import export, sqlite
 from svc.sandbox.store.sqlite import Store
 
 
@@ -123,7 +123,7 @@ def test_store_refuses_a_file_that_is_in_use(path: Path) -> None:
 def test_store_names_a_folder_it_cannot_use(tmp_path: Path) -> None:
     """A path under a file gives one clear line."""
     (tmp_path / "file").write_text("x")
-    with pytest.raises(LocalError, match=r"cannot be opened: Not a directory\."):
+    with pytest.raises(LocalError, match=r"cannot be opened: not a directory\."):
         Store.open(str(tmp_path / "file" / "sandbox.db"))
 
 
@@ -138,3 +138,11 @@ def test_store_undo_takes_back_only_the_marked_part(path: Path) -> None:
     store.commit()
     assert store.all("SELECT name FROM meta") == [("kept",)]
     store.close()
+
+
+def test_every_table_has_a_check_of_its_rows_before_it_is_restored() -> None:
+    """One that nobody has decided about is refused, not restored unseen."""
+    for table in sqlite.DATA:
+        assert callable(export.check_of(table, ()))
+    with pytest.raises(KeyError):
+        export.check_of("a_new_table", ())
