@@ -103,8 +103,9 @@ class Output:
         if self._raw and texts and len(texts) == len(every):
             self.line("\n".join(texts))
             return
-        beside = "; the objects of a list are in data[], with --all in []"
-        told = f"The query has found nothing{beside if _is_list(whole) else ''}."
+        from svc.render.query import nothing_found
+
+        told = nothing_found(whole, paged=_is_list(whole))
         if found is None and self.format == "human":
             self.words(told)
             return

@@ -574,3 +574,23 @@ def test_ignored_hangup_stays_ignored(isolated: Path) -> None:
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=5)
     assert process.returncode == -signal.SIGTERM
+
+
+def test_counters_that_are_zero_are_left_out_for_people(svc: Svc, sandbox: Sandbox) -> None:
+    """A program still reads them; a list of faults keeps its column."""
+    human = {"SVC_OUTPUT": "human"}
+    advanced = svc("sandbox", "advance", "1m", env=human).out
+    assert "Now" in advanced
+    assert not [word for word in ("Jobs done", "Broken jobs", "Deliveries") if word in advanced]
+    assert svc.ok("sandbox", "advance", "1m")["broken_jobs"] == 0
+    added = svc("sandbox", "fault", "add", "--status", "429", env=human).out
+    assert "Status" in added
+    assert "Fired" not in added
+    assert "Skip" not in added
+    assert "FIRED" in svc("sandbox", "fault", "list", env=human).out
+
+
+def test_a_key_that_is_not_there_is_called_an_api_key(svc: Svc, sandbox: Sandbox) -> None:
+    """In the spelling of everything else."""
+    refused = svc("sandbox", "keys", "roll", "key_3kPq0aVb7cXd9eYf1gZh2iWj")
+    assert refused.error["message"] == "No such API key: key_3kPq0aVb7cXd9eYf1gZh2iWj."

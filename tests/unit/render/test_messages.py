@@ -140,6 +140,14 @@ def test_refusal_says_what_why_what_next_and_the_request_id(told: Tell) -> None:
     )
 
 
+def test_an_unknown_outcome_is_said_once(told: Tell) -> None:
+    """Where the message names the request, no other sentence says the same before it."""
+    error = OutcomeUnknown("POST /v1/refunds may have been carried out, but nothing came.")
+    assert told(error) == (
+        "Outcome unknown: POST /v1/refunds may have been carried out, but nothing came.\n"
+    )
+
+
 def test_the_two_ids_of_a_request_have_two_names(told: Tell) -> None:
     """The service's and the journal's, on one line."""
     error = ApiError("No.", status=400, request_id="req_1", request="rq_1", outcome="refused")

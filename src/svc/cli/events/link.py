@@ -135,7 +135,7 @@ def linked(
     """
     session.out.note(f"Starting {chosen.provider.name} as the tunnel: {chosen.path}")
     with Tunnel(chosen.provider, chosen.path, session.env, session.clock) as tunnel:
-        with session.waiting.until(f"Waiting {{}} s for {chosen.provider.name}".format):
+        with session.waiting.until(lambda: (f" for {chosen.provider.name}",)):
             address = tunnel.start(port)
         link = TunnelLink(session, tunnel, address, register)
         try:

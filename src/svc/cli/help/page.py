@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from textwrap import wrap
@@ -14,6 +14,8 @@ from svc.render.called import Called
 _MARGIN: Final = "  "
 # What is typed into a shell; not what goes to a file, where the path may lead nowhere.
 _COMMANDS: Final = ("svc ", 'eval "$(svc ')
+# Lines that share a variable are a script, which is kept and run elsewhere, by the plain name.
+_VARIABLE: Final = re.compile(r"\$\{?[A-Za-z_]|^\w+=\$\(", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,8 @@ def _laid_out(part: PagePart, form: _Form) -> Iterable[str]:
         # Beside its meaning stands a name of at most a third of the page.
         return columns(part.rows, form.width, indent=2, most=form.width // 3, color=form.color)
     if isinstance(part, Shown):
+        if _VARIABLE.search("\n".join(part.lines)):
+            form = replace(form, called=None)
         return [_MARGIN + line for shown in part.lines for line in _copied(shown, form)]
     if isinstance(part, File):
         return [(_MARGIN + line).rstrip() for line in part.text.strip().splitlines()]

@@ -60,7 +60,17 @@ def _tell(session: Session, live: LiveLine, over: Event) -> None:
         except (SvcError, KeyError, TypeError):
             continue  # what went wrong is said by the call itself
         if not over.is_set():
-            live.show(f"{now}, jobs: {jobs}, attempts: {attempts}  {live.seconds():.0f} s")
+            spent = f"  {live.seconds():.0f} s"
+            live.show(_in_words(session, now), f", jobs: {jobs}", f", attempts: {attempts}", spent)
+
+
+def _in_words(session: Session, now: str) -> str:
+    """A time as the command shows it at its end."""
+    from svc.render.human.cells import exact, parse
+
+    moment = parse(now)
+    utc = bool(session.given.everywhere.utc)
+    return now if moment is None else exact(moment, utc=utc, zone=None)
 
 
 ClockMode = Literal["realtime", "frozen"]

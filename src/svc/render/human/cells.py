@@ -91,6 +91,8 @@ def cell(field: Field, record: Record, screen: Screen) -> Cell | None:
     value = record.take(field.path)
     if value is None and field.instead:
         value = record.take(field.instead)
+    if field.kind == "counter" and value == 0:
+        return None
     if value in NOTHING or (field.during and record.data.get("status") != field.during):
         return None
     return _formed(value, field, record, screen) or Cell(plain(value))
@@ -226,6 +228,7 @@ _FORMS: Final[dict[FieldKind, Callable[[object], Cell | None]]] = {
     "id": _id,
     "digest": _digest,
     "number": _number,
+    "counter": _number,
     "status": _status,
     "guarantee": _guarantee,
     "address": _address,

@@ -7,6 +7,7 @@ FieldKind = Literal[
     "text",
     "id",
     "number",
+    "counter",
     "duty_rate",
     "money",
     "large_money",
@@ -31,7 +32,7 @@ class Field:
     one. `rank` orders the columns of a list: 0 is never left out, the highest goes first. `instead`
     is the path to read when the first has no value. `during` is the only status in which it says
     anything. What `leads` stands before the next one where there is no room for a table: a method
-    before its path.
+    before its path. A `counter` that is zero says nothing.
     """
 
     path: str | tuple[str, ...]
