@@ -242,12 +242,15 @@ def wrong_word(word: object, words: Iterable[str]) -> str:
 
 
 def _choice(word: str, words: Iterable[str], near: str | None = None) -> str:
-    from difflib import get_close_matches
+    from svc.nearest import meant, near_words
 
     known = [str(each) for each in words]
-    near = near or next(iter(get_close_matches(word, known, 1)), None)
-    meant = f" Did you mean {near!r}?" if near else ""
-    return f"is {word!r}.{meant} Use one of: {', '.join(known)}"
+    return f"is {word!r}.{meant([near] if near else near_words(word, known))} {use_one_of(known)}"
+
+
+def use_one_of(words: Iterable[str]) -> str:
+    """Every word of a closed set, as each refusal ends that has one; without the full stop."""
+    return f"Use one of: {', '.join(words)}"
 
 
 def system_words(error: OSError) -> str:

@@ -28,20 +28,25 @@ NEXT = {
     "quotes view lcq_1": "svc quotes retrieve lcq_1",
     "requests retrieve rq_1": "svc requests show rq_1",
     "orders list --limit 500": "--max 500",
+    "orders list --limit 0": "Next: --max N follows pages, --all gives every object",
+    "config set profiles.shop.auth basic": "Next: Create it: svc profiles create shop --base-url",
+    "orders create --amount 129.50 --currency JPY": "such as 12900 for 12900 JPY, which has no decimals",
     "events inbox --limit 5": "Did you mean '--max'?",
     "events inbox --created-gte 7d": "Did you mean '--since'?",
     "orders list --stat paid": "No such option: --stat. Did you mean '--status'?",
     "sandbox settings list": "Next: All are shown by: svc sandbox settings",
     "sandbox balances list": "Next: All are shown by: svc sandbox balances",
     "sandbox pay": "svc sandbox pay needs ORDER. Next: What it takes: svc sandbox pay --help",
+    "completion": "svc completion needs SHELL. Use one of: bash, zsh, fish, powershell. Next: ",
+    "sandbox decide dp_1": "svc sandbox decide needs OUTCOME. Use one of: won, lost. Next: ",
     "events verify": "svc events verify needs --header.",
     "batch": "svc batch needs OPERATION and FILE.",
     "config set output": "svc config set needs VALUE.",
     "sandbox advance --until x": "--until is 'x'. Use one of: next, idle.",
     "profiles remove shop": "Next: Those that there are: svc profiles list",
     "get v1/orders": "svc get /v1/orders",
-    "orders create --currency eur": "Next: --currency EUR",
-    "quotes create --country de": "Next: --country DE",
+    "orders create --currency eur": "A currency is written in capitals: EUR Next: --currency EUR",
+    "quotes create --country de": "A country is written in capitals: DE Next: --country DE",
     "orders create --amount 129.00 --currency JPY": "--amount 129 in minor units",
     "orders create --amount 129.00 --currency EUR": "--amount 12900 in minor units",
 }
@@ -100,6 +105,12 @@ def test_help_marks_what_is_required(svc: Svc, command: str) -> None:
     document = svc.ok("commands", "-o", "json")["commands"]
     options = next(each["options"] for each in document if each["name"] == command)
     assert {each["names"][0] for each in options if each["required"]} == marked
+
+
+def test_what_is_to_be_typed_has_no_full_stop_behind_it(svc: Svc) -> None:
+    """In the one message of a program, too: it would be copied with it."""
+    told = svc("orders", "create", "--currency", "eur").error["message"]
+    assert told == "A currency is written in capitals: EUR. Next: --currency EUR"
 
 
 def test_a_body_may_bring_what_is_required(svc: Svc, service: Server) -> None:

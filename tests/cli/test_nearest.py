@@ -114,6 +114,35 @@ def test_nonsense_is_not_guessed_at(svc: Svc) -> None:
     assert "Did you mean" not in result.err
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "orders create --limit 3",
+        "orders create --order x",
+        "orders create --since 7d",
+        "orders retrieve ord_x --curency EUR",
+        "orders list --payment ord_x",
+        "orders list --port 3",
+        "orders cancel ord_x --liv",
+        "orders cancel ord_x --yess",
+        "completion bash --install --forc",
+        "orders create --new-reqest",
+    ],
+)
+def test_what_is_no_slip_is_not_guessed_at(svc: Svc, line: str) -> None:
+    """Nor does any guess move to live mode, or skip a question that was not asked."""
+    result = svc(*line.split(), "-o", "human")
+    assert result.code == 2
+    assert "No such option: --" in result.err
+    assert "Did you mean" not in result.err
+
+
+def test_all_that_is_near_is_named(svc: Svc) -> None:
+    """Nobody can tell which of them was meant."""
+    told = svc("orders", "create", "--curr", "EUR").error["message"]
+    assert told.startswith("No such option: --curr. Did you mean '--currency' or '--curl'?")
+
+
 @pytest.mark.parametrize(("name", "there"), OTHER_TOOLS_WORDS.items())
 def test_what_is_named_elsewhere_is_there(name: str, there: str) -> None:
     """A suggestion is a command, and hides none."""

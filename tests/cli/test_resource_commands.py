@@ -88,6 +88,38 @@ def test_payout_is_sent_and_failed_ones_are_found(svc: Svc, sandbox: Sandbox) ->
     assert svc.ok("payouts", "retrieve", payout["id"])["status"] == "failed"
 
 
+ACCOUNT = "--iban (or --account-number with --bank-code)"
+TO_AMERICA = "--amount 10000 --currency USD --country US --account-holder-name Muster"
+
+
+@pytest.mark.parametrize(
+    ("given", "needs"),
+    [
+        (
+            "",
+            f"--amount, --currency, --country, --account-holder-name and {ACCOUNT}",
+        ),
+        (
+            TO_AMERICA,
+            ACCOUNT,
+        ),
+        (
+            f"{TO_AMERICA} --account-number 12345678",
+            "--bank-code",
+        ),
+    ],
+)
+def test_what_a_payout_is_said_to_need_is_all_that_it_needs(
+    svc: Svc, sandbox: Sandbox, given: str, needs: str
+) -> None:
+    """Before it is sent; and the service takes the command that is suggested."""
+    refused = svc("payouts", "create", *given.split(), "-o", "human")
+    said = " ".join(refused.err.split())
+    assert refused.code == 2
+    assert f"svc payouts create needs {needs}. Next: svc " in said
+    assert svc.ok(*shlex.split(said.partition("Next: svc ")[2]), "-o", "json")["object"] == "payout"
+
+
 def test_number_is_printed_as_the_service_spells_it(svc: Svc, sandbox: Sandbox) -> None:
     """A rate never goes through binary rounding."""
     result = svc(

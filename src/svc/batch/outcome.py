@@ -157,11 +157,15 @@ class Money:
 
     Attributes:
         unstated: rows whose amount or currency is not stated, such as a refund of all that is left.
+        without_amount: those of them that are known to have no amount.
+        without_currency: those that have an amount in a currency that is not said beside it.
     """
 
     amounts: Counter[str] = field(default_factory=Counter)
     rows: Counter[str] = field(default_factory=Counter)
     unstated: int = 0
+    without_amount: int = 0
+    without_currency: int = 0
 
     def add(self, total: tuple[str, int] | None) -> None:
         if total is None:
@@ -236,8 +240,12 @@ def money_of(rows: Iterable[BatchRow]) -> Money:
     """What the file says of the amounts of rows, before anything is sent."""
     money = Money()
     for row in rows:
-        stated = row.amount is not None and row.currency is not None
-        money.add((row.currency or "", row.amount or 0) if stated else None)
+        if row.amount is not None and row.currency is not None:
+            money.add((row.currency, row.amount))
+            continue
+        money.add(None)
+        money.without_amount += row.amount is None
+        money.without_currency += row.amount is not None
     return money
 
 

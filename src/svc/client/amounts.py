@@ -8,15 +8,13 @@ import re
 from typing import Final
 
 from svc.errors import UsageError
-from svc.money import minor_units
+from svc.money import CURRENCIES, exponent, format_amount, minor_units
 from svc.spec import AMOUNT_MAX
 
 _WHOLE: Final = r"0|-?[1-9][0-9]*"
 _DIGITS_MAX: Final = len(str(AMOUNT_MAX))
 _SHOWN_MAX: Final = 40
-_UNITS: Final = (
-    "Amounts are whole numbers in the currency's minor unit, such as 12900 for 129.00 EUR"
-)
+_EXAMPLE: Final = 12900
 
 
 def whole_number(
@@ -76,7 +74,10 @@ def _is_whole(text: str | None) -> bool:
 def _right_number(text: str, name: str, currency: str | None) -> str:
     minor = minor_units(_with_point(text), currency)
     if minor is None:
-        return _UNITS
+        shown = currency if currency in CURRENCIES else "EUR"
+        bare = ", which has no decimals" if exponent(shown) == 0 else ""
+        such = f"such as {_EXAMPLE} for {format_amount(_EXAMPLE, shown)}{bare}"
+        return f"Amounts are whole numbers in the currency's minor unit, {such}"
     option = f"{name} " if name.startswith("--") else ""
     return f"{text} {currency or 'with two decimals'} is {option}{minor} in minor units"
 

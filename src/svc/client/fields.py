@@ -12,15 +12,16 @@ from typing import Any, Final, TypeAlias
 from svc.client.amounts import whole_number
 from svc.client.call import pattern_of
 from svc.errors import UsageError
+from svc.nearest import slips
 from svc.spec import ID_PREFIXES
 
-Path: TypeAlias = tuple[str, ...]
+BodyPath: TypeAlias = tuple[str, ...]
 # Names and what may stand inside them: `*` is any position of a list; nothing is anything.
 Fields: TypeAlias = Mapping[str, "Fields"]
 
 # The whole numbers of all requests, with the least that each may be. Those that are money are in
 # minor units; an item may be free of charge, and so may its freight.
-WHOLE: Final[Mapping[Path, int]] = {
+WHOLE: Final[Mapping[BodyPath, int]] = {
     ("amount",): 1,
     ("shipping_amount",): 0,
     ("items", "*", "quantity"): 1,
@@ -77,10 +78,10 @@ def _check_codes(value: Mapping[str, Any], within: str = "") -> None:
     for name, inner in value.items():
         if isinstance(inner, Mapping):
             _check_codes(inner, _inside(within, name))
-        letters = next((n for word, n in _CODES.items() if name.endswith(word)), 0)
-        if isinstance(inner, str) and _SMALL.fullmatch(inner) and len(inner) == letters:
+        word = next((word for word in _CODES if name.endswith(word)), "")
+        if isinstance(inner, str) and _SMALL.fullmatch(inner) and len(inner) == _CODES.get(word):
             raise UsageError(
-                f"{_inside(within, name)} {inner!r} is written in capitals.",
+                f"A {word} is written in capitals: {inner.upper()}",
                 code="code_invalid",
                 param=_inside(within, name),
                 hint=f"--{name.replace('_', '-')} {inner.upper()}",
@@ -104,7 +105,7 @@ def check_names(fields: Fields, value: Any, within: str = "") -> None:
             check_names(fields.get(name, {}), inner, _inside(within, name))
 
 
-def check_path(fields: Fields, path: Path) -> None:
+def check_path(fields: Fields, path: BodyPath) -> None:
     """Does for one path, such as `items`, `0`, `name`, what `check_names` does for a body."""
     within = ""
     for part in path:
@@ -163,7 +164,9 @@ def check_whole(fields: Fields, body: Mapping[str, Any], *, is_form: bool) -> No
             )
 
 
-def _values(fields: Fields, value: Any, path: Path, name: str = "") -> Iterator[tuple[str, Any]]:
+def _values(
+    fields: Fields, value: Any, path: BodyPath, name: str = ""
+) -> Iterator[tuple[str, Any]]:
     """Yields what stands at a path that an operation takes, with its name."""
     if not path:
         yield name, value
@@ -184,16 +187,7 @@ def _is_near(name: str, known: str) -> bool:
     left, right = ("".join(text.split()).casefold() for text in (name, known))
     if _SHORT.get(left) == right:
         return True
-    if abs(len(left) - len(right)) > 1:
-        return False
-    begin = next(
-        (at for at, pair in enumerate(zip(left, right, strict=False)) if pair[0] != pair[1]), None
-    )
-    if begin is None:
-        return True
-    left, right = left[begin:], right[begin:]
-    swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
-    return swapped or left[1:] == right[1:] or left[1:] == right or left == right[1:]
+    return slips(left, right, 1) <= 1
 
 
 def _fields(text: str, **inside: Fields) -> Fields:

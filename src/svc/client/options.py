@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from svc.spec import CANCELLATION_REASONS, REFUND_REASONS
 
-Kind: TypeAlias = Literal["text", "amount", "item", "pairs", "list", "flag"]
+ValueKind: TypeAlias = Literal["text", "amount", "item", "pairs", "list", "flag"]
 
 
 class RequestOption(NamedTuple):
@@ -25,21 +25,29 @@ class RequestOption(NamedTuple):
         least: the smallest amount.
         example: of a value, where a create cannot do without it: where the specification says that
             an object holds it, or we assume so. `svc post` sends whatever it is given.
+        instead: of one with an example, the options that may be given together in its place, each
+            with an example of its own.
     """
 
     name: str
     path: tuple[str, ...]
     metavar: str
     help: str
-    kind: Kind = "text"
+    kind: ValueKind = "text"
     words: str = ""
     least: int = 1
     example: str = ""
+    instead: tuple[tuple[str, str], ...] = ()
 
     @property
     def key(self) -> str:
         """The name as a parameter of Python's."""
         return self.name.removeprefix("--").replace("-", "_")
+
+    @property
+    def is_required(self) -> bool:
+        """Whether nothing can stand in its place."""
+        return bool(self.example) and not self.instead
 
 
 def _row(
@@ -49,7 +57,7 @@ def _row(
     *,
     field: str = "",
     within: str = "",
-    kind: Kind = "text",
+    kind: ValueKind = "text",
     words: str = "",
     least: int = 1,
     example: str = "",
@@ -151,7 +159,8 @@ PAYOUT: Final = (
         "IBAN",
         "The account's IBAN; where there is none, --account-number.",
         within="destination",
-    ),
+        example="DE89370400440532013000",
+    )._replace(instead=(("--account-number", "12345678"), ("--bank-code", "110000"))),
     _row(
         "--account-number",
         "DIGITS",

@@ -7,7 +7,7 @@ from typing import Any
 from svc.base_url import BaseUrl
 from svc.clock import SystemClock
 from svc.config.model import PROFILE, SETTINGS, Config, ConfigField, profile_name
-from svc.config.reading import parse, read_text
+from svc.config.reading import load, parse, read_text
 from svc.config.writing import one_writer, refuse_link, write_atomically
 from svc.errors import ConfigError, wrong_word
 from svc.redaction import redact
@@ -30,6 +30,10 @@ def set_value(path: Path, name: str, text: str) -> Config:
     *tables, last = name.split(".")
     if last == "base_url":
         _refuse_plain_http(value, name)
+    elif tables:
+        there = load(path)
+        if tables[-1] not in there.profiles:
+            raise there.no_profile(tables[-1])
     return _edit(path, lambda document: _table(document, tables).update({last: value}))
 
 

@@ -171,9 +171,9 @@ class _Checker:
         return _error(self._path, self._line(where), f"{_dotted(where)} {complaint}.")
 
     def _unknown(self, where: tuple[str, ...], known: Any) -> ConfigError:
-        from difflib import get_close_matches
+        from svc.nearest import near_words
 
-        near = get_close_matches(where[-1], known, 1)
+        near = near_words(where[-1], known)
         hint = f"Did you mean {near[0]}?" if near else f"Known here: {', '.join(known)}"
         if "key" in where[-1].lower() and not near:
             hint = "API keys are not kept in this file: svc keys add"

@@ -14,12 +14,13 @@ _LONGEST: Final = 600  # a server's error text may be a whole web page
 _LABELS: Final = {ExitCode.UNKNOWN: "Outcome unknown:", ExitCode.PARTIAL: "Partly done:"}
 # Words of ours, although the service has answered.
 _OWN: Final = (ExitCode.BUG, ExitCode.UNKNOWN, ExitCode.PARTIAL)
+_MAYBE: Final = "may have been carried out"
 _WHAT: Final = {
     ExitCode.REFUSED: "the service refused the request",
     ExitCode.AUTH: "the service does not accept the key for this",
     ExitCode.NOT_FOUND: "not found",
     ExitCode.CONFLICT: "this contradicts an earlier request",
-    ExitCode.UNKNOWN: "the request may have been carried out",
+    ExitCode.UNKNOWN: f"the request {_MAYBE}",
     ExitCode.UNAVAILABLE: "the service is not available, nothing was done",
     ExitCode.BUG: "the answer contradicts the request",
 }
@@ -54,9 +55,10 @@ def _message(error: SvcError) -> str:
     own = error.status is None or error.exit_code in _OWN
     if not error.hint or not own:
         return error.message
-    # A full stop behind a command would be copied with it.
-    hint = f"Next: {error.hint}" if error.hint.startswith(_COMMAND) else error.hint
-    return f"{_ended(error.message)} {hint if _COMMAND in hint else _ended(hint)}"
+    # A full stop behind a command, or behind an option, would be copied with it.
+    is_typed = error.hint.startswith((_COMMAND, "-"))
+    hint = f"Next: {error.hint}" if is_typed else error.hint
+    return f"{_ended(error.message)} {hint if is_typed or _COMMAND in hint else _ended(hint)}"
 
 
 def _ended(text: str) -> str:
@@ -86,6 +88,8 @@ def lines(
 def _lines(error: SvcError, label: str) -> list[str]:
     answered = error.status is not None or error.exit_code == ExitCode.UNKNOWN
     what = _WHAT.get(error.exit_code, "") if answered else ""
+    if error.exit_code == ExitCode.UNKNOWN and _MAYBE in error.message:
+        what = ""  # the message says it, and of which request
     first = [f"{label} {what}{_facts(error)}", f"  {_short(error.message)}"]
     if not what:
         first = [f"{label} {_short(error.message)}{_facts(error)}"]

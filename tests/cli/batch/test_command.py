@@ -64,6 +64,11 @@ def test_a_refund_run_from_csv(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> No
     path = write(tmp_path / "refunds.csv", "payment,amount,reason", *lines)
     check = svc.ok("batch", "refunds.create", str(path), "--dry-run")
     assert (check["to_send"], check["without_amount"], check["totals"]) == (3, 3, [])
+    said = svc("batch", "refunds.create", str(path), "--dry-run", "-o", "human").err
+    assert "To send: 3 rows whose currency is not in the file\n" in said
+    bare = write(tmp_path / "bare.csv", "payment,reason", f"{payments[0]['id']},duplicate")
+    said = svc("batch", "refunds.create", str(bare), "--dry-run", "-o", "human").err
+    assert "To send: 1 row without an amount\n" in said
     summary = svc.ok("batch", "refunds.create", str(path))
     assert summary == {
         "object": "batch",

@@ -150,7 +150,7 @@ def typed(command: Command, stand_in: str) -> list[str]:
     for option in command.options:
         name = option.names[0]
         given = EXAMPLES.get(command.name, {}).get(name, stand_in)
-        words += [name, given] if option.required else []
+        words += [name, given] if option.required or name == "--iban" else []
     return [word for word in words if word]
 
 

@@ -88,7 +88,7 @@ def test_the_eight_operations_are_those_of_the_interface() -> None:
         *("refunds.create", "payouts.create", "landed-cost-quotes.create", "disputes.update"),
     ]
     with pytest.raises(UsageError, match=r"Did you mean 'orders.update'") as caught:
-        named("orders.delete")
+        named("orders.udpate")
     assert "refunds.create" in str(caught.value)
 
 

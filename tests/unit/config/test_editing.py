@@ -126,7 +126,11 @@ def test_a_value_set_from_text_has_its_type(path: Path, name: str, text: str, va
             "Did you mean 'profiles.shop.auth'",
             "",
         ),
-        (lambda p: editing.set_value(p, "profiles.new.auth", "basic"), "has no base_url", ""),
+        (
+            lambda p: editing.set_value(p, "profiles.new.auth", "basic"),
+            "There is no profile 'new'",
+            "Create it: svc profiles create new --base-url URL",
+        ),
         (
             lambda p: editing.set_value(p, "profiles.shop.base_url", "http:x"),
             "base_url is refused",

@@ -232,15 +232,23 @@ def _check_in_words(given: BatchInput, todo: BatchPlan, money: Money) -> str:
 
 
 def in_words(money: Money) -> str:
-    """Amounts for people: `157.08 EUR (3 rows), 10 rows without amount or currency`."""
+    """Amounts for people: `157.08 EUR (3 rows), 10 rows without an amount`."""
     parts = []
     for currency in sorted(money.rows):
         count = money.rows[currency]
         amount = format_amount(money.amounts[currency], currency)
         parts.append(f"{amount} ({_rows(count)})")
-    if money.unstated:
-        # A refund's row has no currency, for its payment has one.
-        parts.append(f"{_rows(money.unstated)} without amount or currency")
+    # A refund's row has no currency, for its payment has one.
+    for count, words in (
+        (money.without_currency, "whose currency is not in the file"),
+        (money.without_amount, "without an amount"),
+        (
+            money.unstated - money.without_currency - money.without_amount,
+            "whose amount or currency was not answered",
+        ),
+    ):
+        if count:
+            parts.append(f"{_rows(count)} {words}")
     return ", ".join(parts)
 
 

@@ -1,7 +1,7 @@
 """The fields of a request as options of a command, and what was given for them as a body."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from typing import Annotated, Any
 
@@ -10,11 +10,10 @@ import typer
 from svc.client.options import RequestOption
 from svc.errors import UsageError
 
-Body = dict[str, Any]
-Command = Callable[..., None]
+CommandFunction = Callable[..., None]
 
 
-def with_fields(command: Command, rows: Sequence[RequestOption]) -> Command:
+def with_fields(command: CommandFunction, rows: Sequence[RequestOption]) -> CommandFunction:
     """Gives a command an option for each row, behind its arguments.
 
     What was given for them lies in `session.given.fields` when the command runs, and what it cannot
@@ -38,13 +37,13 @@ def with_fields(command: Command, rows: Sequence[RequestOption]) -> Command:
     return taking
 
 
-def body_of(rows: Sequence[RequestOption], given: Mapping[str, Any]) -> Body:
+def body_of(rows: Sequence[RequestOption], given: Mapping[str, Any]) -> dict[str, Any]:
     """Builds a body of what was given; neither None nor an empty list or object is in it.
 
     Raises:
         UsageError: a value is none of its kind.
     """
-    body: Body = {}
+    body: dict[str, Any] = {}
     for row in rows:
         value = _value(row, given[row.key], given.get("currency"))
         if value not in (None, [], {}):
@@ -81,7 +80,7 @@ def _value(row: RequestOption, given: Any, currency: str | None) -> object:
     return given
 
 
-def _put(body: Body, path: tuple[str, ...], value: object) -> None:
+def _put(body: dict[str, Any], path: tuple[str, ...], value: object) -> None:
     *around, last = path
     for name in around:
         body = body.setdefault(name, {})
@@ -99,29 +98,58 @@ def refuse_incomplete(
     Raises:
         UsageError: naming all that is missing, with an example of it filled in.
     """
-    missing = [row for row in rows if row.example and not _is_there(body, row.path)]
+    missing = list(_missing(rows, body))
     if not missing:
         return
     import shlex
 
-    names = [row.name for row in missing]
+    names = [row.name + _in_its_place(row) for row in missing]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    filled = [word for row in missing for word in (row.name, row.example)]
+    country = _at(body, ("destination", "country"))
+    filled = [word for row in missing for word in _filled(row, country)]
     raise UsageError(
         f"{command} needs {listed}.",
         code="parameter_missing",
-        param=names[0],
+        param=missing[0].name,
         hint=shlex.join(("svc", *argv, *filled)),
     )
 
 
+def _missing(rows: Sequence[RequestOption], body: Mapping[str, Any]) -> Iterator[RequestOption]:
+    """What is not there; where one of those that stand in its place is, the others of them."""
+    by_name = {row.name: row for row in rows}
+    for row in rows:
+        if not row.example or _is_there(body, row.path):
+            continue
+        others = [by_name[name]._replace(example=word) for name, word in row.instead]
+        absent = [other for other in others if not _is_there(body, other.path)]
+        yield from absent if len(absent) < len(others) else (row,)
+
+
+def _in_its_place(row: RequestOption) -> str:
+    return f" (or {' with '.join(name for name, _ in row.instead)})" if row.instead else ""
+
+
+def _filled(row: RequestOption, country: object) -> Iterator[str]:
+    # An IBAN begins with its country: one of another country would be refused.
+    if row.instead and isinstance(country, str) and not row.example.startswith(country):
+        for pair in row.instead:
+            yield from pair
+    else:
+        yield from (row.name, row.example)
+
+
 def _is_there(body: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    return _at(body, path) is not None
+
+
+def _at(body: Mapping[str, Any], path: tuple[str, ...]) -> object:
     here: Any = body
     for part in path:
         # What is no object is for the service to refuse, in its own words.
         if not isinstance(here, Mapping):
-            return True
+            return here
         here = here.get(part)
         if here is None:
-            return False
-    return True
+            return None
+    return here

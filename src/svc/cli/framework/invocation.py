@@ -7,11 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 
-from svc.cli.framework.options import GlobalOptions, SharedOptions
+from svc.cli.framework.options import FORMATS, Format, GlobalOptions, SharedOptions
 from svc.cli.framework.streams import Streams
 from svc.clock import Clock, SystemClock
-from svc.config.model import FORMATS, Format
-from svc.errors import SvcError, UsageError, wrong_choice
+from svc.errors import SvcError, UsageError, use_one_of, wrong_choice
 from svc.paths import CONFIG_FILE, NoFolder, Paths
 from svc.redaction import redact
 
@@ -254,7 +253,7 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
         return wrong_choice(param or "", literal_eval(word), choices)
     message = error.format_message().strip().replace("\n", " ")
     if message.startswith("Missing ") and param:
-        message = f"{where} needs {_with_what_follows(error.param, context)}."
+        message = f"{where} needs {_with_what_follows(error.param, context)}"
     if message.startswith(_EXTRA):
         message = f"Nothing more is expected here: {message.removeprefix(_EXTRA).rstrip(')')}"
         if redact(message) != message:
@@ -276,10 +275,15 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
 
 
 def _with_what_follows(param: Any, context: Any) -> str:
-    """A missing argument with all that are behind it: where one is missing, they are, too."""
+    """A missing argument with all that are behind it: where one is missing, they are, too.
+
+    The last one's words follow, where they are a closed set.
+    """
     needed = [each for each in context.command.params if each.required]
     behind = needed[needed.index(param) :] if param.param_type_name == "argument" else [param]
-    return " and ".join(str(_param_of(each)) for each in behind)
+    choices = getattr(behind[-1].type, "choices", ())
+    words = f" {use_one_of(choices)}." if choices else ""
+    return f"{' and '.join(str(_param_of(each)) for each in behind)}.{words}"
 
 
 def _param_of(param: Any) -> str | None:

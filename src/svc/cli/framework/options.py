@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial, wraps
 from inspect import Parameter, Signature
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
 import typer
 
-from svc.config.model import COLORS, FORMATS, Color, Format
+Format = Literal["human", "json", "ndjson", "csv", "id"]
+Color = Literal["auto", "always", "never"]
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 Set = Literal["everywhere", "write", "listing", "preview"]
 
@@ -27,7 +29,7 @@ _listing: Final = partial(typer.Option, None, rich_help_panel="List options")
 _preview: Final = partial(typer.Option, None, rich_help_panel="Instead of sending")
 
 _FORMAT_HELP: Final = f"How results are printed: {', '.join(FORMATS)}."
-_COLOR_HELP: Final = f"When to use colours: {', '.join(COLORS)}."
+_COLOR_HELP: Final = f"When to use colours: {', '.join(get_args(Color))}."
 
 
 Given = TypeVar("Given", bound="OptionSet")

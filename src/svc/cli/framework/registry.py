@@ -140,16 +140,30 @@ def send_elsewhere(args: list[str]) -> None:
             raise UsageError(f"No such command {words!r}.", hint=OTHERWISE[words])
 
 
+# Never suggested: who adds one has moved to live mode, or has answered what nobody asked.
+_NEVER_MEANT: Final = frozenset(
+    (
+        "--live --yes --force --new-request --again --blank-means-all --no-check "
+        "--allow-remote-forward"
+    ).split()
+)
 # What one command calls so, and another otherwise.
 _SAME_OPTION: Final = {"--limit": "--max", "--since": "--created-gte", "--created-gte": "--since"}
 
 
 def nearest_option(error: Any) -> str:
-    """The option that was probably meant, where a command has it."""
-    same = _SAME_OPTION.get(error.option_name)
-    options = {name for param in error.ctx.command.params for name in param.opts}
-    near = [same] if same in options else error.possibilities
-    return f" Did you mean {near[0]!r}?" if near else ""
+    """Asks for the options that were probably meant, where a command has such."""
+    from svc.nearest import meant, near_words
+
+    params = error.ctx.command.params if error.ctx is not None else ()
+    options = [
+        name
+        for param in params
+        for name in (*param.opts, *param.secondary_opts)
+        if name.startswith("--") and name not in _NEVER_MEANT
+    ]
+    same = _SAME_OPTION.get(error.option_name, "")
+    return meant([same] if same in options else near_words(error.option_name, options))
 
 
 def option_for(context: Any, word: str) -> str | None:

@@ -104,10 +104,11 @@ def send_list(session: Session, make: MakeCall, given: Mapping[str, str | None])
     filters = {name: value for name, value in given.items() if value}
     asked = session.given.listing
     if asked.limit is not None and not 1 <= asked.limit <= LIMIT_MAX:
+        most = f"--max {asked.limit}" if asked.limit > 0 else "--max N"
         raise UsageError(
             f"--limit is {asked.limit}; a page has 1 to {LIMIT_MAX} objects.",
             param="--limit",
-            hint=f"--max {max(asked.limit, 1)} follows pages, --all gives every object",
+            hint=f"{most} follows pages, --all gives every object",
         )
     if asked.max is not None and asked.max < 1:
         raise UsageError("--max is 1 or more.", param="--max")
@@ -238,9 +239,9 @@ def _settled(
         session.out.note(f"{reply.data['id']} is {status}{'' if known else ' (unknown to svc)'}")
 
     left = max(until - session.clock.monotonic(), 0)
-    words = f"Waiting {{}} s for {reply.data['id']} to settle".format
+    what = (f" for {reply.data['id']}", " to settle")
     try:
-        with session.waiting.until(words):
+        with session.waiting.until(lambda: what):
             return wait(client, reply, settling, seconds=left, on_status=tell, say=session.command)
     except CheckFailed:
         # It was made all the same: a script needs its id (promise R72).

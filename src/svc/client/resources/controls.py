@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from svc.client.call import Body, Call, Params, query_of, segment
+from svc.client.call import Body, Call, QueryParams, query_of, segment
 from svc.spec import SANDBOX_ROOT
 
 Settings = Mapping[str, object]
@@ -109,7 +109,7 @@ def roll_endpoint_secret(endpoint: str, expires_in: int) -> Call:
     return Call("POST", path, body={"expires_in": expires_in})
 
 
-def events(params: Params = ()) -> Call:
+def events(params: QueryParams = ()) -> Call:
     """Lists events: `type`, `limit`, `starting_after`."""
     return Call("GET", f"{SANDBOX_ROOT}/events", query=query_of(params))
 
@@ -122,7 +122,7 @@ def trigger(event_type: str, overrides: Settings | None = None) -> Call:
     return Call("POST", f"{SANDBOX_ROOT}/events/trigger", body=body)
 
 
-def deliveries(params: Params = ()) -> Call:
+def deliveries(params: QueryParams = ()) -> Call:
     """Lists webhook attempts: `event`, `endpoint`, `status`, `limit`, `starting_after`."""
     return Call("GET", f"{SANDBOX_ROOT}/deliveries", query=query_of(params))
 
@@ -164,17 +164,17 @@ def clear_faults(rule: str | None = None, kind: str = "faults") -> Call:
     return Call("DELETE", path if rule is None else f"{path}/{segment(rule)}")
 
 
-def requests(params: Params = ()) -> Call:
+def requests(params: QueryParams = ()) -> Call:
     """Lists the logged requests: `limit`, `path`."""
     return Call("GET", f"{SANDBOX_ROOT}/requests", query=query_of(params))
 
 
-def emails(params: Params = ()) -> Call:
+def emails(params: QueryParams = ()) -> Call:
     """Lists the mails that the service would have sent: `limit`, `starting_after`."""
     return Call("GET", f"{SANDBOX_ROOT}/emails", query=query_of(params))
 
 
-def balances(params: Params = ()) -> Call:
+def balances(params: QueryParams = ()) -> Call:
     """Shows the balances."""
     return Call("GET", f"{SANDBOX_ROOT}/balances", query=query_of(params))
 

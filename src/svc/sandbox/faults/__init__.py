@@ -2,5 +2,5 @@
 
 from typing import Literal
 
-Connection = Literal["close", "reset", "truncate", "garbage", "drip"]
+ConnectionFault = Literal["close", "reset", "truncate", "garbage", "drip"]
 WebhookEffect = Literal["duplicate", "reorder", "drop", "bad_signature", "stale_timestamp", "delay"]

@@ -1,0 +1,55 @@
+"""Which known words a mistyped one may have been meant for: one rule for every slip of the keys.
+
+A far-fetched guess would be worse than none: with a letter wrong it is a slip, with half of them
+another word.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+_TWO_SLIPS: Final = 8  # letters; in a shorter word one is as much as is still the same word
+_BEGINNING: Final = 3
+
+
+def near_words(word: str, known: Iterable[str]) -> list[str]:
+    """The known words that are meant by a word with a slip or two, or begin with it; best first."""
+    typed = word.lstrip("-").casefold()
+    if len(typed) < _BEGINNING:
+        return []
+    most = 2 if len(typed) >= _TWO_SLIPS else 1
+    found = []
+    for each in known:
+        right = each.lstrip("-").casefold()
+        far = 0 if right.startswith(typed) else slips(typed, right, most)
+        if far <= most:
+            found.append((far, each))
+    return [each for _, each in sorted(found, key=lambda pair: pair[0])]
+
+
+def meant(words: Iterable[str]) -> str:
+    """The question behind a refusal, with a blank before it; empty where nothing is near."""
+    named = [repr(word) for word in words]
+    if not named:
+        return ""
+    listed = named[0] if len(named) == 1 else f"{', '.join(named[:-1])} or {named[-1]}"
+    return f" Did you mean {listed}?"
+
+
+def slips(left: str, right: str, most: int) -> int:
+    """How many letters are wrong, too many, missing or swapped with their neighbour.
+
+    More than `most` are not counted.
+    """
+    if abs(len(left) - len(right)) > most:
+        return most + 1
+    before: list[int] = []
+    last = list(range(len(right) + 1))
+    for row, letter in enumerate(left, 1):
+        new = [row]
+        for column, other in enumerate(right, 1):
+            best = min(last[column] + 1, new[-1] + 1, last[column - 1] + (letter != other))
+            if row > 1 and column > 1 and left[row - 2 : row] == other + right[column - 2]:
+                best = min(best, before[column - 2] + 1)
+            new.append(best)
+        before, last = last, new
+    return last[-1]
