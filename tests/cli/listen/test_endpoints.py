@@ -289,7 +289,9 @@ def test_a_reset_says_that_the_signing_secret_is_a_new_one(
         assert "Restart your handler with it: svc events listen" in told
         assert "--print-secret" in told
     else:
-        assert "The command of --exec still has the old one: stop this listener" in told
+        assert (
+            "The command of --exec has the old one: stop this listener and start it anew." in told
+        )
 
 
 def test_a_sandbox_that_does_not_answer_is_told_once() -> None:
