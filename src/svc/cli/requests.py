@@ -10,13 +10,13 @@ from svc.cli.framework.control import refuse_expired_key, served_now
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
 from svc.cli.framework.recorded import deliver, journal_of, not_sent
-from svc.cli.framework.sending import readable
 from svc.cli.framework.session import Session
 from svc.client.journal.commands import resume_command
 from svc.client.journal.entry import Intent
 from svc.client.journal.refusals import unknown_request
 from svc.client.journal.stored import restored
 from svc.client.operations import OPERATIONS
+from svc.client.request import readable
 from svc.client.resources import find
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.clock import utc

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable
-from typing import NamedTuple
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from svc import __version__
 from svc.api_keys import refuse_secrets
@@ -211,3 +212,12 @@ def _key_for(call: Call, given: str | None, new_key: Callable[[], str]) -> str |
             param="idempotency_key",
         )
     return None
+
+
+def readable(body: str) -> Any:
+    """A JSON body as JSON, a form as its text, none as null; redacted by whoever knows it kept."""
+    from json import loads
+
+    with suppress(ValueError):  # of another release's file, or cut by what was redacted
+        return loads(body) if body.startswith("{") else body or None
+    return body

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from svc.cli.framework.session import Session
 from svc.client.call import Call
+from svc.client.request import readable
 from svc.errors import CheckFailed, UsageError
 from svc.spec import IDEMPOTENCY_HEADER, LIMIT_MAX
 
@@ -290,15 +291,3 @@ def _quoted(word: str) -> str:
     from shlex import quote
 
     return re.sub(r"\\(?=\\|'|$)", lambda _: "'\"\\\\\"'", quote(word))
-
-
-def readable(body: str) -> Any:
-    """A JSON body as JSON, a form as its text, none as null; redacted by whoever knows it kept."""
-    from json import loads
-
-    if not body.startswith("{"):
-        return body or None
-    try:
-        return loads(body)
-    except ValueError:  # of another release's file, or cut by what was redacted
-        return body
